@@ -1,0 +1,51 @@
+# Every recipe is one script or one line. ARGS goes to the command: make test ARGS=forged
+.DEFAULT_GOAL := help
+.PHONY: help setup run ui bundle test screenshots lint bench bench-ui fuzz fmt clean
+
+ENV := . "$${TOOLS_DIR:-.tools}/env.sh" &&
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+run: ## Set up what is missing, then open the window; without a display, serve: capture on 4400, UI and API on 4401
+	@scripts/run.sh $(ARGS)
+
+ui: ## Build the web UI, which the next build of a binary takes in
+	@scripts/setup.sh --for run
+	@$(ENV) npm --prefix ui run build
+
+bundle: ## Make a .deb of the window
+	@scripts/bundle.sh $(ARGS)
+
+test: ## Set up what is missing, then build and run every test
+	@scripts/test.sh $(ARGS)
+
+screenshots: ## Render the screens from seeded data
+	@scripts/setup.sh --for test
+	@$(ENV) npm --prefix ui run build && cargo build -p hookmitt-cli && npm --prefix tests/ui run screenshots -- $(ARGS)
+
+lint: ## Check formatting, types, clippy, documentation, dependencies and scripts
+	@scripts/lint.sh
+
+bench: ## Measure capture and start-up; JSON in target/bench
+	@scripts/setup.sh --for core
+	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed $(ARGS)
+
+bench-ui: ## Measure the page under load, and the window
+	@scripts/setup.sh --for test
+	@$(ENV) npm --prefix ui run build && cargo build --release -p hookmitt-cli && \
+		cargo build --release -p hookmitt-desktop --features tauri/custom-protocol && \
+		npm --prefix tests/ui run bench -- $(ARGS)
+
+fuzz: ## Fuzz each target for FUZZ_SECONDS (20)
+	@scripts/fuzz.sh $(ARGS)
+
+fmt: ## Format the code
+	@scripts/setup.sh --for lint
+	@$(ENV) cargo fmt --all && cargo fmt --manifest-path fuzz/Cargo.toml && npm --prefix ui run format
+
+setup: ## Install whatever is missing for all of the above
+	@scripts/setup.sh
+
+clean: ## Remove what was built; tools under .tools stay
+	rm -rf target ui/dist

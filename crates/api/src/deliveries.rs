@@ -1,0 +1,94 @@
+//! Deliveries asked for by hand: replays and retries.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use hookmitt_engine::{AttemptLine, Edit, Engine, Replayed};
+use hookmitt_event::{DeliveryId, Slug};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Problem,
+    events::{Items, named},
+    input::{Body, Path},
+};
+
+/// The deliveries of a replay.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ReplayedJson {
+    items: Vec<Replayed>,
+    /// Which secret signed it anew.
+    secret: Option<String>,
+}
+
+/// Delivers an event again, as it was or edited.
+#[utoipa::path(post, operation_id = "replay_event", path = "/api/events/{id}/replay", params(("id" = String, Path)), request_body = Edit, responses((status = 200, body = ReplayedJson), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn replay(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+    Body(edit): Body<Edit>,
+) -> Result<Json<ReplayedJson>, Problem> {
+    let id = named(&engine, &id).await?;
+    engine.deliver_if_alone().await?;
+    let (items, secret) = engine.replay(id, edit).await?;
+    Ok(Json(ReplayedJson { items, secret }))
+}
+
+/// Makes an event's failed, dead and skipped deliveries wait again.
+#[utoipa::path(post, operation_id = "retry_event", path = "/api/events/{id}/retry", params(("id" = String, Path)), responses((status = 200, body = Items<Replayed>), (status = 404, body = Problem)))]
+pub(crate) async fn retry(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<Items<Replayed>>, Problem> {
+    let id = named(&engine, &id).await?;
+    engine.deliver_if_alone().await?;
+    Ok(Items::all(engine.retry(id).await?))
+}
+
+/// Makes one failed, dead or skipped delivery wait again. Nothing is answered where there is nothing to be sent again.
+#[utoipa::path(post, operation_id = "retry_delivery", path = "/api/deliveries/{id}/retry", params(("id" = String, Path, description = "<event id>.<n>")), responses((status = 200, body = Items<Replayed>), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn retry_one(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<Items<Replayed>>, Problem> {
+    let id = delivery(&id)?;
+    engine.deliver_if_alone().await?;
+    Ok(Items::all(engine.retry_one(id).await?))
+}
+
+fn delivery(id: &str) -> Result<DeliveryId, Problem> {
+    id.parse().map_err(|_| Problem::bad_input("that is no delivery's id", "it reads <event id>.<number>"))
+}
+
+/// Which deliveries are to be tried again.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Many {
+    /// Those that used up their attempts; must be true.
+    dead_letter: bool,
+    /// Of one source.
+    #[serde(default)]
+    source: Option<Slug>,
+}
+
+/// Makes every dead letter wait again, of one source or of all.
+#[utoipa::path(post, operation_id = "retry_many", path = "/api/retry", request_body = Many, responses((status = 200, body = Items<Replayed>), (status = 400, body = Problem)))]
+pub(crate) async fn retry_many(
+    State(engine): State<Arc<Engine>>,
+    Body(many): Body<Many>,
+) -> Result<Json<Items<Replayed>>, Problem> {
+    if !many.dead_letter {
+        return Err(Problem::bad_input("nothing was asked for", "send {\"dead_letter\": true}"));
+    }
+    engine.deliver_if_alone().await?;
+    Ok(Items::all(engine.retry_dead(many.source.as_ref()).await?))
+}
+
+/// Waits for a delivery's first attempt, or for why there is none yet.
+#[utoipa::path(get, operation_id = "delivery_outcome", path = "/api/deliveries/{id}/outcome", params(("id" = String, Path)), responses((status = 200, body = AttemptLine), (status = 404, body = Problem)))]
+pub(crate) async fn outcome(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<AttemptLine>, Problem> {
+    Ok(Json(engine.outcome(delivery(&id)?).await?))
+}

@@ -1,0 +1,106 @@
+//! How it is: health and checks.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use hookmitt_engine::Engine;
+use hookmitt_event::{Target, TargetKind};
+use serde::Serialize;
+
+use crate::Problem;
+
+/// That it runs.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Health {
+    ok: bool,
+    /// Which hookmitt it is.
+    version: &'static str,
+}
+
+/// Says that it runs. Needs no token.
+#[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health)))]
+pub(crate) async fn healthz() -> Json<Health> {
+    Json(Health { ok: true, version: env!("CARGO_PKG_VERSION") })
+}
+
+/// What was checked.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Checks {
+    checks: Vec<Check>,
+}
+
+/// One check.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Check {
+    name: &'static str,
+    ok: bool,
+    message: String,
+    hint: Option<String>,
+}
+
+/// Looks whether all is well.
+#[utoipa::path(get, path = "/api/doctor", responses((status = 200, body = Checks)))]
+pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Checks>, Problem> {
+    let mut checks = vec![inbox(&engine).await, capture(&engine)];
+    checks.extend(secrets(&engine).await?);
+    let kept = |target: &&Arc<Target>| target.kind != TargetKind::Once && target.down_since.is_some();
+    for target in engine.targets().iter().filter(kept) {
+        checks.push(Check {
+            name: "target",
+            ok: false,
+            message: format!("nobody answers at {}", target.url),
+            hint: Some("start your server: what waits is sent in order".to_owned()),
+        });
+    }
+    Ok(Json(Checks { checks }))
+}
+
+async fn inbox(engine: &Engine) -> Check {
+    let path = engine.inbox().path();
+    match engine.inbox().check().await {
+        Ok(()) => {
+            Check { name: "inbox", ok: true, message: format!("{} is sound", path.display()), hint: None }
+        }
+        Err(error) => Check {
+            name: "inbox",
+            ok: false,
+            message: format!("{}: {error}", path.display()),
+            hint: Some("make a copy of the data directory before anything else".to_owned()),
+        },
+    }
+}
+
+/// What a person should know is no failure; a secret that can't be read is one.
+async fn secrets(engine: &Engine) -> Result<Vec<Check>, Problem> {
+    let unread = engine.list_secrets().await?.into_iter().filter(|secret| !secret.readable);
+    let mut checks: Vec<_> = unread
+        .map(|secret| Check {
+            name: "secrets",
+            ok: false,
+            message: format!(
+                "the secret {:?} of {} can't be read: {}",
+                secret.label,
+                secret.source,
+                secret.problem.unwrap_or_else(|| "it has not been tried yet".to_owned())
+            ),
+            hint: Some(
+                "set it again with `hookmitt secret set`, or start hookmitt where it can be read".to_owned(),
+            ),
+        })
+        .collect();
+    if checks.is_empty() {
+        let message =
+            engine.warnings().into_iter().next().unwrap_or_else(|| "every secret could be read".to_owned());
+        checks.push(Check { name: "secrets", ok: true, message, hint: None });
+    }
+    Ok(checks)
+}
+
+fn capture(engine: &Engine) -> Check {
+    let urls = engine.capture_urls();
+    if urls.is_empty() {
+        let hint = Some("`hookmitt serve` or `hookmitt listen 3000` starts it".to_owned());
+        return Check { name: "capture", ok: true, message: "nothing captures now".to_owned(), hint };
+    }
+    Check { name: "capture", ok: true, message: format!("capturing on {}", urls.join(" and ")), hint: None }
+}

@@ -1,0 +1,120 @@
+//! How a command reaches the inbox: through the hookmitt that runs, else by itself.
+
+use std::{path::Path, sync::Arc};
+
+use axum::Router;
+use bytes::Bytes;
+use hookmitt_engine::{Engine, Resources};
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio_util::task::AbortOnDropHandle;
+use tower::ServiceExt as _;
+
+use crate::{StartError, router, session::Sessions, socket};
+
+/// The body of an answer, as it comes.
+pub type BoxBody =
+    http_body_util::combinators::UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+
+/// One way to the management API of a data directory.
+#[derive(Clone, Debug)]
+pub struct Door(Way);
+
+#[derive(Clone, Debug)]
+enum Way {
+    Attached(Arc<Path>),
+    Inside(Router, Arc<Engine>),
+}
+
+impl Door {
+    /// Attaches to the process that runs on this data directory; where there is none, opens it in this one.
+    ///
+    /// # Errors
+    /// A newer or unreadable data directory.
+    pub async fn open(data_dir: &Path) -> Result<Self, StartError> {
+        if let Some(door) = Self::attach(data_dir).await {
+            return Ok(door);
+        }
+        let engine = Engine::open(Resources::of(data_dir)?).await?;
+        Ok(Self::inside(engine, Arc::default()))
+    }
+
+    /// Attaches to the process that runs on this data directory, where there is one.
+    pub async fn attach(data_dir: &Path) -> Option<Self> {
+        let answers = socket::connect(data_dir).await.is_ok();
+        answers.then(|| Self(Way::Attached(data_dir.into())))
+    }
+
+    pub(crate) fn inside(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Self {
+        Self(Way::Inside(router::private(Arc::clone(&engine), sessions), engine))
+    }
+
+    /// Whether another process answers.
+    pub fn is_attached(&self) -> bool {
+        matches!(self.0, Way::Attached(_))
+    }
+
+    /// Calls the API. The answer's body comes as it is made, which for a stream may be never-ending.
+    ///
+    /// # Errors
+    /// [`StartError::Unreachable`] where the other process is gone.
+    pub async fn call(&self, request: http::Request<Bytes>) -> Result<http::Response<BoxBody>, StartError> {
+        match &self.0 {
+            Way::Attached(data_dir) => over_socket(data_dir, request).await,
+            Way::Inside(router, _) => {
+                let request = request.map(axum::body::Body::from);
+                let answer = router.clone().oneshot(request).await;
+                let answer = answer.unwrap_or_else(|never| match never {});
+                Ok(answer.map(|body| body.map_err(Into::into).boxed_unsync()))
+            }
+        }
+    }
+
+    /// Ends the engine, if it runs in this process: attempts in flight are finished.
+    pub async fn close(self) {
+        if let Way::Inside(_, engine) = self.0 {
+            engine.stop().await;
+        }
+    }
+}
+
+async fn over_socket(
+    data_dir: &Path,
+    mut request: http::Request<Bytes>,
+) -> Result<http::Response<BoxBody>, StartError> {
+    let unreachable = |error: &dyn std::fmt::Display| StartError::Unreachable(error.to_string());
+    let stream = socket::connect(data_dir).await.map_err(|error| unreachable(&error))?;
+    let (mut sender, connection) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(&error))?;
+    let host = http::HeaderValue::from_static("hookmitt");
+    request.headers_mut().entry(http::header::HOST).or_insert(host);
+    // The connection is driven beside the call and ends with the body that it feeds.
+    let driver = AbortOnDropHandle::new(drive(connection));
+    let answer = sender.send_request(request.map(Full::new)).await.map_err(|error| unreachable(&error))?;
+    Ok(answer.map(|body| {
+        body.map_frame(move |frame| {
+            let _alive = (&driver, &sender);
+            frame
+        })
+        .map_err(Into::into)
+        .boxed_unsync()
+    }))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "its handle is held by the body that it feeds, and aborts with it"
+)]
+fn drive(
+    connection: http1::Connection<
+        TokioIo<impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static>,
+        Full<Bytes>,
+    >,
+) -> tokio::task::JoinHandle<()> {
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "the connection to the running hookmitt ended");
+        }
+    })
+}

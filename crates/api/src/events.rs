@@ -1,0 +1,126 @@
+//! Events: listed, shown, put in the bin.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use hookmitt_engine::{Engine, InboxError, Listed, Place};
+use hookmitt_event::{DeliveryJson, EventId, EventJson};
+use serde::Serialize;
+
+use crate::{
+    Problem,
+    input::{Asked, Path},
+    wanted::Wanted,
+};
+
+/// A page of something.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Items<T> {
+    pub(crate) items: Vec<T>,
+    /// Where the next page begins; null at the end.
+    pub(crate) next_cursor: Option<String>,
+}
+
+impl<T> Items<T> {
+    pub(crate) fn all(items: impl IntoIterator<Item = T>) -> Json<Self> {
+        Json(Self { items: items.into_iter().collect(), next_cursor: None })
+    }
+}
+
+/// Newest first, a page at a time.
+#[utoipa::path(get, operation_id = "list_events", path = "/api/events", params(Wanted), responses((status = 200, body = Items<EventJson>), (status = 400, body = Problem)))]
+pub(crate) async fn list(
+    State(engine): State<Arc<Engine>>,
+    Asked(wanted): Asked<Wanted>,
+) -> Result<Json<Items<EventJson>>, Problem> {
+    let page = engine.inbox().list(wanted.filter()?, wanted.cursor()?, wanted.limit()?).await?;
+    let items = rows(&engine, &page.items, wanted.glance).await?;
+    Ok(Json(Items { items, next_cursor: page.next.map(|cursor| cursor.to_string()) }))
+}
+
+/// Events as a list shows them, each with its glance where that is wanted.
+pub(crate) async fn rows(
+    engine: &Engine,
+    listed: &[Listed],
+    glance: bool,
+) -> Result<Vec<EventJson>, InboxError> {
+    let mut rows: Vec<_> = listed.iter().map(|listed| EventJson::new(&listed.event, listed.status)).collect();
+    if glance {
+        let glances =
+            engine.inbox().glances(listed.iter().map(|listed| Place::from(&listed.event)).collect()).await?;
+        for (row, glance) in rows.iter_mut().zip(glances) {
+            row.glance = Some(glance);
+        }
+    }
+    Ok(rows)
+}
+
+/// The event that a text names: an id, the beginning of one, `#12`, `last`, `last~2`.
+pub(crate) async fn named(engine: &Engine, text: &str) -> Result<EventId, Problem> {
+    Ok(engine.inbox().resolve(text).await?)
+}
+
+pub(crate) async fn shown(engine: &Engine, id: EventId) -> Result<Json<EventJson>, Problem> {
+    let shown = engine.inbox().show(id).await?;
+    Ok(Json(EventJson::shown(&shown.event, &shown.deliveries)))
+}
+
+/// One event with its deliveries.
+#[utoipa::path(get, operation_id = "show_event", path = "/api/events/{id}", params(("id" = String, description = "id, prefix, #12, last or last~2")), responses((status = 200, body = EventJson), (status = 404, body = Problem)))]
+pub(crate) async fn show(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<EventJson>, Problem> {
+    shown(&engine, named(&engine, &id).await?).await
+}
+
+/// The copies of an event.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Copies {
+    /// Oldest first, each with its glance; a hundred at most.
+    items: Vec<EventJson>,
+    /// How many there are.
+    total: u64,
+}
+
+/// The events with the same first, itself included, less those in the bin.
+#[utoipa::path(get, operation_id = "event_copies", path = "/api/events/{id}/copies", params(("id" = String, Path)), responses((status = 200, body = Copies), (status = 404, body = Problem)))]
+pub(crate) async fn copies(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<Copies>, Problem> {
+    let (ids, total) = engine.inbox().copies(named(&engine, &id).await?).await?;
+    let listed = engine.inbox().these(ids).await?;
+    Ok(Json(Copies { items: rows(&engine, &listed, true).await?, total }))
+}
+
+/// Puts an event in the bin.
+#[utoipa::path(delete, operation_id = "delete_event", path = "/api/events/{id}", params(("id" = String, Path)), responses((status = 204), (status = 404, body = Problem)))]
+pub(crate) async fn delete(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    engine.set_deleted(named(&engine, &id).await?, true).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Brings an event back.
+#[utoipa::path(post, operation_id = "restore_event", path = "/api/events/{id}/restore", params(("id" = String, Path)), responses((status = 200, body = EventJson), (status = 404, body = Problem)))]
+pub(crate) async fn restore(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<EventJson>, Problem> {
+    let id = named(&engine, &id).await?;
+    engine.set_deleted(id, false).await?;
+    shown(&engine, id).await
+}
+
+/// The deliveries of an event with their attempts.
+#[utoipa::path(get, operation_id = "event_deliveries", path = "/api/events/{id}/deliveries", params(("id" = String, Path)), responses((status = 200, body = Items<DeliveryJson>), (status = 404, body = Problem)))]
+pub(crate) async fn deliveries(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<Items<DeliveryJson>>, Problem> {
+    let all = engine.inbox().deliveries(named(&engine, &id).await?).await?;
+    Ok(Items::all(all.iter().map(DeliveryJson::from)))
+}

@@ -1,0 +1,109 @@
+//! Who may call the API over TCP: exact Host, our own Origin or none, and the token (Threat 1).
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, header},
+    middleware::{self, Next},
+    response::Response,
+};
+use hookmitt_event::Timestamp;
+use subtle::ConstantTimeEq as _;
+
+use crate::{Problem, session::Sessions};
+
+/// The checks of one API port.
+#[derive(Debug)]
+pub struct Gate {
+    hosts: Vec<String>,
+    token: String,
+    sessions: Arc<Sessions>,
+}
+
+impl Gate {
+    pub(crate) fn new(addresses: &[SocketAddr], token: String, sessions: Arc<Sessions>) -> Arc<Self> {
+        let mut hosts: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+        hosts.extend(addresses.iter().map(|address| format!("localhost:{}", address.port())));
+        Arc::new(Self { hosts, token, sessions })
+    }
+
+    /// Puts the checks before the API's routes. Pages, which hold nothing of anybody, need no token.
+    pub(crate) fn guard(self: Arc<Self>, api: Router, pages: Router) -> Router {
+        let api = api.layer(middleware::from_fn_with_state(Arc::clone(&self), check_token));
+        api.merge(pages).layer(middleware::from_fn_with_state(self, check_origin))
+    }
+
+    /// Whom we don't talk to at all.
+    fn foreign(&self, headers: &HeaderMap) -> Option<Problem> {
+        if !self.is_our_host(headers) {
+            let hint = "call it by 127.0.0.1, [::1] or localhost, with the port";
+            return Some(Problem::new(
+                StatusCode::FORBIDDEN,
+                "foreign-host",
+                "that Host is not this API's",
+                hint,
+            ));
+        }
+        if !self.is_our_origin(headers) {
+            let hint = "web pages of other origins may not call this API";
+            return Some(Problem::new(
+                StatusCode::FORBIDDEN,
+                "foreign-origin",
+                "that Origin is not this API's",
+                hint,
+            ));
+        }
+        None
+    }
+
+    fn stranger(&self, request: &Request) -> Option<Problem> {
+        let headers = request.headers();
+        let open = matches!(request.uri().path(), "/healthz" | "/api/session");
+        if open || self.has_token(headers) {
+            return None;
+        }
+        let hint = "send `Authorization: Bearer` with the token from the token file in the data directory";
+        Some(Problem::new(StatusCode::UNAUTHORIZED, "bad-token", "the token is missing or wrong", hint))
+    }
+
+    fn is_our_host(&self, headers: &HeaderMap) -> bool {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok());
+        hosts.next().is_none() && host.is_some_and(|host| self.hosts.iter().any(|ours| ours == host))
+    }
+
+    fn is_our_origin(&self, headers: &HeaderMap) -> bool {
+        headers.get_all(header::ORIGIN).iter().all(|origin| {
+            let host = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
+            host.is_some_and(|host| self.hosts.iter().any(|ours| ours == host))
+        })
+    }
+
+    fn has_token(&self, headers: &HeaderMap) -> bool {
+        let line = headers.get(header::AUTHORIZATION).and_then(|line| line.to_str().ok());
+        let given = line.and_then(|line| line.split_once(' '));
+        given.is_some_and(|(kind, given)| {
+            let given = given.trim();
+            let main = bool::from(given.as_bytes().ct_eq(self.token.as_bytes()));
+            kind.eq_ignore_ascii_case("bearer") && (main || self.sessions.hold(given, Timestamp::now()))
+        })
+    }
+}
+
+type Gated = Result<Response, Problem>;
+
+async fn check_origin(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Gated {
+    match gate.foreign(request.headers()) {
+        Some(problem) => Err(problem),
+        None => Ok(next.run(request).await),
+    }
+}
+
+async fn check_token(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Gated {
+    match gate.stranger(&request) {
+        Some(problem) => Err(problem),
+        None => Ok(next.run(request).await),
+    }
+}

@@ -1,0 +1,171 @@
+//! Which events of a live stream look otherwise than they did.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    time::Duration,
+};
+
+use hookmitt_catch::Refusal;
+use hookmitt_engine::{Change, Engine, InboxError, Listed, Place};
+use hookmitt_event::{EventId, EventJson, Glance};
+use tokio::{
+    sync::broadcast::{
+        Receiver,
+        error::{RecvError, TryRecvError},
+    },
+    time::{Instant, timeout_at},
+};
+
+use crate::events::rows;
+
+/// How long a stream gathers changes before it looks again; the first after a while is looked at at once.
+const REST: Duration = Duration::from_millis(50);
+
+/// How many changed events are gathered at most before a look.
+const MOST: usize = 1_000;
+
+/// How many new events one look takes in.
+const PIECE: u32 = 500;
+
+/// How many of the newest events are remembered: those that may change without being named, as when their target is
+/// paused or a stream fell behind.
+const REMEMBERED: usize = 500;
+
+/// What a stream has shown, and what of it may have changed since.
+#[derive(Debug)]
+pub(crate) struct Glances {
+    shown: BTreeMap<i64, (Place, Glance)>,
+    named: HashSet<EventId>,
+    any: bool,
+    told: Told,
+    looked: Option<Instant>,
+}
+
+/// What is told apart from events.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Sources, secrets or targets changed.
+    pub(crate) config: bool,
+    /// Requests that were not taken.
+    pub(crate) refused: Vec<Refusal>,
+}
+
+impl Glances {
+    /// As if the newest events had just been shown. Answers the newest number, too.
+    pub(crate) async fn of_newest(engine: &Engine) -> Result<(Self, i64), InboxError> {
+        let last = engine.inbox().last_seq().await?;
+        let remembered = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
+        let newest = engine.inbox().newer(last - remembered, u32::try_from(REMEMBERED).unwrap_or(u32::MAX));
+        let newest: Vec<_> = newest.await?.iter().map(|listed| Place::from(&listed.event)).collect();
+        let glances = engine.inbox().glances(newest.clone()).await?;
+        let shown = newest.into_iter().zip(glances).map(|(place, glance)| (place.seq, (place, glance)));
+        let shown = shown.collect();
+        Ok((Self { shown, named: HashSet::new(), any: false, told: Told::default(), looked: None }, last))
+    }
+
+    /// Waits for a change, and gathers those that come soon after the last look. `None`: there will be no more.
+    pub(crate) async fn gather(&mut self, changes: &mut Receiver<Change>) -> Option<()> {
+        self.note(changes.recv().await)?;
+        let rested = self.looked.map_or_else(Instant::now, |looked| looked + REST);
+        while !self.is_full()
+            && let Ok(change) = timeout_at(rested, changes.recv()).await
+        {
+            self.note(change)?;
+        }
+        while !self.is_full() {
+            match changes.try_recv() {
+                Ok(change) => self.note(Ok(change))?,
+                Err(TryRecvError::Lagged(missed)) => self.note(Err(RecvError::Lagged(missed)))?,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+            }
+        }
+        self.looked = Some(Instant::now());
+        Some(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.named.len() + self.told.refused.len() >= MOST
+    }
+
+    fn note(&mut self, change: Result<Change, RecvError>) -> Option<()> {
+        match change {
+            Ok(Change::Stored(_)) => {} // every look takes in what is new
+            Ok(Change::Delivery(id)) => drop(self.named.insert(id.event)),
+            Ok(Change::Event(id)) => drop(self.named.insert(id)),
+            Ok(Change::Config) => (self.told.config, self.any) = (true, true),
+            Ok(Change::Refused(refusal)) => self.told.refused.push(refusal),
+            Err(RecvError::Lagged(_)) => self.any = true,
+            Err(RecvError::Closed) => return None,
+        }
+        Some(())
+    }
+
+    /// What was told since the last time.
+    pub(crate) fn told(&mut self) -> Told {
+        std::mem::take(&mut self.told)
+    }
+
+    /// The events after `after`, and those before it that look otherwise than they did; each once.
+    pub(crate) async fn rows(
+        &mut self,
+        engine: &Engine,
+        after: &mut i64,
+    ) -> Result<Vec<EventJson>, InboxError> {
+        let mut new = engine.inbox().newer(*after, PIECE).await?;
+        if new.len() == PIECE as usize {
+            engine.announce_stored().await.map_err(|_| InboxError::Closed)?;
+        }
+        *after = new.last().map_or(*after, |listed| listed.event.seq);
+        self.name_changed(engine).await?;
+        let mut named = engine.inbox().these(self.named.drain().collect()).await?;
+        self.add_firsts(engine, &new, &mut named).await?;
+        let fresh: HashSet<_> = new.iter().map(|listed| listed.event.id).collect();
+        named.retain(|listed| !fresh.contains(&listed.event.id));
+        named.append(&mut new);
+        let rows = rows(engine, &named, true).await?;
+        self.remember(&named, &rows);
+        Ok(rows)
+    }
+
+    /// Where anything may have changed: names what did among the remembered.
+    async fn name_changed(&mut self, engine: &Engine) -> Result<(), InboxError> {
+        let delivers = *engine.owns_delivery().borrow(); // else another process does, and names nothing to us
+        if !std::mem::take(&mut self.any) && delivers {
+            return Ok(());
+        }
+        let places: Vec<_> = self.shown.values().map(|(place, _)| *place).collect();
+        let now = engine.inbox().glances(places).await?;
+        let changed = self.shown.values().zip(now).filter(|((_, shown), now)| shown != now);
+        let changed: Vec<_> = changed.map(|((place, _), _)| place.id).collect();
+        self.named.extend(changed);
+        Ok(())
+    }
+
+    /// A copy more or less changes its first.
+    async fn add_firsts(
+        &self,
+        engine: &Engine,
+        new: &[Listed],
+        named: &mut Vec<Listed>,
+    ) -> Result<(), InboxError> {
+        let there: HashSet<_> = named.iter().chain(new).map(|listed| listed.event.id).collect();
+        let firsts = named.iter().chain(new).filter_map(|listed| listed.event.duplicate_of);
+        let firsts: BTreeSet<_> = firsts.filter(|first| !there.contains(first)).collect();
+        if !firsts.is_empty() {
+            named.extend(engine.inbox().these(firsts.into_iter().collect()).await?);
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, listed: &[Listed], rows: &[EventJson]) {
+        for (listed, row) in listed.iter().zip(rows) {
+            if let Some(glance) = &row.glance {
+                let place = Place::from(&listed.event);
+                self.shown.insert(place.seq, (place, glance.clone()));
+            }
+        }
+        while self.shown.len() > REMEMBERED {
+            self.shown.pop_first();
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The whole of hookmitt in one process: capture, API, delivery.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Instant};
+
+use axum::Router;
+use hookmitt_catch::{Bound, Connections, Limits, accept, bind, catch};
+use hookmitt_engine::{Engine, Resources, StoreChoice};
+use tokio_util::task::TaskTracker;
+
+use crate::{Door, Gate, StartError, router, server, session::Sessions, socket, token};
+
+/// Where to start.
+#[derive(Clone, Debug, Default)]
+pub struct HostOptions {
+    /// The data directory; made where it is missing.
+    pub data_dir: PathBuf,
+    /// The address of the capture port; loopback without.
+    pub host: Option<String>,
+    /// The capture port; 0 takes a free one.
+    pub port: u16,
+    /// The port of the API, on loopback; 0 takes a free one. Without, only this process and those that attach have it.
+    pub api_port: Option<u16>,
+    /// What browsers get from the API's port without a token: the web UI.
+    pub pages: Option<Router>,
+    /// Where the API's token is; `token` in the data directory without.
+    pub token_file: Option<PathBuf>,
+    /// Where secrets may be kept; where `HOOKMITT_KEYRING` says, without.
+    pub secrets: Option<StoreChoice>,
+}
+
+/// A running hookmitt.
+#[derive(Debug)]
+pub struct Host {
+    engine: Arc<Engine>,
+    capture: Vec<SocketAddr>,
+    api: Vec<SocketAddr>,
+    sessions: Arc<Sessions>,
+    tasks: TaskTracker,
+}
+
+impl Host {
+    /// Takes the ports, opens the inbox, and starts to capture, answer and deliver.
+    ///
+    /// # Errors
+    /// A port that is taken, a data directory that can't be used.
+    pub async fn start(options: HostOptions) -> Result<Self, StartError> {
+        let capture = bind(options.host.as_deref(), options.port)?;
+        let api = options.api_port.map(|port| bind(None, port)).transpose()?;
+        let resources = match options.secrets {
+            Some(secrets) => Resources { data_dir: options.data_dir.clone(), secrets },
+            None => Resources::of(&options.data_dir)?,
+        };
+        let engine = Engine::open(resources).await?;
+        let addresses = api.as_ref().map(Bound::addresses).unwrap_or_default();
+        let token = match &api {
+            Some(_) => token::load(&options.token_file.unwrap_or_else(|| options.data_dir.join("token")))?,
+            None => token::fresh(),
+        };
+        let host = Self {
+            engine,
+            capture: capture.addresses(),
+            sessions: Arc::new(Sessions::of(addresses.first().copied(), &token)),
+            api: addresses,
+            tasks: TaskTracker::new(),
+        };
+        host.engine.captures_on(&host.capture);
+        host.engine.listens_on(&host.api);
+        if let Some(api) = api {
+            host.answer_on(api, token, options.pages.unwrap_or_default());
+        }
+        host.capture_on(capture);
+        host.answer_attached();
+        host.engine.deliver().await?;
+        Ok(host)
+    }
+
+    fn capture_on(&self, bound: Bound) {
+        let engine = Arc::clone(&self.engine);
+        let stop = engine.stopping();
+        self.tasks.spawn(catch(bound, engine, Limits::default(), stop));
+    }
+
+    fn answer_on(&self, bound: Bound, token: String, pages: Router) {
+        let gate = Gate::new(&self.api, token, Arc::clone(&self.sessions));
+        let router = gate.guard(router::public(Arc::clone(&self.engine), Arc::clone(&self.sessions)), pages);
+        let stop = self.engine.stopping();
+        let each = stop.clone();
+        let serve =
+            move |stream, _| server::serve(stream, server::Caller::Anybody, router.clone(), each.clone());
+        self.tasks.spawn(accept(bound.listeners, Connections::default(), stop, serve));
+    }
+
+    /// Serves other processes, from when this one is the one that delivers.
+    fn answer_attached(&self) {
+        let (engine, stop) = (Arc::clone(&self.engine), self.engine.stopping());
+        let router = router::private(Arc::clone(&engine), Arc::clone(&self.sessions));
+        self.tasks.spawn(async move {
+            let mut owner = engine.owns_delivery();
+            let became = stop.run_until_cancelled(owner.wait_for(|owner| *owner)).await;
+            if !matches!(became, Some(Ok(_))) {
+                return;
+            }
+            drop(became);
+            let data_dir = engine.data_dir().to_owned();
+            if let Err(error) = socket::serve(&data_dir, router, stop).await {
+                tracing::warn!(%error, "other commands can't attach; each works on the inbox by itself");
+            }
+        });
+    }
+
+    /// The URLs of the capture port.
+    pub fn capture_urls(&self) -> Vec<String> {
+        self.capture.iter().map(|address| format!("http://{address}")).collect()
+    }
+
+    /// The URLs of the API.
+    pub fn api_urls(&self) -> Vec<String> {
+        self.api.iter().map(|address| format!("http://{address}")).collect()
+    }
+
+    /// A way in for this process.
+    pub fn door(&self) -> Door {
+        Door::inside(Arc::clone(&self.engine), Arc::clone(&self.sessions))
+    }
+
+    /// What a person should know about.
+    pub fn warnings(&self) -> Vec<String> {
+        self.engine.warnings()
+    }
+
+    /// Whether this process is the one that delivers.
+    pub fn delivers(&self) -> bool {
+        *self.engine.owns_delivery().borrow()
+    }
+
+    /// A URL for the browser, with a code that works once within a minute; none without a port for the API.
+    pub fn open_url(&self) -> Option<String> {
+        self.sessions.open_url(Instant::now())
+    }
+
+    /// Stops: no new requests, those in flight are answered, attempts in flight are finished.
+    pub async fn stop(self) {
+        self.engine.stopping().cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.engine.stop().await;
+    }
+}

@@ -1,0 +1,40 @@
+//! The management API: one typed door for the command line, the window and the browser.
+//!
+//! One router speaks to all of them: over TCP behind [`Gate`]'s token, Host and Origin checks; over a private socket
+//! in the data directory; or in-process.
+
+mod bytes;
+mod deliveries;
+mod doctor;
+mod document;
+mod door;
+mod events;
+mod fixtures;
+mod gate;
+mod glances;
+mod host;
+mod input;
+mod listen;
+mod live;
+mod problem;
+mod providers;
+mod router;
+mod samples;
+mod secrets;
+mod server;
+mod session;
+mod socket;
+mod sources;
+mod start_error;
+mod stats;
+mod targets;
+mod token;
+mod verdict;
+mod wanted;
+
+pub use door::{BoxBody, Door};
+pub use gate::Gate;
+pub use host::{Host, HostOptions};
+pub use problem::Problem;
+pub use router::openapi;
+pub use start_error::StartError;

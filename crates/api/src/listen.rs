@@ -1,0 +1,71 @@
+//! A target that lasts as long as the call does: what `hookmitt listen` hangs on to.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    extract::State,
+    response::sse::{Event as Frame, KeepAlive, Sse},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures_util::Stream;
+use hookmitt_engine::{Engine, ListenOrder, Listening};
+use hookmitt_event::Slug;
+use serde::{Deserialize, Serialize};
+
+use crate::{Problem, input::Body, live::Watcher};
+
+/// What is listened for.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listen {
+    /// The source whose events are wanted, made where it is new; null for every source.
+    #[serde(default)]
+    source: Option<Slug>,
+    /// Where they go.
+    url: String,
+    /// The provider of the source, or of each that is made meanwhile.
+    #[serde(default)]
+    provider: Option<String>,
+    /// A secret of theirs, base64; held in memory only.
+    #[serde(default)]
+    secret_base64: Option<String>,
+    /// What that secret is called.
+    #[serde(default)]
+    secret_label: Option<String>,
+}
+
+/// The first frame.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ListeningJson {
+    target_id: i64,
+    url: String,
+    capture_urls: Vec<String>,
+}
+
+/// Adds a target that ends with this stream: `listening`, and then as /api/live.
+#[utoipa::path(post, path = "/api/listen", request_body = Listen, responses((status = 200, body = ListeningJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
+pub(crate) async fn listen(
+    State(engine): State<Arc<Engine>>,
+    Body(listen): Body<Listen>,
+) -> Result<Sse<impl Stream<Item = Result<Frame, Infallible>>>, Problem> {
+    let secret = listen.secret_base64.map(|text| STANDARD.decode(text)).transpose();
+    let secret = secret.map_err(|_| Problem::bad_input("secret_base64 is no base64", "encode its bytes"))?;
+    let order = ListenOrder {
+        source: listen.source,
+        url: listen.url,
+        provider: listen.provider,
+        secret: secret.map(|value| (listen.secret_label.unwrap_or_else(|| "listen".to_owned()), value)),
+    };
+    let mut watcher = Watcher::new(Arc::clone(&engine), None).await?;
+    let listening = Listening::begin(&engine, order).await?;
+    let first = ListeningJson {
+        target_id: listening.target.0,
+        url: listening.url.clone(),
+        capture_urls: engine.capture_urls(),
+    };
+    if let Ok(frame) = Frame::default().event("listening").json_data(&first) {
+        watcher.first(frame);
+    }
+    let frames = watcher.frames(listening);
+    Ok(Sse::new(frames).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}

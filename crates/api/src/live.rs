@@ -1,0 +1,245 @@
+//! What happens, as it happens: an event stream, read by fetch (an EventSource can't send a token).
+
+use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
+
+use axum::{
+    extract::State,
+    response::sse::{Event as Frame, KeepAlive, Sse},
+};
+use futures_util::{Stream, stream};
+use hookmitt_engine::{Change, Engine};
+use hookmitt_event::{DeliveryId, DeliveryJson, EventId, EventJson, Slug};
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+use crate::{Problem, glances::Glances, input::Asked};
+
+/// Where a stream begins.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Since {
+    /// Events after this sequence number come first; without, only what happens from now on.
+    after: Option<i64>,
+    /// For a log that people read: where more events come than they could, `skipped` says how many were left out.
+    brief: bool,
+    /// Each `event` with its glance, and sent again when that changes, instead of `delivery`. What changes quickly is
+    /// sent once, as it is by then.
+    glance: bool,
+}
+
+/// A delivery that moved on.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct DeliveryMoved {
+    #[schema(value_type = String, format = "uuid")]
+    event_id: EventId,
+    seq: i64,
+    source: Slug,
+    r#type: Option<String>,
+    delivery: DeliveryJson,
+}
+
+/// A request that was not taken.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct RefusedJson {
+    at: String,
+    remote: String,
+    target: Option<String>,
+    status: u16,
+    code: &'static str,
+    message: String,
+}
+
+impl From<&hookmitt_catch::Refusal> for RefusedJson {
+    fn from(refusal: &hookmitt_catch::Refusal) -> Self {
+        Self {
+            at: refusal.at.to_string(),
+            remote: refusal.remote.to_string(),
+            target: refusal.target.clone(),
+            status: refusal.status,
+            code: refusal.code,
+            message: refusal.message.clone(),
+        }
+    }
+}
+
+/// A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed, and
+/// `skipped` in a brief one.
+#[utoipa::path(get, path = "/api/live", params(Since), responses((status = 200, body = EventJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
+pub(crate) async fn live(
+    State(engine): State<Arc<Engine>>,
+    Asked(since): Asked<Since>,
+) -> Result<Sse<impl Stream<Item = Result<Frame, Infallible>>>, Problem> {
+    let mut watcher = if since.glance {
+        Watcher::with_glances(engine, since.after).await?
+    } else {
+        Watcher::new(engine, since.after).await?
+    };
+    watcher.brief = since.brief;
+    watcher.first(Frame::default().comment("")); // the head leaves with it: a page knows at once that it is connected
+    Ok(Sse::new(watcher.frames(())).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+/// Turns changes into frames.
+pub(crate) struct Watcher {
+    engine: Arc<Engine>,
+    changes: Receiver<Change>,
+    after: i64,
+    brief: bool,
+    ready: VecDeque<Frame>,
+    glances: Option<Glances>,
+}
+
+/// How many events a brief stream shows at a time, and how long it rests between.
+const BRIEF: i64 = 20;
+const REST: Duration = Duration::from_millis(100);
+
+/// How many events are read at a time.
+const PIECE: u32 = 200;
+
+impl Watcher {
+    pub(crate) async fn new(engine: Arc<Engine>, after: Option<i64>) -> Result<Self, Problem> {
+        let changes = engine.watch(); // before the look, so that nothing falls between
+        let after = match after {
+            Some(after) => after,
+            None => engine.inbox().last_seq().await?,
+        };
+        let ready = VecDeque::new();
+        let mut watcher = Self { engine, changes, after, brief: false, ready, glances: None };
+        watcher.stored().await?;
+        Ok(watcher)
+    }
+
+    async fn with_glances(engine: Arc<Engine>, after: Option<i64>) -> Result<Self, Problem> {
+        let changes = engine.watch();
+        let (glances, last) = Glances::of_newest(&engine).await?;
+        let after = after.unwrap_or(last);
+        let ready = VecDeque::new();
+        let mut watcher = Self { engine, changes, after, brief: false, ready, glances: Some(glances) };
+        if after < last {
+            watcher.look_again().await?;
+        }
+        Ok(watcher)
+    }
+
+    pub(crate) fn first(&mut self, frame: Frame) {
+        self.ready.push_front(frame);
+    }
+
+    /// The frames, until we stop. `held` lives as long as the stream does.
+    pub(crate) fn frames<H: Send>(self, held: H) -> impl Stream<Item = Result<Frame, Infallible>> {
+        stream::unfold((self, held), async |(mut watcher, held)| {
+            let frame = watcher.next().await?;
+            Some((Ok(frame), (watcher, held)))
+        })
+    }
+
+    async fn next(&mut self) -> Option<Frame> {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                return Some(frame);
+            }
+            let stopping = self.engine.stopping();
+            let seen = match &mut self.glances {
+                Some(glances) => {
+                    stopping.run_until_cancelled(glances.gather(&mut self.changes)).await??;
+                    self.look_again().await
+                }
+                None => match stopping.run_until_cancelled(self.changes.recv()).await? {
+                    Ok(change) => self.see(change).await,
+                    Err(RecvError::Lagged(_)) => self.stored().await,
+                    Err(RecvError::Closed) => return None,
+                },
+            };
+            if let Err(problem) = seen {
+                tracing::warn!(detail = %problem.detail, "a live stream could not be continued");
+                return None;
+            }
+        }
+    }
+
+    async fn see(&mut self, change: Change) -> Result<(), Problem> {
+        match change {
+            Change::Stored(seq) if seq > self.after => self.stored().await,
+            Change::Stored(_) => Ok(()),
+            Change::Delivery(id) => self.delivery(id).await,
+            Change::Event(id) => {
+                let listed = self.engine.inbox().listed(id).await?;
+                self.push("event", &EventJson::new(&listed.event, listed.status));
+                Ok(())
+            }
+            Change::Config => {
+                self.push("config", &serde_json::json!({}));
+                Ok(())
+            }
+            Change::Refused(refusal) => {
+                self.push("refused", &RefusedJson::from(&refusal));
+                Ok(())
+            }
+        }
+    }
+
+    /// The next events after the last one seen. What is left announces itself again.
+    async fn stored(&mut self) -> Result<(), Problem> {
+        if self.brief {
+            self.skip().await?;
+        }
+        let newer = self.engine.inbox().newer(self.after, PIECE).await?;
+        for listed in &newer {
+            self.after = listed.event.seq;
+            self.push("event", &EventJson::new(&listed.event, listed.status));
+        }
+        if newer.len() == PIECE as usize {
+            self.engine.announce_stored().await?;
+        }
+        Ok(())
+    }
+
+    /// The frames of what was gathered, each event once.
+    async fn look_again(&mut self) -> Result<(), Problem> {
+        let Some(mut glances) = self.glances.take() else { return Ok(()) };
+        let told = glances.told();
+        if told.config {
+            self.push("config", &serde_json::json!({}));
+        }
+        told.refused.iter().for_each(|refusal| self.push("refused", &RefusedJson::from(refusal)));
+        for row in glances.rows(&self.engine, &mut self.after).await? {
+            self.push("event", &row);
+        }
+        self.glances = Some(glances);
+        Ok(())
+    }
+
+    /// Leaves out what nobody could read.
+    async fn skip(&mut self) -> Result<(), Problem> {
+        tokio::time::sleep(REST).await;
+        let last = self.engine.inbox().last_seq().await?;
+        let missed = last - self.after - BRIEF;
+        if missed > 0 {
+            self.after += missed;
+            self.push("skipped", &serde_json::json!({ "events": missed }));
+        }
+        Ok(())
+    }
+
+    async fn delivery(&mut self, id: DeliveryId) -> Result<(), Problem> {
+        let listed = self.engine.inbox().listed(id.event).await?;
+        let delivery = self.engine.inbox().delivery(id).await?;
+        let moved = DeliveryMoved {
+            event_id: id.event,
+            seq: listed.event.seq,
+            source: listed.event.source,
+            r#type: listed.event.event_type,
+            delivery: DeliveryJson::from(&delivery),
+        };
+        self.push("delivery", &moved);
+        Ok(())
+    }
+
+    fn push(&mut self, name: &str, data: &impl Serialize) {
+        match Frame::default().event(name).json_data(data) {
+            Ok(frame) => self.ready.push_back(frame),
+            Err(error) => tracing::warn!(%error, "a change could not be written"),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Errors as `application/problem+json` (RFC 9457), each with a stable code and the next step.
+
+use axum::{
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use hookmitt_engine::{EngineError, InboxError};
+use hookmitt_event::Explain;
+use serde::Serialize;
+
+/// An error as the API answers it.
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct Problem {
+    /// Always `about:blank`: the code says which error it is.
+    pub r#type: &'static str,
+    /// The status in words.
+    pub title: &'static str,
+    /// The status.
+    pub status: u16,
+    /// A stable name for the error.
+    pub code: String,
+    /// What happened.
+    pub detail: String,
+    /// What to do next.
+    pub hint: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>, hint: &str) -> Self {
+        Self {
+            r#type: "about:blank",
+            title: status.canonical_reason().unwrap_or_default(),
+            status: status.as_u16(),
+            code: code.to_owned(),
+            detail: detail.into(),
+            hint: (!hint.is_empty()).then(|| hint.to_owned()),
+        }
+    }
+
+    pub(crate) fn bad_input(detail: impl Into<String>, hint: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad-input", detail, hint)
+    }
+}
+
+impl From<EngineError> for Problem {
+    fn from(error: EngineError) -> Self {
+        let status = match &error {
+            EngineError::Inbox(inbox) => status_of(inbox),
+            EngineError::Vault(_) if error.code() == "keychain-locked" => StatusCode::SERVICE_UNAVAILABLE,
+            EngineError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+            _ => StatusCode::BAD_REQUEST,
+        };
+        Self::new(status, error.code(), error.to_string(), &error.hint().unwrap_or_default())
+    }
+}
+
+impl From<InboxError> for Problem {
+    fn from(error: InboxError) -> Self {
+        EngineError::from(error).into()
+    }
+}
+
+fn status_of(error: &InboxError) -> StatusCode {
+    match error {
+        InboxError::UnknownEvent(_) | InboxError::UnknownSource(_) | InboxError::UnknownTarget(_) => {
+            StatusCode::NOT_FOUND
+        }
+        InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
+        InboxError::SourceExists(_) | InboxError::TooManySources => StatusCode::CONFLICT,
+        InboxError::Full | InboxError::Busy | InboxError::Overloaded | InboxError::Closed => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+        InboxError::Newer { .. }
+        | InboxError::Open { .. }
+        | InboxError::Damaged(_)
+        | InboxError::Sqlite(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = (status, axum::Json(self)).into_response();
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        response
+    }
+}

@@ -1,0 +1,116 @@
+//! Every route, and its description.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::DefaultBodyLimit,
+    http::StatusCode,
+    routing::{get, post},
+};
+use hookmitt_engine::Engine;
+use utoipa::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    Problem, bytes, deliveries, doctor, document, events, fixtures, listen, live, providers, samples,
+    secrets, session, session::Sessions, sources, stats, targets, verdict,
+};
+
+/// The most bytes of a request: a set of fixtures is imported in pieces below this.
+const MOST: usize = 64 * 1024 * 1024;
+
+/// What the handlers share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) sessions: Arc<Sessions>,
+}
+
+impl axum::extract::FromRef<Shared> for Arc<Engine> {
+    fn from_ref(shared: &Shared) -> Self {
+        Arc::clone(&shared.engine)
+    }
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Hookmitt",
+        description = "The management API of a hookmitt inbox. Errors are application/problem+json with a stable `code`."
+    ),
+    components(schemas(live::DeliveryMoved, live::RefusedJson))
+)]
+struct Described;
+
+/// For callers that the system vouches for: those in this process, and those at its private socket.
+pub(crate) fn private(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
+    let (router, document) = described();
+    finished(router.route("/api/session/code", post(session::code)), &document, engine, sessions)
+}
+
+/// For callers over TCP, without any check of who calls.
+pub(crate) fn public(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
+    let (router, document) = described();
+    finished(router, &document, engine, sessions)
+}
+
+fn finished(
+    router: Router<Shared>,
+    document: &utoipa::openapi::OpenApi,
+    engine: Arc<Engine>,
+    sessions: Arc<Sessions>,
+) -> Router {
+    let document = Arc::new(document::exact(document));
+    router
+        .route("/api/openapi.json", get(async move || axum::Json(document.as_ref().clone())))
+        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "no-such-route", "there is nothing here", SEE))
+        .method_not_allowed_fallback(async || {
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "no-such-method", "this can't be done here", SEE)
+        })
+        .layer(DefaultBodyLimit::max(MOST))
+        .with_state(Shared { engine, sessions })
+}
+
+const SEE: &str = "GET /api/openapi.json lists what there is";
+
+/// The OpenAPI document.
+pub fn openapi() -> serde_json::Value {
+    document::exact(&described().1)
+}
+
+fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Described::openapi())
+        .routes(routes!(events::list))
+        .routes(routes!(events::show, events::delete))
+        .routes(routes!(bytes::body))
+        .routes(routes!(events::copies))
+        .routes(routes!(events::restore))
+        .routes(routes!(verdict::verify))
+        .routes(routes!(events::deliveries))
+        .routes(routes!(deliveries::replay))
+        .routes(routes!(deliveries::retry))
+        .routes(routes!(deliveries::retry_one))
+        .routes(routes!(deliveries::retry_many))
+        .routes(routes!(deliveries::outcome))
+        .routes(routes!(sources::list, sources::add))
+        .routes(routes!(sources::show, sources::change, sources::remove))
+        .routes(routes!(sources::urls))
+        .routes(routes!(secrets::list))
+        .routes(routes!(secrets::set, secrets::remove))
+        .routes(routes!(targets::list, targets::add))
+        .routes(routes!(targets::show, targets::change, targets::remove))
+        .routes(routes!(targets::probe))
+        .routes(routes!(targets::try_now))
+        .routes(routes!(providers::list))
+        .routes(routes!(fixtures::export))
+        .routes(routes!(fixtures::import))
+        .routes(routes!(samples::send))
+        .routes(routes!(live::live))
+        .routes(routes!(listen::listen))
+        .routes(routes!(stats::stats))
+        .routes(routes!(doctor::doctor))
+        .routes(routes!(doctor::healthz))
+        .routes(routes!(session::open))
+        .split_for_parts()
+}

@@ -1,0 +1,28 @@
+//! Genuinely signed sample events.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use hookmitt_engine::{AttemptLine, Engine, SampleOrder};
+use serde::Serialize;
+
+use crate::{Problem, input::Body};
+
+/// What came of the samples.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Sent {
+    items: Vec<AttemptLine>,
+    /// Which secret signed, in words.
+    secret: String,
+}
+
+/// Signs, sends and waits for one attempt of each.
+#[utoipa::path(post, operation_id = "send_sample", path = "/api/send", request_body = SampleOrder, responses((status = 200, body = Sent), (status = 400, body = Problem)))]
+pub(crate) async fn send(
+    State(engine): State<Arc<Engine>>,
+    Body(order): Body<SampleOrder>,
+) -> Result<Json<Sent>, Problem> {
+    engine.deliver_if_alone().await?;
+    let (items, secret) = engine.send_sample(order).await?;
+    Ok(Json(Sent { items, secret }))
+}

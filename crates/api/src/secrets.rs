@@ -1,0 +1,71 @@
+//! Secrets: set, listed without their values, removed. None is ever handed out.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_engine::{Engine, SecretEntry};
+use serde::Deserialize;
+
+use crate::{
+    Problem,
+    events::Items,
+    input::{Asked, Body, Path},
+    sources::{OfSource, slug},
+};
+
+/// Every secret without its value.
+#[utoipa::path(get, operation_id = "list_secrets", path = "/api/secrets", params(OfSource), responses((status = 200, body = Items<SecretEntry>)))]
+pub(crate) async fn list(
+    State(engine): State<Arc<Engine>>,
+    Asked(of): Asked<OfSource>,
+) -> Result<Json<Items<SecretEntry>>, Problem> {
+    let all = engine.list_secrets().await?;
+    let wanted =
+        |entry: &SecretEntry| of.source.as_deref().is_none_or(|source| entry.source.as_str() == source);
+    Ok(Items::all(all.into_iter().filter(wanted)))
+}
+
+/// A secret: its value, or the variable to read it from.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Default)]
+pub(crate) struct NewSecret {
+    /// The value, base64.
+    value_base64: Option<String>,
+    /// The name of an environment variable of the process that serves.
+    env: Option<String>,
+}
+
+/// Keeps a secret; judges the source's events anew. The source is made where it is new.
+#[utoipa::path(put, operation_id = "set_secret", path = "/api/sources/{slug}/secrets/{label}", params(("slug" = String, Path), ("label" = String, Path)), request_body = NewSecret, responses((status = 204), (status = 400, body = Problem)))]
+pub(crate) async fn set(
+    State(engine): State<Arc<Engine>>,
+    Path((name, label)): Path<(String, String)>,
+    Body(secret): Body<NewSecret>,
+) -> Result<StatusCode, Problem> {
+    let source = slug(&name)?;
+    match (secret.value_base64, secret.env) {
+        (Some(text), None) => {
+            let value = STANDARD
+                .decode(text)
+                .map_err(|_| Problem::bad_input("value_base64 is no base64", "encode the secret's bytes"))?;
+            engine.set_secret(source, label, value).await?;
+        }
+        (None, Some(variable)) => engine.set_env_secret(source, label, variable).await?,
+        _ => {
+            return Err(Problem::bad_input("a secret needs one of value_base64 and env", "give one of them"));
+        }
+    }
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes a secret.
+#[utoipa::path(delete, operation_id = "remove_secret", path = "/api/sources/{slug}/secrets/{label}", params(("slug" = String, Path), ("label" = String, Path)), responses((status = 204), (status = 400, body = Problem)))]
+pub(crate) async fn remove(
+    State(engine): State<Arc<Engine>>,
+    Path((name, label)): Path<(String, String)>,
+) -> Result<StatusCode, Problem> {
+    engine.remove_secret(slug(&name)?, label).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,96 @@
+//! The private socket in the data directory, through which other processes of the same user attach.
+//!
+//! Its mode (0600, in a folder of 0700) is what guards it: no token, no Host. On Windows there is none yet, and each
+//! process works on the inbox by itself.
+
+use std::path::{Path, PathBuf};
+
+/// Where the socket is.
+pub(crate) fn path(data_dir: &Path) -> PathBuf {
+    data_dir.join("hookmitt.sock")
+}
+
+#[cfg(unix)]
+pub(crate) use unix::{connect, serve};
+
+#[cfg(not(unix))]
+pub(crate) use elsewhere::{connect, serve};
+
+#[cfg(unix)]
+mod unix {
+    use std::{fs, io, os::unix::fs::PermissionsExt as _, path::Path};
+
+    use axum::Router;
+    use tokio::{
+        net::{UnixListener, UnixStream},
+        task::JoinSet,
+    };
+    use tokio_util::sync::CancellationToken;
+
+    use crate::server::{self, Caller};
+
+    /// The longest path of a socket that every Unix takes.
+    const LONGEST: usize = 100;
+
+    pub(crate) async fn connect(data_dir: &Path) -> io::Result<UnixStream> {
+        let (path, _folder) = reachable(data_dir)?;
+        UnixStream::connect(path).await
+    }
+
+    /// Serves until the stop. Only the process that delivers may call this: it takes the place of a socket that an
+    /// earlier one left behind.
+    pub(crate) async fn serve(data_dir: &Path, router: Router, stop: CancellationToken) -> io::Result<()> {
+        let (path, _folder) = reachable(data_dir)?;
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(&path)?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
+        let mut open = JoinSet::new();
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => break,
+                Some(_) = open.join_next() => {}
+                accepted = listener.accept() => {
+                    if let Ok((stream, _)) = accepted {
+                        open.spawn(server::serve(stream, Caller::Command, router.clone(), stop.clone()));
+                    }
+                }
+            }
+        }
+        let _gone = fs::remove_file(&path);
+        while open.join_next().await.is_some() {}
+        Ok(())
+    }
+
+    /// A path short enough for a socket: through the folder's descriptor where its own path is too long.
+    fn reachable(data_dir: &Path) -> io::Result<(std::path::PathBuf, Option<fs::File>)> {
+        use std::os::fd::AsRawFd as _;
+        let path = super::path(data_dir);
+        if path.as_os_str().len() <= LONGEST {
+            return Ok((path, None));
+        }
+        let folder = fs::File::open(data_dir)?;
+        let short = Path::new("/proc/self/fd").join(folder.as_raw_fd().to_string());
+        Ok((super::path(&short), Some(folder)))
+    }
+}
+
+#[cfg(not(unix))]
+mod elsewhere {
+    use std::{io, path::Path};
+
+    use axum::Router;
+    use tokio::net::TcpStream;
+    use tokio_util::sync::CancellationToken;
+
+    pub(crate) async fn connect(_: &Path) -> io::Result<TcpStream> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) async fn serve(_: &Path, _: Router, stop: CancellationToken) -> io::Result<()> {
+        stop.cancelled().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,124 @@
+//! Sources and their URLs.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use hookmitt_engine::{Engine, SourceChange, SourceView};
+use hookmitt_event::Slug;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Problem,
+    events::Items,
+    input::{Asked, Body, Path},
+};
+
+/// A source's name in the path.
+pub(crate) fn slug(text: &str) -> Result<Slug, Problem> {
+    text.parse().map_err(|error: hookmitt_event::SlugError| {
+        Problem::new(StatusCode::BAD_REQUEST, "bad-slug", error.to_string(), "such as github or stripe-test")
+    })
+}
+
+/// Every source, by name.
+#[utoipa::path(get, operation_id = "list_sources", path = "/api/sources", responses((status = 200, body = Items<SourceView>)))]
+pub(crate) async fn list(State(engine): State<Arc<Engine>>) -> Json<Items<SourceView>> {
+    Items::all(engine.sources())
+}
+
+/// A source to be made.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+pub(crate) struct NewSource {
+    /// Its name in URLs.
+    slug: String,
+    /// What is set of it.
+    #[serde(flatten)]
+    #[schema(value_type = SourceChange)]
+    settings: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Makes a source. Beside `slug`, the fields are those of a change.
+#[utoipa::path(post, operation_id = "add_source", path = "/api/sources", request_body = NewSource, responses((status = 201, body = SourceView), (status = 400, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn add(
+    State(engine): State<Arc<Engine>>,
+    Body(source): Body<NewSource>,
+) -> Result<(StatusCode, Json<SourceView>), Problem> {
+    let change: SourceChange = serde_json::from_value(source.settings.into()).map_err(|error| {
+        let detail = format!("the source's settings are not what is expected: {error}");
+        Problem::new(StatusCode::BAD_REQUEST, "bad-json", detail, "GET /api/openapi.json describes them")
+    })?;
+    Ok((StatusCode::CREATED, Json(engine.add_source(slug(&source.slug)?, change).await?)))
+}
+
+/// One source.
+#[utoipa::path(get, operation_id = "show_source", path = "/api/sources/{slug}", params(("slug" = String, Path)), responses((status = 200, body = SourceView), (status = 404, body = Problem)))]
+pub(crate) async fn show(
+    State(engine): State<Arc<Engine>>,
+    Path(name): Path<String>,
+) -> Result<Json<SourceView>, Problem> {
+    Ok(Json(engine.source(&slug(&name)?)?))
+}
+
+/// Changes a source: what is absent stays, null unsets.
+#[utoipa::path(patch, operation_id = "change_source", path = "/api/sources/{slug}", params(("slug" = String, Path)), request_body = SourceChange, responses((status = 200, body = SourceView), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn change(
+    State(engine): State<Arc<Engine>>,
+    Path(name): Path<String>,
+    Body(change): Body<SourceChange>,
+) -> Result<Json<SourceView>, Problem> {
+    Ok(Json(engine.change_source(slug(&name)?, change).await?))
+}
+
+/// Removes a source with its secrets and targets. Its events stay.
+#[utoipa::path(delete, operation_id = "remove_source", path = "/api/sources/{slug}", params(("slug" = String, Path)), responses((status = 204), (status = 404, body = Problem)))]
+pub(crate) async fn remove(
+    State(engine): State<Arc<Engine>>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Problem> {
+    engine.remove_source(slug(&name)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Of one source.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OfSource {
+    /// A source's slug.
+    pub(crate) source: Option<String>,
+}
+
+/// Where providers post.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Urls {
+    /// The capture port, by each address; empty where this process has none.
+    capture: Vec<String>,
+    /// Each source's URL.
+    items: Vec<SourceUrl>,
+}
+
+/// Where one source's provider posts.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct SourceUrl {
+    source: Slug,
+    url: String,
+}
+
+/// The URLs to give to providers.
+#[utoipa::path(get, operation_id = "source_urls", path = "/api/urls", params(OfSource), responses((status = 200, body = Urls), (status = 404, body = Problem)))]
+pub(crate) async fn urls(
+    State(engine): State<Arc<Engine>>,
+    Asked(of): Asked<OfSource>,
+) -> Result<Json<Urls>, Problem> {
+    let capture = engine.capture_urls();
+    let base = capture.first().cloned().unwrap_or_else(|| "http://127.0.0.1:4400".to_owned());
+    let sources = match &of.source {
+        Some(name) => vec![engine.source(&slug(name)?)?],
+        None => engine.sources(),
+    };
+    let items = sources.into_iter().map(|source| SourceUrl {
+        url: source.public_url.unwrap_or_else(|| format!("{base}/{}", source.slug)),
+        source: source.slug,
+    });
+    Ok(Json(Urls { capture, items: items.collect() }))
+}

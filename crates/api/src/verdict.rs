@@ -1,0 +1,52 @@
+//! Stored events, judged anew.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use hookmitt_engine::{Engine, JudgeBy};
+use hookmitt_event::{Cause, Timestamp, Verdict};
+use serde::Serialize;
+
+use crate::{
+    Problem,
+    events::named,
+    input::{Body, Path},
+};
+
+/// What verification finds with the secrets as they are now, as of the time when the event was received.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct VerdictJson {
+    verdict: Verdict,
+    provider: Option<String>,
+    scheme: Option<String>,
+    /// The scheme in words, such as `v1, HMAC-SHA256`.
+    scheme_name: Option<String>,
+    secret_label: Option<String>,
+    /// The moment that was signed.
+    #[schema(value_type = Option<String>, format = "date-time")]
+    signed_at: Option<Timestamp>,
+    /// How far that may be off, in seconds.
+    tolerance_s: Option<u64>,
+    causes: Vec<Cause>,
+}
+
+/// Judges an event with its source's secrets, by what the body says instead of what is known; keeps nothing.
+#[utoipa::path(post, operation_id = "verify_event", path = "/api/events/{id}/verify", params(("id" = String, Path)), request_body = JudgeBy, responses((status = 200, body = VerdictJson), (status = 404, body = Problem)))]
+pub(crate) async fn verify(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+    Body(by): Body<JudgeBy>,
+) -> Result<Json<VerdictJson>, Problem> {
+    let set = by.provider.clone();
+    let (event, judgement, evidence) = engine.verify(named(&engine, &id).await?, by).await?;
+    Ok(Json(VerdictJson {
+        verdict: judgement.verdict,
+        provider: set.or(event.provider),
+        scheme: judgement.scheme.map(str::to_owned),
+        scheme_name: evidence.scheme_name,
+        secret_label: judgement.secret_label,
+        signed_at: evidence.signed_at,
+        tolerance_s: evidence.tolerance.map(|tolerance| tolerance.as_secs()),
+        causes: judgement.causes,
+    }))
+}

@@ -1,0 +1,100 @@
+//! Which events a list is asked for.
+
+use hookmitt_engine::{Filter, View};
+use hookmitt_event::{EventStatus, Timestamp, Verdict};
+use serde::Deserialize;
+use utoipa::openapi::{Object, ObjectBuilder, schema::Type};
+
+use crate::Problem;
+
+/// Which events are wanted.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Wanted {
+    /// A source's slug.
+    source: Option<String>,
+    /// The most telling state of its deliveries.
+    #[param(schema_with = statuses)]
+    status: Option<String>,
+    /// What verification found.
+    #[param(schema_with = verdicts)]
+    verdict: Option<String>,
+    /// What people work through.
+    #[param(schema_with = views)]
+    view: Option<String>,
+    /// An event type; `*` stands for anything.
+    r#type: Option<String>,
+    /// Text in the type, title, path, query, header lines or body.
+    q: Option<String>,
+    /// Received then or later, RFC 3339.
+    since: Option<String>,
+    /// Received before, RFC 3339.
+    until: Option<String>,
+    /// `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// 1 to 1000; 100 by default.
+    limit: Option<u32>,
+    /// Each event with its `glance`.
+    pub(crate) glance: bool,
+}
+
+/// One of some names, for those who generate types: what is wrong with another one we say ourselves.
+fn one_of(names: impl IntoIterator<Item = &'static str>) -> Object {
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).build()
+}
+
+fn statuses() -> Object {
+    one_of(EventStatus::ALL.map(|(_, name)| name))
+}
+
+fn verdicts() -> Object {
+    one_of(Verdict::ALL.map(|(_, name)| name))
+}
+
+fn views() -> Object {
+    one_of(View::ALL.map(|(_, name)| name))
+}
+
+/// The longest text that is looked for; SQLite's own limit for patterns is 50,000.
+const LONGEST: usize = 1_000;
+
+impl Wanted {
+    pub(crate) fn filter(&self) -> Result<Filter, Problem> {
+        let moment = |text: &Option<String>| -> Result<Option<Timestamp>, Problem> {
+            let parsed = text.as_deref().map(str::parse::<Timestamp>).transpose();
+            parsed.map_err(|error| Problem::bad_input(error.to_string(), "such as 2026-01-31T12:00:00Z"))
+        };
+        let named = |error: String| Problem::bad_input(error, "");
+        if [&self.r#type, &self.q].into_iter().flatten().any(|text| text.len() > LONGEST) {
+            let detail = format!("a text to look for has {LONGEST} bytes at most");
+            return Err(Problem::bad_input(detail, "look for less of it"));
+        }
+        Ok(Filter {
+            source: self.source.clone(),
+            status: self.status.as_deref().map(str::parse).transpose().map_err(named)?,
+            verdict: self.verdict.as_deref().map(str::parse).transpose().map_err(named)?,
+            view: self.view.as_deref().map(str::parse).transpose().map_err(named)?,
+            event_type: self.r#type.clone(),
+            text: self.q.clone(),
+            since: moment(&self.since)?,
+            until: moment(&self.until)?,
+            after: None,
+        })
+    }
+
+    pub(crate) fn limit(&self) -> Result<usize, Problem> {
+        match self.limit.unwrap_or(100) {
+            limit @ 1..=1_000 => Ok(limit as usize),
+            other => Err(Problem::bad_input(
+                format!("a page can't hold {other} events"),
+                "use a limit from 1 to 1000",
+            )),
+        }
+    }
+
+    pub(crate) fn cursor(&self) -> Result<Option<i64>, Problem> {
+        let cursor = self.cursor.as_deref().map(str::parse).transpose();
+        cursor.map_err(|_| Problem::bad_input("that is no cursor", "give back next_cursor as it came"))
+    }
+}

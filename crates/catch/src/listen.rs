@@ -1,0 +1,151 @@
+//! Takes a port on loopback, IPv4 and IPv6.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs},
+};
+
+use hookmitt_event::Explain;
+use tokio::net::TcpListener;
+
+/// How many connections the system holds while we are busy.
+const BACKLOG: i32 = 1_024;
+
+/// Why a port can't be had.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// Somebody has it.
+    #[error("port {0} is taken")]
+    Taken(u16),
+    /// The host is not one of this machine's.
+    #[error("can't listen on {host}: {why}")]
+    Host {
+        /// What was asked for.
+        host: String,
+        /// What the system said.
+        why: String,
+    },
+    /// Anything else.
+    #[error("can't listen on port {port}: {why}")]
+    Refused {
+        /// The port.
+        port: u16,
+        /// What the system said.
+        why: String,
+    },
+}
+
+impl Explain for ListenError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Taken(_) => "port-taken",
+            Self::Host { .. } => "host-unusable",
+            Self::Refused { .. } => "port-refused",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Taken(port) => format!(
+                "end what listens on {port} (`hookmitt doctor` says what it is), or choose another with --port or --api-port; 0 takes a free one"
+            ),
+            Self::Host { .. } => "use an address of this machine, such as 127.0.0.1 or 0.0.0.0".to_owned(),
+            Self::Refused { .. } => "choose a port from 1024 to 65535, or 0 for a free one".to_owned(),
+        })
+    }
+}
+
+/// The listeners of one port.
+#[derive(Debug)]
+pub struct Bound {
+    /// One for each address.
+    pub listeners: Vec<TcpListener>,
+    /// The port that was taken.
+    pub port: u16,
+}
+
+impl Bound {
+    /// The addresses that are listened on.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect()
+    }
+}
+
+/// Takes `port` (0: a free one) on `host`, or on 127.0.0.1 and, where there is IPv6, ::1.
+///
+/// # Errors
+/// [`ListenError`].
+pub fn bind(host: Option<&str>, port: u16) -> Result<Bound, ListenError> {
+    if let Some(host) = host {
+        return on_host(host, port);
+    }
+    // A free port of IPv4 may be taken on IPv6: look for one that is free on both.
+    let tries = if port == 0 { 16 } else { 1 };
+    let mut last = ListenError::Taken(port);
+    for _ in 0..tries {
+        match on_loopback(port) {
+            Ok(bound) => return Ok(bound),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn on_loopback(port: u16) -> Result<Bound, ListenError> {
+    let first =
+        listen(SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port)).map_err(|why| refused(port, &why))?;
+    let port = first.local_addr().map_err(|why| refused(port, &why))?.port();
+    let mut listeners = vec![first];
+    match listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port)) {
+        Ok(second) => listeners.push(second),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(ListenError::Taken(port)),
+        Err(error) => tracing::debug!(%error, "no IPv6 loopback"),
+    }
+    Ok(Bound { listeners, port })
+}
+
+fn on_host(host: &str, port: u16) -> Result<Bound, ListenError> {
+    let unusable =
+        |why: &dyn std::fmt::Display| ListenError::Host { host: host.to_owned(), why: why.to_string() };
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let address = match bare.parse::<IpAddr>() {
+        Ok(address) => SocketAddr::new(address, port),
+        Err(_) => (host, port)
+            .to_socket_addrs()
+            .map_err(|why| unusable(&why))?
+            .next()
+            .ok_or_else(|| unusable(&"the name has no address"))?,
+    };
+    let listener = listen(address).map_err(|why| match why.kind() {
+        io::ErrorKind::AddrInUse => ListenError::Taken(port),
+        _ => unusable(&why),
+    })?;
+    let port = listener.local_addr().map_err(|why| unusable(&why))?.port();
+    Ok(Bound { listeners: vec![listener], port })
+}
+
+fn refused(port: u16, why: &io::Error) -> ListenError {
+    match why.kind() {
+        io::ErrorKind::AddrInUse => ListenError::Taken(port),
+        _ => ListenError::Refused { port, why: why.to_string() },
+    }
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = socket2::Socket::new(
+        socket2::Domain::for_address(address),
+        socket2::Type::STREAM,
+        Some(socket2::Protocol::TCP),
+    )?;
+    // So that a restart isn't refused for connections of the last run that are still closing. On Windows the same
+    // option would let two programs share the port.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    if address.is_ipv6() && !address.ip().is_unspecified() {
+        socket.set_only_v6(true)?;
+    }
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    TcpListener::from_std(socket.into())
+}

@@ -1,0 +1,165 @@
+//! The stream beneath hyper: keeps each head as it came and hands hyper a plain one.
+
+use std::{
+    collections::VecDeque,
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll, ready},
+};
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_util::io::poll_read_buf;
+
+use crate::{
+    framing::Framing,
+    head::{Head, HeadError, parse_head},
+};
+
+/// The heads of a connection's requests, oldest first. hyper serves one at a time, so there is seldom more than one.
+pub(crate) type Heads = Arc<Mutex<VecDeque<Result<Head, HeadError>>>>;
+
+/// How much is asked of the socket at a time.
+const READ: usize = 16 * 1024;
+
+/// A stream that records heads on their way to hyper.
+pub(crate) struct Recorder<S> {
+    inner: S,
+    /// From the wire, not yet looked at.
+    input: BytesMut,
+    /// For hyper, before anything else.
+    output: Bytes,
+    body: Framing,
+    heads: Heads,
+    /// After a head that can't be taken nothing more is read.
+    refused: bool,
+}
+
+impl<S: AsyncRead + Unpin> Recorder<S> {
+    pub(crate) fn new(inner: S) -> (Self, Heads) {
+        let heads = Heads::default();
+        let recorder = Self {
+            inner,
+            input: BytesMut::new(),
+            output: Bytes::new(),
+            body: Framing::Done,
+            heads: Arc::clone(&heads),
+            refused: false,
+        };
+        (recorder, heads)
+    }
+
+    /// Takes a head out of the input, if it is whole. A bad one is put in hyper's hands as an empty request, so that
+    /// the sender gets an answer that says what is wrong.
+    fn next_head(&mut self) -> bool {
+        let recorded = match parse_head(&self.input) {
+            Ok(None) => return false,
+            Ok(Some((head, taken))) => {
+                self.input.advance(taken);
+                self.output = head.for_hyper();
+                self.body = Framing::new(head.body);
+                Ok(head)
+            }
+            Err(error) => {
+                self.refused = true;
+                self.output = Bytes::from_static(b"GET / HTTP/1.0\r\n\r\n");
+                Err(error)
+            }
+        };
+        self.heads.lock().unwrap_or_else(PoisonError::into_inner).push_back(recorded);
+        true
+    }
+
+    /// Hands over what is ready. `false`: nothing is.
+    fn hand_over(&mut self, out: &mut ReadBuf<'_>) -> bool {
+        if self.output.is_empty() && !self.refused {
+            if self.body.is_done() {
+                if self.input.is_empty() || !self.next_head() {
+                    return false;
+                }
+            } else {
+                let wanted = self.input.len().min(out.remaining());
+                let taken = self.body.take(&self.input[..wanted]);
+                out.put_slice(&self.input[..taken]);
+                self.input.advance(taken);
+                return taken > 0;
+            }
+        }
+        let taken = self.output.len().min(out.remaining());
+        out.put_slice(&self.output[..taken]);
+        self.output.advance(taken);
+        taken > 0
+    }
+
+    /// The long middle of a body goes straight from the socket to hyper.
+    fn poll_body(&mut self, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let Framing::Length(rest) = self.body else { return self.poll_input(context, out) };
+        let room = out.remaining().min(usize::try_from(rest).unwrap_or(usize::MAX));
+        let mut piece = ReadBuf::new(out.initialize_unfilled_to(room));
+        ready!(Pin::new(&mut self.inner).poll_read(context, &mut piece))?;
+        let filled = piece.filled().len();
+        self.body.take(piece.filled());
+        out.advance(filled);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Reads from the socket until there is something to hand over, or the sender has no more.
+    fn poll_input(&mut self, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            if self.input.capacity() - self.input.len() < READ / 4 {
+                self.input.reserve(READ);
+            }
+            let read = poll_read_buf(Pin::new(&mut self.inner), context, &mut self.input);
+            if ready!(read)? == 0 || self.hand_over(out) {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.hand_over(out) {
+            return Poll::Ready(Ok(()));
+        }
+        if self.refused {
+            return Poll::Ready(Ok(())); // the end, as far as hyper is concerned
+        }
+        self.poll_body(context, out)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write_vectored(context, pieces)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,87 @@
+//! Accepts connections and sees them out.
+
+use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+
+/// How connections are taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Connections {
+    /// How many at once; further ones wait in the system's queue.
+    pub most: usize,
+    /// How long those that are open may go on after the stop.
+    pub grace: Duration,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self { most: 1_024, grace: Duration::from_secs(10) }
+    }
+}
+
+/// Accepts on every listener until `stop`, and then waits for the open connections to end.
+///
+/// A request that is still in the system's queue when we stop has not been accepted, and its sender sees a reset.
+pub async fn accept<F, S>(
+    listeners: Vec<TcpListener>,
+    connections: Connections,
+    stop: CancellationToken,
+    serve: S,
+) where
+    S: Fn(TcpStream, SocketAddr) -> F + Clone + Send + Sync + 'static,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let places = Arc::new(Semaphore::new(connections.most));
+    let mut doors = JoinSet::new();
+    for listener in listeners {
+        let (places, stop, serve) = (Arc::clone(&places), stop.clone(), serve.clone());
+        doors.spawn(door(listener, places, connections.grace, stop, serve));
+    }
+    while doors.join_next().await.is_some() {}
+}
+
+async fn door<F, S>(
+    listener: TcpListener,
+    places: Arc<Semaphore>,
+    grace: Duration,
+    stop: CancellationToken,
+    serve: S,
+) where
+    S: Fn(TcpStream, SocketAddr) -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut open = JoinSet::new();
+    let next = async || {
+        let place = Arc::clone(&places).acquire_owned().await;
+        (listener.accept().await, place)
+    };
+    loop {
+        let (accepted, place) = tokio::select! {
+            () = stop.cancelled() => break,
+            Some(_) = open.join_next() => continue,
+            accepted = next() => accepted,
+        };
+        match accepted {
+            Ok((stream, remote)) => {
+                let _ = stream.set_nodelay(true); // an answer is one small write
+                let served = serve(stream, remote);
+                open.spawn(async move {
+                    let _place = place;
+                    served.await;
+                });
+            }
+            // Out of file descriptors, most likely: a pause lets some close.
+            Err(error) => {
+                tracing::warn!(%error, "can't accept a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+    drop(listener);
+    let _out_of_time = tokio::time::timeout(grace, async { while open.join_next().await.is_some() {} }).await;
+}

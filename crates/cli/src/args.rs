@@ -1,0 +1,108 @@
+//! What is typed: the verbs and what every one of them takes.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::verbs::{
+    completions, events, export, import, listen, replay, retry, secret, send, serve, show, source, target,
+    url, verify,
+};
+
+/// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
+#[derive(Debug, Parser)]
+#[command(name = "hookmitt", version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// Where the inbox is; else HOOKMITT_DATA_DIR, else the platform's data directory
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Print one JSON object a line; errors too
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Verb {
+    /// Catch, store, judge and deliver, without a window
+    Serve(serve::Args),
+    /// Forward events to a local server and watch them; serves too where nothing does yet
+    Listen(listen::Args),
+    /// Send a genuinely signed sample event
+    Send(send::Args),
+    /// List events, newest first
+    Events(events::Args),
+    /// Show one event
+    Show(show::Args),
+    /// Judge a signature: exit 0 valid, 1 invalid or unsigned
+    Verify(verify::Args),
+    /// Deliver stored events again, as they were or edited
+    Replay(replay::Args),
+    /// Take up failed, dead or skipped deliveries again
+    Retry(retry::Args),
+    /// Write events to fixture files
+    Export(export::Args),
+    /// Read fixture files into the inbox
+    Import(import::Args),
+    /// Add, list, show, change and remove sources
+    #[command(subcommand)]
+    Source(source::Verb),
+    /// Set, list and remove signing secrets
+    #[command(subcommand)]
+    Secret(secret::Verb),
+    /// Add, list, change, remove, pause and resume targets
+    #[command(subcommand)]
+    Target(target::Verb),
+    /// Print the URLs to give to providers
+    Url(url::Args),
+    /// Check that everything is in order
+    Doctor,
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_grammar_holds_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_takes_the_data_directory_and_json() {
+        let tail = ["--data-dir", "d", "--json"];
+        for verb in ["serve", "events", "source list", "target pause 1", "doctor", "url", "replay last"] {
+            let typed = ["hookmitt"].into_iter().chain(verb.split(' ')).chain(tail);
+            let cli = Cli::try_parse_from(typed).unwrap();
+            assert!(cli.json && cli.data_dir == Some(PathBuf::from("d")), "{verb}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_is_refused() {
+        for typed in [
+            "show last --body --json",
+            "show last --body --headers",
+            "verify",
+            "verify last --request f",
+            "retry",
+            "retry last --dead-letter",
+            "export --raw",
+            "export last --source s --raw",
+            "replay last --set a=1",
+            "replay last --times 0",
+            "events --verdict good",
+            "secret set s --label l extra",
+        ] {
+            let typed = ["hookmitt"].into_iter().chain(typed.split(' '));
+            assert!(Cli::try_parse_from(typed.clone()).is_err(), "{typed:?}");
+        }
+    }
+}

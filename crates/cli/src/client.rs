@@ -1,0 +1,240 @@
+//! The management API as the verbs call it. Nothing else here knows the door behind which it stands.
+
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use hookmitt_api::{BoxBody, Door};
+pub(crate) use hookmitt_api::{Host, HostOptions, StartError};
+use http::{Method, Request, Response, StatusCode, header};
+use http_body_util::BodyExt as _;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+use url::Url;
+
+use crate::{
+    failure::{CliError, Exit},
+    live::Live,
+};
+
+/// The management API, of the running hookmitt or of this process.
+pub(crate) struct Client {
+    door: Door,
+}
+
+/// Where in the API: a path and its query, escaped.
+#[derive(Clone, Debug)]
+pub(crate) struct Address(Url);
+
+impl Address {
+    /// From the parts of a path behind `/api`, such as `["events", "#12"]`.
+    pub(crate) fn new<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut url = Url::parse("http://hookmitt/api").expect("a literal URL parses");
+        url.path_segments_mut().expect("http URLs have a path").extend(parts);
+        Self(url)
+    }
+
+    /// With one more query parameter; none where the value is absent.
+    pub(crate) fn with(mut self, name: &str, value: Option<impl AsRef<str>>) -> Self {
+        if let Some(value) = value {
+            self.0.query_pairs_mut().append_pair(name, value.as_ref());
+        }
+        self
+    }
+
+    fn path_and_query(&self) -> &str {
+        &self.0[url::Position::BeforePath..url::Position::AfterQuery]
+    }
+}
+
+/// Some of a list, and where the rest begins.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Items<T> {
+    /// This page.
+    pub(crate) items: Vec<T>,
+    /// Give this back for more.
+    #[serde(default)]
+    pub(crate) next_cursor: Option<String>,
+}
+
+/// What the API says where it says no (RFC 9457).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct Problem {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// A stable name.
+    pub(crate) code: String,
+    /// What is wrong.
+    pub(crate) detail: String,
+    /// What to do.
+    pub(crate) hint: Option<String>,
+}
+
+impl Problem {
+    fn read(status: StatusCode, body: &[u8]) -> Self {
+        let mut problem: Self = serde_json::from_slice(body).unwrap_or_default();
+        problem.status = status.as_u16();
+        if problem.code.is_empty() {
+            "unexpected-answer".clone_into(&mut problem.code);
+        }
+        if problem.detail.is_empty() {
+            problem.detail = format!("hookmitt's API answered {status}");
+        }
+        problem
+    }
+
+    /// How a command ends that is told so.
+    pub(crate) fn exit(&self) -> Exit {
+        match self.status {
+            401 | 403 | 500.. => Exit::Unreached,
+            _ => Exit::BadInput,
+        }
+    }
+}
+
+impl Client {
+    /// The running hookmitt's API; else opens the inbox in this process.
+    pub(crate) async fn open(data_dir: &Path) -> Result<Self, CliError> {
+        Ok(Self { door: Door::open(data_dir).await? })
+    }
+
+    /// The API of a host in this process.
+    pub(crate) fn of(host: &Host) -> Self {
+        Self { door: host.door() }
+    }
+
+    /// Whether another process answers.
+    pub(crate) fn is_attached(&self) -> bool {
+        self.door.is_attached()
+    }
+
+    /// Lets go of it; where the inbox was opened here, deliveries in flight are finished.
+    pub(crate) async fn close(self) {
+        self.door.close().await;
+    }
+
+    /// Asks.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, address: &Address) -> Result<T, CliError> {
+        read_json(&self.ask(Method::GET, address, None).await?)
+    }
+
+    /// Sends something and reads the answer.
+    pub(crate) async fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        address: &Address,
+        body: &Value,
+    ) -> Result<T, CliError> {
+        read_json(&self.ask(method, address, Some(body)).await?)
+    }
+
+    /// Orders something of which only success is of interest. A body in the answer is handed back as it is.
+    pub(crate) async fn order(
+        &self,
+        method: Method,
+        address: &Address,
+        body: Option<&Value>,
+    ) -> Result<Value, CliError> {
+        let answer = self.ask(method, address, body).await?;
+        if answer.is_empty() { Ok(Value::Null) } else { read_json(&answer) }
+    }
+
+    /// The exact bytes behind an address.
+    pub(crate) async fn bytes(&self, address: &Address) -> Result<Bytes, CliError> {
+        self.ask(Method::GET, address, None).await
+    }
+
+    /// Every item of a list, page after page.
+    pub(crate) async fn all<T: DeserializeOwned>(&self, address: &Address) -> Result<Vec<T>, CliError> {
+        let mut found = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let page: Items<T> = self.get(&address.clone().with("cursor", cursor)).await?;
+            found.extend(page.items);
+            match page.next_cursor {
+                Some(next) => cursor = Some(next),
+                None => return Ok(found),
+            }
+        }
+    }
+
+    /// A stream of what happens.
+    pub(crate) async fn stream(
+        &self,
+        method: Method,
+        address: &Address,
+        body: Option<&Value>,
+    ) -> Result<Live, CliError> {
+        Ok(Live::new(self.call(method, address, body).await?.into_body()))
+    }
+
+    async fn ask(&self, method: Method, address: &Address, body: Option<&Value>) -> Result<Bytes, CliError> {
+        collect(self.call(method, address, body).await?.into_body()).await
+    }
+
+    async fn call(
+        &self,
+        method: Method,
+        address: &Address,
+        body: Option<&Value>,
+    ) -> Result<Response<BoxBody>, CliError> {
+        let body = body.map_or_else(String::new, Value::to_string);
+        let request = Request::builder()
+            .method(method)
+            .uri(address.path_and_query())
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Bytes::from(body))
+            .map_err(|error| CliError::Answer(error.to_string()))?;
+        let response = self.door.call(request).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let body = collect(response.into_body()).await?;
+        Err(CliError::Problem(Problem::read(status, &body)))
+    }
+}
+
+async fn collect(body: BoxBody) -> Result<Bytes, CliError> {
+    Ok(body.collect().await.map_err(|_| CliError::Gone)?.to_bytes())
+}
+
+fn read_json<T: DeserializeOwned>(answer: &[u8]) -> Result<T, CliError> {
+    serde_json::from_slice(answer).map_err(|error| CliError::Answer(error.to_string()))
+}
+
+/// Settings of a host as the flags of `serve` give them.
+pub(crate) fn host_options(flags: &crate::verbs::serve::Flags, data_dir: &Path) -> HostOptions {
+    HostOptions {
+        data_dir: PathBuf::from(data_dir),
+        host: flags.host.clone(),
+        port: flags.port,
+        api_port: Some(flags.api_port),
+        pages: Some(hookmitt_web::router()),
+        token_file: flags.token_file.clone(),
+        secrets: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_escaped() {
+        let address =
+            Address::new(["events", "#12", "body"]).with("q", Some("a&b c")).with("x", None::<&str>);
+        assert_eq!(address.path_and_query(), "/api/events/%2312/body?q=a%26b+c");
+        assert_eq!(Address::new(["events", "a/../b?"]).path_and_query(), "/api/events/a%2F..%2Fb%3F");
+    }
+
+    #[test]
+    fn an_answer_that_is_no_problem_document_is_still_explained() {
+        let problem = Problem::read(StatusCode::BAD_GATEWAY, b"<html>");
+        assert_eq!((problem.status, problem.code.as_str()), (502, "unexpected-answer"));
+        let body =
+            br#"{"code":"unknown-event","detail":"no event 0199","hint":null,"title":"x","status":404}"#;
+        let problem = Problem::read(StatusCode::NOT_FOUND, body);
+        assert_eq!((problem.code.as_str(), problem.detail.as_str()), ("unknown-event", "no event 0199"));
+    }
+}

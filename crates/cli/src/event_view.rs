@@ -1,0 +1,228 @@
+//! One event, in full, for people.
+
+use std::fmt::Write as _;
+
+use hookmitt_event::{AttemptJson, Cause, DeliveryJson, EventJson, EventStatus, Plain, Timestamp};
+use jiff::tz::TimeZone;
+
+use crate::{
+    event_table::{ago, marks, request_path},
+    json_layout, shown,
+    terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled},
+};
+
+/// How much of a body is shown; `--body` writes all of it.
+const SHOWN_BODY: usize = 64 * 1024;
+/// How much of an answer's body is shown.
+const SHOWN_ANSWER: usize = 400;
+
+/// What an event is shown with.
+pub(crate) struct EventView<'a> {
+    /// The event with its deliveries.
+    pub(crate) event: &'a EventJson,
+    /// Its body.
+    pub(crate) body: &'a [u8],
+    /// The clock on the wall.
+    pub(crate) zone: &'a TimeZone,
+    /// The present moment.
+    pub(crate) now: Timestamp,
+}
+
+impl EventView<'_> {
+    /// The whole text, without a line end at the end.
+    pub(crate) fn text(&self) -> String {
+        let mut out = self.head();
+        out.push_str(&causes(&self.event.causes));
+        for delivery in self.event.deliveries.iter().flatten() {
+            out.push_str(&self.delivery(delivery));
+        }
+        let _ = write!(out, "\n{}\n{}\n", Styled(STRONG, "headers"), shown::headers(&self.event.headers));
+        let _ = write!(out, "\n{}\n{}", Styled(STRONG, "body"), body(self.body));
+        out
+    }
+
+    fn head(&self) -> String {
+        let event = self.event;
+        let mut out = String::new();
+        let name = [event.r#type.as_deref(), event.title.as_deref()].into_iter().flatten();
+        let name = name.map(|text| Plain(text).to_string()).collect::<Vec<_>>().join("  ");
+        let title = format!("#{}  {}  {name}", event.seq, Plain(event.source.as_str()));
+        let _ = writeln!(out, "{}", Styled(STRONG, title.trim_end()));
+        let mut line = |name: &str, value: String| {
+            let _ = writeln!(out, "{}  {value}", Styled(FAINT, format!("{name:<9}")));
+        };
+        line("id", event.id.to_string());
+        line("received", self.received());
+        let request = format!("{} {} {}", event.method, request_path(event), event.http_version);
+        line("request", Plain(&request).to_string());
+        line("url", Plain(&event.url).to_string());
+        line("provider", Plain(event.provider.as_deref().unwrap_or("not recognised")).to_string());
+        if let Some(time) = event.event_time {
+            line("happened", shown::moment(time, self.zone));
+        }
+        line("body", format!("{}, sha256 {}", shown::size(event.size), Plain(&event.sha256)));
+        if let Some(key) = &event.dedupe_key {
+            line("key", Plain(key).to_string());
+        }
+        self.relations(&mut line);
+        line("status", shown::status(event.status).to_string());
+        line("verdict", shown::verdict(event.verdict).to_string());
+        out
+    }
+
+    fn received(&self) -> String {
+        let event = self.event;
+        let at = shown::moment(event.received_at, self.zone);
+        let via = serde_json::to_value(event.via).unwrap_or_default();
+        let via = via.as_str().unwrap_or_default().replace('_', " ");
+        let from = event.remote.as_ref().map_or(String::new(), |remote| format!(" from {}", Plain(remote)));
+        format!("{at} ({}){from}, {via}", ago(event.received_at, self.now))
+    }
+
+    fn relations(&self, line: &mut impl FnMut(&str, String)) {
+        let event = self.event;
+        if let Some(first) = event.duplicate_of {
+            line("first", first.to_string());
+        }
+        if let Some(parent) = event.parent {
+            line("edit of", parent.to_string());
+        }
+        for (_, mark) in marks(event) {
+            line("note", Styled(ODD, mark).to_string());
+        }
+        if let Some(handshake) = &event.handshake {
+            line("handshake", Plain(handshake).to_string());
+        }
+    }
+
+    fn delivery(&self, delivery: &DeliveryJson) -> String {
+        let status = shown::status(EventStatus::of([delivery.status]));
+        let replay = if delivery.replay { " (replay)" } else { "" };
+        let mut out = format!("\n{} {}  {status}{replay}\n", Styled(STRONG, "to"), Plain(&delivery.target));
+        let _ = writeln!(out, "  {}", Styled(FAINT, delivery.id));
+        for attempt in &delivery.attempts {
+            out.push_str(&self.attempt(attempt));
+        }
+        let told = delivery.attempts.last().and_then(|attempt| attempt.error.as_ref());
+        if let Some(error) = delivery.last_error.as_ref().filter(|error| Some(*error) != told) {
+            let _ = writeln!(out, "  {}", Plain(error));
+        }
+        if let Some(next) = delivery.next_attempt_at {
+            let _ = writeln!(out, "  next attempt {}", shown::clock(next, self.zone));
+        }
+        out
+    }
+
+    fn attempt(&self, attempt: &AttemptJson) -> String {
+        let at = shown::clock(attempt.started_at, self.zone);
+        let took = shown::span(std::time::Duration::from_millis(attempt.duration_ms));
+        let mut out = format!("  {}. {at}  {}  {took}", attempt.number, answer(attempt));
+        if let Some(error) = &attempt.error {
+            let _ = write!(out, "  {}", Plain(error));
+        }
+        out.push('\n');
+        let is_fine = attempt.response_status.is_some_and(|status| (200..300).contains(&status));
+        if !is_fine && !attempt.response_body.is_empty() {
+            let shown: String = attempt.response_body.chars().take(SHOWN_ANSWER).collect();
+            let more = if shown.len() < attempt.response_body.len() || attempt.response_truncated {
+                " …"
+            } else {
+                ""
+            };
+            for line in format!("{}{more}", shown::text(&shown)).lines() {
+                let _ = writeln!(out, "     {}", Styled(FAINT, line));
+            }
+        }
+        out
+    }
+}
+
+/// What an attempt was answered, in its colour.
+pub(crate) fn answer(attempt: &AttemptJson) -> Styled<String> {
+    match attempt.response_status {
+        Some(status @ 200..300) => Styled(GOOD, status.to_string()),
+        Some(status) => Styled(BAD, status.to_string()),
+        None => Styled(BAD, "no answer".to_owned()),
+    }
+}
+
+/// Causes with their fixes, two lines each.
+pub(crate) fn causes(causes: &[Cause]) -> String {
+    causes.iter().fold(String::new(), |mut out, cause| {
+        let code = Styled(FAINT, format!("[{}]", Plain(&cause.code)));
+        let _ = writeln!(out, "  cause  {} {code}", Plain(&cause.message));
+        let _ = writeln!(out, "  fix    {}", Plain(&cause.fix));
+        out
+    })
+}
+
+fn body(body: &[u8]) -> String {
+    if body.is_empty() {
+        return Styled(FAINT, "(empty)").to_string();
+    }
+    let Ok(text) = std::str::from_utf8(body) else {
+        let note =
+            format!("({} that are no text; --body writes the exact bytes)", shown::size(body.len() as u64));
+        return Styled(FAINT, note).to_string();
+    };
+    let laid_out = json_layout::indented(text);
+    let text = laid_out.as_deref().unwrap_or(text);
+    if text.len() <= SHOWN_BODY {
+        return shown::text(text);
+    }
+    let end = text.floor_char_boundary(SHOWN_BODY);
+    let note = Styled(FAINT, format!("(the first of {}; --body writes all)", shown::size(body.len() as u64)));
+    format!("{}\n{note}", shown::text(&text[..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event_table::tests::{hostile, is_safe};
+
+    fn view(bytes: &[u8]) -> String {
+        let now = "2026-11-21T14:05:59Z".parse().unwrap();
+        EventView { event: &hostile(), body: bytes, zone: &TimeZone::UTC, now }.text()
+    }
+
+    #[test]
+    fn a_stranger_cannot_steer_the_terminal() {
+        let bodies: [&[u8]; 4] = [
+            b"{\"a\":\"\\u001b[2J\",\"\xc2\x9b\":1}",
+            b"plain \x1b]0;title\x07\r\nsecond",
+            "{\"a\":\"\u{202e}evil\"}".as_bytes(),
+            b"\xff\x1b[2J",
+        ];
+        for bytes in bodies {
+            let text = view(bytes);
+            assert!(is_safe(&text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn everything_that_is_known_is_there() {
+        let text = anstream::adapter::strip_str(&view(b"{\"a\":[1]}")).to_string();
+        for part in [
+            "#12  github  push",
+            "2026-11-21 14:03:59.000 UTC (2 min ago) from 127.0.0.1:5, direct",
+            "POST /a\\u{7} HTTP/1.1",
+            "verdict    invalid",
+            "cause  none\\u{1b}[0m fits [no_match]",
+            "fix    set\\u{a}it",
+            "1. 14:04:00  500  12 ms",
+            "oops\\u{1b}[5m\n     second",
+            "note       a duplicate\nnote       older than",
+            "Host: h\n",
+            "{\n  \"a\": [\n    1\n  ]\n}",
+        ] {
+            assert!(text.contains(part), "{part:?} is missing in {text}");
+        }
+    }
+
+    #[test]
+    fn a_large_body_is_cut_and_says_so() {
+        let text = body(&"ä".repeat(SHOWN_BODY).into_bytes());
+        assert!(text.contains("the first of 131.0 kB; --body writes all"), "{}", &text[text.len() - 80..]);
+        assert!(body(&[0xff; 2_000]).contains("2.0 kB that are no text"));
+    }
+}

@@ -1,0 +1,176 @@
+//! How a command ends: its exit code, and what is said where it could not do what was asked.
+
+use std::{io, path::PathBuf};
+
+use hookmitt_event::{Explain, Plain};
+
+use crate::client::{Problem, StartError};
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    #[default]
+    Success = 0,
+    /// The answer is no: an invalid signature, an answer that is not 2xx.
+    No = 1,
+    /// Wrong usage or bad input.
+    BadInput = 2,
+    /// What was needed could not be reached.
+    Unreached = 3,
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// Something given to the command makes no sense.
+    #[error("{message}")]
+    BadInput {
+        /// A stable name.
+        code: &'static str,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {source}", Plain(&path.to_string_lossy()))]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The management API says no.
+    #[error("{}", .0.detail)]
+    Problem(Problem),
+    /// The inbox could not be opened, or a port not taken.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The API's answer is not what this version knows.
+    #[error("hookmitt's own answer makes no sense: {0}")]
+    Answer(String),
+    /// The hookmitt that was asked went away.
+    #[error("the hookmitt that was running has ended")]
+    Gone,
+    /// The stream of news of a host in this process ended by itself.
+    #[error("the live view broke off")]
+    BrokenOff,
+    /// A signal could not be waited for, or standard input or output failed.
+    #[error("{doing}: {source}")]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// Whoever read our output has had enough. No error.
+    #[error("the reader of our output is gone")]
+    ClosedPipe,
+}
+
+impl CliError {
+    /// Bad input without a next step beyond what the message says.
+    pub(crate) fn bad_input(code: &'static str, message: impl Into<String>) -> Self {
+        Self::BadInput { code, message: message.into(), hint: None }
+    }
+
+    /// Bad input with the next step.
+    pub(crate) fn bad_input_with(
+        code: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self::BadInput { code, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Bad input that another crate explains.
+    pub(crate) fn explained(error: &impl Explain) -> Self {
+        Self::BadInput { code: error.code(), message: error.to_string(), hint: error.hint() }
+    }
+
+    /// A file that could not be read or written.
+    pub(crate) fn file(path: impl Into<PathBuf>, source: io::Error) -> Self {
+        Self::File { path: path.into(), source }
+    }
+
+    /// Signals that can't be waited for.
+    pub(crate) fn signals(source: io::Error) -> Self {
+        Self::System { doing: "signals can't be waited for", source }
+    }
+
+    /// How a command ends that fails so.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::BadInput { .. } | Self::File { .. } => Exit::BadInput,
+            Self::Problem(problem) => problem.exit(),
+            Self::Start(error) => match error.exit_code() {
+                0 | 3.. => Exit::Unreached,
+                1 => Exit::No,
+                2 => Exit::BadInput,
+            },
+            Self::Answer(_) | Self::Gone | Self::BrokenOff | Self::System { .. } => Exit::Unreached,
+            Self::ClosedPipe => Exit::Success,
+        }
+    }
+
+    /// A stable name.
+    pub(crate) fn code(&self) -> &str {
+        match self {
+            Self::BadInput { code, .. } => code,
+            Self::File { .. } => "file",
+            Self::Problem(problem) => &problem.code,
+            Self::Start(error) => error.code(),
+            Self::Answer(_) => "unexpected-answer",
+            Self::Gone => "owner-gone",
+            Self::BrokenOff => "broken-off",
+            Self::System { .. } => "system",
+            Self::ClosedPipe => "closed-pipe",
+        }
+    }
+
+    /// What to do next.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::BadInput { hint, .. } => hint.clone(),
+            Self::File { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => Some("check the path".to_owned()),
+                io::ErrorKind::PermissionDenied => Some("check who may use that path".to_owned()),
+                _ => None,
+            },
+            Self::Problem(problem) => problem.hint.clone(),
+            Self::Start(error) => error.hint(),
+            Self::Answer(_) => Some("the running hookmitt may be of another version: restart it".to_owned()),
+            Self::Gone => Some("run the command again; it opens the inbox itself".to_owned()),
+            Self::BrokenOff => {
+                Some("what was caught is safe; a warning above may say why: run it again".to_owned())
+            }
+            Self::System { .. } | Self::ClosedPipe => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes_are_those_of_the_contract() {
+        let problem = |status, code: &str| {
+            CliError::Problem(Problem { status, code: code.to_owned(), ..Problem::default() }).exit() as u8
+        };
+        assert_eq!(problem(400, "bad-input"), 2);
+        assert_eq!(problem(404, "unknown-event"), 2);
+        assert_eq!(problem(409, "no-targets"), 2);
+        assert_eq!(problem(401, "unauthorized"), 3);
+        assert_eq!(problem(503, "stopping"), 3);
+        assert_eq!(CliError::bad_input("x", "y").exit() as u8, 2);
+        assert_eq!(CliError::ClosedPipe.exit() as u8, 0);
+    }
+}

@@ -1,0 +1,109 @@
+//! A verdict worked out in this process, with secrets and keys that were given on the command line.
+
+use std::{fs, path::Path, time::Duration};
+
+use hookmitt_event::{GenericScheme, Plain, Request, Timestamp, Verdict};
+use hookmitt_verify::{Inquiry, Provider, Secret, judge, parse_public_key, providers, recognise};
+
+use crate::{
+    edit::Param,
+    failure::CliError,
+    provider_name,
+    verbs::{
+        send::{label_of_variable, secret_of_variable},
+        verify::Given,
+    },
+    verdict_report::VerdictReport,
+};
+
+/// A request and what is known about it already.
+pub(crate) struct Subject {
+    /// The request, byte for byte.
+    pub(crate) request: Request,
+    /// The provider, where it was set or written down.
+    pub(crate) provider: Option<String>,
+    /// The URL that the provider called, where that is known.
+    pub(crate) url: Option<String>,
+    /// When it was received.
+    pub(crate) received_at: Timestamp,
+    /// How its source signs, where that is no catalogue provider.
+    pub(crate) generic: Option<GenericScheme>,
+    /// How old its source lets a timestamp be.
+    pub(crate) tolerance: Option<Duration>,
+}
+
+/// Judges it by what was given.
+pub(crate) fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, CliError> {
+    let provider = who(subject, given)?;
+    let generic = subject.generic.as_ref().filter(|_| given.provider.is_none() && given.scheme.is_none());
+    if provider.is_none() && generic.is_none() {
+        let hint = "say who with --provider, such as --provider github";
+        return Err(CliError::bad_input_with("no-provider", "the headers don't say who sent it", hint));
+    }
+    let mut secrets = Vec::new();
+    for name in &given.secret_env {
+        secrets.push(Secret::new(label_of_variable(name), secret_of_variable(name)?));
+    }
+    let key = given.public_key.as_deref().map(public_key).transpose()?;
+    let bad_key = match key {
+        Some(Ok(secret)) => {
+            secrets.push(secret);
+            None
+        }
+        Some(Err(error)) => Some(error),
+        None => None,
+    };
+    let params: Vec<_> = given.param.iter().map(|Param(name, value)| (name.clone(), value.clone())).collect();
+    let judgement = judge(&Inquiry {
+        request: &subject.request,
+        url: given.url.as_deref().or(subject.url.as_deref()),
+        provider,
+        generic,
+        scheme: given.scheme.as_deref(),
+        secrets: &secrets,
+        tolerance: subject.tolerance,
+        at: given.at.map_or(subject.received_at, Timestamp::from_seconds),
+        params: &params,
+    });
+    // A scheme that we don't support may take a key that we can't read: then the verdict says more than the key's error.
+    match bad_key {
+        Some(error) if judgement.verdict != Verdict::Unsupported => Err(error),
+        _ => Ok(VerdictReport {
+            verdict: judgement.verdict,
+            provider: provider.map(|provider| provider.id.clone()),
+            scheme: judgement.scheme.map(str::to_owned),
+            secret_label: judgement.secret_label,
+            causes: judgement.causes,
+        }),
+    }
+}
+
+/// The provider that was given, else that of the given scheme, else the one written down, else the recognised one.
+fn who(subject: &Subject, given: &Given) -> Result<Option<&'static Provider>, CliError> {
+    let of_scheme = given.scheme.as_deref().map(of_scheme).transpose()?;
+    if let Some(id) = &given.provider {
+        return provider_name::find(id).map(Some);
+    }
+    let known = subject.provider.as_deref().and_then(hookmitt_verify::provider);
+    let known = known.or_else(|| recognise(&subject.request.headers));
+    match &given.scheme {
+        Some(id) if known.is_none_or(|provider| provider.scheme(id).is_none()) => Ok(of_scheme),
+        _ => Ok(known),
+    }
+}
+
+fn of_scheme(id: &str) -> Result<&'static Provider, CliError> {
+    providers().find(|provider| provider.scheme(id).is_some()).ok_or_else(|| {
+        let message = format!("there is no scheme {}", Plain(id));
+        CliError::bad_input_with("unknown-scheme", message, "a provider's id stands for its usual scheme")
+    })
+}
+
+/// A public key out of a file; the inner error is about what is in it.
+fn public_key(path: &Path) -> Result<Result<Secret, CliError>, CliError> {
+    let bytes = fs::read(path).map_err(|source| CliError::file(path, source))?;
+    let label = format!("file:{}", path.file_name().unwrap_or_default().to_string_lossy());
+    Ok(parse_public_key(&bytes)
+        .map(|key| Secret::public_key(label, key))
+        .map_err(|error| CliError::explained(&error)))
+}

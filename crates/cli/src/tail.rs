@@ -1,0 +1,238 @@
+//! What happens, as lines for people or for programs.
+
+use std::collections::{HashMap, HashSet};
+
+use hookmitt_event::{DeliveryId, DeliveryState, EventJson, EventStatus, Plain, TargetId, Timestamp};
+use jiff::tz::TimeZone;
+
+use crate::{
+    event_table::{request_path, subject},
+    event_view::answer,
+    live::{DeliveryNews, News, RefusedNews},
+    shown,
+    terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled},
+};
+
+/// Turns news into lines, and remembers which targets are down.
+pub(crate) struct Tail {
+    zone: TimeZone,
+    /// The highest number of the events that were shown.
+    seen: i64,
+    /// How many attempts of a delivery that goes on were shown.
+    attempts: HashMap<DeliveryId, usize>,
+    down: HashMap<TargetId, Down>,
+}
+
+/// A target where nobody answers.
+struct Down {
+    since: Timestamp,
+    waiting: HashSet<DeliveryId>,
+}
+
+impl Tail {
+    /// A tail by that clock on the wall, of events above number `seen`.
+    pub(crate) fn new(zone: TimeZone, seen: i64) -> Self {
+        Self { zone, seen, attempts: HashMap::new(), down: HashMap::new() }
+    }
+
+    /// The line for some news, where they are worth one.
+    pub(crate) fn line(&mut self, news: &News, now: Timestamp) -> Option<String> {
+        match news {
+            News::Event(event) => self.event(event),
+            News::Delivery(news) => self.delivery(news, now),
+            News::Refused(refused) => Some(self.refused(refused)),
+            News::Skipped(skipped) => {
+                Some(Styled(FAINT, format!("… {} more events …", skipped.events)).to_string())
+            }
+            News::Listening(_) | News::Other => None,
+        }
+    }
+
+    /// A stored event. What only became another (judged anew, delivered) gets no second line.
+    fn event(&mut self, event: &EventJson) -> Option<String> {
+        if event.seq <= self.seen {
+            return None;
+        }
+        self.seen = event.seq;
+        let at = Styled(FAINT, shown::clock(event.received_at, &self.zone));
+        let number = Styled(STRONG, format!("#{}", event.seq));
+        let source = Plain(event.source.as_str());
+        let request = format!("{} {}", event.method, request_path(event));
+        let what = subject(event);
+        let what = if what.ends_with(&Plain(&request).to_string()) && event.r#type.is_none() {
+            what // without a type, the request is the subject
+        } else {
+            format!("{}  {what}", Plain(&request))
+        };
+        let line = format!("{at}  {number}  {source}  {what}  {}", shown::verdict(event.verdict));
+        match event.status {
+            // Nothing more will be heard of it.
+            EventStatus::Skipped => Some(format!("{line}  {}", Styled(FAINT, "not forwarded"))),
+            _ => Some(line),
+        }
+    }
+
+    fn delivery(&mut self, news: &DeliveryNews, now: Timestamp) -> Option<String> {
+        let delivery = &news.delivery;
+        let shown = self.attempts.get(&delivery.id).copied().unwrap_or(0);
+        let is_tried = delivery.attempts.len() > shown;
+        let goes_on = matches!(delivery.status, DeliveryState::Pending | DeliveryState::Processing);
+        if goes_on {
+            self.attempts.insert(delivery.id, delivery.attempts.len());
+        } else {
+            self.attempts.remove(&delivery.id);
+        }
+        if is_tried {
+            return Some(self.attempt(news, now));
+        }
+        match delivery.status {
+            DeliveryState::Pending if delivery.last_error.is_some() => self.waits(news, now),
+            DeliveryState::Failed | DeliveryState::DeadLetter | DeliveryState::Skipped => {
+                Some(self.ended(news, now))
+            }
+            DeliveryState::Pending | DeliveryState::Processing | DeliveryState::Completed => None,
+        }
+    }
+
+    fn attempt(&mut self, news: &DeliveryNews, now: Timestamp) -> String {
+        let delivery = &news.delivery;
+        let back = self.down.get_mut(&delivery.target_id).map(|down| {
+            down.waiting.remove(&delivery.id);
+            down.waiting.len()
+        });
+        let mut line = self.lead(news, now);
+        if let Some(attempt) = delivery.attempts.last() {
+            let took = shown::span(std::time::Duration::from_millis(attempt.duration_ms));
+            line = format!("{line}  {}  {took}", answer(attempt));
+            if let Some(error) = &attempt.error {
+                line = format!("{line}  {}", Plain(error));
+            }
+        }
+        match delivery.status {
+            DeliveryState::Pending => {
+                let next = delivery.next_attempt_at.map(|next| shown::clock(next, &self.zone));
+                let next = next.map_or(String::new(), |next| format!(" at {next}"));
+                line = format!("{line}  {}", Styled(ODD, format!("tries again{next}")));
+            }
+            DeliveryState::DeadLetter => line = format!("{line}  {}", Styled(BAD, "gives up")),
+            DeliveryState::Processing
+            | DeliveryState::Completed
+            | DeliveryState::Failed
+            | DeliveryState::Skipped => {}
+        }
+        if let Some(waiting) = back {
+            self.down.remove(&delivery.target_id);
+            let rest = if waiting > 0 { format!(", {waiting} waiting") } else { String::new() };
+            line = format!("{line}  {}", Styled(GOOD, format!("(server is back{rest})")));
+        }
+        line
+    }
+
+    /// A delivery that could not even be tried: nobody answers there.
+    fn waits(&mut self, news: &DeliveryNews, now: Timestamp) -> Option<String> {
+        let delivery = &news.delivery;
+        if delivery.next_attempt_at.is_some() && !delivery.attempts.is_empty() {
+            return None; // waits for its retry, which was said
+        }
+        let down = self.down.entry(delivery.target_id);
+        let down = down.or_insert_with(|| Down { since: now, waiting: HashSet::new() });
+        if !down.waiting.insert(delivery.id) {
+            return None;
+        }
+        let since = shown::clock(down.since, &self.zone);
+        let state = format!("server down since {since}, {} waiting", down.waiting.len());
+        let why = delivery.last_error.as_deref().unwrap_or_default();
+        Some(format!("{}  {}  {}", self.lead(news, now), Styled(ODD, state), Styled(FAINT, Plain(why))))
+    }
+
+    fn ended(&mut self, news: &DeliveryNews, now: Timestamp) -> String {
+        if let Some(down) = self.down.get_mut(&news.delivery.target_id) {
+            down.waiting.remove(&news.delivery.id);
+        }
+        let why =
+            news.delivery.last_error.as_deref().map_or(String::new(), |why| format!(": {}", Plain(why)));
+        let status = Styled(FAINT, format!("{}{why}", news.delivery.status));
+        format!("{}  {status}", self.lead(news, now))
+    }
+
+    fn lead(&self, news: &DeliveryNews, now: Timestamp) -> String {
+        let at = Styled(FAINT, shown::clock(now, &self.zone));
+        let kind = news.r#type.as_deref().map_or(String::new(), |kind| format!(" {}", Plain(kind)));
+        let about = format!("{}{kind}", Plain(&news.source));
+        let number = Styled(STRONG, format!("#{}", news.seq));
+        format!("{at}  {number}  {}  -> {}", Styled(FAINT, about), Plain(&news.delivery.target))
+    }
+
+    fn refused(&self, refused: &RefusedNews) -> String {
+        let at = Styled(FAINT, shown::clock(refused.at, &self.zone));
+        let from = refused.remote.as_deref().unwrap_or("someone");
+        let target = refused.target.as_deref().unwrap_or("-");
+        let what = Styled(BAD, format!("refused {}", refused.status));
+        format!("{at}  {what}  {} from {}: {}", Plain(target), Plain(from), Plain(&refused.message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event_table::tests::{hostile, is_safe};
+
+    fn now() -> Timestamp {
+        "2026-11-21T14:05:59Z".parse().unwrap()
+    }
+
+    fn delivery(status: &str, attempts: usize, error: Option<&str>) -> News {
+        let attempt = |number: usize| {
+            serde_json::json!({
+                "number": number, "started_at": "2026-11-21T14:04:00Z", "duration_ms": 12, "response_status": 200,
+                "response_headers": [], "response_body": "", "response_truncated": false, "error": null
+            })
+        };
+        let news = serde_json::json!({
+            "event_id": "x", "seq": 12, "source": "github", "type": "push\u{1b}[2J",
+            "delivery": {
+                "id": "0199a5f0-1111-7abc-8def-0123456789ab.1", "target": "http://localhost:3000", "target_id": 1,
+                "status": status, "replay": false, "last_error": error, "next_attempt_at": null,
+                "completed_at": null, "attempts": (1..=attempts).map(attempt).collect::<Vec<_>>()
+            }
+        });
+        News::Delivery(serde_json::from_value(news).unwrap())
+    }
+
+    fn plain(line: Option<String>) -> Option<String> {
+        line.map(|line| {
+            assert!(is_safe(&line), "{line:?}");
+            anstream::adapter::strip_str(&line).to_string()
+        })
+    }
+
+    #[test]
+    fn an_event_gets_one_line() {
+        let mut tail = Tail::new(TimeZone::UTC, 11);
+        let event = News::Event(Box::new(hostile()));
+        let line = plain(tail.line(&event, now())).unwrap();
+        let start = r"14:03:59  #12  github  POST /a\u{7}  [dup, stale] push\u{1b}[2J x\u{d}\u{a}#99 forged";
+        assert!(line.starts_with(start) && line.ends_with("  invalid"), "{line}");
+        assert_eq!(plain(tail.line(&event, now())), None);
+    }
+
+    #[test]
+    fn a_server_that_is_down_is_said_once_a_delivery_and_its_return_too() {
+        let mut tail = Tail::new(TimeZone::UTC, 11);
+        assert_eq!(plain(tail.line(&delivery("pending", 0, None), now())), None);
+        let down = delivery("pending", 0, Some("nobody answers"));
+        let line = plain(tail.line(&down, now())).unwrap();
+        assert!(line.ends_with("server down since 14:05:59, 1 waiting  nobody answers"), "{line}");
+        assert_eq!(plain(tail.line(&down, now())), None);
+        assert_eq!(plain(tail.line(&delivery("processing", 0, None), now())), None);
+        let line = plain(tail.line(&delivery("completed", 1, None), now())).unwrap();
+        assert!(line.ends_with("-> http://localhost:3000  200  12 ms  (server is back)"), "{line}");
+    }
+
+    #[test]
+    fn a_skipped_delivery_says_why() {
+        let mut tail = Tail::new(TimeZone::UTC, 11);
+        let line = plain(tail.line(&delivery("skipped", 0, Some("duplicate of #3")), now())).unwrap();
+        assert!(line.ends_with("skipped: duplicate of #3"), "{line}");
+    }
+}

@@ -1,0 +1,93 @@
+//! `hookmitt doctor`: checks that everything is in order, and says what to do where it isn't.
+
+use std::path::Path;
+
+use hookmitt_event::Plain;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    client::{Address, Client},
+    failure::{CliError, Exit},
+    terminal::{BAD, FAINT, GOOD, Screen, Styled},
+};
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize, Deserialize)]
+struct Check {
+    name: String,
+    ok: bool,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Checks {
+    checks: Vec<Check>,
+}
+
+/// Prints a line for each check. Works without an inbox too: that it can't be opened is a finding.
+pub(crate) async fn run(data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
+    let (mut checks, mut worst) = (Vec::new(), Exit::Success);
+    let shown = data_dir.to_string_lossy();
+    match look(data_dir).await {
+        Ok((attached, found)) => {
+            let who = if attached { "a running hookmitt has it open" } else { "no hookmitt is running" };
+            checks.push(passed("data directory", format!("{shown}, {who}")));
+            checks.extend(found);
+        }
+        Err(error) => {
+            worst = Exit::Unreached;
+            checks.push(Check {
+                name: "data directory".to_owned(),
+                ok: false,
+                message: format!("{shown}: {error}"),
+                hint: error.hint(),
+            });
+        }
+    }
+    if checks.iter().any(|check| !check.ok) {
+        worst = worst.max(Exit::No);
+    }
+    for check in &checks {
+        if screen.json { screen.print_json(check)? } else { screen.print(line(check))? }
+    }
+    Ok(worst)
+}
+
+async fn look(data_dir: &Path) -> Result<(bool, Vec<Check>), CliError> {
+    let client = Client::open(data_dir).await?;
+    let attached = client.is_attached();
+    let found: Result<Checks, CliError> = client.get(&Address::new(["doctor"])).await;
+    client.close().await;
+    Ok((attached, found?.checks))
+}
+
+fn passed(name: &str, message: String) -> Check {
+    Check { name: name.to_owned(), ok: true, message, hint: None }
+}
+
+fn line(check: &Check) -> String {
+    let mark = if check.ok { Styled(GOOD, "ok  ") } else { Styled(BAD, "bad ") };
+    let line = format!("{mark}  {}: {}", Plain(&check.name), Plain(&check.message));
+    match &check.hint {
+        Some(hint) => format!("{line}\n      {}", Styled(FAINT, Plain(hint))),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_says_what_to_do() {
+        let check = Check {
+            name: "disk".to_owned(),
+            ok: false,
+            message: "full\u{7}".to_owned(),
+            hint: Some("make room".to_owned()),
+        };
+        let line = anstream::adapter::strip_str(&line(&check)).to_string();
+        assert_eq!(line, "bad   disk: full\\u{7}\n      make room");
+    }
+}

@@ -1,0 +1,168 @@
+//! `hookmitt events`: the list, newest first.
+
+use std::collections::HashSet;
+
+use hookmitt_event::{EventJson, EventStatus, Slug, Timestamp, Verdict};
+use http::Method;
+use jiff::tz::TimeZone;
+
+use crate::{
+    client::{Address, Client, Items},
+    event_table::EventTable,
+    failure::{CliError, Exit},
+    live::News,
+    moment::Since,
+    terminal::{FAINT, Screen, Styled},
+};
+
+/// How many events are asked for at a time.
+const PAGE: usize = 200;
+
+/// What `events` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only this source's
+    #[arg(long, value_name = "S")]
+    source: Option<Slug>,
+    /// Only with this status: dead_letter, failed, processing, pending, completed, skipped or captured
+    #[arg(long, value_name = "ST")]
+    status: Option<EventStatus>,
+    /// Only with this verdict: valid, invalid, unsigned, no_secret, unsupported or pending
+    #[arg(long, value_name = "V")]
+    verdict: Option<Verdict>,
+    /// Only of this type; its beginning up to a dot will do, and * stands for anything
+    #[arg(long = "type", value_name = "T")]
+    kind: Option<String>,
+    /// Only with this text in the type, title, path, query, headers or body
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// Only since then: how long ago (10m, 2h, 7d), or an RFC 3339 time
+    #[arg(long, value_name = "T")]
+    since: Option<Since>,
+    /// At most so many
+    #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
+    limit: Option<usize>,
+    /// Then print new ones as they come
+    #[arg(long)]
+    follow: bool,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|limit| *limit > 0).ok_or_else(|| "give a number from 1".to_owned())
+}
+
+/// Prints them, and goes on where that was asked for.
+pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let address = args.address(Timestamp::now());
+    let floor = if args.follow { newest(client).await? } else { 0 };
+    let mut printer = Printer { screen, table: None };
+    let mut left = args.limit.unwrap_or(usize::MAX);
+    let mut cursor: Option<String> = None;
+    while left > 0 {
+        let page_size = left.min(PAGE).to_string();
+        let page = address.clone().with("limit", Some(page_size)).with("cursor", cursor);
+        let page: Items<EventJson> = client.get(&page).await?;
+        left = left.saturating_sub(page.items.len());
+        printer.print(&page.items)?;
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    if !args.follow {
+        if printer.table.is_none() && !screen.json {
+            screen.note(Styled(FAINT, args.nothing()));
+        }
+        return Ok(Exit::Success);
+    }
+    follow(args, client, floor, printer).await
+}
+
+/// The highest number so far; 0 where there is none.
+pub(crate) async fn newest(client: &Client) -> Result<i64, CliError> {
+    let address = Address::new(["events"]).with("limit", Some("1"));
+    let page: Items<EventJson> = client.get(&address).await?;
+    Ok(page.items.first().map_or(0, |event| event.seq))
+}
+
+/// Appends events above `floor` as they come, until the command is killed.
+async fn follow(
+    args: &Args,
+    client: &Client,
+    floor: i64,
+    mut printer: Printer<'_>,
+) -> Result<Exit, CliError> {
+    let address = Address::new(["live"]).with("after", Some(floor.to_string()));
+    let mut live = client.stream(Method::GET, &address, None).await?;
+    let mut printed = HashSet::new();
+    while let Some(message) = live.next().await {
+        let news = message.read().unwrap_or(News::Other);
+        let fresh = match news {
+            News::Event(event) if !args.narrows() => vec![*event],
+            // Only the inbox can tell whether it matches, and a delivery may make it match later.
+            News::Event(_) | News::Delivery(_) if args.narrows() => {
+                let address = args.address(Timestamp::now()).with("limit", Some(PAGE.to_string()));
+                let page: Items<EventJson> = client.get(&address).await?;
+                page.items.into_iter().rev().collect()
+            }
+            _ => continue,
+        };
+        let fresh: Vec<_> =
+            fresh.into_iter().filter(|event| event.seq > floor && printed.insert(event.seq)).collect();
+        printer.print(&fresh)?;
+    }
+    Err(if client.is_attached() { CliError::Gone } else { CliError::BrokenOff })
+}
+
+struct Printer<'a> {
+    screen: &'a Screen,
+    table: Option<EventTable>,
+}
+
+impl Printer<'_> {
+    fn print(&mut self, events: &[EventJson]) -> Result<(), CliError> {
+        if self.screen.json {
+            return events.iter().try_for_each(|event| self.screen.print_json(event));
+        }
+        if events.is_empty() {
+            return Ok(());
+        }
+        let mut lines = Vec::with_capacity(events.len() + 1);
+        let table = self.table.get_or_insert_with(|| {
+            let table = EventTable::new(events, self.screen.width(), TimeZone::system());
+            lines.push(table.head());
+            table
+        });
+        lines.extend(events.iter().map(|event| table.row(event)));
+        self.screen.print(lines.join("\n"))
+    }
+}
+
+impl Args {
+    fn address(&self, now: Timestamp) -> Address {
+        Address::new(["events"])
+            .with("source", self.source.as_ref().map(Slug::as_str))
+            .with("status", self.status.map(EventStatus::as_str))
+            .with("verdict", self.verdict.map(Verdict::as_str))
+            .with("type", self.kind.as_deref())
+            .with("q", self.search.as_deref())
+            .with("since", self.since.map(|since| since.moment(now).to_string()))
+    }
+
+    /// Whether not every event is wanted.
+    fn narrows(&self) -> bool {
+        self.source.is_some()
+            || self.status.is_some()
+            || self.verdict.is_some()
+            || self.kind.is_some()
+            || self.search.is_some()
+    }
+
+    fn nothing(&self) -> &'static str {
+        if self.narrows() || self.since.is_some() {
+            "no such event"
+        } else {
+            "no events yet: `hookmitt serve` catches them, `hookmitt url` says where"
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `hookmitt export`: events as fixture files.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use hookmitt_event::{EventJson, Plain, Slug};
+use http::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    client::{Address, Client, Items},
+    event_ref::EventRef,
+    failure::{CliError, Exit},
+    terminal::Screen,
+};
+
+/// How many events are asked for at a time; each comes with its body.
+const PIECE: usize = 20;
+
+/// What `export` takes.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(crate) struct Args {
+    /// The events: ids or their beginnings, '#12', last, last~2
+    #[arg(value_name = "ID", group = "which")]
+    ids: Vec<EventRef>,
+    /// All events of this source
+    #[arg(long, value_name = "S", group = "which")]
+    source: Option<Slug>,
+    /// The format of the files
+    #[arg(long, value_enum, default_value_t = Format::Fixture)]
+    format: Format,
+    /// With their exact bytes, secrets in them included
+    #[arg(long)]
+    pub(crate) raw: bool,
+    /// A file for one event, a folder for several
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+}
+
+/// The formats of this version.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// One JSON file an event, made for git and for `import`
+    Fixture,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Exported {
+    name: String,
+    event_id: String,
+    content: String,
+}
+
+/// Where the files go.
+enum Place<'a> {
+    Stdout,
+    File(&'a Path),
+    Folder(&'a Path),
+}
+
+/// Says that redaction comes later.
+pub(crate) fn redaction_missing() -> CliError {
+    CliError::bad_input_with(
+        "redaction-missing",
+        "export can't redact yet: that comes with a later version",
+        "--raw exports the exact bytes, tokens and personal data in them included: mind who gets the files",
+    )
+}
+
+/// Writes them.
+pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    if !args.raw {
+        return Err(redaction_missing());
+    }
+    let place = args.place()?;
+    if let Place::Folder(folder) = place {
+        std::fs::create_dir_all(folder).map_err(|source| CliError::file(folder, source))?;
+    }
+    let mut written = 0;
+    if let Some(source) = &args.source {
+        let address = Address::new(["sources", source.as_str()]);
+        let _exists: serde_json::Value = client.get(&address).await?;
+        let mut cursor: Option<String> = None;
+        loop {
+            let page = Address::new(["events"]).with("source", Some(source.as_str()));
+            let page = page.with("limit", Some(PIECE.to_string())).with("cursor", cursor);
+            let page: Items<EventJson> = client.get(&page).await?;
+            let ids: Vec<_> = page.items.iter().map(|event| event.id.to_string()).collect();
+            written += write(&ids, &place, client, screen).await?;
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+    } else {
+        let ids: Vec<_> = EventRef::ids(&args.ids, client).await?.iter().map(ToString::to_string).collect();
+        for piece in ids.chunks(PIECE) {
+            written += write(piece, &place, client, screen).await?;
+        }
+    }
+    if let Place::File(path) | Place::Folder(path) = place {
+        let files = if written == 1 { "1 file".to_owned() } else { format!("{written} files") };
+        screen.note(format_args!("wrote {files}: {}", Plain(&path.to_string_lossy())));
+    }
+    Ok(Exit::Success)
+}
+
+async fn write(
+    ids: &[String],
+    place: &Place<'_>,
+    client: &Client,
+    screen: &Screen,
+) -> Result<usize, CliError> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    let order = json!({ "ids": ids, "format": "fixture", "raw": true });
+    let exported: Items<Exported> = client.send(Method::POST, &Address::new(["export"]), &order).await?;
+    for one in &exported.items {
+        let path = match place {
+            Place::Stdout if screen.json => {
+                screen.print_json(one)?;
+                continue;
+            }
+            Place::Stdout => {
+                screen.print_bytes(one.content.as_bytes())?;
+                continue;
+            }
+            Place::File(path) => path.to_path_buf(),
+            Place::Folder(folder) => folder.join(safe_name(&one.name, &one.event_id)),
+        };
+        std::fs::write(&path, &one.content).map_err(|source| CliError::file(&path, source))?;
+        if screen.json {
+            screen.print_json(&json!({ "event_id": one.event_id, "path": path.to_string_lossy() }))?;
+        }
+    }
+    Ok(exported.items.len())
+}
+
+/// A file name that stays in its folder and means nothing to any system, whoever chose it.
+fn safe_name(name: &str, event_id: &str) -> String {
+    let plain =
+        |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' };
+    let name = name.strip_suffix(".fixture.json").unwrap_or(name);
+    let name: String = name.trim_start_matches('.').chars().take(120).map(plain).collect();
+    let name = if name.is_empty() { event_id.chars().map(plain).collect() } else { name };
+    format!("{name}.fixture.json")
+}
+
+impl Args {
+    fn place(&self) -> Result<Place<'_>, CliError> {
+        let several = self.source.is_some() || self.ids.len() > 1;
+        match &self.output {
+            Some(path) if several || path.is_dir() || ends_in_separator(path) => Ok(Place::Folder(path)),
+            Some(path) => Ok(Place::File(path)),
+            None if several => Err(CliError::bad_input_with(
+                "no-folder",
+                "several events need a folder to go to",
+                "name one with -o FOLDER; it is made where there is none",
+            )),
+            None => Ok(Place::Stdout),
+        }
+    }
+}
+
+fn ends_in_separator(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(std::path::is_separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_in_their_folder() {
+        assert_eq!(safe_name("000012-github-push.fixture.json", "x"), "000012-github-push.fixture.json");
+        assert_eq!(safe_name("../../etc/passwd", "x"), "-..-etc-passwd.fixture.json");
+        assert_eq!(safe_name("..", "0199"), "0199.fixture.json");
+        assert_eq!(safe_name("a\\b:c\u{1b}$(x)", "x"), "a-b-c---x-.fixture.json");
+    }
+}

@@ -1,0 +1,210 @@
+//! `hookmitt listen`: forwards events to a local server and shows them; serves too where nothing does yet.
+
+use std::{path::Path, time::Duration};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_event::{Plain, Slug, Timestamp};
+use http::Method;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Address, StartError},
+    destination::Destination,
+    failure::{CliError, Exit},
+    live::{Listening, Live, News},
+    provider_name,
+    seat::Seat,
+    stop::Stop,
+    tail::Tail,
+    terminal::{ODD, STRONG, Screen, Styled},
+    verbs::{events::newest, send, serve},
+};
+
+/// How often, and how long between, a seat is tried for after the hookmitt that ran has ended.
+const TAKE_OVER: (u32, Duration) = (40, Duration::from_millis(250));
+
+/// What `listen` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Your server: a port, or a URL
+    #[arg(value_name = "PORT|URL")]
+    target: Destination,
+    /// Only this source's events; it is made where there is none
+    #[arg(long, value_name = "S")]
+    source: Option<Slug>,
+    /// A path to append to the target's URL
+    #[arg(long, value_name = "P")]
+    path: Option<String>,
+    /// Who sends: a provider's id, such as github
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// Verify with the value of this environment variable
+    #[arg(long, value_name = "NAME")]
+    secret_env: Option<String>,
+    #[command(flatten)]
+    flags: serve::Flags,
+}
+
+/// How a tail ended.
+enum Ended {
+    /// We were told to.
+    Asked,
+    /// The stream did.
+    Stream,
+}
+
+/// Listens until it is told to end.
+pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
+    let order = args.order()?;
+    let mut stop = Stop::watch().map_err(CliError::signals)?;
+    let mut seat = Seat::take(&args.flags, data_dir).await?;
+    let seen = newest(&seat.client).await; // a seat must be left properly, so no `?` here
+    let mut tail = Tail::new(TimeZone::system(), seen.unwrap_or(0));
+    loop {
+        seat.announce(data_dir, screen);
+        let ended = follow(&seat, &order, &mut tail, &mut stop, screen).await;
+        match ended {
+            ended if seat.is_attached() && owner_ended(&ended) => {
+                seat.leave(&mut stop).await;
+                if ended.is_ok() {
+                    let news = "the hookmitt that was running has ended; this one takes over";
+                    screen.note(Styled(ODD, news));
+                } else {
+                    tokio::time::sleep(TAKE_OVER.1).await; // it was still ending when we came to sit there
+                }
+                match take_over(args, data_dir, &mut stop).await? {
+                    Some(taken) => seat = taken,
+                    None => return Ok(Exit::Success),
+                }
+            }
+            ended => {
+                seat.leave(&mut stop).await;
+                return match ended? {
+                    Ended::Asked => Ok(Exit::Success),
+                    Ended::Stream => Err(CliError::BrokenOff),
+                };
+            }
+        }
+    }
+}
+
+/// Whether the hookmitt at which we sat has ended, or is about to: it takes no more calls then.
+fn owner_ended(ended: &Result<Ended, CliError>) -> bool {
+    matches!(ended, Ok(Ended::Stream) | Err(CliError::Gone | CliError::Start(StartError::Unreachable(_))))
+}
+
+/// A new seat after the owner's end; `None` where we were told to end meanwhile. The ports may still be held for a
+/// moment, and another command may be quicker than we are.
+async fn take_over(args: &Args, data_dir: &Path, stop: &mut Stop) -> Result<Option<Seat>, CliError> {
+    let (times, pause) = TAKE_OVER;
+    let mut left = times;
+    loop {
+        let taken = tokio::select! {
+            () = stop.asked() => return Ok(None),
+            taken = Box::pin(Seat::take(&args.flags, data_dir)) => taken,
+        };
+        match taken {
+            Err(_) if left > 0 => left -= 1,
+            taken => return taken.map(Some),
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+async fn follow(
+    seat: &Seat,
+    order: &Value,
+    tail: &mut Tail,
+    stop: &mut Stop,
+    screen: &Screen,
+) -> Result<Ended, CliError> {
+    let mut live = seat.client.stream(Method::POST, &Address::new(["listen"]), Some(order)).await?;
+    loop {
+        tokio::select! {
+            () = stop.asked() => return Ok(Ended::Asked),
+            more = show_next(&mut live, tail, screen) => {
+                if !more? {
+                    return Ok(Ended::Stream);
+                }
+            }
+        }
+    }
+}
+
+async fn show_next(live: &mut Live, tail: &mut Tail, screen: &Screen) -> Result<bool, CliError> {
+    let Some(message) = live.next().await else { return Ok(false) };
+    let news = message.read().unwrap_or(News::Other);
+    if let News::Listening(listening) = &news {
+        announce(listening, screen);
+    }
+    if screen.json {
+        screen.print_json(&message)?;
+    } else if let Some(line) = tail.line(&news, Timestamp::now()) {
+        screen.print(line)?;
+    }
+    Ok(true)
+}
+
+fn announce(listening: &Listening, screen: &Screen) {
+    let from = listening.capture_urls.iter().map(|url| Plain(url).to_string()).collect::<Vec<_>>().join("  ");
+    screen.note(format_args!("{from} {} {}", Styled(STRONG, "->"), Plain(&listening.url)));
+}
+
+impl Args {
+    fn order(&self) -> Result<Value, CliError> {
+        let provider = self.provider.as_deref().map(provider_name::find).transpose()?;
+        let secret = self.secret_env.as_deref().map(send::secret_of_variable).transpose()?;
+        let target = match &self.path {
+            Some(path) => self.target.below(path),
+            None => self.target.clone(),
+        };
+        Ok(json!({
+            "source": self.source,
+            "url": target.as_str(),
+            "provider": provider.map(|provider| &provider.id),
+            "secret_base64": secret.map(|secret| STANDARD.encode(secret)),
+            "secret_label": self.secret_env.as_deref().map(send::label_of_variable),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Typed {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn what_is_typed_becomes_the_order() {
+        let typed = [
+            "listen",
+            "3000",
+            "--path",
+            "/hooks",
+            "--source",
+            "gh",
+            "--provider",
+            "github",
+            "--secret-env",
+            "PATH",
+        ];
+        let order = Typed::parse_from(typed).args.order().unwrap();
+        assert_eq!(order["url"], "http://localhost:3000/hooks");
+        assert_eq!((&order["source"], &order["provider"]), (&json!("gh"), &json!("github")));
+        assert_eq!(order["secret_label"], "env:PATH");
+        let order = Typed::parse_from(["listen", "3000"]).args.order().unwrap();
+        assert_eq!(
+            order,
+            json!({
+                "source": null, "url": "http://localhost:3000", "provider": null, "secret_base64": null, "secret_label": null
+            })
+        );
+    }
+}

@@ -1,0 +1,19 @@
+//! The verbs, a file each.
+
+pub(crate) mod completions;
+pub(crate) mod doctor;
+pub(crate) mod events;
+pub(crate) mod export;
+pub(crate) mod import;
+pub(crate) mod listen;
+pub(crate) mod replay;
+pub(crate) mod retry;
+pub(crate) mod secret;
+pub(crate) mod send;
+pub(crate) mod serve;
+pub(crate) mod show;
+pub(crate) mod source;
+pub(crate) mod source_settings;
+pub(crate) mod target;
+pub(crate) mod url;
+pub(crate) mod verify;

@@ -1,0 +1,119 @@
+//! `hookmitt replay`: stored events delivered again, as they were or edited.
+
+use std::path::PathBuf;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_event::Plain;
+use http::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Address, Client},
+    destination::Destination,
+    edit::{BodyEdit, HeaderEdit},
+    event_ref::EventRef,
+    failure::{CliError, Exit},
+    outcome::{Ordered, Outcomes},
+    terminal::Screen,
+};
+
+/// What `replay` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The events: ids or their beginnings, '#12', last, last~2
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<EventRef>,
+    /// Where to; else to the source's targets
+    #[arg(long, value_name = "URL")]
+    to: Option<Destination>,
+    /// Sign it anew with the source's secret and the present time
+    #[arg(long)]
+    resign: bool,
+    /// Set a header; may be given several times
+    #[arg(long, value_name = "K: V")]
+    header: Vec<HeaderEdit>,
+    /// Set a value in a JSON body; may be given several times
+    #[arg(long, value_name = "/POINTER=VALUE")]
+    set: Vec<BodyEdit>,
+    /// Send this file's bytes as the body
+    #[arg(long, value_name = "FILE")]
+    body: Option<PathBuf>,
+    /// How many times
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    times: Option<u32>,
+}
+
+/// What the API answers to an order.
+#[derive(Debug, Deserialize)]
+struct Replayed {
+    items: Vec<Ordered>,
+    secret: Option<String>,
+}
+
+/// Orders the deliveries, waits for one attempt of each, and prints what came of it.
+pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let order = args.order()?;
+    let mut outcomes = Outcomes::default();
+    for id in EventRef::ids(&args.ids, client).await? {
+        let address = Address::new(["events", &id.to_string(), "replay"]);
+        let replayed: Replayed = client.send(Method::POST, &address, &order).await?;
+        if let Some(secret) = &replayed.secret {
+            screen.note(format_args!("signed with {}", Plain(secret)));
+        }
+        outcomes.wait_for(&replayed.items, client, screen).await?;
+    }
+    Ok(outcomes.exit())
+}
+
+impl Args {
+    fn order(&self) -> Result<Value, CliError> {
+        let body = match &self.body {
+            Some(path) => Some(std::fs::read(path).map_err(|source| CliError::file(path, source))?),
+            None => None,
+        };
+        let headers: Vec<_> = self.header.iter().map(|HeaderEdit(name, value)| [name, value]).collect();
+        let set: serde_json::Map<_, _> =
+            self.set.iter().map(|BodyEdit(pointer, value)| (pointer.clone(), value.clone())).collect();
+        Ok(json!({
+            "to": self.to.as_ref().map(Destination::as_str),
+            "resign": self.resign,
+            "headers": headers,
+            "set": set,
+            "body_base64": body.map(|body| STANDARD.encode(body)),
+            "times": self.times,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Typed {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn what_is_typed_becomes_the_order() {
+        let typed =
+            ["replay", "last", "#2", "--to", "3000", "--header", "A: 1", "--header", "A: 2", "--set", "/a=5"];
+        let order = Typed::parse_from(typed).args.order().unwrap();
+        let expected = json!({
+            "to": "http://localhost:3000", "resign": false, "headers": [["A", "1"], ["A", "2"]],
+            "set": {"/a": 5}, "body_base64": null, "times": null,
+        });
+        assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn a_body_that_is_not_there_is_named() {
+        let args = Typed::parse_from(["replay", "last", "--body", "/nowhere/b"]).args;
+        let error = args.order().unwrap_err();
+        assert!(error.to_string().starts_with("/nowhere/b: ") && error.exit() == Exit::BadInput, "{error}");
+    }
+}

@@ -1,0 +1,51 @@
+//! `hookmitt retry`: failed, dead or skipped deliveries taken up again.
+
+use hookmitt_event::Slug;
+use http::Method;
+use serde_json::json;
+
+use crate::{
+    client::{Address, Client, Items},
+    event_ref::EventRef,
+    failure::{CliError, Exit},
+    outcome::{Ordered, Outcomes},
+    terminal::{FAINT, Screen, Styled},
+};
+
+/// What `retry` takes.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub(crate) struct Args {
+    /// The events: ids or their beginnings, '#12', last, last~2
+    #[arg(value_name = "ID", group = "which")]
+    ids: Vec<EventRef>,
+    /// All that used up their attempts
+    #[arg(long, group = "which")]
+    dead_letter: bool,
+    /// Only those of this source
+    #[arg(long, value_name = "S", requires = "dead_letter")]
+    source: Option<Slug>,
+}
+
+/// Takes them up again, waits for one attempt of each, and prints what came of it.
+pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let mut outcomes = Outcomes::default();
+    if args.dead_letter {
+        let order = json!({ "dead_letter": true, "source": args.source });
+        let taken: Items<Ordered> = client.send(Method::POST, &Address::new(["retry"]), &order).await?;
+        if taken.items.is_empty() {
+            screen.note(Styled(FAINT, "there are no dead letters"));
+        }
+        outcomes.wait_for(&taken.items, client, screen).await?;
+        return Ok(outcomes.exit());
+    }
+    for id in EventRef::ids(&args.ids, client).await? {
+        let address = Address::new(["events", &id.to_string(), "retry"]);
+        let taken: Items<Ordered> = client.send(Method::POST, &address, &json!({})).await?;
+        if taken.items.is_empty() {
+            screen.note(Styled(FAINT, format!("{id} has no delivery that failed, died or was skipped")));
+        }
+        outcomes.wait_for(&taken.items, client, screen).await?;
+    }
+    Ok(outcomes.exit())
+}

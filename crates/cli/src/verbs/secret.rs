@@ -1,0 +1,163 @@
+//! `hookmitt secret`: signing secrets set, listed and removed. None is ever printed.
+
+use std::io::{IsTerminal as _, Read as _};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_event::{Plain, Slug};
+use http::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    client::{Address, Client},
+    failure::{CliError, Exit},
+    terminal::{BAD, FAINT, ODD, STRONG, Screen, Styled},
+};
+
+/// The most bytes that a secret may have; keys in PEM fit well.
+const LONGEST: u64 = 64 * 1024;
+/// What a source's only secret is called.
+const USUAL: &str = "default";
+
+/// What is done with secrets.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Verb {
+    /// Keep a secret of a source; reads it from standard input
+    Set {
+        /// The source; it is made where there is none
+        slug: Slug,
+        /// What tells it from the source's others
+        #[arg(long, value_name = "L", default_value = USUAL)]
+        label: String,
+        /// Read it from this environment variable whenever hookmitt serves; keeps the name only
+        #[arg(long, value_name = "NAME")]
+        env: Option<String>,
+    },
+    /// List secrets, without their values
+    List {
+        /// Only this source's
+        slug: Option<Slug>,
+    },
+    /// Remove a secret
+    Remove {
+        /// The source
+        slug: Slug,
+        /// Which
+        #[arg(long, value_name = "L", default_value = USUAL)]
+        label: String,
+    },
+}
+
+/// A secret as the API lists it.
+#[derive(Debug, Deserialize, Serialize)]
+struct Entry {
+    source: String,
+    label: String,
+    kind: String,
+    env: Option<String>,
+    readable: bool,
+    problem: Option<String>,
+}
+
+/// Does it.
+pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let one = |slug: &Slug, label: &str| Address::new(["sources", slug.as_str(), "secrets", label]);
+    match verb {
+        Verb::Set { slug, label, env } => {
+            let order = match env {
+                Some(name) => json!({ "env": name }),
+                None => json!({ "value_base64": STANDARD.encode(from_stdin(slug, screen)?) }),
+            };
+            client.order(Method::PUT, &one(slug, label), Some(&order)).await?;
+            let kept = entries(Some(slug), client).await?;
+            kept.iter().filter(|entry| entry.label == *label).for_each(|entry| confirm(entry, screen));
+        }
+        Verb::List { slug } => {
+            for entry in entries(slug.as_ref(), client).await? {
+                if screen.json { screen.print_json(&entry)? } else { screen.print(line(&entry))? }
+            }
+        }
+        Verb::Remove { slug, label } => {
+            client.order(Method::DELETE, &one(slug, label), None).await?;
+            screen.note(Styled(FAINT, format!("the secret {} of {slug} is removed", Plain(label))));
+        }
+    }
+    Ok(Exit::Success)
+}
+
+async fn entries(slug: Option<&Slug>, client: &Client) -> Result<Vec<Entry>, CliError> {
+    client.all(&Address::new(["secrets"]).with("source", slug.map(Slug::as_str))).await
+}
+
+fn confirm(entry: &Entry, screen: &Screen) {
+    let place = match (entry.kind.as_str(), &entry.env) {
+        ("keychain", _) => "kept in the keychain".to_owned(),
+        ("env", Some(name)) => format!("read from the environment variable {}", Plain(name)),
+        ("file", _) => {
+            "kept in a file in the data directory that only you can read: there is no keychain".to_owned()
+        }
+        (other, _) => format!("kept: {}", Plain(other)),
+    };
+    screen.note(format_args!("the secret {} of {} is {place}", Plain(&entry.label), Plain(&entry.source)));
+    if let Some(problem) = &entry.problem {
+        screen.note(format_args!("{} {}", Styled(ODD, "warning:"), Plain(problem)));
+    }
+}
+
+fn line(entry: &Entry) -> String {
+    let source = Styled(STRONG, format!("{:<16}", entry.source));
+    let place = entry.env.as_ref().map_or_else(|| entry.kind.clone(), |name| format!("env:{name}"));
+    let rest = format!("{:<12}  {place}", entry.label);
+    match (&entry.problem, entry.readable) {
+        (Some(problem), _) => format!("{source}  {}  {}", Plain(&rest), Styled(BAD, Plain(problem))),
+        (None, false) => format!("{source}  {}  {}", Plain(&rest), Styled(BAD, "can't be read")),
+        (None, true) => format!("{source}  {}", Plain(&rest)),
+    }
+}
+
+fn from_stdin(slug: &Slug, screen: &Screen) -> Result<Vec<u8>, CliError> {
+    let wrong = |source| CliError::System { doing: "the secret can't be read from standard input", source };
+    let mut secret = Vec::new();
+    if std::io::stdin().is_terminal() {
+        screen.note(format_args!("the secret of {slug}; it isn't shown while you type:"));
+        secret = rpassword::read_password().map_err(wrong)?.into_bytes();
+    } else {
+        std::io::stdin().lock().take(LONGEST + 1).read_to_end(&mut secret).map_err(wrong)?;
+    }
+    checked(secret)
+}
+
+/// The secret without one line end at its end.
+fn checked(mut secret: Vec<u8>) -> Result<Vec<u8>, CliError> {
+    if secret.len() as u64 > LONGEST {
+        return Err(CliError::bad_input("secret-too-long", "a secret can't be longer than 64 KiB"));
+    }
+    if secret.ends_with(b"\n") {
+        secret.pop();
+        if secret.ends_with(b"\r") {
+            secret.pop();
+        }
+    }
+    if secret.is_empty() {
+        let hint = "pipe it in, such as: printf %s \"$SECRET\" | hookmitt secret set NAME";
+        return Err(CliError::bad_input_with("secret-empty", "the secret is empty", hint));
+    }
+    Ok(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_end_is_cut_and_nothing_else() {
+        let read =
+            |text: &str| checked(text.as_bytes().to_vec()).map(|secret| String::from_utf8(secret).unwrap());
+        assert_eq!(read("s3cret\n").unwrap(), "s3cret");
+        assert_eq!(read("s3cret\r\n").unwrap(), "s3cret");
+        assert_eq!(read(" s3cret\n\n").unwrap(), " s3cret\n");
+        assert_eq!(read("s3cret").unwrap(), "s3cret");
+        assert_eq!(read("\n").unwrap_err().code(), "secret-empty");
+        assert_eq!(read(&"x".repeat(70_000)).unwrap_err().code(), "secret-too-long");
+    }
+}

@@ -1,0 +1,248 @@
+//! The settings of a source as flags, and what becomes of them in the API.
+
+use clap::ValueEnum;
+use serde_json::{Map, Value, json};
+
+use crate::{failure::CliError, moment::Span, provider_name};
+
+/// What is done with a bad signature.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OnInvalid {
+    /// Answered as usual, stored, and forwarded with its verdict
+    Record,
+    /// Answered 401, stored, never forwarded
+    Reject,
+}
+
+/// What is done with a repeat.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OnDuplicate {
+    /// Not forwarded where its first is on its way or was delivered
+    Skip,
+    /// Forwarded like any other
+    Forward,
+}
+
+/// Settings of a source. For `edit`, an empty text unsets one.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Settings {
+    /// Who sends: a provider's id, such as github; else recognised from the headers
+    #[arg(long, value_name = "P")]
+    provider: Option<String>,
+    /// What to do where a signature is invalid or missing
+    #[arg(long, value_enum)]
+    on_invalid: Option<OnInvalid>,
+    /// What to do with a repeat
+    #[arg(long, value_enum)]
+    on_duplicate: Option<OnDuplicate>,
+    /// The URL that the provider calls, where something else stands before hookmitt
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// How old a signed timestamp may be, such as 5m
+    #[arg(long, value_name = "D")]
+    tolerance: Option<String>,
+    #[command(flatten, next_help_heading = "What the sender is answered")]
+    answer: AnswerFlags,
+    #[command(flatten, next_help_heading = "How a sender that is in no catalogue signs")]
+    generic: GenericFlags,
+}
+
+#[derive(Debug, Default, clap::Args)]
+struct AnswerFlags {
+    /// The status, 200 to 599
+    #[arg(long, value_name = "CODE")]
+    answer_status: Option<String>,
+    /// The body
+    #[arg(long, value_name = "TEXT")]
+    answer_body: Option<String>,
+    /// How long to wait before answering
+    #[arg(long, value_name = "D")]
+    answer_delay: Option<Span>,
+    /// Answer the next N requests with 500; they are stored all the same
+    #[arg(long, value_name = "N")]
+    fail_next: Option<u32>,
+}
+
+#[derive(Debug, Default, clap::Args)]
+struct GenericFlags {
+    /// The header that carries the signature, such as X-Signature
+    #[arg(long, value_name = "NAME")]
+    sign_header: Option<String>,
+    /// hmac-sha256, hmac-sha1, hmac-sha512, or token for plain equality
+    #[arg(long, value_name = "A")]
+    sign_algorithm: Option<String>,
+    /// hex or base64
+    #[arg(long, value_name = "E")]
+    sign_encoding: Option<String>,
+    /// What stands before the signature, such as sha256=
+    #[arg(long, value_name = "TEXT")]
+    sign_prefix: Option<String>,
+    /// What is signed, with {body}, {timestamp} and {id}
+    #[arg(long, value_name = "TEMPLATE")]
+    sign_content: Option<String>,
+    /// The header that carries the signed timestamp
+    #[arg(long, value_name = "NAME")]
+    timestamp_header: Option<String>,
+    /// Where an event's id is: /json/pointer or header:Name
+    #[arg(long, value_name = "PLACE")]
+    id_at: Option<String>,
+    /// Where its type is
+    #[arg(long, value_name = "PLACE")]
+    type_at: Option<String>,
+    /// Where its time is
+    #[arg(long, value_name = "PLACE")]
+    time_at: Option<String>,
+    /// Where the key of its object is
+    #[arg(long, value_name = "PLACE")]
+    object_at: Option<String>,
+}
+
+impl Settings {
+    /// The change that the flags ask for, given the source as it is (null where it is new). What wasn't given is absent.
+    pub(crate) fn change(&self, before: &Value) -> Result<Map<String, Value>, CliError> {
+        let mut change = Map::new();
+        if let Some(id) = &self.provider {
+            let known = if id.is_empty() { None } else { Some(provider_name::find(id)?.id.as_str()) };
+            change.insert("provider".to_owned(), json!(known));
+        }
+        if let Some(on_invalid) = self.on_invalid {
+            let name = match on_invalid {
+                OnInvalid::Record => "record",
+                OnInvalid::Reject => "reject",
+            };
+            change.insert("on_invalid".to_owned(), json!(name));
+        }
+        if let Some(on_duplicate) = self.on_duplicate {
+            let name = match on_duplicate {
+                OnDuplicate::Skip => "skip",
+                OnDuplicate::Forward => "forward",
+            };
+            change.insert("on_duplicate".to_owned(), json!(name));
+        }
+        if let Some(url) = &self.public_url {
+            change.insert("public_url".to_owned(), text_or_null(url));
+        }
+        if let Some(tolerance) = &self.tolerance {
+            change.insert("tolerance_s".to_owned(), seconds(tolerance)?);
+        }
+        merge(&mut change, "answer", before, self.answer.fields()?);
+        merge(&mut change, "generic", before, self.generic.fields());
+        Ok(change)
+    }
+}
+
+impl AnswerFlags {
+    fn fields(&self) -> Result<Map<String, Value>, CliError> {
+        let mut fields = Map::new();
+        if let Some(status) = &self.answer_status {
+            fields.insert("status".to_owned(), status_code(status)?);
+        }
+        if let Some(body) = &self.answer_body {
+            fields.insert("body".to_owned(), text_or_null(body));
+        }
+        if let Some(delay) = self.answer_delay {
+            fields.insert("delay_ms".to_owned(), json!(delay.as_millis()));
+        }
+        if let Some(number) = self.fail_next {
+            fields.insert("fail_next".to_owned(), json!(number));
+        }
+        Ok(fields)
+    }
+}
+
+impl GenericFlags {
+    fn fields(&self) -> Map<String, Value> {
+        let given = [
+            ("signature_header", &self.sign_header),
+            ("algorithm", &self.sign_algorithm),
+            ("encoding", &self.sign_encoding),
+            ("prefix", &self.sign_prefix),
+            ("signed_content", &self.sign_content),
+            ("timestamp_header", &self.timestamp_header),
+            ("id_at", &self.id_at),
+            ("type_at", &self.type_at),
+            ("time_at", &self.time_at),
+            ("object_at", &self.object_at),
+        ];
+        let given = given.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        given.map(|(name, value)| (name.to_owned(), text_or_null(value))).collect()
+    }
+}
+
+/// Puts the fields over what the source has in that group; the API takes a group as a whole.
+fn merge(change: &mut Map<String, Value>, group: &str, before: &Value, fields: Map<String, Value>) {
+    if fields.is_empty() {
+        return;
+    }
+    let mut whole = before[group].as_object().cloned().unwrap_or_default();
+    whole.extend(fields);
+    change.insert(group.to_owned(), Value::Object(whole));
+}
+
+fn text_or_null(text: &str) -> Value {
+    if text.is_empty() { Value::Null } else { Value::from(text) }
+}
+
+fn seconds(text: &str) -> Result<Value, CliError> {
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    let span: Span = text.parse().map_err(|message: String| CliError::bad_input("bad-duration", message))?;
+    Ok(json!(span.0.as_secs()))
+}
+
+fn status_code(text: &str) -> Result<Value, CliError> {
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    let status = text.parse().ok().filter(|status| (200..=599_u16).contains(status));
+    let wrong =
+        || CliError::bad_input("bad-status", format!("{text:?} is no status to answer with: 200 to 599"));
+    status.map(Value::from).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Typed {
+        #[command(flatten)]
+        settings: Settings,
+    }
+
+    fn change(typed: &[&str], before: &Value) -> Result<Value, CliError> {
+        let typed = ["edit"].into_iter().chain(typed.iter().copied());
+        Typed::parse_from(typed).settings.change(before).map(Value::Object)
+    }
+
+    #[test]
+    fn what_was_not_given_is_absent_and_an_empty_text_unsets() {
+        assert_eq!(change(&[], &Value::Null).unwrap(), json!({}));
+        let typed = ["--provider", "", "--public-url", "", "--tolerance", "", "--on-invalid", "reject"];
+        let expected =
+            json!({"provider": null, "public_url": null, "tolerance_s": null, "on_invalid": "reject"});
+        assert_eq!(change(&typed, &Value::Null).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_group_keeps_what_it_had() {
+        let before = json!({"answer": {"status": 201, "headers": [["A", "1"]]}, "generic": null});
+        let typed = ["--answer-delay", "2s", "--sign-header", "X-Sig", "--tolerance", "5m"];
+        let expected = json!({
+            "tolerance_s": 300,
+            "answer": {"status": 201, "headers": [["A", "1"]], "delay_ms": 2000},
+            "generic": {"signature_header": "X-Sig"},
+        });
+        assert_eq!(change(&typed, &before).unwrap(), expected);
+    }
+
+    #[test]
+    fn bad_settings_are_bad_input() {
+        for typed in [["--provider", "githbu"], ["--tolerance", "5 minutes"], ["--answer-status", "99"]] {
+            assert!(change(&typed, &Value::Null).is_err(), "{typed:?}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! `hookmitt url`: the URLs to give to providers.
+
+use hookmitt_event::{Plain, Slug};
+use http::Method;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    client::{Address, Client},
+    failure::{CliError, Exit},
+    terminal::{FAINT, Screen, Styled},
+};
+
+/// What `url` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only this source's
+    source: Option<Slug>,
+    /// The web page's instead, with a code that opens it once within a minute
+    #[arg(long, conflicts_with = "source")]
+    ui: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Urls {
+    capture: Vec<String>,
+    items: Vec<SourceUrl>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct SourceUrl {
+    source: String,
+    url: String,
+}
+
+/// Prints a URL a line; where no source was named, each with its source before it.
+pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    if args.ui {
+        return page(client, screen).await;
+    }
+    let address = Address::new(["urls"]).with("source", args.source.as_ref().map(Slug::as_str));
+    let urls: Urls = client.get(&address).await?;
+    for item in &urls.items {
+        match (screen.json, &args.source) {
+            (true, _) => screen.print_json(item)?,
+            (false, Some(_)) => screen.print(Plain(&item.url))?,
+            (false, None) => screen.print(format_args!("{}  {}", Plain(&item.source), Plain(&item.url)))?,
+        }
+    }
+    if urls.items.is_empty() && !screen.json {
+        let base = urls.capture.first().map_or("http://127.0.0.1:4400", String::as_str);
+        let note = format!("no source yet: post to {}/NAME, and NAME becomes one", Plain(base));
+        screen.note(Styled(FAINT, note));
+    }
+    if !client.is_attached() {
+        screen.note(Styled(FAINT, "nothing is catching there now: `hookmitt serve` does"));
+    }
+    Ok(Exit::Success)
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct PageUrl {
+    url: String,
+}
+
+async fn page(client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let page: PageUrl =
+        client.send(Method::POST, &Address::new(["session", "code"]), &serde_json::json!({})).await?;
+    if screen.json {
+        screen.print_json(&page)?;
+    } else {
+        screen.print(Plain(&page.url))?;
+    }
+    Ok(Exit::Success)
+}

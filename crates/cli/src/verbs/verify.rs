@@ -1,0 +1,153 @@
+//! `hookmitt verify`: whether a stored event, or a request in a file, is genuine.
+
+use std::{path::PathBuf, time::Duration};
+
+use hookmitt_event::{EventJson, GenericScheme, Request, Timestamp};
+use hookmitt_fixture::{RequestFile, read_request_file};
+use http::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    client::{Address, Client},
+    edit::Param,
+    event_ref::EventRef,
+    failure::{CliError, Exit},
+    local_verdict::{self, Subject},
+    terminal::Screen,
+    verdict_report::VerdictReport,
+};
+
+/// What `verify` takes.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+pub(crate) struct Args {
+    /// The event: its id or the id's beginning, '#12', last, last~2
+    #[arg(group = "what")]
+    id: Option<EventRef>,
+    /// A fixture, or a raw HTTP/1.1 message
+    #[arg(long, value_name = "FILE", group = "what")]
+    request: Option<PathBuf>,
+    #[command(flatten)]
+    given: Given,
+}
+
+/// What to judge by, instead of what the inbox knows.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Given {
+    /// Who sent it: a provider's id, such as github
+    #[arg(long, value_name = "P")]
+    pub(crate) provider: Option<String>,
+    /// The signature scheme; else the signature header decides
+    #[arg(long, value_name = "S")]
+    pub(crate) scheme: Option<String>,
+    /// Take the value of this environment variable as the secret; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secret_env: Vec<String>,
+    /// A public key: PEM, base64 SPKI, hex or base64 of 32 bytes, whpk_…, or JWK
+    #[arg(long, value_name = "FILE")]
+    pub(crate) public_key: Option<PathBuf>,
+    /// A setting that is not in the request, such as webhook_id=1; may be given several times
+    #[arg(long, value_name = "K=V")]
+    pub(crate) param: Vec<Param>,
+    /// The URL that the provider called, where it signs that
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// Judge timestamps at this moment; else when it was received, for a raw message now
+    #[arg(long, value_name = "UNIX_SECONDS", allow_negative_numbers = true)]
+    pub(crate) at: Option<i64>,
+}
+
+impl Given {
+    /// Whether the secrets are given too: else the source's own are used, which this process never sees.
+    fn has_secrets(&self) -> bool {
+        !self.secret_env.is_empty() || self.public_key.is_some()
+    }
+
+    /// As the API takes it.
+    fn to_json(&self) -> serde_json::Value {
+        let params: Vec<_> = self.param.iter().map(|Param(name, value)| (name, value)).collect();
+        json!({ "at": self.at, "url": self.url, "provider": self.provider, "scheme": self.scheme, "params": params })
+    }
+}
+
+impl Args {
+    /// Whether no inbox is needed.
+    pub(crate) fn is_for_file(&self) -> bool {
+        self.request.is_some()
+    }
+}
+
+/// Judges a stored event: with its source's secrets, or by what was given.
+pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let Some(id) = &args.id else { return run_on_file(args, screen) };
+    if args.given.has_secrets() {
+        return local_verdict::find(&stored(id, client).await?, &args.given)?.print(screen);
+    }
+    let report: VerdictReport =
+        client.send(Method::POST, &id.address_of("verify"), &args.given.to_json()).await?;
+    report.print(screen)
+}
+
+/// Judges the request in a file.
+pub(crate) fn run_on_file(args: &Args, screen: &Screen) -> Result<Exit, CliError> {
+    let path = args.request.as_deref().unwrap_or_else(|| std::path::Path::new(""));
+    let file = std::fs::read(path).map_err(|source| CliError::file(path, source))?;
+    let read = read_request_file(&file).map_err(|error| CliError::explained(&error))?;
+    local_verdict::find(&subject_of(read, Timestamp::now()), &args.given)?.print(screen)
+}
+
+fn subject_of(file: RequestFile, now: Timestamp) -> Subject {
+    match file {
+        RequestFile::Fixture(fixture) => Subject {
+            request: fixture.request,
+            provider: fixture.provider,
+            url: Some(fixture.url),
+            received_at: fixture.received_at,
+            generic: None,
+            tolerance: None,
+        },
+        RequestFile::Message(message) => Subject {
+            request: message.request,
+            provider: None,
+            url: Some(message.target).filter(|target| target.contains("://")),
+            received_at: now,
+            generic: None,
+            tolerance: None,
+        },
+    }
+}
+
+/// What a source says about signatures.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct SourceSigns {
+    generic: Option<GenericScheme>,
+    tolerance_s: Option<u32>,
+}
+
+async fn stored(id: &EventRef, client: &Client) -> Result<Subject, CliError> {
+    let event: EventJson = id.read(client).await?;
+    let body = client.bytes(&Address::new(["events", &event.id.to_string(), "body"])).await?;
+    let source = client.get(&Address::new(["sources", event.source.as_str()])).await;
+    let source: SourceSigns = match source {
+        Ok(source) => source,
+        Err(CliError::Problem(problem)) if problem.status == 404 => SourceSigns::default(), // it was removed
+        Err(error) => return Err(error),
+    };
+    Ok(Subject {
+        request: Request {
+            method: event.method,
+            path: event.path,
+            query: event.query,
+            version: event.http_version,
+            headers: event.headers,
+            body,
+        },
+        provider: event.provider,
+        url: Some(event.url),
+        received_at: event.received_at,
+        generic: source.generic,
+        tolerance: source.tolerance_s.map(|seconds| Duration::from_secs(seconds.into())),
+    })
+}

@@ -1,0 +1,126 @@
+//! A verdict as `verify` prints it.
+
+use hookmitt_event::{Cause, Plain, Verdict};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    event_view::causes,
+    failure::{CliError, Exit},
+    shown,
+    terminal::{FAINT, Screen, Styled},
+};
+
+/// What verification found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct VerdictReport {
+    /// The verdict.
+    pub(crate) verdict: Verdict,
+    /// The provider's catalogue id.
+    pub(crate) provider: Option<String>,
+    /// The scheme that was judged.
+    pub(crate) scheme: Option<String>,
+    /// The secret that matched.
+    pub(crate) secret_label: Option<String>,
+    /// Why it is not valid, likeliest first.
+    pub(crate) causes: Vec<Cause>,
+}
+
+impl VerdictReport {
+    /// Prints it on standard output, and says on standard error what is needed where there is no yes or no.
+    pub(crate) fn print(&self, screen: &Screen) -> Result<Exit, CliError> {
+        if screen.json {
+            screen.print_json(self)?
+        } else {
+            screen.print(self.text().trim_end())?
+        }
+        if let Some((code, message, hint)) = self.complaint() {
+            screen.complain(code, message, Some(hint));
+        }
+        Ok(self.exit())
+    }
+
+    fn exit(&self) -> Exit {
+        match self.verdict {
+            Verdict::Valid => Exit::Success,
+            Verdict::Invalid | Verdict::Unsigned => Exit::No,
+            Verdict::NoSecret => Exit::BadInput,
+            Verdict::Unsupported | Verdict::Pending => Exit::Unreached,
+        }
+    }
+
+    fn text(&self) -> String {
+        let provider = self.provider.as_deref().unwrap_or("unknown sender");
+        let scheme = self.scheme.as_ref().map_or(String::new(), |scheme| format!(", {scheme}"));
+        let label = self.secret_label.as_ref().map_or(String::new(), |label| format!(", secret {label}"));
+        let about = format!("{provider}{scheme}{label}");
+        format!(
+            "{}  {}\n{}",
+            shown::verdict(self.verdict),
+            Styled(FAINT, Plain(&about)),
+            causes(&self.causes)
+        )
+    }
+
+    fn complaint(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        match self.verdict {
+            Verdict::NoSecret => Some((
+                "no-secret",
+                "it is signed, and there is no secret to check it with",
+                "give one with --secret-env NAME (or --public-key FILE), or keep one: `hookmitt secret set SLUG`",
+            )),
+            Verdict::Unsupported => Some((
+                "unsupported",
+                "this scheme can't be verified by this version",
+                "--scheme names another scheme of the same provider",
+            )),
+            Verdict::Pending => Some((
+                "key-pending",
+                "the provider's key is still being fetched",
+                "try again in a moment, or give the key with --public-key FILE",
+            )),
+            Verdict::Valid | Verdict::Invalid | Verdict::Unsigned => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(verdict: Verdict) -> VerdictReport {
+        let cause = Cause {
+            code: "no_match".to_owned(),
+            message: "no \u{1b}[2J".to_owned(),
+            fix: "set it".to_owned(),
+        };
+        VerdictReport {
+            verdict,
+            provider: Some("github".to_owned()),
+            scheme: None,
+            secret_label: Some("env:S".to_owned()),
+            causes: vec![cause],
+        }
+    }
+
+    #[test]
+    fn every_verdict_has_its_exit_code() {
+        let exits = Verdict::ALL.map(|(verdict, _)| report(verdict).exit() as u8);
+        assert_eq!(exits, [0, 1, 1, 2, 3, 3]);
+    }
+
+    #[test]
+    fn the_json_is_that_of_the_contract() {
+        let line = serde_json::to_string(&report(Verdict::Invalid)).unwrap();
+        let expected = r#"{"verdict":"invalid","provider":"github","scheme":null,"secret_label":"env:S","causes":[{"code":"no_match","message":"no \u001b[2J","fix":"set it"}]}"#;
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn causes_are_printed_with_their_fixes_and_escaped() {
+        let text = anstream::adapter::strip_str(&report(Verdict::Invalid).text()).to_string();
+        assert_eq!(
+            text,
+            "invalid  github, secret env:S\n  cause  no \\u{1b}[2J [no_match]\n  fix    set it\n"
+        );
+    }
+}

@@ -1,0 +1,54 @@
+//! Sources, secrets and targets, held in memory so that capture reads neither file nor keychain.
+
+use std::{collections::HashMap, sync::Arc};
+
+use hookmitt_event::{Slug, Source, Target, TargetId, TargetKind};
+use hookmitt_verify::Secret;
+
+/// One consistent view; replaced whole when anything changes.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Which change of the inbox this shows.
+    pub(crate) version: i64,
+    /// Sources by slug.
+    pub sources: HashMap<String, Arc<Known>>,
+    /// Targets by id.
+    pub targets: HashMap<TargetId, Arc<Target>>,
+}
+
+/// A source with its secrets.
+#[derive(Debug)]
+pub struct Known {
+    /// The source.
+    pub source: Source,
+    /// The secrets that could be read.
+    pub secrets: Vec<Secret>,
+    /// Whether it has any secret, readable or not.
+    pub has_secret: bool,
+}
+
+impl Config {
+    /// The sources whose secrets are not the same as they were.
+    pub(crate) fn sources_with_other_secrets(&self, before: &Self) -> Vec<Slug> {
+        let secrets = |config: &Self, slug: &str| {
+            let known = config.sources.get(slug);
+            let secrets = known.iter().flat_map(|known| &known.secrets);
+            secrets.map(|secret| (secret.label.clone(), secret.value().clone())).collect::<Vec<_>>()
+        };
+        let differ = |slug: &&Slug| secrets(self, slug.as_str()) != secrets(before, slug.as_str());
+        self.sources.values().map(|known| &known.source.slug).filter(differ).cloned().collect()
+    }
+
+    /// The targets that get a source's events by themselves, in the order in which they were added.
+    pub fn targets_of(&self, source: &str) -> Vec<Arc<Target>> {
+        let mut targets: Vec<_> = self
+            .targets
+            .values()
+            .filter(|target| target.kind != TargetKind::Once)
+            .filter(|target| target.source.as_ref().is_none_or(|slug| slug.as_str() == source))
+            .cloned()
+            .collect();
+        targets.sort_by_key(|target| target.id);
+        targets
+    }
+}

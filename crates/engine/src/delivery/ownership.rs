@@ -1,0 +1,106 @@
+//! One process per data directory delivers: an OS lock says which, and dies with its holder.
+
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use hookmitt_event::Timestamp;
+use tokio::sync::watch;
+
+use crate::{Engine, EngineError, delivery::couriers};
+
+/// How often a process looks whether it may take over.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Whether this process is the one.
+#[derive(Debug)]
+pub(crate) struct Ownership {
+    path: PathBuf,
+    held: Mutex<Option<File>>,
+    owner: watch::Sender<bool>,
+    /// Held while targets of `listen` commands come, or are cleared away: ours are not to be taken for leftovers.
+    pub(crate) sessions: tokio::sync::Mutex<()>,
+}
+
+impl Ownership {
+    pub(crate) fn new(data_dir: &Path) -> Self {
+        let (owner, _) = watch::channel(false);
+        let sessions = tokio::sync::Mutex::default();
+        Self { path: data_dir.join("owner.lock"), held: Mutex::default(), owner, sessions }
+    }
+
+    pub(crate) fn watch(&self) -> watch::Receiver<bool> {
+        self.owner.subscribe()
+    }
+
+    pub(crate) fn give_up(&self) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.owner.send_replace(false);
+    }
+
+    /// Takes the lock as soon as it is free, and delivers from then on.
+    pub(crate) fn seek(&self, engine: &Arc<Engine>) {
+        let (engine, stop) = (Arc::clone(engine), engine.stop.clone());
+        engine.tasks.clone().spawn(async move {
+            loop {
+                match engine.ownership().try_now(&engine).await {
+                    Ok(true) => return,
+                    Ok(false) => {}
+                    Err(error) => tracing::warn!(%error, "can't take over the deliveries yet"),
+                }
+                if stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_none() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Takes the lock if it is free. What another process left half done is taken back first.
+    pub(crate) async fn try_now(&self, engine: &Arc<Engine>) -> Result<bool, EngineError> {
+        if !self.lock()? {
+            return Ok(false);
+        }
+        if let Err(error) = self.clear_up(engine).await {
+            self.give_up(); // or nobody would ever deliver
+            return Err(error);
+        }
+        couriers::dispatch(engine);
+        self.owner.send_replace(true);
+        Ok(true)
+    }
+
+    async fn clear_up(&self, engine: &Engine) -> Result<(), EngineError> {
+        engine.inbox.release_all().await?;
+        let _alone = self.sessions.lock().await;
+        let ours = engine.secrets.lent_targets();
+        engine.inbox.remove_session_targets(ours, Timestamp::now()).await?;
+        engine.reload().await
+    }
+
+    fn lock(&self) -> Result<bool, EngineError> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.is_some() {
+            return Ok(false);
+        }
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let file = options
+            .open(&self.path)
+            .map_err(|error| EngineError::BadInput(format!("can't open {}: {error}", self.path.display())))?;
+        match file.try_lock() {
+            Ok(()) => {
+                *held = Some(file);
+                Ok(true)
+            }
+            Err(std::fs::TryLockError::WouldBlock) => Ok(false),
+            Err(std::fs::TryLockError::Error(error)) => {
+                Err(EngineError::BadInput(format!("can't lock {}: {error}", self.path.display())))
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What can go wrong, as a person can act on it.
+
+use hookmitt_event::{Explain, SlugError};
+use hookmitt_forward::TargetUrlError;
+use hookmitt_inbox::InboxError;
+use hookmitt_vault::VaultError;
+use hookmitt_verify::{SampleError, SignError, VerifyError};
+
+/// Why the engine could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The inbox could not.
+    #[error(transparent)]
+    Inbox(#[from] InboxError),
+    /// A source's name is not one.
+    #[error(transparent)]
+    Slug(#[from] SlugError),
+    /// A target's URL is not one.
+    #[error(transparent)]
+    TargetUrl(#[from] TargetUrlError),
+    /// A secret could not be kept or removed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The settings of a generic source contradict themselves.
+    #[error(transparent)]
+    Generic(#[from] VerifyError),
+    /// A request could not be signed.
+    #[error(transparent)]
+    Sign(#[from] SignError),
+    /// There is no sample of that.
+    #[error(transparent)]
+    Sample(#[from] SampleError),
+    /// No provider has that id.
+    #[error("no provider {0:?}")]
+    UnknownProvider(String),
+    /// No provider has a scheme of that id.
+    #[error("there is no scheme {0:?}")]
+    UnknownScheme(String),
+    /// A target is one of our own addresses.
+    #[error("{0} is hookmitt's own address: events would go round in circles")]
+    OwnAddress(String),
+    /// An event has nowhere to go.
+    #[error("{0} has no target")]
+    NoTargets(String),
+    /// Something asked for makes no sense.
+    #[error("{0}")]
+    BadInput(String),
+    /// Exports without `raw` need redaction.
+    #[error("redacted exports are not built yet")]
+    RedactionMissing,
+    /// A fixture can't be read.
+    #[error("{name}: {why}")]
+    Fixture {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+    /// A background task did not end as it should.
+    #[error("hookmitt is stopping")]
+    Stopping,
+}
+
+impl Explain for EngineError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Inbox(error) => error.code(),
+            Self::Slug(_) => "bad-slug",
+            Self::TargetUrl(error) => error.code(),
+            Self::Vault(error) => error.code(),
+            Self::Generic(error) => error.code(),
+            Self::Sign(error) => error.code(),
+            Self::Sample(error) => error.code(),
+            Self::UnknownProvider(_) => "unknown-provider",
+            Self::UnknownScheme(_) => "unknown-scheme",
+            Self::OwnAddress(_) => "own-address",
+            Self::NoTargets(_) => "no-targets",
+            Self::BadInput(_) => "bad-input",
+            Self::RedactionMissing => "redaction-missing",
+            Self::Fixture { .. } => "bad-fixture",
+            Self::Stopping => "stopping",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Inbox(error) => error.hint(),
+            Self::TargetUrl(error) => error.hint(),
+            Self::Vault(error) => error.hint(),
+            Self::Generic(error) => error.hint(),
+            Self::Sign(error) => error.hint(),
+            Self::Sample(error) => error.hint(),
+            Self::Fixture { hint, .. } => hint.clone(),
+            Self::Slug(_) => Some("such as github or stripe-test".to_owned()),
+            Self::UnknownProvider(_) => {
+                let ids: Vec<_> = hookmitt_verify::providers().map(|provider| provider.id.as_str()).collect();
+                Some(format!("one of {}", ids.join(", ")))
+            }
+            Self::UnknownScheme(_) => Some("a provider's id stands for its usual scheme".to_owned()),
+            Self::OwnAddress(_) => {
+                Some("give the address of your own server, such as http://localhost:3000".to_owned())
+            }
+            Self::NoTargets(_) => {
+                Some("say where with --to URL, or add one: `hookmitt target add SLUG URL`".to_owned())
+            }
+            Self::RedactionMissing => Some(
+                "`--raw` exports the exact bytes, secrets in them included: mind who gets the file"
+                    .to_owned(),
+            ),
+            Self::BadInput(_) | Self::Stopping => None,
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
+
+use hookmitt_event::{
+    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via,
+};
+use hookmitt_inbox::{Arrival, REJECTED, Route};
+use hookmitt_verify::{Inquiry, Judgement, Provider, facts, judge, provider, providers, recognise};
+use sha2::{Digest as _, Sha256};
+
+use crate::config::Known;
+
+/// A request that came in, before it is judged.
+pub(crate) struct Incoming {
+    pub(crate) request: Request,
+    pub(crate) remote: Option<String>,
+    pub(crate) received_at: Timestamp,
+    pub(crate) via: Via,
+    pub(crate) browser: bool,
+}
+
+/// A judged request, and what the answer to its sender depends on.
+pub(crate) struct Judged {
+    pub(crate) arrival: Arrival,
+    pub(crate) rejected: bool,
+}
+
+impl Known {
+    /// The provider that was set, else the one that the headers give away.
+    pub(crate) fn provider_of(&self, request: &Request) -> Option<&'static Provider> {
+        let set = self.source.provider.as_deref().and_then(provider);
+        set.or_else(|| recognise(&request.headers))
+    }
+
+    /// What verification finds at `at`.
+    pub(crate) fn verdict_on(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
+        let mut judgement = judge(&self.inquiry(request, url, at));
+        if judgement.verdict == Verdict::NoSecret && self.has_secret {
+            judgement.causes.push(Cause {
+                code: "secret_unreadable".to_owned(),
+                message: "This source has a secret, but it could not be read.".to_owned(),
+                fix: "`hookmitt secret list` says why; once it can be read, the event is judged anew."
+                    .to_owned(),
+            });
+        }
+        if judgement.verdict == Verdict::Invalid && judgement.secret_label.is_none() {
+            judgement.causes.extend(self.unsaid_provider(request));
+        }
+        judgement
+    }
+
+    /// Where the headers name a format that several providers use, each in its own way, and the source doesn't say
+    /// which of them sends.
+    fn unsaid_provider(&self, request: &Request) -> Option<Cause> {
+        let slug = &self.source.slug;
+        let recognised = self.provider_of(request).filter(|_| self.source.provider.is_none())?;
+        let users = providers().filter(|provider| provider.family.as_ref() == Some(&recognised.id));
+        let users: Vec<_> = users.map(|provider| provider.id.as_str()).collect();
+        (!users.is_empty()).then(|| Cause {
+            code: "provider_not_set".to_owned(),
+            message: format!(
+                "Several providers write the headers of {}, and their secrets differ; {slug} doesn't say which one sends.",
+                recognised.name
+            ),
+            fix: format!(
+                "Where it is one of {}, say so: `hookmitt source edit {slug} --provider ID`.",
+                users.join(", ")
+            ),
+        })
+    }
+
+    /// What is asked about a request of this source, by its settings.
+    pub(crate) fn inquiry<'a>(&'a self, request: &'a Request, url: &'a str, at: Timestamp) -> Inquiry<'a> {
+        let tolerance = self.source.tolerance_s.map(u64::from).map(std::time::Duration::from_secs);
+        Inquiry {
+            request,
+            url: Some(url),
+            provider: self.provider_of(request),
+            generic: self.source.generic.as_ref(),
+            scheme: None,
+            secrets: &self.secrets,
+            tolerance,
+            at,
+            params: &[],
+        }
+    }
+
+    /// Whether an event with this verdict may own its dedupe key.
+    pub(crate) fn may_own(&self, verdict: Verdict, browser: bool) -> bool {
+        !browser && (!self.has_secret || verdict == Verdict::Valid)
+    }
+
+    /// Whether a verdict keeps an event out. In a source with a secret one that could not be checked, because that
+    /// secret can't be read, is kept out too: what rejects must not let through what it can't judge.
+    fn rejects(&self, verdict: Verdict) -> bool {
+        let unproved = matches!(verdict, Verdict::Unsigned | Verdict::NoSecret) && self.has_secret;
+        (verdict == Verdict::Invalid || unproved) && self.source.on_invalid == OnInvalid::Reject
+    }
+
+    /// Judges a request and makes it ready to be stored.
+    pub(crate) fn judge(&self, incoming: Incoming) -> Judged {
+        let Incoming { request, remote, received_at, via, browser } = incoming;
+        let provider = self.provider_of(&request);
+        let url = self.public_url(&request);
+        let judgement = self.verdict_on(&request, url.as_deref().unwrap_or_default(), received_at);
+        let facts = facts(&request, provider, self.source.generic.as_ref());
+        let dedupe_key = dedupe_key(&facts, &request);
+        let rejected = self.rejects(judgement.verdict);
+        let route = match (browser, rejected) {
+            (true, _) => Route::Withheld("it was sent by a web page"),
+            (_, true) => Route::Withheld(REJECTED),
+            _ => Route::Targets,
+        };
+        let arrival = Arrival {
+            id: EventId::fresh(),
+            source: self.source.row,
+            url,
+            remote,
+            received_at,
+            via,
+            provider: provider.map(|provider| provider.id.clone()),
+            may_own: self.may_own(judgement.verdict, browser),
+            verdict: judgement.verdict,
+            causes: judgement.causes,
+            sha256: Sha256::digest(&request.body).into(),
+            key_hash: key_hash(&dedupe_key),
+            dedupe_key,
+            on_duplicate: self.source.on_duplicate,
+            browser,
+            delivery_of: delivery_of(&request),
+            arrival_key: None,
+            parent: None,
+            route,
+            facts,
+            request,
+        };
+        Judged { arrival, rejected }
+    }
+
+    /// The URL that the provider called, where something else stands before us.
+    fn public_url(&self, request: &Request) -> Option<String> {
+        let base = self.source.public_url.as_deref()?;
+        Some(format!("{}{}", base.trim_end_matches('/'), request.path_and_query()))
+    }
+}
+
+/// The delivery of ours that a request says it is.
+fn delivery_of(request: &Request) -> Option<DeliveryId> {
+    request.headers.get_str("x-hookmitt-delivery-id")?.parse().ok()
+}
+
+/// The longest event id that is kept as it is. Longer ones are no id that a provider gives.
+const LONGEST_ID: usize = 255;
+
+/// What makes an event the same as another: its provider's id, else a hash over what was sent.
+pub(crate) fn dedupe_key(facts: &Facts, request: &Request) -> DedupeKey {
+    match &facts.event_id {
+        Some(id) if id.len() <= LONGEST_ID => DedupeKey::Id(id.clone()),
+        Some(id) => DedupeKey::Id(format!("sha256-{}", hex::encode(Sha256::digest(id)))),
+        None => {
+            let mut hash = Sha256::new();
+            for part in [request.method.as_bytes(), request.path_and_query().as_bytes()] {
+                hash.update(part);
+                hash.update([0]);
+            }
+            hash.update(&request.body);
+            DedupeKey::Content(hex::encode(hash.finalize()))
+        }
+    }
+}
+
+/// The form in which keys are compared.
+pub(crate) fn key_hash(key: &DedupeKey) -> [u8; 16] {
+    let digest: [u8; 32] = Sha256::digest(key.to_string()).into();
+    let mut short = [0; 16];
+    short.copy_from_slice(&digest[..16]);
+    short
+}

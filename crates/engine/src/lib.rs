@@ -1,0 +1,42 @@
+//! Joins the hands: captures, judges, stores, delivers; owns tasks and shutdown.
+
+mod config;
+mod delivery;
+mod edit;
+mod engine;
+mod error;
+mod fixtures;
+mod judged;
+mod listening;
+mod live;
+mod own_addresses;
+mod pipeline;
+mod providers;
+mod refusals;
+mod rejudge;
+mod replay;
+mod retry;
+mod sample;
+mod secrets;
+mod sources;
+mod targets;
+
+pub use config::Config;
+pub use edit::Edit;
+pub use engine::{Engine, Resources};
+pub use error::EngineError;
+pub use fixtures::{Exported, Imported};
+pub use hookmitt_inbox::{
+    Filter, Inbox, InboxError, Listed, Page, Place, Shown, SourceCount, SourceSettings, Stats,
+    TargetSettings, View, ViewCounts,
+};
+pub use hookmitt_vault::StoreChoice;
+pub use listening::{ListenOrder, Listening};
+pub use live::Change;
+pub use providers::ProviderView;
+pub use rejudge::JudgeBy;
+pub use replay::{AttemptLine, Replayed};
+pub use sample::SampleOrder;
+pub use secrets::SecretEntry;
+pub use sources::{SourceChange, SourceView};
+pub use targets::{Probed, TargetChange};

@@ -1,0 +1,67 @@
+//! Where this hookmitt itself listens, so that nothing is sent round in circles (Threat 4).
+
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::{PoisonError, RwLock},
+};
+
+use hookmitt_forward::TargetUrl;
+use tokio::net::lookup_host;
+
+/// The addresses of our own ports.
+#[derive(Debug, Default)]
+pub(crate) struct OwnAddresses(RwLock<Vec<SocketAddr>>);
+
+impl OwnAddresses {
+    pub(crate) fn add(&self, addresses: &[SocketAddr]) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(addresses);
+    }
+
+    /// Whether a URL leads to one of our own ports, by any name or address of this machine.
+    pub(crate) async fn hold(&self, target: &TargetUrl) -> bool {
+        if !self.listen_on(target.port()) {
+            return false;
+        }
+        // `localhost` and the names beneath it reach loopback whatever a name server says of them.
+        if target.is_loopback() {
+            return self.is_ours(Ipv4Addr::LOCALHOST.into(), target.port());
+        }
+        let host = target.host();
+        let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        if let Ok(address) = bare.parse::<IpAddr>() {
+            return self.is_ours(address, target.port());
+        }
+        // A name that doesn't resolve can't lead to us.
+        let Ok(found) = lookup_host((bare, target.port())).await else { return false };
+        found.into_iter().any(|address| self.is_ours(address.ip(), address.port()))
+    }
+
+    /// Whether an `Origin` line names one of our own ports by a loopback name or address.
+    pub(crate) fn is_origin(&self, origin: &[u8]) -> bool {
+        let authority = std::str::from_utf8(origin).ok().and_then(|origin| origin.strip_prefix("http://"));
+        let Some((host, port)) = authority.and_then(|authority| authority.rsplit_once(':')) else {
+            return false;
+        };
+        let loopback = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+        loopback && port.parse().is_ok_and(|port| self.listen_on(port))
+    }
+
+    fn listen_on(&self, port: u16) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).iter().any(|own| own.port() == port)
+    }
+
+    fn is_ours(&self, address: IpAddr, port: u16) -> bool {
+        let address = address.to_canonical();
+        let here = address.is_loopback() || address.is_unspecified();
+        let own = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        own.iter().filter(|own| own.port() == port).any(|own| {
+            let everywhere = own.ip().is_unspecified() && is_local(address);
+            here && (own.ip().is_loopback() || own.ip().is_unspecified()) || own.ip() == address || everywhere
+        })
+    }
+}
+
+/// Whether an address is one of this machine's: only those can be bound.
+fn is_local(address: IpAddr) -> bool {
+    std::net::UdpSocket::bind((address, 0)).is_ok()
+}

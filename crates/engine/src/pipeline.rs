@@ -1,0 +1,156 @@
+//! The product in one file: caught → judged → stored → answered → delivered.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use hookmitt_catch::{Caught, Refusal, Reply, Sink};
+use hookmitt_event::{Explain as _, HeaderLines, Request, Slug, Timestamp, Verdict, Via};
+use hookmitt_inbox::{Arrival, InboxError, SourceSettings, Stored};
+
+use crate::{
+    Change, Engine, EngineError,
+    config::Known,
+    judged::{Incoming, Judged},
+};
+
+/// From this size a body is hashed on a thread of its own, so that others' answers don't wait.
+const LARGE: usize = 256 * 1024;
+
+impl Sink for Engine {
+    async fn caught(&self, caught: Caught) -> Reply {
+        let Caught { slug, path, query, head, body, remote, received_at, share } = caught;
+        let target = head.target;
+        let request =
+            Request { method: head.method, path, query, version: head.version, headers: head.headers, body };
+        let browser = self.is_from_web_page(&request.headers);
+        let known = match self.admit(slug, remote, browser).await {
+            Ok(known) => known,
+            Err(refused) => return self.refuse(refused, target, remote, received_at),
+        };
+        let incoming =
+            Incoming { request, remote: Some(remote.to_string()), received_at, via: Via::Direct, browser };
+        let Judged { arrival, rejected } = judge(Arc::clone(&known), incoming).await;
+        let answer = Answering::of(&arrival);
+        let stored = self.store(arrival).await;
+        drop(share);
+        match stored {
+            Err(error) => self.refuse(error.into(), target, remote, received_at),
+            Ok(stored) => self.answer(&known, &stored, answer, rejected).await,
+        }
+    }
+
+    fn refused(&self, refusal: Refusal) {
+        self.live.announce(Change::Refused(refusal.clone()));
+        self.refusals.note(refusal);
+    }
+}
+
+async fn judge(known: Arc<Known>, incoming: Incoming) -> Judged {
+    if incoming.request.body.len() < LARGE {
+        return known.judge(incoming);
+    }
+    tokio::task::block_in_place(|| known.judge(incoming))
+}
+
+/// What the answer needs of an event, once the event itself has gone to the inbox.
+struct Answering {
+    known_provider: bool,
+    verdict: Verdict,
+    handshake_answer: Option<String>,
+}
+
+impl Answering {
+    fn of(arrival: &Arrival) -> Self {
+        Self {
+            known_provider: arrival.provider.is_some(),
+            verdict: arrival.verdict,
+            handshake_answer: arrival.facts.handshake_answer.clone(),
+        }
+    }
+}
+
+impl Engine {
+    /// Stores an event and sees its deliveries off.
+    pub(crate) async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
+        let stored = self.inbox.store(arrival).await?;
+        self.live.announce(Change::Stored(stored.seq));
+        for target in &stored.waiting {
+            self.couriers.wake(*target);
+        }
+        Ok(stored)
+    }
+
+    /// The source of that name; one is made for a sender on this machine that is no web page (Threat 3).
+    async fn admit(&self, slug: Slug, remote: SocketAddr, browser: bool) -> Result<Arc<Known>, EngineError> {
+        if let Some(known) = self.config().sources.get(slug.as_str()) {
+            return Ok(Arc::clone(known));
+        }
+        if browser || !remote.ip().to_canonical().is_loopback() {
+            return Err(InboxError::UnknownSource(slug.to_string()).into());
+        }
+        self.inbox.add_source(slug.clone(), SourceSettings::default(), true, Timestamp::now()).await?;
+        self.reload().await?;
+        self.known(&slug)
+    }
+
+    /// A page of another origin: the browser says so, or its `Origin` isn't one of our own addresses (Threat 1). The
+    /// Host line proves nothing: a name of the page's own may lead to us.
+    fn is_from_web_page(&self, headers: &HeaderLines) -> bool {
+        let foreign = headers.get_all("origin").any(|origin| !self.own.is_origin(origin));
+        let site = headers.get("sec-fetch-site").unwrap_or_default();
+        foreign || site.eq_ignore_ascii_case(b"cross-site") || site.eq_ignore_ascii_case(b"same-site")
+    }
+
+    async fn answer(&self, known: &Known, stored: &Stored, answering: Answering, rejected: bool) -> Reply {
+        let id = stored.id.to_string();
+        let settings = &known.source.answer;
+        let mut reply = if rejected {
+            let code = if answering.verdict == Verdict::Unsigned { "unsigned" } else { "invalid-signature" };
+            Reply::problem(
+                401,
+                code,
+                "the signature is missing, does not hold or can't be checked",
+                "sign with the secret of this endpoint",
+            )
+        } else if settings.fail_next > 0 && self.takes_failure(&known.source.slug).await {
+            Reply::problem(500, "told-to-fail", "this source was told to fail", "try again")
+        } else if let Some(answer) = answering.handshake_answer {
+            let mut reply = Reply::json(200, answer);
+            reply.headers[0].1 = b"text/plain; charset=utf-8".to_vec();
+            reply
+        } else {
+            let usual = if answering.known_provider { 200 } else { 202 };
+            let body = format!(r#"{{"received":true,"id":"{id}"}}"#);
+            let mut reply =
+                Reply::json(settings.status.unwrap_or(usual), settings.body.clone().unwrap_or(body));
+            if settings.headers.has("content-type") {
+                reply.headers.clear();
+            }
+            let set = settings.headers.iter().map(|line| (line.name.to_owned(), line.value.to_vec()));
+            reply.headers.extend(set);
+            reply
+        };
+        reply.headers.push(("x-hookmitt-event-id".to_owned(), id.into_bytes()));
+        reply.delay = settings.delay();
+        reply
+    }
+
+    async fn takes_failure(&self, slug: &Slug) -> bool {
+        let taken = self.inbox.take_failure(slug.clone()).await.unwrap_or(false);
+        if let Err(error) = self.reload().await {
+            tracing::warn!(%error, "the settings could not be read again");
+        }
+        taken
+    }
+
+    /// Says that a request was not stored; never with a 2xx (promise 1).
+    fn refuse(&self, error: EngineError, target: String, remote: SocketAddr, at: Timestamp) -> Reply {
+        let status = match &error {
+            EngineError::Inbox(InboxError::UnknownSource(_) | InboxError::TooManySources) => 404,
+            _ => 503,
+        };
+        let (code, message) = (error.code(), error.to_string());
+        let hint = error.hint().unwrap_or_else(|| "try again in a moment".to_owned());
+        self.refused(Refusal { at, remote, target: Some(target), status, code, message: message.clone() });
+        Reply::problem(status, code, &message, &hint)
+    }
+}

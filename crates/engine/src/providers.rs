@@ -1,0 +1,45 @@
+//! The providers as people choose among them.
+
+use hookmitt_verify::{Provider, providers, sample_types};
+use serde::Serialize;
+
+use crate::Engine;
+
+/// A provider that a source can be set to.
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct ProviderView {
+    /// The catalogue id, such as `github`.
+    pub id: &'static str,
+    /// The name for people, such as `GitHub`.
+    pub name: &'static str,
+    /// How its secrets look and where they are found, such as `starts with whsec_, from the endpoint's page`.
+    pub secret_hint: Option<&'static str>,
+    /// Whether samples of its events can be made and signed.
+    pub can_send: bool,
+    /// The types that those samples have, the usual one first.
+    pub sample_types: Vec<&'static str>,
+}
+
+/// Which come first; the rest follows in the catalogue's order.
+const MOST_USED: [&str; 7] = ["stripe", "github", "shopify", "slack", "telegram", "standardwebhooks", "svix"];
+
+impl Engine {
+    /// The providers whose signatures can be verified, most used first.
+    pub fn providers(&self) -> Vec<ProviderView> {
+        let mut all: Vec<_> = providers().filter(|provider| provider.is_supported()).collect();
+        let place = |id: &str| MOST_USED.iter().position(|used| *used == id);
+        all.sort_by_key(|provider| place(&provider.id).unwrap_or(MOST_USED.len()));
+        all.into_iter().map(view).collect()
+    }
+}
+
+fn view(provider: &'static Provider) -> ProviderView {
+    let sample_types = sample_types(provider);
+    ProviderView {
+        id: &provider.id,
+        name: &provider.name,
+        secret_hint: provider.secret_hint.as_deref(),
+        can_send: !sample_types.is_empty(),
+        sample_types,
+    }
+}

@@ -1,0 +1,36 @@
+//! The last requests that were not taken.
+
+use std::{
+    collections::VecDeque,
+    sync::{Mutex, PoisonError},
+};
+
+use hookmitt_catch::Refusal;
+use hookmitt_event::Plain;
+
+/// How many are remembered.
+const REMEMBERED: usize = 200;
+
+/// The last requests that were not taken, newest first.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(Mutex<VecDeque<Refusal>>);
+
+impl Refusals {
+    pub(crate) fn note(&self, refusal: Refusal) {
+        let target = refusal.target.as_deref().unwrap_or("-");
+        tracing::warn!(
+            remote = %refusal.remote,
+            target = %Plain(target),
+            status = refusal.status,
+            code = refusal.code,
+            "refused: {}", Plain(&refusal.message)
+        );
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.truncate(REMEMBERED - 1);
+        last.push_front(refusal);
+    }
+
+    pub(crate) fn all(&self) -> Vec<Refusal> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    }
+}

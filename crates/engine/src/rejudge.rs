@@ -1,0 +1,115 @@
+//! Judges stored events anew, after a secret or a setting of their source changed.
+
+use std::sync::Arc;
+
+use hookmitt_event::{DedupeKey, Event, EventId, Slug, Timestamp, Verdict};
+use hookmitt_inbox::{KeyClaim, Rejudged};
+use hookmitt_verify::{Evidence, Judgement, Provider};
+use serde::Deserialize;
+
+use crate::{Change, Engine, EngineError, config::Known, judged::key_hash};
+
+/// How many events are judged between two commits; small, so that capture never waits long for the writer.
+const BATCH: u32 = 64;
+
+/// What an event is judged by instead of what is known of it. Nothing, by default.
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct JudgeBy {
+    /// The moment at which timestamps are judged, in Unix seconds; else when it was received.
+    pub at: Option<i64>,
+    /// The URL that the provider called.
+    pub url: Option<String>,
+    /// The catalogue id of the provider.
+    pub provider: Option<String>,
+    /// The signature scheme.
+    pub scheme: Option<String>,
+    /// Settings that are not in the request.
+    pub params: Vec<(String, String)>,
+}
+
+impl Engine {
+    /// Judges every event of a source anew, oldest first, each as of the time when it was received.
+    ///
+    /// # Errors
+    /// Whatever the inbox says.
+    pub async fn rejudge(&self, source: &Slug) -> Result<(), EngineError> {
+        let Some(known) = self.config().sources.get(source.as_str()).cloned() else { return Ok(()) };
+        let mut after = 0;
+        loop {
+            let ids = self.inbox.ids_after(known.source.row, after, BATCH).await?;
+            let Some((last, _)) = ids.last() else { return Ok(()) };
+            after = *last;
+            let mut verdicts = Vec::with_capacity(ids.len());
+            for (_, id) in &ids {
+                let event = self.inbox.event(*id).await?;
+                verdicts.push(rejudged(&known, &event));
+            }
+            let changed: Vec<_> = verdicts.iter().map(|rejudged| rejudged.id).collect();
+            self.inbox.rejudge(verdicts).await?;
+            changed.into_iter().for_each(|id| self.live.announce(Change::Event(id)));
+        }
+    }
+
+    /// Judges one event with its source's secrets, and with what `by` says instead of what is known; keeps nothing.
+    ///
+    /// # Errors
+    /// An unknown event, provider or scheme.
+    pub async fn verify(
+        &self,
+        id: EventId,
+        by: JudgeBy,
+    ) -> Result<(Event, Judgement, Evidence), EngineError> {
+        let event = self.inbox.event(id).await?;
+        let known = self.known(&event.source)?;
+        let at = by.at.map_or(event.received_at, Timestamp::from_seconds);
+        let url = by.url.as_deref().unwrap_or(&event.url);
+        let mut inquiry = known.inquiry(&event.request, url, at);
+        if let Some(given) = &by.provider {
+            let found = hookmitt_verify::provider(given);
+            inquiry.provider = Some(found.ok_or_else(|| EngineError::UnknownProvider(given.clone()))?);
+        }
+        if let Some(scheme) = &by.scheme {
+            let provider = of_scheme(scheme, inquiry.provider)?;
+            inquiry.provider = inquiry.provider.filter(|_| by.provider.is_some()).or(Some(provider));
+        }
+        if by.provider.is_some() || by.scheme.is_some() {
+            inquiry.generic = None;
+        }
+        inquiry.scheme = by.scheme.as_deref();
+        inquiry.params = &by.params;
+        let judgement = hookmitt_verify::judge(&inquiry);
+        let evidence = hookmitt_verify::evidence(&inquiry, &judgement);
+        Ok((event, judgement, evidence))
+    }
+
+    /// A source by its name.
+    pub(crate) fn known(&self, slug: &Slug) -> Result<Arc<Known>, EngineError> {
+        let known = self.config().sources.get(slug.as_str()).cloned();
+        Ok(known.ok_or_else(|| hookmitt_inbox::InboxError::UnknownSource(slug.to_string()))?)
+    }
+}
+
+/// The provider whose scheme that is: the one that is known, where it has it.
+fn of_scheme(id: &str, known: Option<&'static Provider>) -> Result<&'static Provider, EngineError> {
+    let mut all = known.into_iter().chain(hookmitt_verify::providers());
+    let found = all.find(|provider| provider.scheme(id).is_some());
+    found.ok_or_else(|| EngineError::UnknownScheme(id.to_owned()))
+}
+
+/// The new verdict of an event. What was proved once stays so: a secret that was replaced, or that this process can't
+/// read, is no proof against it. Where the signature holds, settings such as the tolerance count anew.
+fn rejudged(known: &Known, event: &Event) -> Rejudged {
+    let judgement = known.verdict_on(&event.request, &event.url, event.received_at);
+    let unproved = event.verdict == Verdict::Valid && judgement.secret_label.is_none();
+    let lost = unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret;
+    let verdict = if lost { event.verdict } else { judgement.verdict };
+    let causes = if verdict == judgement.verdict { judgement.causes } else { event.causes.clone() };
+    let key = match &event.dedupe_key {
+        Some(key @ DedupeKey::Id(_)) if event.parent.is_none() => {
+            Some(KeyClaim { hash: key_hash(key), may_own: known.may_own(verdict, event.browser) })
+        }
+        _ => None,
+    };
+    Rejudged { id: event.id, verdict, causes, key }
+}

@@ -1,0 +1,213 @@
+//! Genuinely signed sample events.
+
+use std::time::Duration;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use hookmitt_event::{DeliveryId, DeliveryState, EventId, Request, Slug, Timestamp, Verdict, Via};
+use hookmitt_forward::{Envelope, Outcome, TargetUrl, send};
+use hookmitt_inbox::Route;
+use hookmitt_verify::{Provider, SampleError, Secret, provider, sample, sample_types};
+use serde::Deserialize;
+
+use crate::{AttemptLine, Engine, EngineError, config::Known, judged::Incoming};
+
+/// A sample that is asked for.
+#[derive(Clone, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SampleOrder {
+    /// The catalogue id of the provider.
+    pub provider: String,
+    /// The event type; the provider's usual one without.
+    #[serde(default)]
+    pub r#type: Option<String>,
+    /// Where it goes.
+    pub to: String,
+    /// The source whose secret signs, and under which it is kept; the provider's id without.
+    #[serde(default)]
+    pub source: Option<Slug>,
+    /// Another secret, base64.
+    #[serde(default)]
+    pub secret_base64: Option<String>,
+    /// What that secret is called.
+    #[serde(default)]
+    pub secret_name: Option<String>,
+    /// Another body, base64.
+    #[serde(default)]
+    pub data_base64: Option<String>,
+    /// How many, 1 (default) to 1,000; each with an id of its own.
+    #[serde(default)]
+    pub times: Option<u32>,
+}
+
+impl SampleOrder {
+    /// Whether there is a sample of that type. A body of one's own may be of any.
+    fn check_type(&self, provider: &Provider) -> Result<(), SampleError> {
+        let types = sample_types(provider);
+        match &self.r#type {
+            Some(kind)
+                if self.data_base64.is_none() && !types.is_empty() && !types.contains(&kind.as_str()) =>
+            {
+                Err(SampleError::Type { provider: provider.name.clone(), kind: kind.clone(), types })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// How long a sample that goes straight through our own capture port may take.
+const STRAIGHT: Duration = Duration::from_secs(30);
+
+impl Engine {
+    /// Signs samples, keeps them (`via` is `send`) and delivers them; waits for one attempt of each. One that goes
+    /// to our own capture port goes through it like a provider's. Answers what came of each, and which secret it was.
+    ///
+    /// # Errors
+    /// An unknown provider, a bad URL, a body or secret that can't be used.
+    pub async fn send_sample(&self, order: SampleOrder) -> Result<(Vec<AttemptLine>, String), EngineError> {
+        let provider =
+            provider(&order.provider).ok_or_else(|| EngineError::UnknownProvider(order.provider.clone()))?;
+        let times = order.times.unwrap_or(1);
+        if !(1..=1_000).contains(&times) {
+            return Err(EngineError::BadInput(format!("can't send {times} times: 1 to 1000")));
+        }
+        order.check_type(provider)?;
+        let url = TargetUrl::from_shorthand(&order.to)?;
+        let straight = self.own.hold(&url).await;
+        let signer = self.signer(&order, provider, straight.then_some(&url)).await?;
+        let (mut lines, mut used) = (Vec::new(), String::new());
+        for _ in 0..times {
+            let (request, secret) = self.signed_sample(&order, provider, &signer)?;
+            used = secret;
+            lines.push(if straight {
+                through_own_port(&url, request).await
+            } else {
+                self.deliver_sample(&signer, request, &url).await?
+            });
+        }
+        Ok((lines, used))
+    }
+
+    /// The source whose secret signs: the one named, else the one that the URL of our own port leads to, else the
+    /// one that is called like the provider.
+    async fn signer(
+        &self,
+        order: &SampleOrder,
+        provider: &'static Provider,
+        own: Option<&TargetUrl>,
+    ) -> Result<Known, EngineError> {
+        let in_url = own.and_then(|url| {
+            let path = url.request_target("", None);
+            path.trim_start_matches('/').split(['/', '?']).next().and_then(|slug| slug.parse().ok())
+        });
+        let slug = match order.source.clone().or(in_url) {
+            Some(slug) => slug,
+            None => provider.id.replace('.', "-").parse()?,
+        };
+        if own.is_none() {
+            self.ensure_source(&slug).await?;
+        }
+        let known = self.config().sources.get(slug.as_str()).cloned();
+        let mut source = match &known {
+            Some(known) => known.source.clone(),
+            None => self.unmade(slug),
+        };
+        source.provider = Some(provider.id.clone());
+        let has_secret = known.as_ref().is_some_and(|known| known.has_secret);
+        let mut secrets = known.map(|known| known.secrets.clone()).unwrap_or_default();
+        if let Some(text) = &order.secret_base64 {
+            let value = STANDARD
+                .decode(text)
+                .map_err(|error| EngineError::BadInput(format!("the secret is no base64: {error}")))?;
+            let label = order.secret_name.clone().unwrap_or_else(|| "given".to_owned());
+            secrets.insert(0, Secret::new(label, value));
+        }
+        Ok(Known { source, secrets, has_secret })
+    }
+
+    fn unmade(&self, slug: Slug) -> hookmitt_event::Source {
+        hookmitt_event::Source {
+            row: 0,
+            slug,
+            provider: None,
+            on_invalid: Default::default(),
+            on_duplicate: Default::default(),
+            public_url: None,
+            tolerance_s: None,
+            answer: Default::default(),
+            generic: None,
+            auto_created: false,
+        }
+    }
+
+    fn signed_sample(
+        &self,
+        order: &SampleOrder,
+        provider: &'static Provider,
+        signer: &Known,
+    ) -> Result<(Request, String), EngineError> {
+        let id = EventId::fresh().to_string();
+        let mut request = sample(provider, order.r#type.as_deref(), &id, Timestamp::now())?;
+        if let Some(text) = &order.data_base64 {
+            let body = STANDARD
+                .decode(text)
+                .map_err(|error| EngineError::BadInput(format!("the body is no base64: {error}")))?;
+            request.body = Bytes::from(body);
+        }
+        let (request, mut secret) = self.signed(signer, &request, Some(&id))?;
+        if let (Some(_), Some(name)) = (&order.secret_base64, &order.secret_name) {
+            secret = format!("the secret {name}");
+        }
+        Ok((request, secret))
+    }
+
+    async fn deliver_sample(
+        &self,
+        signer: &Known,
+        request: Request,
+        url: &TargetUrl,
+    ) -> Result<AttemptLine, EngineError> {
+        let target = self.once(url.as_str()).await?;
+        let received_at = Timestamp::now();
+        let incoming = Incoming { request, remote: None, received_at, via: Via::Send, browser: false };
+        let mut arrival = signer.judge(incoming).arrival;
+        arrival.route = Route::To(vec![target]);
+        let stored = self.store(arrival).await?;
+        self.outcome(DeliveryId { event: stored.id, number: 1 }).await
+    }
+}
+
+/// Posts a sample to our own capture port, as its provider would.
+async fn through_own_port(url: &TargetUrl, request: Request) -> AttemptLine {
+    let id = EventId::fresh();
+    let envelope = Envelope {
+        request: &request,
+        event_id: id,
+        delivery_id: DeliveryId { event: id, number: 1 },
+        attempt: 1,
+        verdict: Verdict::Unsigned,
+        replay: false,
+        preserve_host: false,
+        hookmitt_headers: false,
+    };
+    let outcome = send(url, &envelope, STRAIGHT, &hookmitt_forward::Tls::new()).await;
+    let none = AttemptLine {
+        event_id: None,
+        delivery_id: None,
+        status: DeliveryState::Failed,
+        response_status: None,
+        error: None,
+    };
+    match outcome {
+        Outcome::Answered { response, .. } => {
+            let fine = (200..300).contains(&response.status);
+            let event_id = response.headers.get_str("x-hookmitt-event-id").and_then(|id| id.parse().ok());
+            let status = if fine { DeliveryState::Completed } else { DeliveryState::Failed };
+            let error = (!fine).then(|| format!("answered {}", response.status));
+            AttemptLine { event_id, status, response_status: Some(response.status), error, ..none }
+        }
+        Outcome::Unreachable { error } | Outcome::Broken { error, .. } => {
+            AttemptLine { error: Some(error), ..none }
+        }
+    }
+}

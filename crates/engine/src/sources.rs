@@ -1,0 +1,211 @@
+//! Sources as they are made, changed and shown.
+
+use hookmitt_event::{Answer, GenericScheme, OnDuplicate, OnInvalid, Slug, Source, Timestamp};
+use hookmitt_inbox::SourceSettings;
+use hookmitt_verify::{provider, validate_generic};
+use serde::{Deserialize, Serialize};
+
+use crate::{Engine, EngineError};
+
+/// A source as it is shown.
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct SourceView {
+    /// Its name in URLs.
+    pub slug: Slug,
+    /// The catalogue id of its provider, where it was set.
+    pub provider: Option<String>,
+    /// What is done with a bad signature.
+    pub on_invalid: OnInvalid,
+    /// What is done with a repeat.
+    pub on_duplicate: OnDuplicate,
+    /// The URL that the provider calls, where something else stands before us.
+    pub public_url: Option<String>,
+    /// How old a signed timestamp may be, in seconds.
+    pub tolerance_s: Option<u32>,
+    /// What the capture port answers.
+    pub answer: Answer,
+    /// How a source without a catalogue provider signs.
+    pub generic: Option<GenericScheme>,
+    /// Made by an unknown name on the capture port.
+    pub auto_created: bool,
+    /// The labels of its secrets that could be read.
+    pub secrets: Vec<String>,
+}
+
+/// A change to a source: what is absent stays, null unsets.
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SourceChange {
+    /// The catalogue id of its provider.
+    #[serde(deserialize_with = "given")]
+    pub provider: Option<Option<String>>,
+    /// What is done with a bad signature.
+    pub on_invalid: Option<OnInvalid>,
+    /// What is done with a repeat.
+    pub on_duplicate: Option<OnDuplicate>,
+    /// The URL that the provider calls.
+    #[serde(deserialize_with = "given")]
+    pub public_url: Option<Option<String>>,
+    /// How old a signed timestamp may be, in seconds.
+    #[serde(deserialize_with = "given")]
+    pub tolerance_s: Option<Option<u32>>,
+    /// What the capture port answers.
+    pub answer: Option<Answer>,
+    /// How a source without a catalogue provider signs.
+    #[serde(deserialize_with = "given")]
+    pub generic: Option<Option<GenericScheme>>,
+}
+
+/// Tells an absent field from one that is null.
+pub(crate) fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Option<T>>, D::Error> {
+    Option::<T>::deserialize(input).map(Some)
+}
+
+impl SourceChange {
+    fn apply(self, settings: &mut SourceSettings) -> Result<(), EngineError> {
+        fn set<T>(place: &mut T, value: Option<T>) {
+            if let Some(value) = value {
+                *place = value;
+            }
+        }
+        set(&mut settings.provider, self.provider);
+        set(&mut settings.on_invalid, self.on_invalid);
+        set(&mut settings.on_duplicate, self.on_duplicate);
+        set(&mut settings.public_url, self.public_url);
+        set(&mut settings.tolerance_s, self.tolerance_s);
+        set(&mut settings.answer, self.answer);
+        set(&mut settings.generic, self.generic);
+        check(settings)
+    }
+}
+
+fn check(settings: &SourceSettings) -> Result<(), EngineError> {
+    if let Some(id) = &settings.provider
+        && provider(id).is_none()
+    {
+        return Err(EngineError::UnknownProvider(id.clone()));
+    }
+    if let Some(generic) = &settings.generic {
+        validate_generic(generic)?;
+    }
+    if let Some(public) = &settings.public_url {
+        let url = url::Url::parse(public).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        let fits = url.is_some_and(|url| url.has_host() && url.query().is_none() && url.fragment().is_none());
+        if !fits {
+            let message =
+                format!("{public:?} can't be a public URL: give http(s)://host/path without a query");
+            return Err(EngineError::BadInput(message));
+        }
+    }
+    let status = settings.answer.status.unwrap_or(200);
+    if !(200..=599).contains(&status) {
+        return Err(EngineError::BadInput(format!(
+            "{status} can't be answered: use a status from 200 to 599"
+        )));
+    }
+    if settings.answer.delay_ms > 60_000 {
+        return Err(EngineError::BadInput("an answer can wait 60 seconds at most".to_owned()));
+    }
+    Ok(())
+}
+
+impl Engine {
+    /// Every source, by name.
+    pub fn sources(&self) -> Vec<SourceView> {
+        let config = self.config();
+        let mut views: Vec<_> = config
+            .sources
+            .values()
+            .map(|known| {
+                let secrets = known.secrets.iter().map(|secret| secret.label.clone()).collect();
+                view(&known.source, secrets)
+            })
+            .collect();
+        views.sort_by(|one, other| one.slug.cmp(&other.slug));
+        views
+    }
+
+    /// One source.
+    ///
+    /// # Errors
+    /// An unknown source.
+    pub fn source(&self, slug: &Slug) -> Result<SourceView, EngineError> {
+        let known = self.known(slug)?;
+        Ok(view(&known.source, known.secrets.iter().map(|secret| secret.label.clone()).collect()))
+    }
+
+    /// Makes a source.
+    ///
+    /// # Errors
+    /// One of that name, an unknown provider, settings that contradict themselves.
+    pub async fn add_source(&self, slug: Slug, change: SourceChange) -> Result<SourceView, EngineError> {
+        let mut settings = SourceSettings::default();
+        change.apply(&mut settings)?;
+        self.inbox.add_source(slug.clone(), settings, false, Timestamp::now()).await?;
+        self.reload().await?;
+        self.source(&slug)
+    }
+
+    /// Changes a source, and judges its events anew where that can change a verdict.
+    ///
+    /// # Errors
+    /// As [`add_source`](Self::add_source), and an unknown source.
+    pub async fn change_source(&self, slug: Slug, change: SourceChange) -> Result<SourceView, EngineError> {
+        let known = self.known(&slug)?;
+        let before = SourceSettings::from(&known.source);
+        let mut settings = before.clone();
+        change.apply(&mut settings)?;
+        let judges = |settings: &SourceSettings| {
+            (
+                settings.provider.clone(),
+                settings.generic.clone(),
+                settings.tolerance_s,
+                settings.public_url.clone(),
+            )
+        };
+        let differs = judges(&before) != judges(&settings);
+        self.inbox.set_source(slug.clone(), settings).await?;
+        self.reload().await?;
+        if differs {
+            self.rejudge(&slug).await?;
+        }
+        self.source(&slug)
+    }
+
+    /// Removes a source with its secrets and targets. Its events stay.
+    ///
+    /// # Errors
+    /// An unknown source; a secret that the keychain doesn't let go of.
+    pub async fn remove_source(&self, slug: Slug) -> Result<(), EngineError> {
+        self.known(&slug)?;
+        for secret in self.list_secrets().await? {
+            if secret.source == slug {
+                self.remove_secret(slug.clone(), secret.label).await?;
+            }
+        }
+        let targets: Vec<_> = self.config().targets.values().cloned().collect();
+        for target in targets.iter().filter(|target| target.source.as_ref() == Some(&slug)) {
+            self.inbox.remove_target(target.id, Timestamp::now()).await?;
+        }
+        self.inbox.remove_source(slug, Timestamp::now()).await?;
+        self.reload().await
+    }
+}
+
+fn view(source: &Source, secrets: Vec<String>) -> SourceView {
+    let source = source.clone();
+    SourceView {
+        slug: source.slug,
+        provider: source.provider,
+        on_invalid: source.on_invalid,
+        on_duplicate: source.on_duplicate,
+        public_url: source.public_url,
+        tolerance_s: source.tolerance_s,
+        answer: source.answer,
+        generic: source.generic,
+        auto_created: source.auto_created,
+        secrets,
+    }
+}

@@ -1,0 +1,133 @@
+//! One captured request and everything that is known about it.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Cause, EventId, Request, Slug, Timestamp, Verdict};
+
+/// How an event came in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Via {
+    /// Posted to the capture port.
+    Direct,
+    /// Through a relay.
+    Tunnel,
+    /// Fetched from the provider's own API.
+    BackupSync,
+    /// From a fixture or HAR file.
+    Import,
+    /// Made by `hookmitt send`.
+    Send,
+    /// An edited or re-signed copy of another event.
+    Edit,
+}
+
+impl Via {
+    /// Every way in, in the order in which the inbox numbers them from 0.
+    pub const ALL: [Self; 6] =
+        [Self::Direct, Self::Tunnel, Self::BackupSync, Self::Import, Self::Send, Self::Edit];
+}
+
+/// What a provider's catalogue entry (or a generic source's settings) reads out of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// The provider's own id of the event, where the request names one.
+    pub event_id: Option<String>,
+    /// The type, such as `push` or `invoice.paid`.
+    pub event_type: Option<String>,
+    /// A short human subject, such as `octocat/hello: Fix the build`.
+    pub title: Option<String>,
+    /// When it happened, by the provider's clock.
+    pub event_time: Option<Timestamp>,
+    /// The object that the event is about, where order matters (`cus_123`).
+    pub object: Option<String>,
+    /// The set-up request that this is, such as `url_verification`.
+    pub handshake: Option<&'static str>,
+    /// What the provider expects as the body of the answer to that set-up request.
+    pub handshake_answer: Option<String>,
+}
+
+/// What makes two events of a source the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DedupeKey {
+    /// The provider's event id.
+    Id(String),
+    /// SHA-256 (hex) over method, path, query and body, where the provider names no id. Holds for five minutes.
+    Content(String),
+}
+
+impl fmt::Display for DedupeKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => write!(out, "id:{id}"),
+            Self::Content(hash) => write!(out, "content:{hash}"),
+        }
+    }
+}
+
+impl FromStr for DedupeKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.split_once(':') {
+            Some(("id", id)) => Ok(Self::Id(id.to_owned())),
+            Some(("content", hash)) => Ok(Self::Content(hash.to_owned())),
+            _ => Err(format!("not a dedupe key: {text}")),
+        }
+    }
+}
+
+/// One captured request as the inbox holds it.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its id.
+    pub id: EventId,
+    /// Its sequence number in this inbox, from 1: `#1234`.
+    pub seq: i64,
+    /// The source that it came in under.
+    pub source: Slug,
+    /// The catalogue id of its provider, set or recognised.
+    pub provider: Option<String>,
+    /// The request, byte for byte. The body is empty where a list was asked for; `size` still holds.
+    pub request: Request,
+    /// The URL as the provider called it.
+    pub url: String,
+    /// The sender's address.
+    pub remote: Option<String>,
+    /// What was read out of it.
+    pub event_type: Option<String>,
+    /// A short human subject.
+    pub title: Option<String>,
+    /// When it happened, by the provider's clock.
+    pub event_time: Option<Timestamp>,
+    /// Bytes of the body.
+    pub size: u64,
+    /// SHA-256 of the body.
+    pub sha256: [u8; 32],
+    /// When it was received.
+    pub received_at: Timestamp,
+    /// How it came in.
+    pub via: Via,
+    /// What verification found.
+    pub verdict: Verdict,
+    /// Why the verdict is `invalid`, likeliest first.
+    pub causes: Vec<Cause>,
+    /// What makes it the same as another.
+    pub dedupe_key: Option<DedupeKey>,
+    /// The first event with the same key.
+    pub duplicate_of: Option<EventId>,
+    /// A duplicate with other bytes than its first.
+    pub conflict: bool,
+    /// Older than an event already delivered for the same object.
+    pub stale: bool,
+    /// Sent by a web page of another origin.
+    pub browser: bool,
+    /// The event that this one is an edit of.
+    pub parent: Option<EventId>,
+    /// The set-up request that this is.
+    pub handshake: Option<String>,
+    /// When it was put in the bin.
+    pub deleted_at: Option<Timestamp>,
+}

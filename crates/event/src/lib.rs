@@ -1,0 +1,31 @@
+//! What was caught: the words of the product as types, without input or output.
+//!
+//! Every other crate speaks these words; this one leans on none of them.
+
+mod delivery;
+mod error;
+mod event;
+mod glance;
+mod headers;
+mod id;
+mod json;
+mod request;
+mod source;
+mod target;
+mod text;
+mod time;
+mod verdict;
+
+pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead};
+pub use error::Explain;
+pub use event::{DedupeKey, Event, Facts, Via};
+pub use glance::{DeliveryGlance, Glance};
+pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson};
+pub use id::{DeliveryId, EventId, IdError, TargetId};
+pub use json::{AttemptJson, DeliveryJson, EventJson};
+pub use request::{HttpVersion, Request};
+pub use source::{Answer, GenericScheme, OnDuplicate, OnInvalid, Slug, SlugError, Source};
+pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind};
+pub use text::{Plain, PlainJson};
+pub use time::{Timestamp, TimestampError};
+pub use verdict::{Cause, Verdict};

@@ -1,0 +1,68 @@
+//! One HTTP request, byte for byte.
+
+use std::{fmt, str::FromStr};
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::HeaderLines;
+
+/// A captured HTTP request: the exact bytes, immutable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The method as it came; any token.
+    pub method: String,
+    /// The raw path after the source's slug: `""`, `/`, `/a//b%2Fc`.
+    pub path: String,
+    /// The raw query: `None` without `?`, `Some("")` after a bare one.
+    pub query: Option<String>,
+    /// The version that the sender spoke.
+    pub version: HttpVersion,
+    /// The header lines as they came.
+    pub headers: HeaderLines,
+    /// The body, with transfer coding removed and content coding kept.
+    pub body: Bytes,
+}
+
+impl Request {
+    /// `path` with `?query` where there is one.
+    pub fn path_and_query(&self) -> String {
+        match &self.query {
+            Some(query) => format!("{}?{query}", self.path),
+            None => self.path.clone(),
+        }
+    }
+}
+
+/// The HTTP versions that a catcher speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+pub enum HttpVersion {
+    /// HTTP/1.0.
+    #[serde(rename = "HTTP/1.0")]
+    Http10,
+    /// HTTP/1.1.
+    #[default]
+    #[serde(rename = "HTTP/1.1")]
+    Http11,
+}
+
+impl fmt::Display for HttpVersion {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Http10 => "HTTP/1.0",
+            Self::Http11 => "HTTP/1.1",
+        })
+    }
+}
+
+impl FromStr for HttpVersion {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "HTTP/1.0" => Ok(Self::Http10),
+            "HTTP/1.1" => Ok(Self::Http11),
+            other => Err(format!("not a version that hookmitt speaks: {other}")),
+        }
+    }
+}

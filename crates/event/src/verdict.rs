@@ -1,0 +1,69 @@
+//! What signature verification found.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// What signature verification found out about an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The signature matches one of the source's secrets, in time.
+    Valid,
+    /// There is a signature or token and it does not hold; the causes say why.
+    Invalid,
+    /// No signature or token at all, whether or not there is a secret.
+    Unsigned,
+    /// Signed, but the source has no secret to check it with.
+    NoSecret,
+    /// The provider is known and its scheme is not supported.
+    Unsupported,
+    /// A key that the provider publishes is being fetched.
+    Pending,
+}
+
+impl Verdict {
+    /// Every verdict with its name, in the order in which the inbox numbers them from 0.
+    pub const ALL: [(Self, &'static str); 6] = [
+        (Self::Valid, "valid"),
+        (Self::Invalid, "invalid"),
+        (Self::Unsigned, "unsigned"),
+        (Self::NoSecret, "no_secret"),
+        (Self::Unsupported, "unsupported"),
+        (Self::Pending, "pending"),
+    ];
+
+    /// The name used in JSON, filters and headers.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+impl FromStr for Verdict {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.iter().find(|(_, name)| *name == text);
+        found.map(|(verdict, _)| *verdict).ok_or_else(|| {
+            let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
+            format!("not a verdict; one of {}", names.join(", "))
+        })
+    }
+}
+
+/// Why a signature does not hold, with the fix. The likeliest comes first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Cause {
+    /// A stable code such as `body_reserialized`.
+    pub code: String,
+    /// What was found, as a sentence.
+    pub message: String,
+    /// What to do about it, as a sentence.
+    pub fix: String,
+}

@@ -1,0 +1,159 @@
+//! What came of an attempt, and what follows from it.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use bytes::Bytes;
+use hookmitt_event::{ResponseHead, Timestamp};
+
+/// What came of one attempt.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A whole answer came.
+    Answered {
+        /// Its status and header lines.
+        response: ResponseHead,
+        /// Its body, up to [`KEPT_BODY`](crate::KEPT_BODY) bytes.
+        body: Bytes,
+        /// The body went on beyond that.
+        truncated: bool,
+        /// From the start of the attempt to the end of the answer.
+        duration: Duration,
+    },
+    /// Nobody is there: refused, no route, or a name that doesn't resolve. Nothing was sent; this is no attempt.
+    Unreachable {
+        /// What went wrong.
+        error: String,
+    },
+    /// Time ran out, TLS failed, or the connection or the answer broke off.
+    Broken {
+        /// What went wrong.
+        error: String,
+        /// The connection was there: the target may have got the request.
+        sent: bool,
+        /// The head of the answer, where that much came.
+        response: Option<ResponseHead>,
+        /// What came of the answer's body, up to [`KEPT_BODY`](crate::KEPT_BODY) bytes.
+        body: Bytes,
+        /// From the start of the attempt until it broke.
+        duration: Duration,
+    },
+}
+
+/// What follows from an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Delivered.
+    Completed,
+    /// Failed for good: trying again can't mend it.
+    Final,
+    /// To be tried again.
+    Retry {
+        /// Not before this has passed (`Retry-After`), an hour at most.
+        after: Option<Duration>,
+    },
+    /// The target is down: it waits, and no attempt is counted.
+    Down,
+}
+
+/// The longest wait that a target may ask for.
+const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+
+/// What follows from `outcome`; `now` is what a `Retry-After` date is measured from.
+///
+/// 2xx is delivered; 3xx, and 4xx except 408, 409, 425 and 429, are final at once; all else is tried again. A 2xx
+/// whose body broke off is no whole answer and is tried again.
+pub fn verdict_on(outcome: &Outcome, now: Timestamp) -> Next {
+    match outcome {
+        Outcome::Answered { response, .. } => judge(response, now),
+        Outcome::Unreachable { .. } => Next::Down,
+        Outcome::Broken { response: None, .. } => Next::Retry { after: None },
+        Outcome::Broken { response: Some(response), .. } => match judge(response, now) {
+            Next::Completed => Next::Retry { after: None },
+            other => other,
+        },
+    }
+}
+
+fn judge(response: &ResponseHead, now: Timestamp) -> Next {
+    match response.status {
+        200..=299 => Next::Completed,
+        408 | 409 | 425 | 429 => Next::Retry { after: retry_after(response, now) },
+        300..=499 => Next::Final,
+        _ => Next::Retry { after: retry_after(response, now) },
+    }
+}
+
+/// RFC 9110, 10.2.3: seconds, or a date.
+fn retry_after(response: &ResponseHead, now: Timestamp) -> Option<Duration> {
+    let text = response.headers.get_str("retry-after")?;
+    let wait = if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        text.parse().map_or(LONGEST_WAIT, Duration::from_secs)
+    } else {
+        let date = httpdate::parse_http_date(text).ok()?;
+        let date = date.duration_since(UNIX_EPOCH).ok()?;
+        let now = Duration::from_micros(u64::try_from(now.as_micros()).unwrap_or(0));
+        date.saturating_sub(now)
+    };
+    Some(wait.min(LONGEST_WAIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use hookmitt_event::HeaderLines;
+
+    use super::*;
+
+    fn answered(status: u16, retry_after: Option<&str>) -> Outcome {
+        let headers = HeaderLines::from_pairs(retry_after.map(|value| ("Retry-After", value))).unwrap();
+        let response = ResponseHead { status, headers };
+        Outcome::Answered { response, body: Bytes::new(), truncated: false, duration: Duration::ZERO }
+    }
+
+    fn next(status: u16, retry_after: Option<&str>) -> Next {
+        // 2015-10-21 07:28:00 UTC
+        verdict_on(&answered(status, retry_after), Timestamp::from_seconds(1_445_412_480))
+    }
+
+    #[test]
+    fn the_status_decides() {
+        for status in [200, 204, 299] {
+            assert_eq!(next(status, None), Next::Completed);
+        }
+        for status in [301, 304, 308, 400, 401, 404, 410, 413, 422, 499] {
+            assert_eq!(next(status, None), Next::Final, "{status}");
+        }
+        for status in [101, 408, 409, 425, 429, 500, 503, 599, 600, 999] {
+            assert_eq!(next(status, None), Next::Retry { after: None }, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_target_may_ask_for_a_pause_of_an_hour_at_most() {
+        let after = |text| match next(503, Some(text)) {
+            Next::Retry { after } => after.map(|wait| wait.as_secs()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(after("120"), Some(120));
+        assert_eq!(after("99999999999999999999999"), Some(3600));
+        assert_eq!(after("Wed, 21 Oct 2015 07:29:30 GMT"), Some(90));
+        assert_eq!(after("Wed, 21 Oct 2015 07:00:00 GMT"), Some(0));
+        assert_eq!(after("Wed, 21 Oct 2026 07:28:00 GMT"), Some(3600));
+        assert_eq!(after("soon"), None);
+        assert_eq!(after("-1"), None);
+    }
+
+    #[test]
+    fn a_2xx_that_broke_off_is_tried_again_and_a_404_is_not() {
+        let broken = |status| Outcome::Broken {
+            error: String::new(),
+            sent: true,
+            response: Some(ResponseHead { status, headers: HeaderLines::default() }),
+            body: Bytes::new(),
+            duration: Duration::ZERO,
+        };
+        let now = Timestamp::from_seconds(0);
+        assert_eq!(verdict_on(&broken(200), now), Next::Retry { after: None });
+        assert_eq!(verdict_on(&broken(404), now), Next::Final);
+        assert_eq!(verdict_on(&Outcome::Unreachable { error: String::new() }, now), Next::Down);
+    }
+}

@@ -1,0 +1,162 @@
+//! One attempt: out with the head and body, in with the answer, within the time limit.
+
+use std::{error::Error as _, io, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use hookmitt_event::{HeaderLines, Request, ResponseHead};
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::time::{Instant, timeout_at};
+
+use crate::{
+    Envelope, Outcome, TargetUrl, Tls,
+    dial::{self, DialError, Stream},
+    head::{head, unsendable},
+    wire::{Record, Wire},
+};
+
+/// Bytes of an answer's body that are kept.
+pub const KEPT_BODY: usize = 1024 * 1024;
+
+/// Bytes of an answer's body that are read before the connection is closed: a target that writes a page more than is
+/// kept should not see its own answer fail.
+const READ_BODY: usize = 16 * 1024 * 1024;
+
+/// Bytes that the head of an answer may have.
+pub(crate) const LARGEST_HEAD: usize = 64 * 1024;
+
+/// Header lines that an answer may have.
+pub(crate) const MOST_LINES: usize = 256;
+
+/// What has come of the exchange; it outlives the time limit.
+#[derive(Default)]
+struct Answer {
+    sent: bool,
+    head: Option<ResponseHead>,
+    body: BytesMut,
+    truncated: bool,
+}
+
+/// Sends a stored request to `target` once, within `timeout` from the look-up of its name to the end of the answer.
+///
+/// Whatever goes wrong is an [`Outcome`] too. Dropping the future closes the connection.
+pub async fn send(target: &TargetUrl, envelope: &Envelope<'_>, timeout: Duration, tls: &Tls) -> Outcome {
+    let begun = Instant::now();
+    let mut answer = Answer::default();
+    let tried = attempt(target, envelope, begun + timeout, tls, &mut answer).await;
+    let Answer { sent, head, body, truncated } = answer;
+    let (body, duration) = (body.freeze(), begun.elapsed());
+    match (tried, head) {
+        (Ok(()), Some(response)) => Outcome::Answered { response, body, truncated, duration },
+        (Err(DialError::Unreachable(error)), _) => Outcome::Unreachable { error },
+        (Err(DialError::Broken(error)), response) => {
+            Outcome::Broken { error, sent, response, body, duration }
+        }
+        (Ok(()), None) => unreachable!("an exchange without an error has read a head"),
+    }
+}
+
+async fn attempt(
+    target: &TargetUrl,
+    envelope: &Envelope<'_>,
+    deadline: Instant,
+    tls: &Tls,
+    answer: &mut Answer,
+) -> Result<(), DialError> {
+    if let Some(error) = unsendable(envelope.request) {
+        return Err(DialError::Broken(error));
+    }
+    let stream = dial::open(target, deadline, tls).await?;
+    answer.sent = true;
+    let (wire, record) = Wire::new(stream, head(target, envelope));
+    let exchange = Box::pin(exchange(wire, &record, envelope.request, answer));
+    match timeout_at(deadline, exchange).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => Err(DialError::Broken(said(&error, &record))),
+        Err(_) if answer.head.is_some() => {
+            Err(DialError::Broken("the answer did not end within the time limit".to_owned()))
+        }
+        Err(_) => Err(DialError::Broken("no answer within the time limit".to_owned())),
+    }
+}
+
+/// Drives the connection and the request side by side, in this very task.
+async fn exchange(
+    wire: Wire<Box<dyn Stream>>,
+    record: &Record,
+    request: &Request,
+    answer: &mut Answer,
+) -> hyper::Result<()> {
+    let mut builder = http1::Builder::new();
+    builder.max_buf_size(LARGEST_HEAD).max_headers(MOST_LINES);
+    let (mut sender, mut connection) = builder.handshake(TokioIo::new(wire)).await?;
+    let talk = async {
+        let response = sender.send_request(stand_in(request)).await?;
+        answer.head = Some(response_head(&response, record));
+        read_body(response.into_body(), answer).await
+    };
+    tokio::pin!(talk);
+    tokio::select! {
+        biased;
+        talked = &mut talk => return talked,
+        // The connection may end before the answer is taken from it; its error comes through the answer as well.
+        _ = &mut connection => {}
+    }
+    talk.await
+}
+
+/// What hyper is told: the framing of the body, and HEAD where the answer has none. Never CONNECT, after which it
+/// would take the connection for a tunnel.
+fn stand_in(request: &Request) -> http::Request<Full<Bytes>> {
+    let method = if request.method == "HEAD" { http::Method::HEAD } else { http::Method::POST };
+    let mut out = http::Request::new(Full::new(request.body.clone()));
+    *out.method_mut() = method;
+    out.headers_mut().insert(http::header::CONTENT_LENGTH, request.body.len().into());
+    out
+}
+
+fn response_head(response: &http::Response<hyper::body::Incoming>, record: &Record) -> ResponseHead {
+    let map = response.headers();
+    let recorded = record.header_lines().filter(|lines| lines.len() == map.len());
+    // hyper and the recorder read the same bytes; should they ever differ, hyper's view is the one acted on.
+    let headers = recorded.unwrap_or_else(|| {
+        let pairs = map.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        HeaderLines::from_pairs(pairs).unwrap_or_default()
+    });
+    ResponseHead { status: response.status().as_u16(), headers }
+}
+
+async fn read_body(mut incoming: hyper::body::Incoming, answer: &mut Answer) -> hyper::Result<()> {
+    let mut read = 0usize;
+    while let Some(frame) = incoming.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        read += data.len();
+        let room = KEPT_BODY - answer.body.len();
+        answer.body.extend_from_slice(&data[..data.len().min(room)]);
+        answer.truncated |= data.len() > room;
+        if read >= READ_BODY {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn said(error: &hyper::Error, record: &Record) -> String {
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    if let Some(error) = record.write_error() {
+        return format!("the connection broke while the request was sent: {error}");
+    }
+    if error.is_parse_too_large() {
+        return format!("the head of the answer is larger than {LARGEST_HEAD} bytes or {MOST_LINES} lines");
+    }
+    if error.is_parse() {
+        return format!("the answer is not HTTP/1.1: {error}{cause}");
+    }
+    let cut = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    let cut = cut.is_some_and(|cause| cause.kind() == io::ErrorKind::UnexpectedEof);
+    if cut || error.is_incomplete_message() || error.is_canceled() {
+        return "the connection was closed before a whole answer came".to_owned();
+    }
+    format!("the connection broke: {error}{cause}")
+}

@@ -1,0 +1,50 @@
+//! What is wrong with a text that should be a target.
+
+use hookmitt_event::Explain;
+
+/// A text that is not the URL of a target.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TargetUrlError {
+    /// Neither `http://` nor `https://`.
+    #[error("the target does not start with http:// or https://")]
+    Scheme,
+    /// No host, or one that can't be.
+    #[error("the target has no usable host or port: {0}")]
+    Host(String),
+    /// Port 0 names no server.
+    #[error("the target's port is 0")]
+    Port,
+    /// A user name or password before the host.
+    #[error("the target holds a user name or password")]
+    Login,
+    /// Something after `#`.
+    #[error("the target holds a fragment (#…)")]
+    Fragment,
+    /// A character that may not be in a URL as it is.
+    #[error("the target holds a character that must be written percent-encoded: {0:?}")]
+    Character(char),
+}
+
+impl Explain for TargetUrlError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Scheme => "target-not-http",
+            Self::Host(_) => "target-bad-host",
+            Self::Port => "target-port-zero",
+            Self::Login => "target-with-login",
+            Self::Fragment => "target-with-fragment",
+            Self::Character(_) => "target-bad-character",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Scheme | Self::Host(_) => "write it like http://localhost:3000/webhooks",
+            Self::Port => "give the port that your server listens on",
+            Self::Login => "leave it out: events carry the sender's own Authorization header",
+            Self::Fragment => "leave out the # and what follows: it is never sent to a server",
+            Self::Character(_) => "write it as %XX, for example a space as %20",
+        };
+        Some(hint.to_owned())
+    }
+}

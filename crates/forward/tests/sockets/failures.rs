@@ -1,0 +1,141 @@
+//! Every way in which an attempt may fail, told apart.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    time::Duration,
+};
+
+use hookmitt_forward::{Outcome, TargetUrl, Tls, answers, send};
+
+use crate::server::{answered_with, bare, read_request, request, send_to, server};
+
+async fn sent_to(url: &str, timeout: Duration) -> Outcome {
+    let stored = request("POST", "/", b"", "{}");
+    send(&TargetUrl::parse(url).expect("a target"), &bare(&stored), timeout, &Tls::new()).await
+}
+
+fn broken(outcome: Outcome) -> (String, Option<u16>, Vec<u8>) {
+    match outcome {
+        Outcome::Broken { error, response, body, .. } => {
+            (error, response.map(|head| head.status), body.to_vec())
+        }
+        other => panic!("not broken: {other:?}"),
+    }
+}
+
+fn unreachable(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Unreachable { error } => error,
+        other => panic!("not unreachable: {other:?}"),
+    }
+}
+
+/// A port on which nobody listens: bound and let go.
+fn closed_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+    listener.local_addr().expect("a bound socket has an address").port()
+}
+
+#[tokio::test]
+async fn a_closed_port_means_that_the_target_is_down() {
+    let port = closed_port();
+    for host in ["127.0.0.1", "localhost"] {
+        let url = format!("http://{host}:{port}/");
+        let outcome = sent_to(&url, Duration::from_secs(5)).await;
+        assert!(unreachable(&outcome).contains("connection refused"), "{outcome:?}");
+        assert!(!answers(&TargetUrl::parse(&url).unwrap()).await);
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_does_not_resolve_means_that_the_target_is_down() {
+    let outcome = sent_to("http://nobody.invalid/", Duration::from_secs(20)).await;
+    assert!(unreachable(&outcome).contains("nobody.invalid"), "{outcome:?}");
+    assert!(!answers(&TargetUrl::parse("http://nobody.invalid/").unwrap()).await);
+}
+
+#[tokio::test]
+async fn localhost_is_found_on_either_address() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let listener = TcpListener::bind(address).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let target = TargetUrl::parse(&format!("http://localhost:{port}/")).unwrap();
+        assert!(answers(&target).await, "{address}");
+    }
+}
+
+#[tokio::test]
+async fn a_silent_server_is_given_up_in_time() {
+    let (address, served) = server(|mut stream| stream.read_to_end(&mut Vec::new()).map(drop));
+    let outcome = sent_to(&format!("http://{address}"), Duration::from_millis(200)).await;
+    let Outcome::Broken { duration, sent: true, .. } = &outcome else { panic!("{outcome:?}") };
+    assert!((200..5000).contains(&duration.as_millis()), "{duration:?}");
+    assert_eq!(broken(outcome), ("no answer within the time limit".to_owned(), None, vec![]));
+    let _ = served.join().unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_that_never_ends_is_kept_as_far_as_it_came() {
+    let (address, served) = server(|mut stream| {
+        read_request(&mut stream, 2);
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf").unwrap();
+        stream.read_to_end(&mut Vec::new()).map(drop)
+    });
+    let outcome = sent_to(&format!("http://{address}"), Duration::from_millis(300)).await;
+    let error = "the answer did not end within the time limit".to_owned();
+    assert_eq!(broken(outcome), (error, Some(200), b"half".to_vec()));
+    let _ = served.join().unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_is_no_whole_answer() {
+    let (error, status, body) =
+        broken(answered_with("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf").await);
+    assert!(error.contains("closed before a whole answer came"), "{error}");
+    assert_eq!((status, &body[..]), (Some(200), &b"half"[..]));
+    for nothing in ["", "HTTP/1.1 200 OK\r\nA: 1\r\n"] {
+        let (error, status, _) = broken(answered_with(nothing).await);
+        assert!(error.contains("closed before a whole answer came"), "{error}");
+        assert_eq!(status, None);
+    }
+}
+
+#[tokio::test]
+async fn garbage_is_not_taken_for_an_answer() {
+    for garbage in ["SSH-2.0-OpenSSH_9\r\n", "HTTP/1.1 abc\r\n\r\n", "\u{16}\u{3}\u{1}\u{0}\u{1}\r\n\r\n"] {
+        let (error, status, _) = broken(answered_with(garbage).await);
+        assert!(error.contains("not HTTP/1.1"), "{error}");
+        assert_eq!(status, None);
+    }
+}
+
+#[tokio::test]
+async fn the_head_of_an_answer_is_bounded() {
+    let large = format!("HTTP/1.1 200 OK\r\nA: {}\r\n\r\n", "x".repeat(1 << 20));
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "A: 1\r\n".repeat(300));
+    for head in [large, many] {
+        let (error, _, _) = broken(answered_with(head).await);
+        assert!(error.contains("head of the answer is larger"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_reset_is_a_real_attempt() {
+    let mut stored = request("POST", "/", b"", "");
+    stored.body = vec![b'x'; 20 * 1024 * 1024].into();
+    let (address, served) = server(drop); // closes with the request unread
+    let (error, status, _) = broken(send_to(address, "", &bare(&stored)).await);
+    assert!(error.contains("the connection"), "{error}");
+    assert_eq!(status, None);
+    served.join().unwrap();
+}
+
+#[tokio::test]
+async fn what_could_not_stand_on_a_wire_is_not_sent() {
+    for (method, path) in [("GET", "/a b"), ("GET", "/\r\nX: y"), ("G T", "/"), ("", "/")] {
+        let stored = request(method, path, b"", "");
+        let target = TargetUrl::parse("http://127.0.0.1:1").unwrap();
+        broken(send(&target, &bare(&stored), Duration::from_secs(1), &Tls::new()).await);
+    }
+}

@@ -1,0 +1,257 @@
+//! Stores one event: its row, its dedupe key and its deliveries, in one transaction.
+
+use hookmitt_event::{
+    Cause, DedupeKey, DeliveryId, EventId, Facts, OnDuplicate, Request, TargetId, Timestamp, Verdict, Via,
+};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::{
+    Inbox, InboxError, Route,
+    routing::route,
+    rows::{self, BROWSER, CONFLICT, STALE},
+    tally::{Change, Tally},
+    writer::Batch,
+};
+
+/// A judged request, ready to be stored.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// Its id, made by the caller.
+    pub id: EventId,
+    /// The row of its source.
+    pub source: i64,
+    /// The request, byte for byte.
+    pub request: Request,
+    /// The URL as the provider called it, where it isn't `http://` + Host + `/slug` + path.
+    pub url: Option<String>,
+    /// The sender's address.
+    pub remote: Option<String>,
+    /// When it was received.
+    pub received_at: Timestamp,
+    /// How it came in.
+    pub via: Via,
+    /// The catalogue id of its provider.
+    pub provider: Option<String>,
+    /// What was read out of it.
+    pub facts: Facts,
+    /// What verification found.
+    pub verdict: Verdict,
+    /// Why.
+    pub causes: Vec<Cause>,
+    /// SHA-256 of the body.
+    pub sha256: [u8; 32],
+    /// What makes it the same as another.
+    pub dedupe_key: DedupeKey,
+    /// The first 16 bytes of SHA-256 over the key as it prints.
+    pub key_hash: [u8; 16],
+    /// Whether it may own its key: valid where the source has a secret, and not from a web page.
+    pub may_own: bool,
+    /// What the source does with a repeat.
+    pub on_duplicate: OnDuplicate,
+    /// Sent by a web page of another origin.
+    pub browser: bool,
+    /// The delivery of ours that it says it is: where that is so, it isn't forwarded again.
+    pub delivery_of: Option<DeliveryId>,
+    /// Tunnel and sequence, or sync id: a re-send with the same adds no row.
+    pub arrival_key: Option<Vec<u8>>,
+    /// The event that it is an edit of.
+    pub parent: Option<EventId>,
+    /// Where it goes.
+    pub route: Route,
+}
+
+/// What became of an arrival.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// The id of the event: an earlier one's, where the arrival key was known.
+    pub id: EventId,
+    /// Its sequence number.
+    pub seq: i64,
+    /// The first event with the same key.
+    pub duplicate_of: Option<EventId>,
+    /// The deliveries that wait to be sent.
+    pub waiting: Vec<TargetId>,
+    /// How many deliveries the event has, those skipped included.
+    pub deliveries: u32,
+}
+
+/// For how long a repeat with the same content, but no id, counts as one.
+const CONTENT_WINDOW_US: i64 = 5 * 60 * 1_000_000;
+
+/// What an event adds to the log beside its own bytes: index pages, key, delivery, page rounding.
+const ROW_OVERHEAD: usize = 12 * 1024;
+
+/// The state of a group of arrivals.
+pub(crate) struct Arriving {
+    next_seq: Option<i64>,
+    /// About how many bytes the group writes.
+    pub(crate) bytes: u64,
+    /// What it changes in the totals.
+    pub(crate) tally: Tally,
+}
+
+impl Arriving {
+    pub(crate) fn new() -> Self {
+        Self { next_seq: None, bytes: 1_024, tally: Tally::default() }
+    }
+
+    fn seq(&mut self, db: &Connection) -> Result<i64, InboxError> {
+        let seq = match self.next_seq {
+            Some(seq) => seq,
+            None => db
+                .prepare_cached("SELECT coalesce(max(seq), 0) + 1 FROM event")?
+                .query_row([], |row| row.get(0))?,
+        };
+        self.next_seq = Some(seq + 1);
+        Ok(seq)
+    }
+}
+
+impl Inbox {
+    /// Stores an event durably: its row, its key and its deliveries, or nothing. Answers after the commit.
+    ///
+    /// # Errors
+    /// [`InboxError::Full`], [`InboxError::Overloaded`] and whatever SQLite says: the sender must be told to retry.
+    pub async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
+        let weight = arrival.request.body.len();
+        self.write_now(weight, move |batch| store(batch, &arrival)).await
+    }
+}
+
+pub(crate) fn store(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stored, InboxError> {
+    if let Some(earlier) = arrived_before(batch.db, arrival)? {
+        return Ok(earlier);
+    }
+    let seq = batch.arriving.seq(batch.db)?;
+    let size = arrival.request.body.len() + arrival.request.headers.as_wire().len() + ROW_OVERHEAD;
+    batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
+    let first = own_key(batch.db, arrival, seq)?;
+    let mut flags = if arrival.browser { BROWSER } else { 0 };
+    if let Some(first) = &first
+        && differs(batch.db, arrival, first.seq)?
+    {
+        flags |= CONFLICT;
+    }
+    if is_stale(batch.db, arrival)? {
+        flags |= STALE;
+    }
+    insert(batch.db, arrival, seq, flags, first.as_ref().map(|first| first.id))?;
+    let (waiting, deliveries) = route(batch, arrival, seq, first.as_ref())?;
+    let length = i64::try_from(arrival.request.body.len()).unwrap_or(i64::MAX);
+    let change = Change { deliveries: deliveries.into(), ..Change::event(first.is_some(), length) };
+    batch.arriving.tally.add(arrival.source, arrival.verdict as i64, change);
+    Ok(Stored { id: arrival.id, seq, duplicate_of: first.map(|first| first.id), waiting, deliveries })
+}
+
+fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Option<Stored>, InboxError> {
+    let Some(key) = &arrival.arrival_key else { return Ok(None) };
+    const SQL: &str = "SELECT id, seq, duplicate_of FROM event WHERE arrival_key = ?1";
+    let earlier = db.prepare_cached(SQL)?.query_row([key], |row| {
+        let (id, duplicate_of) = (rows::id(row, 0)?, rows::id_or_null(row, 2)?);
+        Ok(Stored { id, seq: row.get(1)?, duplicate_of, waiting: Vec::new(), deliveries: 0 })
+    });
+    Ok(earlier.optional()?)
+}
+
+/// The owner of a dedupe key.
+pub(crate) struct First {
+    pub(crate) seq: i64,
+    pub(crate) id: EventId,
+}
+
+/// Takes the key for this event, or finds who has it.
+fn own_key(db: &Connection, arrival: &Arrival, seq: i64) -> Result<Option<First>, InboxError> {
+    const TAKE: &str =
+        "INSERT INTO first_key (source, key, seq, id, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    const FIND: &str = "SELECT seq, id, at FROM first_key WHERE source = ?1 AND key = ?2";
+    const RENEW: &str = "UPDATE first_key SET seq = ?3, id = ?4, at = ?5 WHERE source = ?1 AND key = ?2";
+    let now = arrival.received_at.as_micros();
+    let own = params![arrival.source, arrival.key_hash, seq, arrival.id.as_bytes(), now];
+    if arrival.may_own && db.prepare_cached(TAKE)?.execute(own)? == 1 {
+        return Ok(None);
+    }
+    let found = db.prepare_cached(FIND)?.query_row(params![arrival.source, arrival.key_hash], |row| {
+        Ok((First { seq: row.get(0)?, id: rows::id(row, 1)? }, row.get::<_, i64>(2)?))
+    });
+    let Some((first, at)) = found.optional()? else { return Ok(None) };
+    let by_content = matches!(arrival.dedupe_key, DedupeKey::Content(_));
+    if by_content && now.saturating_sub(at).saturating_abs() > CONTENT_WINDOW_US {
+        if arrival.may_own {
+            db.prepare_cached(RENEW)?.execute(own)?;
+        }
+        return Ok(None);
+    }
+    Ok(Some(first))
+}
+
+/// Whether the first has other bytes. One that was pruned can't be compared.
+fn differs(db: &Connection, arrival: &Arrival, first: i64) -> Result<bool, InboxError> {
+    const SQL: &str = "SELECT sha256 FROM event WHERE seq = ?1";
+    if arrival.via == Via::BackupSync {
+        return Ok(false);
+    }
+    let sha256 = db.prepare_cached(SQL)?.query_row([first], |row| row.get::<_, [u8; 32]>(0)).optional()?;
+    Ok(sha256.is_some_and(|sha256| sha256 != arrival.sha256))
+}
+
+fn is_stale(db: &Connection, arrival: &Arrival) -> Result<bool, InboxError> {
+    let (Some(object), Some(time)) = (&arrival.facts.object, arrival.facts.event_time) else {
+        return Ok(false);
+    };
+    const SQL: &str = "SELECT newest > ?3 FROM object_clock WHERE source = ?1 AND object = ?2";
+    let newer = db
+        .prepare_cached(SQL)?
+        .query_row(params![arrival.source, object, time.as_micros()], |row| row.get(0));
+    Ok(newer.optional()?.unwrap_or(false))
+}
+
+fn insert(
+    db: &Connection,
+    arrival: &Arrival,
+    seq: i64,
+    flags: i64,
+    first: Option<EventId>,
+) -> Result<(), InboxError> {
+    const SQL: &str = "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, provider, type, title,
+        event_time, object, dedupe_key, duplicate_of, parent, arrival_key, handshake, causes, remote, url, method,
+        path, query, version, size, sha256, headers, body)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+        ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+    let Arrival { request, facts, .. } = arrival;
+    db.prepare_cached(SQL)?.execute(params![
+        seq,
+        arrival.id.as_bytes(),
+        arrival.source,
+        arrival.received_at.as_micros(),
+        arrival.via as i64,
+        arrival.verdict as i64,
+        flags,
+        arrival.provider,
+        facts.event_type,
+        facts.title,
+        facts.event_time.map(Timestamp::as_micros),
+        facts.object,
+        arrival.dedupe_key.to_string(),
+        first.as_ref().map(EventId::as_bytes),
+        arrival.parent.as_ref().map(EventId::as_bytes),
+        arrival.arrival_key,
+        facts.handshake,
+        causes_json(&arrival.causes),
+        arrival.remote,
+        arrival.url,
+        request.method,
+        request.path,
+        request.query,
+        rows::version_number(request.version),
+        request.body.len(),
+        arrival.sha256,
+        &request.headers.as_wire()[..],
+        &request.body[..],
+    ])?;
+    Ok(())
+}
+
+/// Causes as they are stored; null where there is none.
+pub(crate) fn causes_json(causes: &[Cause]) -> Option<String> {
+    if causes.is_empty() { None } else { serde_json::to_string(causes).ok() }
+}

@@ -1,0 +1,122 @@
+//! What can go wrong with the inbox, as a person can act on it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use hookmitt_event::Explain;
+
+/// Why the inbox could not do what was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum InboxError {
+    /// The file was written by a newer hookmitt.
+    #[error("the inbox {path} has schema {found}; this hookmitt knows up to {known}", path = path.display())]
+    Newer {
+        /// The inbox file.
+        path: PathBuf,
+        /// The schema number in the file.
+        found: u32,
+        /// The newest that this build knows.
+        known: u32,
+    },
+    /// The file or its folder can't be opened.
+    #[error("can't open the inbox {path}: {why}", path = path.display())]
+    Open {
+        /// The inbox file or its folder.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+    /// The disk is full.
+    #[error("the disk that holds the inbox is full")]
+    Full,
+    /// Another process held the file for too long.
+    #[error("another process keeps the inbox locked")]
+    Busy,
+    /// More work waits than the inbox takes.
+    #[error("the inbox has more waiting than it can write")]
+    Overloaded,
+    /// Nothing has that id.
+    #[error("no event {0}")]
+    UnknownEvent(String),
+    /// More than one event has an id that begins so.
+    #[error("{prefix} is the beginning of {count} or more event ids")]
+    Ambiguous {
+        /// What was given.
+        prefix: String,
+        /// How many were found before looking stopped.
+        count: usize,
+    },
+    /// No source has that name.
+    #[error("no source {0}")]
+    UnknownSource(String),
+    /// A source has that name already.
+    #[error("there is a source {0} already")]
+    SourceExists(String),
+    /// Strangers made as many sources as they may.
+    #[error("{AUTO} sources were made by unknown names already", AUTO = crate::AUTO_SOURCES)]
+    TooManySources,
+    /// No target has that id.
+    #[error("no target {0}")]
+    UnknownTarget(i64),
+    /// SQLite finds the file damaged.
+    #[error("the inbox is damaged: {0}")]
+    Damaged(String),
+    /// The inbox was closed.
+    #[error("the inbox is closed")]
+    Closed,
+    /// Anything else SQLite said.
+    #[error("the inbox failed: {0}")]
+    Sqlite(Arc<rusqlite::Error>),
+}
+
+impl Explain for InboxError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Newer { .. } => "inbox-newer",
+            Self::Open { .. } => "inbox-unreadable",
+            Self::Full => "disk-full",
+            Self::Busy => "inbox-busy",
+            Self::Overloaded => "overloaded",
+            Self::UnknownEvent(_) => "unknown-event",
+            Self::Ambiguous { .. } => "ambiguous-id",
+            Self::UnknownSource(_) => "unknown-source",
+            Self::SourceExists(_) => "source-exists",
+            Self::TooManySources => "too-many-sources",
+            Self::UnknownTarget(_) => "unknown-target",
+            Self::Damaged(_) => "inbox-damaged",
+            Self::Closed => "inbox-closed",
+            Self::Sqlite(_) => "inbox-failed",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Newer { .. } => "update hookmitt, or choose another folder with --data-dir",
+            Self::Open { .. } => {
+                "check that the folder exists and is yours, or choose another with --data-dir"
+            }
+            Self::Full => "free some space; senders were told to try again, and capture goes on by itself",
+            Self::Busy => "end the program that has inbox.db open, then try again",
+            Self::Overloaded => "senders were told to try again",
+            Self::UnknownEvent(_) => "`hookmitt events` lists what there is",
+            Self::Ambiguous { .. } => "give more of the id, or its #number",
+            Self::UnknownSource(_) => "`hookmitt source list` names them; `hookmitt source add` makes one",
+            Self::SourceExists(_) => "change it with `hookmitt source edit`",
+            Self::TooManySources => "make the source by hand: `hookmitt source add SLUG`",
+            Self::UnknownTarget(_) => "`hookmitt target list` shows them",
+            Self::Damaged(_) => "make a copy of the data directory, then start with another (--data-dir)",
+            Self::Closed => return None,
+            Self::Sqlite(_) => "`hookmitt doctor` checks the file",
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl From<rusqlite::Error> for InboxError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => Self::Full,
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => Self::Busy,
+            _ => Self::Sqlite(Arc::new(error)),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Single events: shown whole, put in the bin, brought back.
+
+use bytes::Bytes;
+use hookmitt_event::{Cause, Delivery, Event, EventId, HeaderLines, Request, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{
+    Inbox, InboxError,
+    deliveries::{seq_of, shown},
+    rows::{self, BROWSER, CONFLICT, STALE},
+    tally::Change,
+};
+
+/// An event with its deliveries.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The event, body included.
+    pub event: Event,
+    /// Its deliveries with their attempts.
+    pub deliveries: Vec<Delivery>,
+}
+
+/// The columns that [`read`] wants, before the body.
+pub(crate) const COLUMNS: &str = "e.seq, e.id, s.slug, e.received_at, e.via, e.verdict, e.flags, e.provider, e.type,
+    e.title, e.event_time, e.dedupe_key, e.duplicate_of, e.parent, e.handshake, e.causes, e.deleted_at, e.remote,
+    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers";
+
+/// How many columns those are: where the body comes, if it is asked for.
+pub(crate) const BODY: usize = 26;
+
+impl Inbox {
+    /// One event, body included.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownEvent`].
+    pub async fn event(&self, id: EventId) -> Result<Event, InboxError> {
+        self.readers.read(move |db| whole(db, id)).await
+    }
+
+    /// One event, body included, with its deliveries.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownEvent`].
+    pub async fn show(&self, id: EventId) -> Result<Shown, InboxError> {
+        self.readers
+            .read(move |db| {
+                let event = whole(db, id)?;
+                let deliveries = shown(db, event.seq, id)?;
+                Ok(Shown { event, deliveries })
+            })
+            .await
+    }
+
+    /// Puts an event in the bin, or brings it back with `None`. Its deliveries go on.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownEvent`].
+    pub async fn set_deleted(&self, id: EventId, at: Option<Timestamp>) -> Result<(), InboxError> {
+        const SQL: &str =
+            "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
+            RETURNING source, verdict, duplicate_of IS NOT NULL, size";
+        self.write(move |batch| {
+            seq_of(batch.db, id)?;
+            let moment = at.map(Timestamp::as_micros);
+            let moved = batch.db.prepare_cached(SQL)?.query_row(params![id.as_bytes(), moment], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            });
+            let Some((source, verdict, is_duplicate, size)) = moved.optional()? else { return Ok(()) };
+            let change = if at.is_some() { Change::no_event } else { Change::event };
+            batch.arriving.tally.add(source, verdict, change(is_duplicate, size));
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn whole(db: &Connection, id: EventId) -> Result<Event, InboxError> {
+    let sql =
+        format!("SELECT {COLUMNS}, e.body FROM event e JOIN source s ON s.id = e.source WHERE e.id = ?1");
+    let found = db.prepare_cached(&sql)?.query_row([id.as_bytes()], |row| {
+        let body: Vec<u8> = row.get(BODY)?;
+        read(row, Bytes::from(body))
+    });
+    found.optional()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
+}
+
+/// An event from a row of [`COLUMNS`].
+pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
+    let flags: i64 = row.get(6)?;
+    let slug: String = row.get(2)?;
+    let source = slug.parse().map_err(|_| rows::corrupt(2, "source name"))?;
+    let dedupe_key: Option<String> = row.get(11)?;
+    let causes: Option<String> = row.get(15)?;
+    let request = request(row, body)?;
+    let url: Option<String> = row.get(18)?;
+    Ok(Event {
+        seq: row.get(0)?,
+        id: rows::id(row, 1)?,
+        url: url.unwrap_or_else(|| plain_url(&slug, &request)),
+        source,
+        received_at: rows::moment(row, 3)?,
+        via: rows::via(row, 4)?,
+        verdict: rows::verdict(row, 5)?,
+        browser: flags & BROWSER != 0,
+        conflict: flags & CONFLICT != 0,
+        stale: flags & STALE != 0,
+        provider: row.get(7)?,
+        event_type: row.get(8)?,
+        title: row.get(9)?,
+        event_time: rows::moment_or_null(row, 10)?,
+        dedupe_key: dedupe_key.and_then(|key| key.parse().ok()),
+        duplicate_of: rows::id_or_null(row, 12)?,
+        parent: rows::id_or_null(row, 13)?,
+        handshake: row.get(14)?,
+        causes: causes.map(|json| causes_of(&json)).transpose()?.unwrap_or_default(),
+        deleted_at: rows::moment_or_null(row, 16)?,
+        remote: row.get(17)?,
+        size: row.get(23)?,
+        sha256: row.get(24)?,
+        request,
+    })
+}
+
+fn causes_of(json: &str) -> rusqlite::Result<Vec<Cause>> {
+    serde_json::from_str(json).map_err(|_| rows::corrupt(15, "causes"))
+}
+
+fn request(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Request> {
+    let block: Vec<u8> = row.get(25)?;
+    let headers =
+        HeaderLines::from_wire(Bytes::from(block)).map_err(|_| rows::corrupt(25, "header lines"))?;
+    Ok(Request {
+        method: row.get(19)?,
+        path: row.get(20)?,
+        query: row.get(21)?,
+        version: rows::version(row, 22)?,
+        headers,
+        body,
+    })
+}
+
+/// The URL of a request that came straight to the capture port.
+fn plain_url(slug: &str, request: &Request) -> String {
+    let host = request.headers.get("host").map(String::from_utf8_lossy).unwrap_or_default();
+    format!("http://{host}/{slug}{}", request.path_and_query())
+}

@@ -1,0 +1,132 @@
+//! What came of an attempt.
+
+use hookmitt_event::{Attempt, DeliveryState, HeaderLines, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::{Claimed, Inbox, InboxError};
+
+/// How an attempt ended, and what follows.
+#[derive(Clone, Debug)]
+pub enum Finish {
+    /// A 2xx: the delivery is completed.
+    Completed(Attempt),
+    /// It is tried again from the moment given.
+    Retry(Attempt, Timestamp),
+    /// A retry can't mend it: failed.
+    Final(Attempt),
+    /// That was the last try: dead letter.
+    Dead(Attempt),
+    /// Nobody answered at all: no attempt; it waits until the target answers again.
+    Unreachable(String),
+    /// It can't be sent at all, such as to a target that was removed: failed, no attempt.
+    Refused(String),
+}
+
+impl Finish {
+    fn answer_bytes(&self) -> u64 {
+        match self {
+            Self::Completed(attempt)
+            | Self::Retry(attempt, _)
+            | Self::Final(attempt)
+            | Self::Dead(attempt) => attempt.body.len() as u64,
+            Self::Unreachable(_) | Self::Refused(_) => 0,
+        }
+    }
+}
+
+impl Inbox {
+    /// Ends a claim. `false`: the claim was lost meanwhile, and nothing was kept.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn finish(&self, claimed: &Claimed, end: Finish, now: Timestamp) -> Result<bool, InboxError> {
+        let claimed = claimed.clone();
+        self.write(move |batch| {
+            batch.arriving.bytes += end.answer_bytes();
+            finish(batch.db, &claimed, &end, now)
+        })
+        .await
+    }
+}
+
+fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Timestamp) -> Result<bool, InboxError> {
+    const SQL: &str = "UPDATE delivery SET state = ?4, claim = NULL, lease_until = NULL, due_at = ?5,
+        last_error = ?6, ended_at = ?7, attempts = attempts + ?8
+        WHERE event = ?1 AND number = ?2 AND claim = ?3";
+    let (state, due, error, attempt) = match end {
+        Finish::Completed(attempt) => (DeliveryState::Completed, None, None, Some(attempt)),
+        Finish::Retry(attempt, due) => {
+            (DeliveryState::Pending, Some(*due), Some(said(attempt)), Some(attempt))
+        }
+        Finish::Final(attempt) => (DeliveryState::Failed, None, Some(said(attempt)), Some(attempt)),
+        Finish::Dead(attempt) => (DeliveryState::DeadLetter, None, Some(said(attempt)), Some(attempt)),
+        Finish::Unreachable(error) => (DeliveryState::Pending, None, Some(error.clone()), None),
+        Finish::Refused(error) => (DeliveryState::Failed, None, Some(error.clone()), None),
+    };
+    let ended = (state != DeliveryState::Pending).then(|| now.as_micros());
+    let kept = db.prepare_cached(SQL)?.execute(params![
+        claimed.seq,
+        claimed.delivery.number,
+        claimed.token,
+        state as i64,
+        due.map(Timestamp::as_micros),
+        error,
+        ended,
+        attempt.is_some(),
+    ])?;
+    if kept == 0 {
+        return Ok(false);
+    }
+    if let Some(attempt) = attempt {
+        keep(db, claimed, attempt)?;
+    }
+    if state == DeliveryState::Completed {
+        set_clock(db, claimed.seq)?;
+    }
+    Ok(true)
+}
+
+/// What an attempt says in `last_error`.
+fn said(attempt: &Attempt) -> String {
+    match (&attempt.error, &attempt.response) {
+        (Some(error), _) => error.clone(),
+        (None, Some(head)) => format!("answered {}", head.status),
+        (None, None) => "no answer".to_owned(),
+    }
+}
+
+fn keep(db: &Connection, claimed: &Claimed, attempt: &Attempt) -> Result<(), InboxError> {
+    const SQL: &str =
+        "INSERT INTO attempt (event, delivery, number, started_at, duration, status, error, truncated,
+        headers, body, sent) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    let head = attempt.response.as_ref();
+    db.prepare_cached(SQL)?.execute(params![
+        claimed.seq,
+        claimed.delivery.number,
+        attempt.number,
+        attempt.started_at.as_micros(),
+        i64::try_from(attempt.duration.as_micros()).unwrap_or(i64::MAX),
+        head.map(|head| head.status),
+        attempt.error,
+        attempt.body_truncated,
+        head.map(|head| &head.headers).map(HeaderLines::as_wire).map(|block| &block[..]),
+        &attempt.body[..],
+        attempt.sent,
+    ])?;
+    Ok(())
+}
+
+/// Remembers the time of the newest event delivered for an object, so that older ones are seen to be stale.
+fn set_clock(db: &Connection, seq: i64) -> Result<(), InboxError> {
+    const FIND: &str = "SELECT source, object, event_time FROM event
+        WHERE seq = ?1 AND object IS NOT NULL AND event_time IS NOT NULL";
+    const SET: &str = "INSERT INTO object_clock (source, object, newest) VALUES (?1, ?2, ?3)
+        ON CONFLICT DO UPDATE SET newest = max(newest, excluded.newest)";
+    let found = db
+        .prepare_cached(FIND)?
+        .query_row([seq], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, i64>(2)?)));
+    if let Some((source, object, time)) = found.optional()? {
+        db.prepare_cached(SET)?.execute(params![source, object, time])?;
+    }
+    Ok(())
+}

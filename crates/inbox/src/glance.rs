@@ -1,0 +1,134 @@
+//! What a row of a list says of an event beside the event itself: its copies and its most telling delivery.
+
+use std::collections::HashMap;
+
+use hookmitt_event::{DeliveryGlance, DeliveryId, Event, EventId, Glance, TargetId};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{Inbox, InboxError, deliveries::STATUS_RANK, rows};
+
+/// How many copies are listed at most.
+const LISTED: u32 = 100;
+
+impl Inbox {
+    /// What a list says of these events, in their order.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn glances(&self, places: Vec<Place>) -> Result<Vec<Glance>, InboxError> {
+        self.readers
+            .read(move |db| {
+                let mut known = HashMap::new(); // a page may hold many copies of one event
+                places.into_iter().map(|place| glance(db, place, &mut known)).collect()
+            })
+            .await
+    }
+
+    /// The events with the same first that are not in the bin, oldest first, a hundred at most; and how many there are.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownEvent`].
+    pub async fn copies(&self, id: EventId) -> Result<(Vec<EventId>, u64), InboxError> {
+        const FIRST: &str = "SELECT coalesce(duplicate_of, id) FROM event WHERE id = ?1";
+        self.readers
+            .read(move |db| {
+                let first = db.prepare_cached(FIRST)?.query_row([id.as_bytes()], |row| rows::id(row, 0));
+                let first = first.optional()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))?;
+                let mut select = db.prepare_cached(COPIES)?;
+                let found = select.query_map(params![first.as_bytes(), LISTED], |row| rows::id(row, 0))?;
+                let ids = found.collect::<Result<_, _>>()?;
+                Ok((ids, count(db, first)?.0))
+            })
+            .await
+    }
+}
+
+/// What is needed of an event to look at it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its sequence number.
+    pub seq: i64,
+    /// Its id.
+    pub id: EventId,
+    /// The first of its copies; itself, where it repeats none.
+    pub first: EventId,
+}
+
+impl From<&Event> for Place {
+    fn from(event: &Event) -> Self {
+        Self { seq: event.seq, id: event.id, first: event.duplicate_of.unwrap_or(event.id) }
+    }
+}
+
+/// The copies of a first, itself included.
+pub(crate) const COPIES: &str = "SELECT id FROM
+    (SELECT seq, id FROM event WHERE id = ?1 AND deleted_at IS NULL UNION ALL
+        SELECT seq, id FROM event WHERE duplicate_of = ?1 AND deleted_at IS NULL)
+    ORDER BY seq LIMIT ?2";
+
+/// How many copies of a first there are beside itself, and whether one has other bytes.
+pub(crate) const COUNT: &str = "SELECT count(*), coalesce(max(flags & 2), 0) FROM event
+    WHERE duplicate_of = ?1 AND deleted_at IS NULL";
+
+const _: () = assert!(rows::CONFLICT == 2);
+
+fn count(db: &Connection, first: EventId) -> Result<(u64, bool), InboxError> {
+    const IS_THERE: &str = "SELECT 1 FROM event WHERE id = ?1 AND deleted_at IS NULL";
+    let (copies, differ) = db
+        .prepare_cached(COUNT)?
+        .query_row([first.as_bytes()], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, i64>(1)? != 0)))?;
+    let itself = db.prepare_cached(IS_THERE)?.exists([first.as_bytes()])?;
+    Ok((copies + u64::from(itself), differ))
+}
+
+fn glance(
+    db: &Connection,
+    Place { seq, id, first }: Place,
+    known: &mut HashMap<EventId, (u64, bool)>,
+) -> Result<Glance, InboxError> {
+    let (copies, copies_differ) = match known.get(&first) {
+        Some(count) => *count,
+        None => *known.entry(first).or_insert(count(db, first)?),
+    };
+    Ok(Glance { copies, copies_differ, delivery: delivery(db, seq, id)? })
+}
+
+/// The most telling delivery; of several alike, the last that was asked for.
+fn delivery(db: &Connection, seq: i64, event: EventId) -> Result<Option<DeliveryGlance>, InboxError> {
+    let worst = format!(
+        "SELECT d.number, d.target, t.url, d.state, d.due_at, count(*) OVER (),
+            coalesce(d.last_error, CASE d.state WHEN 0 THEN t.down_error END),
+            d.state = 0 AND (t.paused OR t.down_since IS NOT NULL)
+        FROM delivery d LEFT JOIN target t ON t.id = d.target WHERE d.event = ?1
+        ORDER BY {STATUS_RANK}, d.number DESC LIMIT 1"
+    );
+    const LAST: &str =
+        "SELECT status, duration, status IS NULL AND sent FROM attempt WHERE event = ?1 AND delivery = ?2
+        ORDER BY number DESC LIMIT 1";
+    let read = |row: &Row<'_>| {
+        Ok(DeliveryGlance {
+            id: DeliveryId { event, number: row.get(0)? },
+            target_id: TargetId(row.get(1)?),
+            target: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
+            status: rows::state(row, 3)?,
+            waiting: row.get::<_, Option<bool>>(7)?.unwrap_or_default(),
+            ambiguous: false,
+            response_status: None,
+            duration_ms: None,
+            error: row.get(6)?,
+            next_attempt_at: rows::moment_or_null(row, 4)?,
+            count: row.get(5)?,
+        })
+    };
+    let found = db.prepare_cached(&worst)?.query_row([seq], read).optional()?;
+    let Some(mut delivery) = found else { return Ok(None) };
+    let last = db.prepare_cached(LAST)?.query_row(params![seq, delivery.id.number], |row| {
+        Ok((row.get::<_, Option<u16>>(0)?, row.get::<_, u64>(1)?, row.get(2)?))
+    });
+    if let Some((status, micros, ambiguous)) = last.optional()? {
+        delivery.ambiguous = ambiguous;
+        delivery.response_status = status;
+        delivery.duration_ms = Some(micros / 1_000);
+    }
+    Ok(Some(delivery))
+}

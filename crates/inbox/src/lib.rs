@@ -1,0 +1,46 @@
+//! The SQLite inbox: stores durably, lists, claims. The only crate with SQL.
+//!
+//! One thread writes, in groups that share one commit and so one sync to the disk; readers stand beside it. A call
+//! that changes something answers only after the commit that holds its change.
+
+mod arrival;
+mod checkpoint;
+mod claims;
+mod deliveries;
+mod error;
+mod events;
+mod finish;
+mod glance;
+mod list;
+mod others;
+mod readers;
+#[cfg(test)]
+mod recount;
+mod rejudge;
+mod resolve;
+mod retry;
+mod routing;
+mod rows;
+mod schema;
+mod sources;
+mod stats;
+mod tally;
+mod targets;
+mod view;
+mod writer;
+
+pub use arrival::{Arrival, Stored};
+pub use claims::Claimed;
+pub use error::InboxError;
+pub use events::Shown;
+pub use finish::Finish;
+pub use glance::Place;
+pub use list::{Filter, Listed, Page};
+pub use rejudge::{KeyClaim, Rejudged};
+pub use retry::REJECTED;
+pub use routing::Route;
+pub use sources::{AUTO_SOURCES, SourceSettings};
+pub use stats::{SourceCount, Stats, ViewCounts};
+pub use targets::TargetSettings;
+pub use view::View;
+pub use writer::{Inbox, WAL_LIMIT};

@@ -1,0 +1,226 @@
+//! Events, newest first, a page at a time.
+
+use bytes::Bytes;
+use hookmitt_event::{Event, EventId, EventStatus, Timestamp, Verdict};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql};
+
+use crate::{
+    Inbox, InboxError, View,
+    deliveries::STATUS_RANK,
+    events::{BODY, COLUMNS, read},
+    rows,
+    view::candidates,
+};
+
+/// Which events are wanted. What is absent is not asked.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// The source's slug.
+    pub source: Option<String>,
+    /// The status of its deliveries.
+    pub status: Option<EventStatus>,
+    /// The verdict.
+    pub verdict: Option<Verdict>,
+    /// The event type: as it is, its beginning up to a dot, or a pattern with `*`.
+    pub event_type: Option<String>,
+    /// Text in the type, title, path, query, header lines or body; ASCII letters match in either case.
+    pub text: Option<String>,
+    /// Received then or later.
+    pub since: Option<Timestamp>,
+    /// Received before.
+    pub until: Option<Timestamp>,
+    /// The list that people work through.
+    pub view: Option<View>,
+    /// Sequence numbers above this one.
+    pub after: Option<i64>,
+}
+
+/// An event in a list: without its body, with its status.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The event; its body is empty.
+    pub event: Event,
+    /// The most telling state of its deliveries.
+    pub status: EventStatus,
+}
+
+/// Some events and where the next ones begin.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Newest first.
+    pub items: Vec<Listed>,
+    /// Give this back for older ones; `None` at the end.
+    pub next: Option<i64>,
+}
+
+/// How many rows one look may pass over. Between two looks the writer may start its log over.
+const STRIDE: i64 = 2_000;
+
+impl Inbox {
+    /// A page of at most `limit` events, newest first, from below the sequence number `cursor`.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn list(&self, filter: Filter, cursor: Option<i64>, limit: usize) -> Result<Page, InboxError> {
+        // A cursor from beyond the newest event would make many empty looks.
+        let end = self.last_seq().await?.saturating_add(1);
+        let mut below = cursor.unwrap_or(end).min(end);
+        let mut items = Vec::new();
+        while below > 1 && items.len() <= limit {
+            let (filter, wanted) = (filter.clone(), limit + 1 - items.len());
+            let (found, floor) = self.readers.read(move |db| look(db, &filter, below, wanted)).await?;
+            items.extend(found);
+            below = floor;
+        }
+        let more = items.len() > limit;
+        items.truncate(limit);
+        let next = more.then(|| items.last().map(|listed| listed.event.seq)).flatten();
+        Ok(Page { items, next })
+    }
+
+    /// The events after a sequence number, oldest first, `limit` at most; those in the bin included.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn newer(&self, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
+        let sql = format!("{} WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2", select());
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(&sql)?;
+                let found = select.query_map([after, i64::from(limit)], listed)?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    /// One event as a list has it.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownEvent`].
+    pub async fn listed(&self, id: EventId) -> Result<Listed, InboxError> {
+        let found = self.these(vec![id]).await?.pop();
+        found.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
+    }
+
+    /// These events as a list has them, in their order; less those that are gone.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn these(&self, ids: Vec<EventId>) -> Result<Vec<Listed>, InboxError> {
+        let sql = format!("{} WHERE e.id = ?1", select());
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(&sql)?;
+                let found = ids.iter().map(|id| select.query_row([id.as_bytes()], listed).optional());
+                Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    /// The highest sequence number; 0 where there is no event.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn last_seq(&self) -> Result<i64, InboxError> {
+        const SQL: &str = "SELECT coalesce(max(seq), 0) FROM event";
+        self.readers.read(|db| Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)).await
+    }
+}
+
+/// The next matching events below a sequence number, and below which one to look on.
+fn look(
+    db: &Connection,
+    filter: &Filter,
+    below: i64,
+    wanted: usize,
+) -> Result<(Vec<Listed>, i64), InboxError> {
+    let Some(seqs) = candidates(db, filter, below, STRIDE)? else {
+        let floor = below - STRIDE;
+        return Ok((between(db, filter, floor, below, wanted)?, floor));
+    };
+    let mut found = Vec::new();
+    for seq in &seqs {
+        if found.len() == wanted {
+            return Ok((found, seq + 1));
+        }
+        found.extend(between(db, filter, *seq, seq + 1, 1)?);
+    }
+    let is_more = i64::try_from(seqs.len()) == Ok(STRIDE);
+    Ok((found, seqs.last().copied().filter(|_| is_more).unwrap_or(0)))
+}
+
+/// The matching events from one sequence number to below another.
+fn between(
+    db: &Connection,
+    filter: &Filter,
+    floor: i64,
+    below: i64,
+    wanted: usize,
+) -> Result<Vec<Listed>, InboxError> {
+    let mut conditions = vec!["e.seq < ? AND e.seq >= ? AND e.deleted_at IS NULL"];
+    let mut values: Vec<Box<dyn ToSql>> = vec![Box::new(below), Box::new(floor)];
+    narrow(filter, &mut conditions, &mut values);
+    values.push(Box::new(i64::try_from(wanted).unwrap_or(i64::MAX)));
+    let sql = format!("{} WHERE {} ORDER BY e.seq DESC LIMIT ?", select(), conditions.join(" AND "));
+    let mut statement = db.prepare_cached(&sql)?;
+    let found = statement.query_map(rusqlite::params_from_iter(values), listed)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// Events without their bodies, each with how telling its deliveries are.
+fn select() -> String {
+    format!(
+        "SELECT {COLUMNS}, (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq) AS rank
+         FROM event e JOIN source s ON s.id = e.source"
+    )
+}
+
+fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
+    let rank: Option<usize> = row.get(BODY)?;
+    let status = rank.map_or(Some(EventStatus::Captured), |rank| Some(EventStatus::ALL.get(rank)?.0));
+    let status = status.ok_or_else(|| rows::corrupt(BODY, "status"))?;
+    Ok(Listed { event: read(row, Bytes::new())?, status })
+}
+
+fn narrow(filter: &Filter, conditions: &mut Vec<&'static str>, values: &mut Vec<Box<dyn ToSql>>) {
+    let mut ask = |condition: &'static str, value: Box<dyn ToSql>| {
+        conditions.push(condition);
+        values.push(value);
+    };
+    if let Some(source) = &filter.source {
+        ask("s.slug = ?", Box::new(source.clone()));
+    }
+    if let Some(verdict) = filter.verdict {
+        ask("e.verdict = ?", Box::new(verdict as i64));
+    }
+    if let Some(kind) = &filter.event_type {
+        ask("(e.type || '.') GLOB ?", Box::new(type_pattern(kind)));
+    }
+    if let Some(since) = filter.since {
+        ask("e.received_at >= ?", Box::new(since.as_micros()));
+    }
+    if let Some(until) = filter.until {
+        ask("e.received_at < ?", Box::new(until.as_micros()));
+    }
+    if let Some(after) = filter.after {
+        ask("e.seq > ?", Box::new(after));
+    }
+    if let Some(text) = &filter.text {
+        const SQL: &str = "(coalesce(e.type, '') || ' ' || coalesce(e.title, '') || ' ' || e.path || ' ' ||
+            coalesce(e.query, '') || ' ' || CAST(e.headers AS TEXT) || ' ' || CAST(e.body AS TEXT))
+            LIKE ? ESCAPE '\\'";
+        ask(SQL, Box::new(format!("%{}%", escape_like(text))));
+    }
+    if let Some(status) = filter.status {
+        ask("coalesce(rank, 6) = ?", Box::new(status as i64));
+    }
+}
+
+/// `push` stays; `invoice` also finds `invoice.paid`; `*` stands for anything.
+fn type_pattern(kind: &str) -> String {
+    format!("{}.*", kind.replace('[', "[[]").replace('?', "[?]"))
+}
+
+fn escape_like(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}

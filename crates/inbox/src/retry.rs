@@ -1,0 +1,95 @@
+//! What failed, died or was skipped, taken up again by hand.
+
+use hookmitt_event::{DeliveryId, EventId, TargetId};
+use rusqlite::{Connection, ToSql, params};
+
+use crate::{Inbox, InboxError, deliveries::seq_of, rows};
+
+/// Why a delivery was skipped whose event was rejected. No retry sends it, unless the event was found valid since.
+pub const REJECTED: &str = "its signature was rejected";
+
+impl Inbox {
+    /// Makes an event's failed, dead and skipped deliveries wait again, with no attempts made; those that wait for
+    /// a later retry become due. Deliveries to targets that are gone stay as they are.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownEvent`].
+    pub async fn retry(&self, event: EventId) -> Result<Vec<(DeliveryId, TargetId)>, InboxError> {
+        self.write(move |batch| retry(batch.db, seq_of(batch.db, event)?, event, None)).await
+    }
+
+    /// As [`retry`](Self::retry), one delivery alone. `None`: there is nothing to be taken up.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownEvent`] where the event or the delivery isn't there.
+    pub async fn retry_one(&self, id: DeliveryId) -> Result<Option<TargetId>, InboxError> {
+        self.write(move |batch| {
+            let seq = seq_of(batch.db, id.event)?;
+            has(batch.db, seq, id)?;
+            let again = retry(batch.db, seq, id.event, Some(id.number))?;
+            Ok(again.first().map(|(_, target)| *target))
+        })
+        .await
+    }
+
+    /// The events with a dead delivery, oldest first: at most `limit` after `after`.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn dead_letters(
+        &self,
+        source: Option<i64>,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, EventId)>, InboxError> {
+        const SQL: &str = "SELECT DISTINCT e.seq, e.id FROM delivery d JOIN event e ON e.seq = d.event
+            WHERE d.state IN (3, 4, 5) AND d.state = 4 AND d.event > ?1 AND (?2 IS NULL OR e.source = ?2)
+            ORDER BY d.event LIMIT ?3";
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(SQL)?;
+                let found = select
+                    .query_map(params![after, source, limit], |row| Ok((row.get(0)?, rows::id(row, 1)?)))?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+}
+
+/// Fails where the event has no such delivery.
+fn has(db: &Connection, seq: i64, id: DeliveryId) -> Result<(), InboxError> {
+    const SQL: &str = "SELECT 1 FROM delivery WHERE event = ?1 AND number = ?2";
+    let there = db.prepare_cached(SQL)?.exists(params![seq, id.number])?;
+    if there { Ok(()) } else { Err(InboxError::UnknownEvent(id.to_string())) }
+}
+
+/// Takes up one delivery of an event, or all.
+fn retry(
+    db: &Connection,
+    seq: i64,
+    event: EventId,
+    one: Option<u32>,
+) -> Result<Vec<(DeliveryId, TargetId)>, InboxError> {
+    const AGAIN: &str = "UPDATE delivery SET state = 0, attempts = 0, due_at = NULL, last_error = NULL,
+        ended_at = NULL WHERE event = ?1 AND number = coalesce(?2, number) AND state IN (3, 4, 5)
+        AND target IN (SELECT id FROM target WHERE removed_at IS NULL)
+        AND NOT (state = 5 AND last_error = ?3 AND (SELECT verdict FROM event WHERE seq = ?1) <> 0)
+        RETURNING number, target";
+    const SOONER: &str = "UPDATE delivery SET due_at = NULL
+        WHERE event = ?1 AND number = coalesce(?2, number) AND state = 0 AND due_at IS NOT NULL
+        RETURNING number, target";
+    const CLEAR: &str = "DELETE FROM attempt WHERE event = ?1 AND delivery = ?2";
+    let collect = |sql, values: &[&dyn ToSql]| -> Result<Vec<(u32, i64)>, InboxError> {
+        let mut update = db.prepare_cached(sql)?;
+        let found = update.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    };
+    let sooner = collect(SOONER, &[&seq, &one])?;
+    let again = collect(AGAIN, &[&seq, &one, &REJECTED])?;
+    for (number, _) in &again {
+        db.prepare_cached(CLEAR)?.execute(params![seq, number])?;
+    }
+    let mut all: Vec<_> = sooner.into_iter().chain(again).collect();
+    all.sort_unstable();
+    Ok(all.into_iter().map(|(number, target)| (DeliveryId { event, number }, TargetId(target))).collect())
+}

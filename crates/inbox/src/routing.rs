@@ -1,0 +1,96 @@
+//! Where an arriving event goes: a delivery for each target, some of them skipped from the start.
+
+use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Verdict, Via};
+use rusqlite::{Connection, params};
+
+use crate::{Arrival, InboxError, arrival::First, writer::Batch};
+
+/// Where an arriving event is to go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// To its source's targets.
+    Targets,
+    /// To its source's targets, but not by itself: its deliveries are `skipped`, for the reason given.
+    Withheld(&'static str),
+    /// To these targets alone, whatever it repeats.
+    To(Vec<TargetId>),
+    /// Nowhere.
+    Nowhere,
+}
+
+/// Makes the deliveries. Answers the targets whose delivery waits, and how many deliveries there are.
+pub(crate) fn route(
+    batch: &Batch<'_>,
+    arrival: &Arrival,
+    seq: i64,
+    first: Option<&First>,
+) -> Result<(Vec<TargetId>, u32), InboxError> {
+    const SQL: &str = "INSERT INTO delivery (event, number, target, state, replay, last_error, ended_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let (mut waiting, mut number) = (Vec::new(), 0);
+    let looped = is_loop(batch.db, arrival)?;
+    for target in targets(batch, arrival) {
+        number += 1;
+        let reason = match &arrival.route {
+            Route::To(_) => None,
+            Route::Withheld(reason) => Some(*reason),
+            Route::Targets | Route::Nowhere if looped => {
+                Some("it is a delivery of ours that came back: a loop")
+            }
+            Route::Targets | Route::Nowhere => repeats(batch.db, arrival, first, target)?,
+        };
+        let state = if reason.is_some() { DeliveryState::Skipped } else { DeliveryState::Pending };
+        let ended = reason.map(|_| arrival.received_at.as_micros());
+        let replay = arrival.via == Via::Edit;
+        batch.db.prepare_cached(SQL)?.execute(params![
+            seq,
+            number,
+            target.0,
+            state as i64,
+            replay,
+            reason,
+            ended
+        ])?;
+        if reason.is_none() {
+            waiting.push(target);
+        }
+    }
+    Ok((waiting, number))
+}
+
+fn targets(batch: &Batch<'_>, arrival: &Arrival) -> Vec<TargetId> {
+    match &arrival.route {
+        Route::Targets | Route::Withheld(_) => batch.routes.of(arrival.source),
+        Route::To(targets) => targets.clone(),
+        Route::Nowhere => Vec::new(),
+    }
+}
+
+fn is_loop(db: &Connection, arrival: &Arrival) -> Result<bool, InboxError> {
+    let Some(delivery) = arrival.delivery_of else { return Ok(false) };
+    const SQL: &str =
+        "SELECT 1 FROM delivery WHERE event = (SELECT seq FROM event WHERE id = ?1) AND number = ?2";
+    Ok(db.prepare_cached(SQL)?.exists(params![delivery.event.as_bytes(), delivery.number])?)
+}
+
+/// Why a repeat is not sent to this target: its first, or another repeat of it, is waiting, running or completed
+/// there. One matched by content alone is always sent.
+fn repeats(
+    db: &Connection,
+    arrival: &Arrival,
+    first: Option<&First>,
+    target: TargetId,
+) -> Result<Option<&'static str>, InboxError> {
+    // A valid event gives way to its first and to valid repeats alone: a forged one proves nothing.
+    const SQL: &str = "SELECT 1 FROM delivery WHERE target = ?3 AND state IN (0, 1, 2) AND (event = ?1
+        OR event IN (SELECT seq FROM event WHERE duplicate_of = ?2 AND (verdict = ?4 OR ?5)))";
+    let Some(first) = first else { return Ok(None) };
+    let by_content = matches!(arrival.dedupe_key, DedupeKey::Content(_));
+    if by_content || arrival.on_duplicate == OnDuplicate::Forward {
+        return Ok(None);
+    }
+    let (valid, any) = (Verdict::Valid as i64, arrival.verdict != Verdict::Valid);
+    let asked = params![first.seq, first.id.as_bytes(), target.0, valid, any];
+    let found = db.prepare_cached(SQL)?.exists(asked)?;
+    Ok(found.then_some("a duplicate of an event that this target has or gets"))
+}

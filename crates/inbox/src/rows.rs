@@ -1,0 +1,60 @@
+//! Between rows and words.
+
+use hookmitt_event::{DeliveryState, EventId, HttpVersion, Timestamp, Verdict, Via};
+use rusqlite::{Row, types::Type};
+
+/// `flags` of an event.
+pub(crate) const BROWSER: i64 = 1;
+pub(crate) const CONFLICT: i64 = 2;
+pub(crate) const STALE: i64 = 4;
+
+/// A column that holds something that no hookmitt of this schema wrote.
+pub(crate) fn corrupt(column: usize, what: &'static str) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Null, what.into())
+}
+
+pub(crate) fn id(row: &Row<'_>, column: usize) -> rusqlite::Result<EventId> {
+    Ok(EventId::from_bytes(row.get(column)?))
+}
+
+pub(crate) fn id_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<EventId>> {
+    Ok(row.get::<_, Option<[u8; 16]>>(column)?.map(EventId::from_bytes))
+}
+
+pub(crate) fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
+    Ok(Timestamp::from_micros(row.get(column)?))
+}
+
+pub(crate) fn moment_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros))
+}
+
+pub(crate) fn verdict(row: &Row<'_>, column: usize) -> rusqlite::Result<Verdict> {
+    let place: usize = row.get(column)?;
+    Verdict::ALL.get(place).map(|(verdict, _)| *verdict).ok_or_else(|| corrupt(column, "verdict"))
+}
+
+pub(crate) fn via(row: &Row<'_>, column: usize) -> rusqlite::Result<Via> {
+    let place: usize = row.get(column)?;
+    Via::ALL.get(place).copied().ok_or_else(|| corrupt(column, "via"))
+}
+
+pub(crate) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<DeliveryState> {
+    let place: usize = row.get(column)?;
+    DeliveryState::ALL.get(place).map(|(state, _)| *state).ok_or_else(|| corrupt(column, "delivery state"))
+}
+
+pub(crate) fn version(row: &Row<'_>, column: usize) -> rusqlite::Result<HttpVersion> {
+    match row.get::<_, i64>(column)? {
+        10 => Ok(HttpVersion::Http10),
+        11 => Ok(HttpVersion::Http11),
+        _ => Err(corrupt(column, "HTTP version")),
+    }
+}
+
+pub(crate) const fn version_number(version: HttpVersion) -> i64 {
+    match version {
+        HttpVersion::Http10 => 10,
+        HttpVersion::Http11 => 11,
+    }
+}

@@ -1,0 +1,61 @@
+//! Running totals, so that the inbox in numbers costs the same whether it holds ten events or a million.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, params};
+
+use crate::InboxError;
+
+/// The changes of one group of jobs to the totals, by source and verdict. Written once, with the group.
+#[derive(Debug, Default)]
+pub(crate) struct Tally(HashMap<(i64, i64), Change>);
+
+/// What is added to a total; less than nothing takes away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Events that are not in the bin.
+    pub(crate) events: i64,
+    /// Those of them that repeat another.
+    pub(crate) duplicates: i64,
+    /// Bytes of their bodies.
+    pub(crate) bytes: i64,
+    /// Deliveries ever made. Only the sum over all rows says something: the events may have changed theirs.
+    pub(crate) deliveries: i64,
+}
+
+impl Change {
+    /// An event more.
+    pub(crate) fn event(is_duplicate: bool, bytes: i64) -> Self {
+        Self { events: 1, duplicates: i64::from(is_duplicate), bytes, deliveries: 0 }
+    }
+
+    /// An event less.
+    pub(crate) fn no_event(is_duplicate: bool, bytes: i64) -> Self {
+        Self { events: -1, duplicates: -i64::from(is_duplicate), bytes: -bytes, deliveries: 0 }
+    }
+}
+
+impl Tally {
+    /// Notes a change to the totals of a source and verdict.
+    pub(crate) fn add(&mut self, source: i64, verdict: i64, change: Change) {
+        let total = self.0.entry((source, verdict)).or_default();
+        total.events += change.events;
+        total.duplicates += change.duplicates;
+        total.bytes += change.bytes;
+        total.deliveries += change.deliveries;
+    }
+
+    /// Adds the changes to the stored totals.
+    pub(crate) fn write(&self, db: &Connection) -> Result<(), InboxError> {
+        const SQL: &str = "INSERT INTO tally (source, verdict, events, duplicates, bytes, deliveries)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET events = events + excluded.events,
+            duplicates = duplicates + excluded.duplicates, bytes = bytes + excluded.bytes,
+            deliveries = deliveries + excluded.deliveries";
+        for ((source, verdict), change) in &self.0 {
+            let Change { events, duplicates, bytes, deliveries } = change;
+            let values = params![source, verdict, events, duplicates, bytes, deliveries];
+            db.prepare_cached(SQL)?.execute(values)?;
+        }
+        Ok(())
+    }
+}

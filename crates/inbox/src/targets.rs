@@ -1,0 +1,270 @@
+//! The targets, and which source's events go where.
+
+use std::time::Duration;
+
+use hookmitt_event::{OrderMode, RetryPolicy, Slug, Target, TargetId, TargetKind, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Inbox, InboxError, rows,
+    sources::{config_version, configured},
+};
+
+/// What can be set of a target, as stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TargetSettings {
+    /// The order in which it gets its events.
+    pub order: OrderMode,
+    /// How long one attempt may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// Attempts in all, from 1.
+    pub attempts: u32,
+    /// The longest wait before the second attempt, in milliseconds.
+    pub retry_base_ms: u64,
+    /// The longest wait before any attempt, in milliseconds.
+    pub retry_cap_ms: u64,
+    /// The sender's Host line goes out.
+    pub preserve_host: bool,
+    /// The `x-hookmitt-*` lines are added.
+    pub hookmitt_headers: bool,
+}
+
+impl Default for TargetSettings {
+    fn default() -> Self {
+        let retry = RetryPolicy::default();
+        let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            order: OrderMode::default(),
+            timeout_ms: 30_000,
+            attempts: retry.attempts,
+            retry_base_ms: millis(retry.base),
+            retry_cap_ms: millis(retry.cap),
+            preserve_host: false,
+            hookmitt_headers: true,
+        }
+    }
+}
+
+impl From<&Target> for TargetSettings {
+    fn from(target: &Target) -> Self {
+        let millis = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
+        Self {
+            order: target.order,
+            timeout_ms: millis(target.timeout),
+            attempts: target.retry.attempts,
+            retry_base_ms: millis(target.retry.base),
+            retry_cap_ms: millis(target.retry.cap),
+            preserve_host: target.preserve_host,
+            hookmitt_headers: target.hookmitt_headers,
+        }
+    }
+}
+
+/// The writer's view of which targets a source's events go to.
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    version: Option<i64>,
+    targets: Vec<(TargetId, Option<i64>)>,
+}
+
+impl Routes {
+    /// Reads the targets again where any process changed them.
+    pub(crate) fn refresh(&mut self, db: &Connection) -> Result<(), InboxError> {
+        const SQL: &str = "SELECT id, source FROM target WHERE removed_at IS NULL AND kind < 2 ORDER BY id";
+        let version = config_version(db)?;
+        if self.version == Some(version) {
+            return Ok(());
+        }
+        let mut select = db.prepare_cached(SQL)?;
+        let found = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
+        self.targets = found.collect::<Result<_, _>>()?;
+        self.version = Some(version);
+        Ok(())
+    }
+
+    /// The targets of a source, by its row.
+    pub(crate) fn of(&self, source: i64) -> Vec<TargetId> {
+        let wanted = |of: &Option<i64>| of.is_none_or(|of| of == source);
+        self.targets.iter().filter(|(_, of)| wanted(of)).map(|(id, _)| *id).collect()
+    }
+}
+
+const SELECT: &str = "SELECT t.id, s.slug, t.url, t.settings, t.kind, t.paused, t.down_since
+    FROM target t LEFT JOIN source s ON s.id = t.source WHERE t.removed_at IS NULL";
+
+impl Inbox {
+    /// Every target, those that end with their command and those given once included.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn targets(&self) -> Result<Vec<Target>, InboxError> {
+        self.readers
+            .read(|db| {
+                let mut select = db.prepare_cached(&format!("{SELECT} ORDER BY t.id"))?;
+                let found = select.query_map([], target)?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    /// Adds a target. A URL given once is found again rather than added twice.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownSource`].
+    pub async fn add_target(
+        &self,
+        source: Option<Slug>,
+        url: String,
+        settings: TargetSettings,
+        kind: TargetKind,
+        now: Timestamp,
+    ) -> Result<Target, InboxError> {
+        const ADD: &str =
+            "INSERT INTO target (source, url, settings, kind, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+            RETURNING id";
+        self.write(move |batch| {
+            let db = batch.db;
+            if kind == TargetKind::Once
+                && let Some(known) = given_before(db, &url)?
+            {
+                return Ok(known);
+            }
+            let row = source.as_ref().map(|slug| source_row(db, slug)).transpose()?;
+            let settings = serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned());
+            let values = params![row, url, settings, kind as i64, now.as_micros()];
+            let id = TargetId(db.prepare_cached(ADD)?.query_row(values, |row| row.get(0))?);
+            configured(db)?;
+            find(db, id)
+        })
+        .await
+    }
+
+    /// Changes a target.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownTarget`].
+    pub async fn set_target(
+        &self,
+        id: TargetId,
+        url: String,
+        settings: TargetSettings,
+        paused: bool,
+    ) -> Result<Target, InboxError> {
+        const SQL: &str = "UPDATE target SET url = ?2, settings = ?3, paused = ?4,
+            down_since = CASE WHEN url = ?2 THEN down_since END,
+            down_error = CASE WHEN url = ?2 THEN down_error END WHERE id = ?1";
+        self.write(move |batch| {
+            find(batch.db, id)?;
+            let settings = serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned());
+            batch.db.prepare_cached(SQL)?.execute(params![id.0, url, settings, paused])?;
+            configured(batch.db)?;
+            find(batch.db, id)
+        })
+        .await
+    }
+
+    /// Notes that nobody answers at a target, and what was said; or with `None` that somebody does again. Everything
+    /// that waits for it says so too, without being written.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn set_down(&self, id: TargetId, down: Option<(Timestamp, String)>) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE target SET down_since = ?2, down_error = ?3 WHERE id = ?1";
+        let (since, error) = down.unzip();
+        self.write(move |batch| {
+            let since = since.map(Timestamp::as_micros);
+            batch.db.prepare_cached(SQL)?.execute(params![id.0, since, error])?;
+            configured(batch.db)
+        })
+        .await
+    }
+
+    /// Removes a target and ends what waits for it.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownTarget`].
+    pub async fn remove_target(&self, id: TargetId, now: Timestamp) -> Result<usize, InboxError> {
+        self.write(move |batch| {
+            find(batch.db, id)?;
+            remove(batch.db, id, now)
+        })
+        .await
+    }
+
+    /// Removes the targets whose command ended without saying so: all but those of this process's own commands. For a
+    /// process that has just become the only one that delivers.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn remove_session_targets(
+        &self,
+        except: Vec<TargetId>,
+        now: Timestamp,
+    ) -> Result<usize, InboxError> {
+        const SQL: &str = "SELECT id FROM target WHERE kind = 1 AND removed_at IS NULL";
+        self.write(move |batch| {
+            let mut select = batch.db.prepare_cached(SQL)?;
+            let found = select.query_map([], |row| Ok(TargetId(row.get(0)?)))?;
+            let mut ids: Vec<TargetId> = found.collect::<Result<_, _>>()?;
+            ids.retain(|id| !except.contains(id));
+            for id in &ids {
+                remove(batch.db, *id, now)?;
+            }
+            Ok(ids.len())
+        })
+        .await
+    }
+}
+
+fn remove(db: &Connection, id: TargetId, now: Timestamp) -> Result<usize, InboxError> {
+    const REMOVE: &str = "UPDATE target SET removed_at = ?2 WHERE id = ?1";
+    const END: &str = "UPDATE delivery SET state = 3, last_error = 'the target was removed', ended_at = ?2,
+        due_at = NULL WHERE target = ?1 AND state IN (0, 1) AND state = 0";
+    db.prepare_cached(REMOVE)?.execute(params![id.0, now.as_micros()])?;
+    configured(db)?;
+    Ok(db.prepare_cached(END)?.execute(params![id.0, now.as_micros()])?)
+}
+
+fn find(db: &Connection, id: TargetId) -> Result<Target, InboxError> {
+    let found =
+        db.prepare_cached(&format!("{SELECT} AND t.id = ?1"))?.query_row([id.0], target).optional()?;
+    found.ok_or(InboxError::UnknownTarget(id.0))
+}
+
+fn given_before(db: &Connection, url: &str) -> Result<Option<Target>, InboxError> {
+    let sql = format!("{SELECT} AND t.kind = 2 AND t.url = ?1");
+    Ok(db.prepare_cached(&sql)?.query_row([url], target).optional()?)
+}
+
+fn source_row(db: &Connection, slug: &Slug) -> Result<i64, InboxError> {
+    const SQL: &str = "SELECT id FROM source WHERE slug = ?1 AND removed_at IS NULL";
+    let row = db.prepare_cached(SQL)?.query_row([slug.as_str()], |row| row.get(0)).optional()?;
+    row.ok_or_else(|| InboxError::UnknownSource(slug.to_string()))
+}
+
+fn target(row: &Row<'_>) -> rusqlite::Result<Target> {
+    let slug: Option<String> = row.get(1)?;
+    let settings: String = row.get(3)?;
+    let settings: TargetSettings =
+        serde_json::from_str(&settings).map_err(|_| rows::corrupt(3, "target settings"))?;
+    let kind: usize = row.get(4)?;
+    Ok(Target {
+        id: TargetId(row.get(0)?),
+        source: slug.map(|slug| slug.parse()).transpose().map_err(|_| rows::corrupt(1, "source name"))?,
+        url: row.get(2)?,
+        order: settings.order,
+        timeout: Duration::from_millis(settings.timeout_ms),
+        retry: RetryPolicy {
+            attempts: settings.attempts,
+            base: Duration::from_millis(settings.retry_base_ms),
+            cap: Duration::from_millis(settings.retry_cap_ms),
+        },
+        preserve_host: settings.preserve_host,
+        hookmitt_headers: settings.hookmitt_headers,
+        paused: row.get(5)?,
+        down_since: rows::moment_or_null(row, 6)?,
+        kind: TargetKind::ALL.get(kind).copied().ok_or_else(|| rows::corrupt(4, "target kind"))?,
+    })
+}

@@ -1,0 +1,142 @@
+//! What may go wrong with secrets, and what to do about it.
+
+use std::{fmt, io, path::PathBuf, sync::Arc};
+
+use hookmitt_event::{Explain, Plain, Slug};
+
+/// Why a secret can't be kept, found or removed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum VaultError {
+    /// A file in the data directory can't be read or written.
+    #[error("{} can't be used", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        source: Arc<io::Error>,
+    },
+    /// A file in the data directory does not hold what it should.
+    #[error("{} is damaged: {reason}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no keychain on this machine, or none in this session.
+    #[error("there is no keychain here: {0}")]
+    NoKeychain(String),
+    /// The keychain is there and does not let us in.
+    #[error("the keychain is locked: {0}")]
+    Locked(String),
+    /// The keychain did not answer in time; perhaps it asks for a password on some screen.
+    #[error("the keychain did not answer in time")]
+    Slow,
+    /// The keychain refused.
+    #[error("the keychain failed: {0}")]
+    Keychain(String),
+    /// The store that should hold the value does not.
+    #[error("the value is gone from the {0}")]
+    Missing(&'static str),
+    /// The environment variable isn't set, is empty, or is not text.
+    #[error("the environment variable {0} is not set, or empty")]
+    NoVariable(String),
+    /// The value lies where `HOOKMITT_KEYRING` forbids to look.
+    #[error("it is kept in the {0}, which HOOKMITT_KEYRING rules out")]
+    Forbidden(&'static str),
+    /// A value of `HOOKMITT_KEYRING` that means nothing.
+    #[error("HOOKMITT_KEYRING={} means nothing", Plain(.0))]
+    Choice(String),
+    /// A label that can't be one.
+    #[error("not a label: {}", Plain(.0))]
+    Label(String),
+    /// A name that no environment variable can have.
+    #[error("not the name of an environment variable: {}", Plain(.0))]
+    Variable(String),
+    /// A secret without a byte.
+    #[error("the secret is empty")]
+    Empty,
+    /// No secret of that label.
+    #[error("{source_name} has no secret labelled {}", Plain(label))]
+    Unknown {
+        /// The source.
+        source_name: Slug,
+        /// The label.
+        label: String,
+    },
+}
+
+impl Explain for VaultError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::File { .. } => "vault-file",
+            Self::Damaged { .. } => "vault-damaged",
+            Self::NoKeychain(_) => "no-keychain",
+            Self::Locked(_) => "keychain-locked",
+            Self::Slow => "keychain-no-answer",
+            Self::Keychain(_) => "keychain-failed",
+            Self::Missing(_) => "secret-gone",
+            Self::NoVariable(_) => "secret-env-missing",
+            Self::Forbidden(_) => "secret-out-of-reach",
+            Self::Choice(_) => "bad-keyring-setting",
+            Self::Label(_) => "bad-label",
+            Self::Variable(_) => "bad-env-name",
+            Self::Empty => "empty-secret",
+            Self::Unknown { .. } => "unknown-secret",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::File { source, .. } => format!("{source}; check the data directory's owner, mode and space"),
+            Self::Damaged { .. } => "restore it from a backup, or remove it and set the secrets again".into(),
+            Self::NoKeychain(_) => "start one, or set HOOKMITT_KEYRING=file to keep secrets in a private file".into(),
+            Self::Locked(_) | Self::Slow => {
+                "unlock it (look for its password window), or set HOOKMITT_KEYRING=file and set the secret again".into()
+            }
+            Self::Keychain(_) => "try again; HOOKMITT_KEYRING=file keeps secrets in a private file instead".into(),
+            Self::Missing(_) => "set the secret again with `hookmitt secret set`".into(),
+            Self::NoVariable(name) => format!("set {name} in the environment that starts hookmitt"),
+            Self::Forbidden(_) => "change HOOKMITT_KEYRING, or set the secret again".into(),
+            Self::Choice(_) => "use file, off or required, or leave it unset".into(),
+            Self::Label(_) => "use 1 to 100 characters, none of them a control character".into(),
+            Self::Variable(_) => "use letters, digits and _, such as GITHUB_WEBHOOK_SECRET".into(),
+            Self::Empty => "pipe the provider's signing secret into `hookmitt secret set`".into(),
+            Self::Unknown { .. } => "`hookmitt secret list` shows those that there are".into(),
+        })
+    }
+}
+
+/// A secret that could not be read, while the others were.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// Its source and label; `None` where the list of secrets itself could not be read.
+    pub secret: Option<(Slug, String)>,
+    /// Why.
+    pub error: VaultError,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.secret {
+            Some((source, label)) => write!(out, "secret {} of {source}: {}", Plain(label), self.error),
+            None => write!(out, "the secrets: {}", self.error),
+        }
+    }
+}
+
+impl std::error::Error for Problem {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl Explain for Problem {
+    fn code(&self) -> &'static str {
+        self.error.code()
+    }
+
+    fn hint(&self) -> Option<String> {
+        self.error.hint()
+    }
+}

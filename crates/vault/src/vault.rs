@@ -1,0 +1,264 @@
+//! The secrets of one data directory.
+
+use std::{env, ffi::OsString, fmt, path::Path, str::FromStr, time::Duration};
+
+use hookmitt_event::{Slug, Timestamp};
+
+use crate::{
+    Entry, Place, Problem, VaultError,
+    file::FileStore,
+    index::Index,
+    keychain::Keychain,
+    private::{at, create_dir},
+};
+
+/// How long a start waits for the keychain.
+const START: Duration = Duration::from_secs(5);
+
+/// How long a change waits: somebody sits there and may be typing the keychain's password.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where new secrets may be kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StoreChoice {
+    /// In the keychain; in the private file where there is no keychain at all.
+    #[default]
+    Auto,
+    /// In the private file; the keychain is left alone.
+    File,
+    /// In the keychain or nowhere.
+    Keychain,
+}
+
+impl StoreChoice {
+    /// What `HOOKMITT_KEYRING` says: `off` or `file`, `required`, or nothing.
+    ///
+    /// # Errors
+    /// [`VaultError::Choice`] for anything else.
+    pub fn from_env() -> Result<Self, VaultError> {
+        env::var_os("HOOKMITT_KEYRING").unwrap_or_default().to_string_lossy().parse()
+    }
+}
+
+impl FromStr for StoreChoice {
+    type Err = VaultError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "" | "auto" => Ok(Self::Auto),
+            "off" | "file" => Ok(Self::File),
+            "required" => Ok(Self::Keychain),
+            other => Err(VaultError::Choice(other.to_owned())),
+        }
+    }
+}
+
+/// A secret with its value, which is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret {
+    /// The source that it belongs to.
+    pub source: Slug,
+    /// What tells it from the source's others.
+    pub label: String,
+    /// The bytes.
+    pub value: Vec<u8>,
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Secret({}/{:?}, {} bytes)", self.source, self.label, self.value.len())
+    }
+}
+
+/// The secrets of one data directory. Every method blocks; several processes may use the directory at once.
+pub struct Vault {
+    choice: StoreChoice,
+    index: Index,
+    file: FileStore,
+    keychain: Keychain,
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Vault({:?}, {})", self.choice, self.file.path.display())
+    }
+}
+
+impl Vault {
+    /// Opens the secrets of a data directory, which is made (0700) where it isn't there. The keychain is not asked
+    /// before it is needed, so this is quick.
+    ///
+    /// # Errors
+    /// [`VaultError::File`] where the directory can't be made or read.
+    pub fn open(directory: &Path, choice: StoreChoice) -> Result<Self, VaultError> {
+        create_dir(directory)?;
+        directory.read_dir().map_err(at(directory))?;
+        let (index, file) = (Index::new(directory), FileStore::new(directory));
+        Ok(Self { choice, index, file, keychain: Keychain::default() })
+    }
+
+    /// What the person should know about how the secrets are kept, where any is kept in the clear.
+    pub fn warning(&self) -> Option<String> {
+        let entries = self.index.entries().ok()?;
+        let kept = entries.iter().filter(|entry| entry.place == Place::File).count();
+        let shown = self.file.path.display();
+        (kept > 0).then(|| {
+            format!("{kept} secret(s) are kept unencrypted in {shown}, not in a keychain; only your user can read it")
+        })
+    }
+
+    /// Every secret without its value, in the order in which they were first set. Needs no keychain.
+    ///
+    /// # Errors
+    /// [`VaultError::File`] and [`VaultError::Damaged`] for the index.
+    pub fn list(&self) -> Result<Vec<Entry>, VaultError> {
+        self.index.entries()
+    }
+
+    /// Keeps a secret, instead of the one of the same source and label; says where. Waits up to a minute for a
+    /// keychain that asks for its password.
+    ///
+    /// # Errors
+    /// [`VaultError::Locked`] and [`VaultError::Slow`] where the keychain does not let us in: the file never takes its
+    /// place silently. Others as their names say.
+    pub fn set(&self, source: &Slug, label: &str, value: &[u8]) -> Result<Place, VaultError> {
+        check_label(label)?;
+        if value.is_empty() {
+            return Err(VaultError::Empty);
+        }
+        let place = self.keep(source, label, value)?;
+        self.enter(source, label, place.clone())?;
+        Ok(place)
+    }
+
+    /// Lets a secret be read from an environment variable at each start; only its name is kept.
+    ///
+    /// # Errors
+    /// [`VaultError::Variable`] for a name that can't be; [`VaultError::File`] where the index can't be written.
+    pub fn set_env(&self, source: &Slug, label: &str, name: &str) -> Result<(), VaultError> {
+        check_label(label)?;
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        if name.is_empty() || !name.bytes().all(fits) || name.as_bytes()[0].is_ascii_digit() {
+            return Err(VaultError::Variable(name.to_owned()));
+        }
+        self.enter(source, label, Place::Env(name.to_owned()))
+    }
+
+    /// Removes a secret with its value.
+    ///
+    /// # Errors
+    /// [`VaultError::Unknown`] where there is none; [`VaultError::Locked`] or [`VaultError::Slow`] where its value
+    /// can't be removed from the keychain: it stays listed then.
+    pub fn remove(&self, source: &Slug, label: &str) -> Result<(), VaultError> {
+        let entry = self.index.entries()?.into_iter().find(|entry| entry.is(source, label));
+        let unknown = || VaultError::Unknown { source_name: source.clone(), label: label.to_owned() };
+        let place = entry.ok_or_else(unknown)?.place;
+        match self.drop_value(source, label, &place) {
+            // A keychain that is gone has taken the value along.
+            Ok(()) | Err(VaultError::NoKeychain(_)) => self.index.remove(source, label),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Every secret that can be read, and what kept the others from it. Waits five seconds for the keychain at most;
+    /// call it again when it may have been unlocked.
+    pub fn read_all(&self) -> (Vec<Secret>, Vec<Problem>) {
+        let (mut secrets, mut problems) = (Vec::new(), Vec::new());
+        let entries = match self.index.entries() {
+            Ok(entries) => entries,
+            Err(error) => return (secrets, vec![Problem { secret: None, error }]),
+        };
+        let mut from_keychain = self.read_keychain(&entries).into_iter();
+        for Entry { source, label, place, .. } in entries {
+            let value = match &place {
+                Place::Keychain => from_keychain.next().unwrap_or(Err(VaultError::Missing("keychain"))),
+                Place::File if self.choice == StoreChoice::Keychain => Err(VaultError::Forbidden("file")),
+                Place::File => self.file.get(&source, &label),
+                Place::Env(name) => variable(name),
+            };
+            match value {
+                Ok(value) => secrets.push(Secret { source, label, value }),
+                Err(error) => problems.push(Problem { secret: Some((source, label)), error }),
+            }
+        }
+        (secrets, problems)
+    }
+
+    fn read_keychain(&self, entries: &[Entry]) -> Vec<Result<Vec<u8>, VaultError>> {
+        let kept: Vec<_> = entries.iter().filter(|entry| entry.place == Place::Keychain).collect();
+        if kept.is_empty() {
+            return Vec::new();
+        }
+        if self.choice == StoreChoice::File {
+            return kept.iter().map(|_| Err(VaultError::Forbidden("keychain"))).collect();
+        }
+        let names: Result<Vec<_>, _> =
+            kept.iter().map(|entry| self.name(&entry.source, &entry.label)).collect();
+        match names {
+            Ok(names) => self.keychain.read(names, START),
+            Err(error) => kept.iter().map(|_| Err(error.clone())).collect(),
+        }
+    }
+
+    fn keep(&self, source: &Slug, label: &str, value: &[u8]) -> Result<Place, VaultError> {
+        if self.choice != StoreChoice::File {
+            match self.keychain.set(self.name(source, label)?, value.to_owned(), PATIENCE) {
+                Ok(()) => return Ok(Place::Keychain),
+                Err(VaultError::NoKeychain(reason)) if self.choice == StoreChoice::Auto => {
+                    tracing::warn!(%reason, "there is no keychain: the secret goes into a private file");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.file.set(source, label, value)?;
+        Ok(Place::File)
+    }
+
+    /// Notes where the value is; a value elsewhere that it replaces is removed.
+    fn enter(&self, source: &Slug, label: &str, place: Place) -> Result<(), VaultError> {
+        let created_at = Timestamp::now();
+        let new = Entry { source: source.clone(), label: label.to_owned(), place: place.clone(), created_at };
+        let old = self.index.put(new)?.map(|entry| entry.place);
+        if let Some(old) = old.filter(|old| *old != place)
+            && let Err(error) = self.drop_value(source, label, &old)
+        {
+            tracing::warn!(%error, %source, label, "the secret's older value could not be removed");
+        }
+        Ok(())
+    }
+
+    fn drop_value(&self, source: &Slug, label: &str, place: &Place) -> Result<(), VaultError> {
+        match place {
+            Place::Keychain if self.choice == StoreChoice::File => Err(VaultError::Forbidden("keychain")),
+            Place::Keychain => self.keychain.remove(self.name(source, label)?, PATIENCE),
+            Place::File => self.file.remove(source, label),
+            Place::Env(_) => Ok(()),
+        }
+    }
+
+    /// What a secret goes by in the keychain. No slug holds a slash, so no two have the same name.
+    fn name(&self, source: &Slug, label: &str) -> Result<String, VaultError> {
+        Ok(format!("{}/{source}/{label}", self.index.instance()?))
+    }
+}
+
+fn check_label(label: &str) -> Result<(), VaultError> {
+    let fits = (1..=100).contains(&label.chars().count()) && !label.chars().any(char::is_control);
+    if fits { Ok(()) } else { Err(VaultError::Label(label.to_owned())) }
+}
+
+/// The bytes of an environment variable as they are; on Windows, where they are UTF-16, as UTF-8.
+fn variable(name: &str) -> Result<Vec<u8>, VaultError> {
+    let value = env::var_os(name).and_then(bytes).filter(|value| !value.is_empty());
+    value.ok_or_else(|| VaultError::NoVariable(name.to_owned()))
+}
+
+#[cfg(unix)]
+fn bytes(value: OsString) -> Option<Vec<u8>> {
+    Some(std::os::unix::ffi::OsStringExt::into_vec(value))
+}
+
+#[cfg(not(unix))]
+fn bytes(value: OsString) -> Option<Vec<u8>> {
+    value.into_string().ok().map(String::into_bytes)
+}

@@ -1,0 +1,124 @@
+//! The causes in words: what was found, and what to do about it. Codes are those that the product promises.
+
+use hookmitt_event::{Cause, Explain as _, Plain};
+
+use crate::generic::VerifyError;
+
+pub(crate) fn cause(code: &str, message: String, fix: impl Into<String>) -> Cause {
+    Cause { code: code.to_owned(), message, fix: fix.into() }
+}
+
+pub(crate) fn unknown_sender() -> Cause {
+    cause(
+        "unsigned",
+        "No header of a known provider is there, so nothing says how this request would be signed."
+            .to_owned(),
+        "Set the source's provider, or describe its signature as a generic scheme.",
+    )
+}
+
+pub(crate) fn unsigned<'a>(sender: &str, headers: impl Iterator<Item = &'a str>) -> Cause {
+    let mut names: Vec<_> = headers.collect();
+    names.dedup();
+    let names = names.join(" or ");
+    cause(
+        "unsigned",
+        format!("{sender} signs with {names}, and that header is absent or empty."),
+        format!(
+            "Set a secret in {sender}'s webhook settings, and check that no proxy on the way drops {names}; \
+             otherwise the request came from someone else."
+        ),
+    )
+}
+
+pub(crate) fn header_missing(sender: &str, what: &str, header: &str) -> Cause {
+    cause(
+        "part_missing",
+        format!("{sender} also signs the {what} in {header}, and that header is absent or empty."),
+        format!("Check that no proxy or middleware on the way drops {header}."),
+    )
+}
+
+pub(crate) fn field_missing(sender: &str, field: &str, header: &str) -> Cause {
+    cause(
+        "part_missing",
+        format!("{sender}'s {header} header has a signature but no {field}= element, which is signed too."),
+        format!("Pass the whole {header} header on, unchanged."),
+    )
+}
+
+pub(crate) fn broken_settings(error: &VerifyError) -> Cause {
+    let fix = error.hint().unwrap_or_else(|| "correct the source's signature settings".to_owned());
+    cause(
+        "signature_format",
+        format!("The source's own signature settings can't be used: {error}."),
+        sentence(&fix),
+    )
+}
+
+fn sentence(fragment: &str) -> String {
+    let mut letters = fragment.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).chain(['.']).collect()
+}
+
+pub(crate) fn timestamp_old(sender: &str, age_s: i64, limit_s: i64) -> Cause {
+    cause(
+        "timestamp_old",
+        format!("{sender}'s timestamp was {} old on arrival; {limit_s} s are allowed.", span(age_s)),
+        "Expected for a stored request that was sent again: re-sign it. Otherwise look for a queue on the way, or set \
+         this machine's clock.",
+    )
+}
+
+pub(crate) fn timestamp_future(sender: &str, ahead_s: i64, limit_s: i64) -> Cause {
+    cause(
+        "timestamp_future",
+        format!("{sender}'s timestamp lies {} ahead of the arrival; {limit_s} s are allowed.", span(ahead_s)),
+        "Set the clock of this machine (or of the relay) by NTP: it is behind.",
+    )
+}
+
+pub(crate) fn timestamp_in_milliseconds(sender: &str, text: &str) -> Cause {
+    cause(
+        "timestamp_unit",
+        format!("The timestamp {text} is in milliseconds; {sender} signs seconds."),
+        "Send the Unix time in whole seconds.",
+    )
+}
+
+pub(crate) fn timestamp_unreadable(sender: &str, text: &str) -> Cause {
+    let shown: String = text.chars().take(40).collect();
+    cause(
+        "timestamp_unit",
+        format!(
+            "The timestamp {:?} is not a Unix time in seconds, which {sender} signs.",
+            Plain(&shown).to_string()
+        ),
+        "Send the Unix time in whole seconds.",
+    )
+}
+
+fn span(seconds: i64) -> String {
+    match seconds {
+        ..600 => format!("{seconds} s"),
+        600..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+pub(crate) fn no_match(sender: &str, signs: &str, secrets: usize) -> Cause {
+    let which = match secrets {
+        1 => "The configured secret does not match".to_owned(),
+        more => format!("None of the {more} configured secrets matches"),
+    };
+    cause(
+        "no_match",
+        format!("{which} {sender}'s signature, and no known slip on the way explains it."),
+        format!(
+            "Copy the secret of this very endpoint (and mode) from {sender} again; if it is right, {signs} changed on \
+             the way, or someone else sent this."
+        ),
+    )
+}

@@ -1,0 +1,84 @@
+//! What a verdict rests on, in words: for people who look closer. Capture never asks.
+
+use std::time::Duration;
+
+use hookmitt_event::Timestamp;
+
+use crate::{
+    Inquiry, Judgement, generic,
+    judge::FIRST_MILLISECONDS,
+    scheme::{Algorithm, Scheme},
+    signature::Signed,
+};
+
+/// What a verdict rests on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// The scheme in words, such as `v1, HMAC-SHA256`.
+    pub scheme_name: Option<String>,
+    /// The moment that was signed; none where the scheme signs none, or it can't be read.
+    pub signed_at: Option<Timestamp>,
+    /// How far that may be off.
+    pub tolerance: Option<Duration>,
+}
+
+/// What a judgement on this inquiry rests on.
+pub fn evidence(inquiry: &Inquiry<'_>, judgement: &Judgement) -> Evidence {
+    let Some(id) = judgement.scheme else { return Evidence::default() };
+    if id == generic::ID {
+        let scheme = inquiry.generic.and_then(|generic| generic::compile(generic).ok().flatten());
+        return scheme.map_or_else(Evidence::default, |scheme| of(inquiry, &scheme));
+    }
+    let scheme = inquiry.provider.and_then(|provider| provider.scheme(id));
+    scheme.map_or_else(Evidence::default, |scheme| of(inquiry, scheme))
+}
+
+fn of(inquiry: &Inquiry<'_>, scheme: &Scheme) -> Evidence {
+    let tolerance = inquiry.tolerance.or_else(|| scheme.tolerance());
+    let signed = Signed::find(scheme, &inquiry.request.headers, &inquiry.request.body);
+    Evidence {
+        scheme_name: Some(name(scheme)),
+        signed_at: signed.as_ref().and_then(signed_at),
+        tolerance: tolerance.filter(|_| scheme.content.has_timestamp()),
+    }
+}
+
+fn signed_at(signed: &Signed<'_>) -> Option<Timestamp> {
+    if !signed.scheme.content.has_timestamp() {
+        return None;
+    }
+    let stamp: i64 = std::str::from_utf8(signed.parts.timestamp).ok()?.parse().ok()?;
+    (0..FIRST_MILLISECONDS).contains(&stamp).then(|| Timestamp::from_seconds(stamp))
+}
+
+/// The version, where the scheme has one, and the algorithm.
+fn name(scheme: &Scheme) -> String {
+    let prefix = scheme.prefix.trim_end_matches('=');
+    let in_prefix = prefix.strip_prefix('v').is_some_and(|rest| rest.parse::<u8>().is_ok());
+    let version = if in_prefix { prefix } else { &scheme.version };
+    let algorithm = match scheme.algorithm {
+        Algorithm::HmacSha1 => "HMAC-SHA1",
+        Algorithm::HmacSha256 => "HMAC-SHA256",
+        Algorithm::HmacSha512 => "HMAC-SHA512",
+        Algorithm::Ed25519 => "Ed25519",
+        Algorithm::Token => "shared token",
+        Algorithm::Unsupported => return scheme.id.clone(),
+    };
+    if version.is_empty() { algorithm.to_owned() } else { format!("{version}, {algorithm}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider;
+
+    #[test]
+    fn schemes_have_names_for_people() {
+        let name_of = |id: &str| name(&provider(id).unwrap().schemes[0]);
+        assert_eq!(name_of("stripe"), "v1, HMAC-SHA256");
+        assert_eq!(name_of("slack"), "v0, HMAC-SHA256");
+        assert_eq!(name_of("github"), "HMAC-SHA256");
+        assert_eq!(name_of("telegram"), "shared token");
+        assert_eq!(name_of("gitea"), "gitea-hmac");
+    }
+}

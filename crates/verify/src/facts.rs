@@ -1,0 +1,132 @@
+//! What a request says about itself: id, type, time, object, title, handshake.
+
+use hookmitt_event::{Facts, GenericScheme, Request, Timestamp};
+
+use crate::{
+    Provider, generic,
+    places::{Plan, Text},
+    pluck::Found,
+};
+
+/// Longer ids and keys are not taken: cut ones would make two events the same.
+const LONGEST_NAME: usize = 512;
+/// Longer titles are cut, in characters.
+const LONGEST_TITLE: usize = 120;
+
+/// What is certain about a request, by the catalogue entry, or by the generic scheme where the provider is unknown.
+///
+/// Malformed JSON is read up to its break; of bodies above 4 MiB only the headers are read.
+pub fn facts(
+    request: &Request,
+    provider: Option<&'static Provider>,
+    generic: Option<&GenericScheme>,
+) -> Facts {
+    let mut facts = provider.map(|provider| by_catalogue(request, provider)).unwrap_or_default();
+    if let Some(plan) = generic.and_then(generic::plan) {
+        let own = by_plan(request, &plan);
+        facts.event_id = own.event_id.or(facts.event_id);
+        facts.event_type = own.event_type.or(facts.event_type);
+        facts.event_time = own.event_time.or(facts.event_time);
+        facts.object = own.object.or(facts.object);
+    }
+    facts
+}
+
+fn by_catalogue(request: &Request, provider: &'static Provider) -> Facts {
+    let slots = provider.plan.gather(request);
+    let mut facts = from_slots(&provider.plan, &slots);
+    let text = |slot: usize| slots[slot].as_ref().map(|found| found.text.as_str());
+    let handshake =
+        provider.plan.handshake.iter().find(|handshake| text(handshake.at) == Some(&handshake.is));
+    if let Some(handshake) = handshake {
+        facts.handshake = Some(handshake.name.as_str());
+        let answer = handshake.answer.and_then(|slot| slots[slot].as_ref());
+        facts.handshake_answer = answer.filter(|answer| !answer.cut).map(|answer| answer.text.clone());
+    }
+    facts
+}
+
+fn by_plan(request: &Request, plan: &Plan) -> Facts {
+    from_slots(plan, &plan.gather(request))
+}
+
+fn from_slots(plan: &Plan, slots: &[Option<Found>]) -> Facts {
+    Facts {
+        event_id: first_name(&plan.id, slots),
+        event_type: first_name(&plan.kind, slots),
+        title: first(&plan.title, slots).map(|found| cut(&found.text)),
+        event_time: plan.time.iter().find_map(|text| time(&text.fill(slots)?.text)),
+        object: first_name(&plan.object, slots),
+        handshake: None,
+        handshake_answer: None,
+    }
+}
+
+fn first(texts: &[Text], slots: &[Option<Found>]) -> Option<Found> {
+    texts.iter().find_map(|text| text.fill(slots))
+}
+
+fn first_name(texts: &[Text], slots: &[Option<Found>]) -> Option<String> {
+    let name = |text: &Text| text.fill(slots).filter(|found| !found.cut && found.text.len() <= LONGEST_NAME);
+    texts.iter().find_map(name).map(|found| found.text)
+}
+
+fn cut(title: &str) -> String {
+    let mut letters = title.chars();
+    let start: String = letters.by_ref().take(LONGEST_TITLE).collect();
+    if letters.next().is_none() {
+        return start;
+    }
+    let mut shorter: String = start.chars().take(LONGEST_TITLE - 1).collect();
+    shorter.push('…');
+    shorter
+}
+
+/// RFC 3339, or a number of seconds or milliseconds since the epoch: 10¹¹ s would be the year 5138.
+fn time(text: &str) -> Option<Timestamp> {
+    const FIRST_MILLISECONDS: i64 = 100_000_000_000;
+    if let Ok(number) = text.parse::<i64>() {
+        return match number {
+            ..0 => None,
+            FIRST_MILLISECONDS.. => number.checked_mul(1000).map(Timestamp::from_micros),
+            seconds => Some(Timestamp::from_seconds(seconds)),
+        };
+    }
+    // Slack and some others write seconds with a fraction.
+    if let Some((seconds, fraction)) = text.split_once('.')
+        && let Ok(seconds) = seconds.parse::<u32>()
+        && fraction.bytes().all(|byte| byte.is_ascii_digit())
+    {
+        let micros: i64 = format!("{fraction:0<6.6}").parse().ok()?;
+        return Some(Timestamp::from_micros(i64::from(seconds) * 1_000_000 + micros));
+    }
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_in_three_writings() {
+        let at = Timestamp::from_seconds(1_750_000_000);
+        let table = [
+            ("1750000000", Some(at)),
+            ("1750000000000", Some(at)),
+            ("1750000000.5", Some(Timestamp::from_micros(1_750_000_000_500_000))),
+            ("2025-06-15T15:06:40Z", Some(at)),
+            ("2025-06-15T15:06:40.000000789+00:00", Some(at)),
+            ("-1", None),
+            ("soon", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(time(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_title_is_cut_between_letters() {
+        let cut_title = cut(&"ä".repeat(200));
+        assert_eq!((cut_title.chars().count(), cut_title.ends_with('…')), (120, true));
+    }
+}

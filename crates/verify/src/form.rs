@@ -1,0 +1,109 @@
+//! Form-encoded bodies (`application/x-www-form-urlencoded`).
+
+use std::borrow::Cow;
+
+use hookmitt_event::HeaderLines;
+
+/// Whether the headers say that the body is a form.
+pub(crate) fn is_form(headers: &HeaderLines) -> bool {
+    const KIND: &[u8] = b"application/x-www-form-urlencoded";
+    let kind = headers.get("content-type").and_then(|value| value.get(..KIND.len()));
+    kind.is_some_and(|kind| kind.eq_ignore_ascii_case(KIND))
+}
+
+/// The names and values of a form, still encoded.
+pub(crate) fn pairs(body: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()).map(|pair| {
+        let equals = pair.iter().position(|byte| *byte == b'=');
+        equals.map_or((pair, &[][..]), |at| (&pair[..at], &pair[at + 1..]))
+    })
+}
+
+/// Undoes percent and plus encoding; a `%` that starts no escape stays.
+pub(crate) fn decode(text: &[u8]) -> Cow<'_, [u8]> {
+    if !text.iter().any(|byte| matches!(byte, b'%' | b'+')) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        match first {
+            b'+' => out.push(b' '),
+            b'%' if escape(tail).is_some() => {
+                out.extend(escape(tail));
+                rest = &tail[2..];
+            }
+            other => out.push(*other),
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn escape(tail: &[u8]) -> Option<u8> {
+    let digit = |at: usize| tail.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    u8::try_from(digit(0)? * 16 + digit(1)?).ok()
+}
+
+/// How a form serialiser writes values; they differ in what they leave as it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    /// Punctuation that is not escaped.
+    pub(crate) plain: &'static [u8],
+    /// What a space becomes.
+    pub(crate) space: &'static str,
+    /// Escapes in lower-case hex.
+    pub(crate) lower: bool,
+}
+
+impl Style {
+    /// Every style that is worth trying, the commonest (the WHATWG URL standard's) first.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        const PLAIN: [&[u8]; 7] = [b"*-._", b"-._~", b"-_.!~*'()", b"-._", b"-._~/", b"-._~/:", b""];
+        [false, true].into_iter().flat_map(|lower| {
+            PLAIN.into_iter().flat_map(move |plain| {
+                ["+", "%20"].into_iter().map(move |space| Self { plain, space, lower })
+            })
+        })
+    }
+
+    /// Encodes one name or value.
+    pub(crate) fn encode(self, text: &[u8], out: &mut Vec<u8>) {
+        let digits = if self.lower { b"0123456789abcdef" } else { b"0123456789ABCDEF" };
+        for &byte in text {
+            if byte == b' ' {
+                out.extend_from_slice(self.space.as_bytes());
+            } else if byte.is_ascii_alphanumeric() || self.plain.contains(&byte) {
+                out.push(byte);
+            } else {
+                out.extend([b'%', digits[usize::from(byte >> 4)], digits[usize::from(byte & 15)]]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoded_text_is_read_back() {
+        for style in Style::all() {
+            let text = "a b/ä&=%~'(\u{1f680})*".as_bytes();
+            let mut out = Vec::new();
+            style.encode(text, &mut out);
+            assert_eq!(decode(&out), text, "{style:?}");
+        }
+    }
+
+    #[test]
+    fn stray_percent_signs_stay() {
+        assert_eq!(&*decode(b"100%+%zz%4"), b"100% %zz%4");
+    }
+
+    #[test]
+    fn pairs_are_split_at_the_first_equals_sign() {
+        let found: Vec<_> = pairs(b"a=1&&b&c=d=e").collect();
+        assert_eq!(found, [(&b"a"[..], &b"1"[..]), (b"b", b""), (b"c", b"d=e")]);
+    }
+}

@@ -1,0 +1,270 @@
+//! A JSON text as tokens, written again in another style: white space, escapes and numbers.
+
+/// One token, as a slice of the text; strings without their quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'a> {
+    Mark(u8),
+    Text(&'a str),
+    Number(&'a str),
+    Word(&'a str),
+    Space(&'a str),
+}
+
+/// A JSON text taken apart.
+#[derive(Debug, Clone)]
+pub(crate) struct JsonText<'a> {
+    tokens: Vec<Token<'a>>,
+    /// The strings without escapes, in order.
+    strings: Vec<String>,
+}
+
+/// White space between tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// As it came.
+    Seen,
+    /// None, or after commas and colons.
+    Line { comma: &'static str, colon: &'static str },
+    /// One line for each member.
+    Lines { indent: &'static str, colon: &'static str },
+}
+
+/// Escapes in strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Letters {
+    /// As they came.
+    Seen,
+    /// Written anew.
+    Written { ascii: Ascii, slash: bool, html: Html },
+}
+
+/// Letters beyond ASCII.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ascii {
+    /// As UTF-8.
+    Raw,
+    /// `\u00eb`
+    Lower,
+    /// `\u00EB`
+    Upper,
+}
+
+/// Letters that mean something in HTML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Html {
+    /// As they are.
+    Plain,
+    /// `<`, `>` and `&` as `\u003c` … (Go, Rails).
+    Lower,
+    /// With quotes too, in upper-case hex (.NET).
+    Upper,
+}
+
+/// How a JSON text is written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Writing<'n> {
+    pub(crate) layout: Layout,
+    pub(crate) letters: Letters,
+    /// How the n-th number is written; as it came where the list ends.
+    pub(crate) numbers: &'n [String],
+}
+
+impl<'a> JsonText<'a> {
+    /// Takes a text apart; `None` where it is not JSON enough to be written again.
+    pub(crate) fn read(text: &'a [u8]) -> Option<Self> {
+        let text = std::str::from_utf8(text).ok()?;
+        let mut tokens = Vec::new();
+        let mut strings = Vec::new();
+        let mut rest = text;
+        while let Some(first) = rest.bytes().next() {
+            let length = match first {
+                b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
+                b'"' => string_length(rest)?,
+                _ => rest.find(|letter| ends(letter, first)).unwrap_or(rest.len()),
+            };
+            let (slice, tail) = rest.split_at_checked(length.max(1))?;
+            tokens.push(match first {
+                b'"' => {
+                    strings.push(serde_json::from_str(slice).ok()?);
+                    Token::Text(&slice[1..slice.len() - 1])
+                }
+                b' ' | b'\n' | b'\r' | b'\t' => Token::Space(slice),
+                b'-' | b'0'..=b'9' => Token::Number(slice),
+                _ if length == 1 && !first.is_ascii_alphabetic() => Token::Mark(first),
+                _ => Token::Word(slice),
+            });
+            rest = tail;
+        }
+        matches!(tokens.first(), Some(Token::Mark(_) | Token::Space(_))).then_some(Self { tokens, strings })
+    }
+
+    /// The numbers, in order.
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = &'a str> {
+        self.tokens
+            .iter()
+            .filter_map(|token| if let Token::Number(text) = token { Some(*text) } else { None })
+    }
+
+    /// Whether any string holds a letter like that.
+    pub(crate) fn any_letter(&self, like: impl Fn(char) -> bool) -> bool {
+        self.strings.iter().any(|text| text.chars().any(&like))
+    }
+
+    /// The text in another writing.
+    pub(crate) fn write(&self, writing: Writing<'_>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.tokens.len() * 8);
+        let mut strings = self.strings.iter();
+        let mut numbers = writing.numbers.iter();
+        let mut depth = 0;
+        let mut opened = false;
+        for token in &self.tokens {
+            let closes = matches!(token, Token::Mark(b'}' | b']'));
+            if let (Token::Space(space), Layout::Seen) = (token, writing.layout) {
+                out.extend_from_slice(space.as_bytes());
+            }
+            if matches!(token, Token::Space(_)) {
+                continue;
+            }
+            depth -= usize::from(closes && depth > 0);
+            if opened != closes {
+                writing.layout.line(&mut out, depth);
+            }
+            match token {
+                Token::Mark(mark) => writing.layout.mark(&mut out, *mark, depth),
+                Token::Text(seen) => {
+                    let plain = strings.next().map_or("", String::as_str);
+                    writing.letters.write(&mut out, seen, plain);
+                }
+                Token::Number(seen) => {
+                    out.extend_from_slice(numbers.next().map_or(*seen, String::as_str).as_bytes());
+                }
+                Token::Word(text) | Token::Space(text) => out.extend_from_slice(text.as_bytes()),
+            }
+            opened = matches!(token, Token::Mark(b'{' | b'['));
+            depth += usize::from(opened);
+        }
+        out
+    }
+}
+
+/// Whether `letter` ends a run that began with `first`: white space ends others, and others end white space.
+fn ends(letter: char, first: u8) -> bool {
+    let space = |letter: char| matches!(letter, ' ' | '\n' | '\r' | '\t');
+    if space(char::from(first)) { !space(letter) } else { space(letter) || "{}[],:\"".contains(letter) }
+}
+
+fn string_length(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            b'"' if !escaped => return Some(at + 1),
+            _ => escaped = byte == b'\\' && !escaped,
+        }
+    }
+    None
+}
+
+impl Layout {
+    /// Begins a line after an opening or before a closing mark.
+    fn line(self, out: &mut Vec<u8>, depth: usize) {
+        if let Self::Lines { indent, .. } = self {
+            out.push(b'\n');
+            // Hostile depth must not become quadratic work.
+            (0..depth.min(64)).for_each(|_| out.extend_from_slice(indent.as_bytes()));
+        }
+    }
+
+    fn mark(self, out: &mut Vec<u8>, mark: u8, depth: usize) {
+        match (self, mark) {
+            (Self::Line { colon, .. } | Self::Lines { colon, .. }, b':') => {
+                out.extend_from_slice(colon.as_bytes())
+            }
+            (Self::Line { comma, .. }, b',') => out.extend_from_slice(comma.as_bytes()),
+            (Self::Lines { .. }, b',') => {
+                out.push(b',');
+                self.line(out, depth);
+            }
+            _ => out.push(mark),
+        }
+    }
+}
+
+impl Letters {
+    fn write(self, out: &mut Vec<u8>, seen: &str, plain: &str) {
+        out.push(b'"');
+        match self {
+            Self::Seen => out.extend_from_slice(seen.as_bytes()),
+            Self::Written { ascii, slash, html } => {
+                for letter in plain.chars() {
+                    write_letter(out, letter, ascii, slash, html);
+                }
+            }
+        }
+        out.push(b'"');
+    }
+}
+
+fn write_letter(out: &mut Vec<u8>, letter: char, ascii: Ascii, slash: bool, html: Html) {
+    let short = match letter {
+        '"' if html == Html::Upper => "\\u0022",
+        '"' => "\\\"",
+        '\\' => "\\\\",
+        '\n' => "\\n",
+        '\r' => "\\r",
+        '\t' => "\\t",
+        '\u{8}' => "\\b",
+        '\u{c}' => "\\f",
+        '/' if slash => "\\/",
+        _ => "",
+    };
+    let in_html = match html {
+        Html::Plain => false,
+        Html::Lower => matches!(letter, '<' | '>' | '&' | '\u{2028}' | '\u{2029}'),
+        Html::Upper => matches!(letter, '<' | '>' | '&' | '\'' | '+' | '`'),
+    };
+    let upper = ascii == Ascii::Upper || html == Html::Upper;
+    if !short.is_empty() {
+        out.extend_from_slice(short.as_bytes());
+    } else if letter < ' ' || in_html || (!letter.is_ascii() && ascii != Ascii::Raw) {
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            let escape = if upper { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
+            out.extend_from_slice(escape.as_bytes());
+        }
+    } else {
+        out.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WRITTEN: Letters = Letters::Written { ascii: Ascii::Raw, slash: false, html: Html::Plain };
+    const COMPACT: Layout = Layout::Line { comma: ",", colon: ":" };
+    const PRETTY: Layout = Layout::Lines { indent: "  ", colon: ": " };
+
+    fn written(text: &str, layout: Layout, letters: Letters, numbers: &[String]) -> String {
+        let read = JsonText::read(text.as_bytes()).unwrap();
+        String::from_utf8(read.write(Writing { layout, letters, numbers })).unwrap()
+    }
+
+    #[test]
+    fn a_text_is_written_in_other_styles() {
+        let seen = r#"{"a": [1,{}],"b":"x\/\u00eb<","c":[ ]}"#;
+        assert_eq!(written(seen, Layout::Seen, Letters::Seen, &[]), seen);
+        assert_eq!(written(seen, COMPACT, WRITTEN, &[]), r#"{"a":[1,{}],"b":"x/ë<","c":[]}"#);
+        let pretty = "{\n  \"a\": [\n    1.0,\n    {}\n  ],\n  \"b\": \"x\\/\\u00eb<\",\n  \"c\": []\n}";
+        assert_eq!(written(seen, PRETTY, Letters::Seen, &["1.0".to_owned()]), pretty);
+        let php = Letters::Written { ascii: Ascii::Lower, slash: true, html: Html::Plain };
+        assert_eq!(written(r#"["ë🚀/"]"#, COMPACT, php, &[]), r#"["\u00eb\ud83d\ude80\/"]"#);
+        let go = Letters::Written { ascii: Ascii::Raw, slash: false, html: Html::Lower };
+        assert_eq!(written(r#"["<ë>"]"#, COMPACT, go, &[]), r#"["\u003cë\u003e"]"#);
+    }
+
+    #[test]
+    fn what_is_no_json_is_left_alone() {
+        for text in [&b"hello"[..], b"\xff", b"", b"\"open", b"{\"\\ud800\":1}"] {
+            assert!(JsonText::read(text).is_none(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Says whether an event is genuine, and why not.
+//!
+//! Pure: no input, no output, no clock. Providers are data (`catalogue.toml`); schemes are code. The pipeline is
+//! [`recognise`] → [`judge`] and [`facts`]; [`sign`] and [`sample`] are the way back.
+
+mod body_change;
+mod catalogue;
+mod cause;
+mod content;
+mod diagnosis;
+mod evidence;
+mod facts;
+mod form;
+mod generic;
+mod json_form;
+mod json_text;
+mod judge;
+mod key_change;
+mod mac;
+mod money;
+mod places;
+mod pluck;
+mod probe;
+mod public_key;
+mod recognise;
+mod sample;
+mod scheme;
+mod secret;
+mod sign;
+mod signature;
+mod signature_shape;
+
+pub use catalogue::{Provider, RetryFacts, provider, providers};
+pub use content::ContentError;
+pub use evidence::{Evidence, evidence};
+pub use facts::facts;
+pub use generic::{VerifyError, validate_generic};
+pub use judge::{Inquiry, Judgement, judge};
+pub use places::PlaceError;
+pub use public_key::{PublicKey, PublicKeyError, parse_public_key};
+pub use recognise::recognise;
+pub use sample::{SampleError, TestSecret, sample, sample_types, test_secret};
+pub use scheme::{Algorithm, Scheme};
+pub use secret::{Secret, SecretBytes};
+pub use sign::{SignError, sign};

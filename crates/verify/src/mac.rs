@@ -1,0 +1,105 @@
+//! Keyed hashes, and comparing what depends on a secret in constant time.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha1::Sha1;
+use sha2::{Sha256, Sha512};
+use subtle::ConstantTimeEq as _;
+
+use crate::scheme::{Algorithm, Encoding};
+
+/// A keyed hash that has its key and may be fed; cloning it saves hashing the key again.
+#[derive(Clone)]
+pub(crate) enum Mac {
+    Sha1(Hmac<Sha1>),
+    Sha256(Hmac<Sha256>),
+    Sha512(Box<Hmac<Sha512>>),
+}
+
+/// The most that a tag's text takes: SHA-512 in hex.
+const LONGEST: usize = 128;
+
+/// What a keyed hash came to, as text in the scheme's encoding.
+pub(crate) struct TagText {
+    text: [u8; LONGEST],
+    length: usize,
+}
+
+impl Mac {
+    /// With a key of any length; `None` where the algorithm is not a keyed hash.
+    pub(crate) fn new(algorithm: Algorithm, key: &[u8]) -> Option<Self> {
+        Some(match algorithm {
+            Algorithm::HmacSha1 => Self::Sha1(Hmac::new_from_slice(key).ok()?),
+            Algorithm::HmacSha256 => Self::Sha256(Hmac::new_from_slice(key).ok()?),
+            Algorithm::HmacSha512 => Self::Sha512(Box::new(Hmac::new_from_slice(key).ok()?)),
+            Algorithm::Ed25519 | Algorithm::Token | Algorithm::Unsupported => return None,
+        })
+    }
+
+    /// Adds bytes.
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Sha1(mac) => mac.update(bytes),
+            Self::Sha256(mac) => mac.update(bytes),
+            Self::Sha512(mac) => mac.update(bytes),
+        }
+    }
+
+    /// The tag as text.
+    pub(crate) fn finish(self, encoding: Encoding) -> TagText {
+        match self {
+            Self::Sha1(mac) => TagText::new(&mac.finalize().into_bytes(), encoding),
+            Self::Sha256(mac) => TagText::new(&mac.finalize().into_bytes(), encoding),
+            Self::Sha512(mac) => TagText::new(&mac.finalize().into_bytes(), encoding),
+        }
+    }
+}
+
+impl TagText {
+    fn new(tag: &[u8], encoding: Encoding) -> Self {
+        let mut text = [0; LONGEST];
+        let length = match encoding {
+            Encoding::Hex => {
+                let length = tag.len() * 2;
+                hex::encode_to_slice(tag, &mut text[..length])
+                    .expect("the buffer holds the longest tag in hex");
+                length
+            }
+            Encoding::Base64 => {
+                STANDARD.encode_slice(tag, &mut text).expect("the buffer holds the longest tag in base64")
+            }
+        };
+        Self { text, length }
+    }
+
+    /// The text.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.text[..self.length]
+    }
+
+    /// Whether it is exactly `given`; takes as long for a near miss as for a far one.
+    pub(crate) fn is(&self, given: &[u8]) -> bool {
+        same(self.as_bytes(), given)
+    }
+}
+
+/// Whether two texts are the same; only their length shows in the time that it takes.
+pub(crate) fn same(left: &[u8], right: &[u8]) -> bool {
+    bool::from(left.ct_eq(right))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_written_in_the_scheme_s_encoding() {
+        // RFC 4231, test case 2.
+        let mut mac = Mac::new(Algorithm::HmacSha256, b"Jefe").unwrap();
+        mac.update(b"what do ya want for nothing?");
+        let hex = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+        assert!(mac.clone().finish(Encoding::Hex).is(hex.as_bytes()));
+        assert!(mac.finish(Encoding::Base64).is(b"W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM="));
+        assert!(Mac::new(Algorithm::Token, b"x").is_none());
+    }
+}

@@ -1,0 +1,280 @@
+//! Takes single values out of a JSON text without building the rest.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// A longer text is cut where it is shown, and counts as absent where it names something.
+const LONGEST: usize = 2048;
+
+/// One value that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) text: String,
+    /// It was cut.
+    pub(crate) cut: bool,
+}
+
+impl Found {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut end = text.len().min(LONGEST);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        Self { text: text[..end].to_owned(), cut: end < text.len() }
+    }
+}
+
+/// Which values to take: JSON pointers as a tree, so that one pass over the text finds all of them.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    /// The slot for the first top-level key that is not the named one.
+    other: Option<(String, usize)>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Node {
+    slot: Option<usize>,
+    children: Vec<(String, usize)>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self { nodes: vec![Node::default()], other: None }
+    }
+}
+
+/// The deepest pointer that is followed; also what bounds the recursion over hostile JSON.
+const DEEPEST: usize = 16;
+
+impl Tree {
+    /// Adds a JSON pointer (RFC 6901) whose value goes into `slot`; `false` where it is not one.
+    pub(crate) fn add(&mut self, pointer: &str, slot: usize) -> bool {
+        let Some(path) = pointer.strip_prefix('/') else { return false };
+        if path.split('/').count() > DEEPEST {
+            return false;
+        }
+        let mut at = 0;
+        for token in path.split('/') {
+            let token = token.replace("~1", "/").replace("~0", "~");
+            at = self.child(at, token);
+        }
+        self.nodes[at].slot = Some(slot);
+        true
+    }
+
+    /// Takes the first top-level key other than `name` into `slot`.
+    pub(crate) fn add_other_key(&mut self, name: &str, slot: usize) {
+        self.other = Some((name.to_owned(), slot));
+    }
+
+    fn child(&mut self, at: usize, token: String) -> usize {
+        if let Some((_, child)) = self.nodes[at].children.iter().find(|(name, _)| *name == token) {
+            return *child;
+        }
+        let child = self.nodes.len();
+        self.nodes.push(Node::default());
+        self.nodes[at].children.push((token, child));
+        child
+    }
+
+    fn is_empty(&self) -> bool {
+        self.nodes.len() == 1 && self.other.is_none()
+    }
+
+    /// Fills the slots from a JSON text. Where the text is broken, what came before the break stays.
+    pub(crate) fn pluck(&self, json: &[u8], slots: &mut [Option<Found>]) {
+        if self.is_empty() {
+            return;
+        }
+        let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+        let mut reader = serde_json::Deserializer::from_slice(json);
+        let _ = Take { tree: self, at: 0, slots }.deserialize(&mut reader);
+    }
+}
+
+struct Take<'t> {
+    tree: &'t Tree,
+    at: usize,
+    slots: &'t mut [Option<Found>],
+}
+
+impl Take<'_> {
+    fn keep(&mut self, text: &str) {
+        let slot = self.tree.nodes[self.at].slot.and_then(|slot| self.slots.get_mut(slot));
+        if let Some(slot) = slot {
+            *slot = Some(Found::new(text));
+        }
+    }
+
+    fn keep_shown(&mut self, value: impl fmt::Display) {
+        if self.tree.nodes[self.at].slot.is_some() {
+            self.keep(&value.to_string());
+        }
+    }
+
+    fn note_other_key(&mut self, key: &str) {
+        let Some((name, slot)) = &self.tree.other else { return };
+        let slot = self.slots.get_mut(*slot).filter(|slot| self.at == 0 && slot.is_none() && key != name);
+        if let Some(slot) = slot {
+            *slot = Some(Found::new(key));
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Take<'_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<(), D::Error> {
+        input.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Take<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("any JSON value")
+    }
+
+    fn visit_bool<E>(mut self, value: bool) -> Result<(), E> {
+        self.keep_shown(value);
+        Ok(())
+    }
+
+    fn visit_i64<E>(mut self, value: i64) -> Result<(), E> {
+        self.keep_shown(value);
+        Ok(())
+    }
+
+    fn visit_u64<E>(mut self, value: u64) -> Result<(), E> {
+        self.keep_shown(value);
+        Ok(())
+    }
+
+    fn visit_f64<E>(mut self, value: f64) -> Result<(), E> {
+        self.keep_shown(value);
+        Ok(())
+    }
+
+    fn visit_str<E>(mut self, value: &str) -> Result<(), E> {
+        self.keep(value);
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        for index in 0usize.. {
+            let node = &self.tree.nodes[self.at];
+            let child = if node.children.is_empty() {
+                None
+            } else {
+                node.children.iter().find(|(name, _)| name.parse() == Ok(index)).map(|(_, child)| *child)
+            };
+            let more = match child {
+                Some(at) => {
+                    list.next_element_seed(Take { tree: self.tree, at, slots: self.slots })?.is_some()
+                }
+                None => list.next_element::<IgnoredAny>()?.is_some(),
+            };
+            if !more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(child) = map.next_key_seed(Key { take: &mut self })? {
+            match child {
+                Some(at) => map.next_value_seed(Take { tree: self.tree, at, slots: self.slots })?,
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Looks a key up without copying it.
+struct Key<'k, 't> {
+    take: &'k mut Take<'t>,
+}
+
+impl<'de> DeserializeSeed<'de> for Key<'_, '_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, input: D) -> Result<Self::Value, D::Error> {
+        input.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Key<'_, '_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a key")
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
+        self.take.note_other_key(key);
+        let node = &self.take.tree.nodes[self.take.at];
+        Ok(node.children.iter().find(|(name, _)| name == key).map(|(_, child)| *child))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plucked(json: &str, pointers: &[&str]) -> Vec<Option<String>> {
+        let mut tree = Tree::default();
+        for (slot, pointer) in pointers.iter().enumerate() {
+            assert!(tree.add(pointer, slot));
+        }
+        let mut slots = vec![None; pointers.len()];
+        tree.pluck(json.as_bytes(), &mut slots);
+        slots.into_iter().map(|found| found.map(|found| found.text)).collect()
+    }
+
+    #[test]
+    fn values_are_found_by_pointer() {
+        let json =
+            r#"{"a":{"b":[1,{"c":"x"}],"skip":[[[]]]},"n":18446744073709551615,"t":true,"z":null,"a/b":"s"}"#;
+        let found = plucked(json, &["/a/b/1/c", "/n", "/t", "/z", "/a~1b", "/a", "/nope"]);
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            found,
+            [text("x"), text("18446744073709551615"), text("true"), None, text("s"), None, None]
+        );
+    }
+
+    #[test]
+    fn what_came_before_a_break_stays() {
+        assert_eq!(plucked(r#"{"id":"e1","data":{"x":"#, &["/id", "/data/x"]), [Some("e1".to_owned()), None]);
+        assert_eq!(plucked("not json", &["/id"]), [None]);
+        assert_eq!(plucked("\u{feff}{\"id\":1}", &["/id"]), [Some("1".to_owned())]);
+    }
+
+    #[test]
+    fn hostile_depth_does_no_harm() {
+        let deep = "[".repeat(1_000_000);
+        assert_eq!(plucked(&deep, &["/0/0/0"]), [None]);
+        let deep = format!("{{\"a\":{}1{},\"id\":2}}", "[".repeat(200_000), "]".repeat(200_000));
+        assert_eq!(plucked(&deep, &["/id"]), [Some("2".to_owned())]);
+    }
+
+    #[test]
+    fn the_other_key_is_the_first_one_that_is_not_named() {
+        let mut tree = Tree::default();
+        tree.add_other_key("update_id", 0);
+        let mut slots = [None];
+        tree.pluck(br#"{"update_id":1,"message":{"x":1},"more":2}"#, &mut slots);
+        assert_eq!(slots[0].as_ref().unwrap().text, "message");
+    }
+}

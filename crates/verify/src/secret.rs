@@ -1,0 +1,127 @@
+//! What a source's signatures are checked with.
+
+use std::fmt;
+
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, STANDARD_NO_PAD},
+};
+
+use crate::{PublicKey, parse_public_key, scheme::KeyMode};
+
+/// A secret's bytes, as they were configured. They are never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretBytes(Box<[u8]>);
+
+impl SecretBytes {
+    /// The bytes, for those who compute with them.
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<T: Into<Vec<u8>>> From<T> for SecretBytes {
+    fn from(bytes: T) -> Self {
+        Self(bytes.into().into_boxed_slice())
+    }
+}
+
+impl fmt::Debug for SecretBytes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("SecretBytes(…)")
+    }
+}
+
+/// One secret or public key of a source, with the label under which a verdict names it.
+#[derive(Clone, Debug)]
+pub struct Secret {
+    /// What a verdict calls it.
+    pub label: String,
+    value: SecretBytes,
+    public: Option<PublicKey>,
+}
+
+impl Secret {
+    /// A shared secret, byte for byte as it was configured. A text that begins with `whpk_` is a public key
+    /// (Standard Webhooks), and serves as one too.
+    pub fn new(label: impl Into<String>, value: impl Into<SecretBytes>) -> Self {
+        let value = value.into();
+        let public =
+            value.expose().starts_with(b"whpk_").then(|| parse_public_key(value.expose()).ok()).flatten();
+        Self { label: label.into(), value, public }
+    }
+
+    /// A public key, for providers that sign with the private one.
+    pub fn public_key(label: impl Into<String>, key: PublicKey) -> Self {
+        Self { label: label.into(), value: SecretBytes::from(Vec::new()), public: Some(key) }
+    }
+
+    /// The configured bytes; empty where it is only a public key.
+    pub fn value(&self) -> &SecretBytes {
+        &self.value
+    }
+
+    /// The public key, where it is one.
+    pub(crate) fn as_public(&self) -> Option<&PublicKey> {
+        self.public.as_ref()
+    }
+
+    /// Whether it can be used with that key mode at all (it may still be malformed).
+    pub(crate) fn suits(&self, mode: KeyMode) -> bool {
+        match mode {
+            KeyMode::Public => self.public.is_some(),
+            _ => self.public.is_none() && !self.value.expose().is_empty(),
+        }
+    }
+}
+
+const PREFIX: &[u8] = b"whsec_";
+
+/// A secret's bytes as key bytes; `None` where the mode wants base64 and they are not.
+pub(crate) fn key_bytes(secret: &[u8], mode: KeyMode) -> Option<std::borrow::Cow<'_, [u8]>> {
+    let after_prefix = secret.strip_prefix(PREFIX);
+    match (mode, after_prefix) {
+        (KeyMode::Utf8 | KeyMode::Compare, _) | (KeyMode::WhsecOrUtf8, None) => Some(secret.into()),
+        (KeyMode::Public, _) | (KeyMode::WhsecRequired, None) => None,
+        (KeyMode::Whsec | KeyMode::WhsecRequired | KeyMode::WhsecOrUtf8, _) => {
+            decode_base64(after_prefix.unwrap_or(secret)).map(Into::into)
+        }
+    }
+}
+
+/// Decodes standard base64, with or without padding; `None` where it isn't, or holds nothing. White space at the ends
+/// is passed over, as the SDKs' decoders do.
+pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    let text = text.trim_ascii();
+    let decoded = STANDARD.decode(text).or_else(|_| STANDARD_NO_PAD.decode(text)).ok()?;
+    (!decoded.is_empty()).then_some(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_never_printed() {
+        let secret = Secret::new("main", "hush-hush");
+        assert!(!format!("{secret:?}").contains("hush"));
+    }
+
+    #[test]
+    fn key_modes_read_secrets_as_the_sdks_do() {
+        let table: [(&str, KeyMode, Option<&[u8]>); 9] = [
+            ("text", KeyMode::Utf8, Some(b"text")),
+            ("whsec_Zm9v", KeyMode::Utf8, Some(b"whsec_Zm9v")),
+            ("whsec_Zm9v", KeyMode::Whsec, Some(b"foo")),
+            ("Zm9v", KeyMode::Whsec, Some(b"foo")),
+            ("whsec_Zm9v\n", KeyMode::Whsec, Some(b"foo")),
+            ("Zm9v", KeyMode::WhsecRequired, None),
+            ("Zm9v", KeyMode::WhsecOrUtf8, Some(b"Zm9v")),
+            ("whsec_Zm9v", KeyMode::WhsecOrUtf8, Some(b"foo")),
+            ("whsec_", KeyMode::Whsec, None),
+        ];
+        for (secret, mode, expected) in table {
+            assert_eq!(key_bytes(secret.as_bytes(), mode).as_deref(), expected, "{secret} {mode:?}");
+        }
+    }
+}

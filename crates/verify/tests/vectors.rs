@@ -1,0 +1,175 @@
+//! The published and derived vectors of the providers that we verify, read from outside the repository.
+//!
+//! They carry third-party test data and are not copied here; `tests/sdk.rs` and `tests/variants.rs` test the same
+//! things in a clone without them.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
+
+use std::{collections::HashMap, fs, io::Write as _, path::PathBuf};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp, Verdict};
+use hookmitt_verify::{Inquiry, Secret, judge, parse_public_key, provider, recognise};
+use serde::Deserialize;
+
+const OPEN: [&str; 13] = [
+    "github",
+    "stripe",
+    "slack",
+    "shopify",
+    "standardwebhooks",
+    "svix",
+    "clerk",
+    "resend",
+    "openai",
+    "anthropic",
+    "replicate",
+    "polar",
+    "liveblocks",
+];
+const DERIVED: [&str; 1] = ["telegram"];
+
+#[derive(Deserialize)]
+struct Vector {
+    id: String,
+    provider: String,
+    scheme: String,
+    secret: Option<String>,
+    secrets: Option<Vec<String>>,
+    public_key: Option<String>,
+    method: String,
+    url: String,
+    headers: Vec<(String, String)>,
+    body_base64: String,
+    now_unix: i64,
+    expect: String,
+    reason: String,
+    #[serde(default)]
+    ambiguous: bool,
+}
+
+#[derive(Deserialize)]
+struct Causes {
+    codes: HashMap<String, Vec<String>>,
+    undecidable: HashMap<String, Vec<String>>,
+}
+
+impl Causes {
+    /// The codes that may come first for that reason; `None` where it names a scenario.
+    fn of(&self, reason: &str) -> Option<Vec<&str>> {
+        if let Some(codes) = self.undecidable.get(reason) {
+            return Some(codes.iter().map(String::as_str).collect());
+        }
+        let found = self.codes.iter().find(|(_, reasons)| reasons.iter().any(|known| known == reason));
+        found.map(|(code, _)| vec![code.as_str()])
+    }
+}
+
+fn vectors_folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors")
+}
+
+fn read(folder: &str) -> Vec<Vector> {
+    let mut paths: Vec<_> =
+        fs::read_dir(vectors_folder().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap()).collect()
+}
+
+impl Vector {
+    fn request(&self) -> Request {
+        let (_, path) =
+            self.url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).unwrap_or_default();
+        Request {
+            method: self.method.clone(),
+            path: format!("/{path}"),
+            query: None,
+            version: HttpVersion::Http11,
+            headers: HeaderLines::from_pairs(self.headers.iter().map(|(name, value)| (name, value))).unwrap(),
+            body: STANDARD.decode(&self.body_base64).unwrap().into(),
+        }
+    }
+
+    fn secrets(&self) -> Vec<Secret> {
+        let several = self.secrets.clone().or_else(|| self.secret.clone().map(|secret| vec![secret]));
+        let shared =
+            several.into_iter().flatten().enumerate().map(|(at, text)| Secret::new(at.to_string(), text));
+        let public = self
+            .public_key
+            .as_ref()
+            .map(|key| Secret::public_key("public", parse_public_key(key.as_bytes()).unwrap()));
+        shared.chain(public).collect()
+    }
+
+    /// What is wrong with our answer; `None` where it is right.
+    fn complaint(&self, causes: &Causes) -> Option<String> {
+        let (request, secrets) = (self.request(), self.secrets());
+        let judged = judge(&Inquiry {
+            request: &request,
+            url: Some(&self.url),
+            provider: Some(provider(&self.provider).unwrap()),
+            generic: None,
+            scheme: Some(&self.scheme),
+            secrets: &secrets,
+            tolerance: None,
+            at: Timestamp::from_seconds(self.now_unix),
+            params: &[],
+        });
+        let valid = judged.verdict == Verdict::Valid;
+        if !self.ambiguous && valid != (self.expect == "valid") {
+            return Some(format!(
+                "{}: {} instead of {}; {:?}",
+                self.id, judged.verdict, self.expect, judged.causes
+            ));
+        }
+        let expected = causes.of(&self.reason).filter(|_| !valid)?;
+        let first = judged.causes.first().map_or("", |cause| cause.code.as_str());
+        (!expected.contains(&first)).then(|| format!("{}: {first} instead of {expected:?}", self.id))
+    }
+}
+
+/// Says that something was left out, where a run counts such things.
+fn skipped(why: &str) {
+    writeln!(std::io::stderr().lock(), "skipped: {why}").unwrap();
+    if let Some(path) = std::env::var_os("HOOKMITT_SKIPPED") {
+        let file = fs::OpenOptions::new().create(true).append(true).open(path);
+        writeln!(file.unwrap(), "{why}").unwrap();
+    }
+}
+
+#[test]
+fn every_vector_gets_its_verdict_and_first_cause() {
+    if !vectors_folder().is_dir() {
+        return skipped("the shared vectors are not there (../shared/vectors)");
+    }
+    let causes: Causes =
+        toml::from_str(&fs::read_to_string(vectors_folder().join("causes.toml")).unwrap()).unwrap();
+    let open = OPEN.iter().map(|name| format!("open/{name}"));
+    let derived = DERIVED.iter().map(|name| format!("derived/open/{name}"));
+    let mut complaints = Vec::new();
+    let mut count = 0;
+    for folder in open.chain(derived) {
+        for vector in read(&folder) {
+            complaints.extend(vector.complaint(&causes));
+            count += 1;
+        }
+    }
+    let failed = complaints.len();
+    writeln!(std::io::stderr().lock(), "vectors: {} passed, {failed} failed", count - failed).unwrap();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn the_vectors_providers_are_recognised() {
+    if !vectors_folder().is_dir() {
+        return skipped("the shared vectors are not there (../shared/vectors)");
+    }
+    for (folder, expected) in
+        [("open/github", "github"), ("open/slack", "slack"), ("derived/open/gitea", "gitea")]
+    {
+        for vector in read(folder) {
+            let found = recognise(&vector.request().headers).map(|provider| provider.id.as_str());
+            assert_eq!(found, Some(expected), "{}", vector.id);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The window: a Tauri shell over the same core as the `hookmitt` command.
+//!
+//! The core runs in this process (`core`), or in the hookmitt that already works on the data directory. The page asks
+//! it through two commands, `api` and `live`; nothing listens on TCP but the capture port.
+
+mod args;
+mod automation;
+mod bridge;
+mod closing;
+mod core;
+mod desktop;
+mod display;
+mod download;
+mod external;
+mod frames;
+mod headless;
+mod live;
+mod quit;
+mod say;
+mod settings;
+mod state;
+mod timings;
+mod tray;
+mod window;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::{args::Args, say::say};
+
+/// Runs until the end is wished for: in a window, or without one where there is no display.
+pub fn run() -> ExitCode {
+    timings::begin();
+    automation::clear();
+    let args = Args::parse();
+    if !display::is_there() {
+        return headless::run(&args);
+    }
+    hookmitt_cli::log_to_stderr();
+    match hookmitt_cli::data_dir(args.data_dir.clone()) {
+        Ok(data_dir) => desktop::run(&args, &data_dir),
+        Err(error) => {
+            say(format_args!("error: {error}"));
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What happens, for the page: the API's event stream through a channel.
+
+mod messages;
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use hookmitt_api::BoxBody;
+use http::{Request, Response, header};
+use http_body_util::BodyExt as _;
+use tauri::{
+    State, WebviewWindow,
+    ipc::{Channel, InvokeResponseBody},
+};
+use tokio::sync::oneshot;
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::{core::Core, frames, live::messages::Messages, state::Failure};
+
+/// How many messages the page may have before it.
+const AHEAD: usize = 64;
+
+/// How long the page may take to come to them.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The streams that are open.
+#[derive(Debug, Default)]
+pub(crate) struct Streams {
+    last: AtomicU32,
+    open: Mutex<HashMap<u32, AbortOnDropHandle<()>>>,
+}
+
+impl Streams {
+    /// Ends one.
+    fn end(&self, id: u32) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+
+    /// Ends all: the page that listened is gone.
+    pub(crate) fn end_all(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Opens a stream of the API. The channel gets each message as `{ name, data }`, and `null` at the end.
+#[tauri::command]
+pub(crate) async fn live(
+    path: String,
+    channel: Channel<InvokeResponseBody>,
+    window: WebviewWindow,
+    core: State<'_, Arc<Core>>,
+    streams: State<'_, Arc<Streams>>,
+) -> Result<u32, Failure> {
+    let answer = open(&core, &path).await?;
+    let id = streams.last.fetch_add(1, Ordering::Relaxed) + 1;
+    let (stop, all) = (core.stopping(), Arc::clone(&streams));
+    let pump = async move {
+        let listener = Listener { window, channel };
+        stop.run_until_cancelled(listener.pump(answer.into_body())).await;
+        listener.end();
+        all.end(id);
+    };
+    let mut open = streams.open.lock().unwrap_or_else(PoisonError::into_inner);
+    open.insert(id, AbortOnDropHandle::new(tauri::async_runtime::handle().inner().spawn(pump)));
+    Ok(id)
+}
+
+/// Ends a stream.
+#[tauri::command]
+pub(crate) fn live_stop(id: u32, streams: State<'_, Arc<Streams>>) {
+    streams.end(id);
+}
+
+async fn open(core: &Core, path: &str) -> Result<Response<BoxBody>, Failure> {
+    let mut request = Request::new(Bytes::new());
+    *request.uri_mut() =
+        frames::path(path).map_err(|error| Failure::new("bad-input", error.to_string(), None))?;
+    let answer = core.call(request).await?;
+    let kind = answer.headers().get(header::CONTENT_TYPE).map_or(b"" as &[u8], |kind| kind.as_bytes());
+    if answer.status().is_success() && kind.starts_with(b"text/event-stream") {
+        Ok(answer)
+    } else {
+        Err(Failure::new("no-stream", format!("{path} is no stream: {}", answer.status()), None))
+    }
+}
+
+/// The page's end of a stream.
+struct Listener {
+    window: WebviewWindow,
+    channel: Channel<InvokeResponseBody>,
+}
+
+impl Listener {
+    /// Hands over every message, until the stream ends or the page does not follow.
+    async fn pump(&self, mut body: BoxBody) {
+        let (mut messages, mut ahead) = (Messages::default(), 0);
+        while let Some(Ok(frame)) = body.frame().await {
+            let Ok(bytes) = frame.into_data() else { continue };
+            let Ok(ready) = messages.take(&bytes) else { return };
+            for message in ready {
+                if self.channel.send(InvokeResponseBody::Json(message.into_json())).is_err() {
+                    return;
+                }
+                ahead += 1;
+                if ahead == AHEAD {
+                    if !self.is_caught_up().await {
+                        return;
+                    }
+                    ahead = 0;
+                }
+            }
+        }
+    }
+
+    /// Waits until the page has run what it was sent: scripts run in the order in which they are given to it.
+    async fn is_caught_up(&self) -> bool {
+        let (done, ran) = oneshot::channel();
+        let done = Mutex::new(Some(done));
+        let say = move |_| {
+            let done = done.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let _nobody_waits = done.map(|done| done.send(()));
+        };
+        if self.window.eval_with_callback("0", say).is_err() {
+            return false;
+        }
+        tokio::time::timeout(PATIENCE, ran).await.is_ok()
+    }
+
+    fn end(&self) {
+        let _page_gone = self.channel.send(InvokeResponseBody::Json("null".to_owned()));
+    }
+}

@@ -1,0 +1,91 @@
+//! How far the core is, as the page and the tray are told.
+
+use hookmitt_api::StartError;
+use hookmitt_event::Explain as _;
+use serde::Serialize;
+
+/// How far the core is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub(crate) enum State {
+    /// Ports are taken, the inbox is opened.
+    #[default]
+    Starting,
+    /// It catches.
+    Running {
+        /// The URLs of the capture port.
+        capture: Vec<String>,
+        /// Whether another process does the work.
+        attached: bool,
+        /// What a person should know about.
+        warnings: Vec<String>,
+    },
+    /// It could not start; nothing is caught.
+    Failed(Failure),
+}
+
+/// Why the core could not start, or a command not be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Failure {
+    /// A stable name.
+    pub(crate) code: String,
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    /// In the words of the shell.
+    pub(crate) fn new(code: &str, message: impl Into<String>, hint: Option<&str>) -> Self {
+        Self { code: code.to_owned(), message: message.into(), hint: hint.map(str::to_owned) }
+    }
+}
+
+impl From<&StartError> for Failure {
+    fn from(error: &StartError) -> Self {
+        Self { code: error.code().to_owned(), message: error.to_string(), hint: error.hint() }
+    }
+}
+
+impl State {
+    /// One line for the tray.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Self::Starting => "Starting".to_owned(),
+            Self::Running { capture, .. } => match capture.first() {
+                Some(url) => format!("Catching on {url}"),
+                None => "Catching".to_owned(),
+            },
+            Self::Failed(failure) => format!("Not catching: {}", failure.message),
+        }
+    }
+
+    /// The URL to give to providers, once there is one.
+    pub(crate) fn capture_url(&self) -> Option<&str> {
+        match self {
+            Self::Running { capture, .. } => capture.first().map(String::as_str),
+            Self::Starting | Self::Failed(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{json, to_value};
+
+    use super::*;
+
+    #[test]
+    fn the_page_reads_it_by_its_name() {
+        assert_eq!(to_value(State::Starting).unwrap(), json!({"state": "starting"}));
+        let failed = State::Failed(Failure::new("port-taken", "port 4400 is taken", None));
+        let expected =
+            json!({"state": "failed", "code": "port-taken", "message": "port 4400 is taken", "hint": null});
+        assert_eq!(to_value(&failed).unwrap(), expected);
+        assert_eq!(failed.line(), "Not catching: port 4400 is taken");
+        let url = "http://127.0.0.1:4400".to_owned();
+        let running = State::Running { capture: vec![url.clone()], attached: false, warnings: Vec::new() };
+        assert_eq!(running.capture_url(), Some(url.as_str()));
+    }
+}

@@ -1,0 +1,117 @@
+//! Sends as fast as answers come, or at a steady pace, over kept connections.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use anyhow::ensure;
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use rand::{SeedableRng as _, rngs::SmallRng};
+use tokio::{net::TcpStream, task::JoinSet};
+
+use crate::workload::Workload;
+
+/// How the senders behave.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) connections: usize,
+    pub(crate) requests: u64,
+    /// Requests a second over all connections; `None` for as fast as answers come.
+    pub(crate) pace: Option<u32>,
+    pub(crate) seed: u64,
+}
+
+/// What came of it.
+pub(crate) struct Answered {
+    pub(crate) requests: u64,
+    pub(crate) took: Duration,
+    /// How long each answer took, sorted.
+    pub(crate) waits: Vec<Duration>,
+}
+
+impl Answered {
+    pub(crate) fn per_second(&self) -> f64 {
+        self.requests as f64 / self.took.as_secs_f64()
+    }
+}
+
+/// Sends, and waits for every answer. Anything but a 2xx is an error.
+pub(crate) async fn send(
+    address: SocketAddr,
+    workload: &Arc<Workload>,
+    load: Load,
+) -> anyhow::Result<Answered> {
+    let next = Arc::new(AtomicU64::new(0));
+    let mut ready = Vec::with_capacity(load.connections);
+    for number in 0..load.connections {
+        ready.push(Sender::connect(address, workload, load.seed.wrapping_add(number as u64)).await?);
+    }
+    let started = Instant::now();
+    let mut senders = JoinSet::new();
+    for sender in ready {
+        senders.spawn(sender.run(load, Arc::clone(&next), started));
+    }
+    let mut waits = Vec::new();
+    while let Some(ended) = senders.join_next().await {
+        waits.extend(ended??);
+    }
+    let took = started.elapsed();
+    waits.sort_unstable();
+    Ok(Answered { requests: load.requests, took, waits })
+}
+
+/// A kept connection, over hyper's client.
+struct Sender {
+    connection: SendRequest<Full<Bytes>>,
+    _driver: JoinSet<hyper::Result<()>>,
+    workload: Arc<Workload>,
+    random: SmallRng,
+}
+
+impl Sender {
+    async fn connect(address: SocketAddr, workload: &Arc<Workload>, seed: u64) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let (connection, driver) = http1::handshake(TokioIo::new(stream)).await?;
+        let mut driving = JoinSet::new();
+        driving.spawn(driver);
+        let random = SmallRng::seed_from_u64(seed);
+        Ok(Self { connection, _driver: driving, workload: Arc::clone(workload), random })
+    }
+
+    async fn run(
+        mut self,
+        load: Load,
+        next: Arc<AtomicU64>,
+        started: Instant,
+    ) -> anyhow::Result<Vec<Duration>> {
+        let mut waits = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= load.requests {
+                return Ok(waits);
+            }
+            let mut sent = Instant::now();
+            if let Some(pace) = load.pace {
+                let due = started + Duration::from_secs_f64(number as f64 / f64::from(pace));
+                tokio::time::sleep_until(due.into()).await;
+                // From the moment when it was due: a late start counts as waiting.
+                sent = due;
+            }
+            let request = self.workload.request(number as usize, &mut self.random)?;
+            let answer = self.connection.send_request(request).await?;
+            let status = answer.status();
+            let body = answer.into_body().collect().await?.to_bytes();
+            ensure!(status.is_success(), "answered {status}: {}", String::from_utf8_lossy(&body));
+            waits.push(sent.elapsed());
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `make bench`: how fast a durable capture is beside a bare handler, how soon it answers, how much memory it takes.
+//!
+//! Prints a table and writes `target/bench/speed.json`. Machines are noisy: what counts is the ratio within one run.
+
+mod load;
+mod measured;
+mod report;
+mod servers;
+mod workload;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let outcome = match (arguments.next().as_deref(), arguments.next()) {
+        (Some("--bare-handler"), _) => servers::bare_handler(),
+        // Only the load, on a server that is being profiled.
+        (Some("--load"), Some(address)) => measured::load_only(&address),
+        _ => measured::run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            #[expect(clippy::print_stderr, reason = "a benchmark reports to its caller")]
+            {
+                eprintln!("error: {error:#}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

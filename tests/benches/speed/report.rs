@@ -1,0 +1,132 @@
+//! The table and the JSON file.
+
+use std::{fs, path::Path, process::Command, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::{
+    measured::{BARE, CONNECTIONS, DURABLE, Measured, Pair, SEED, WARM_UP},
+    workload::BODY,
+};
+
+/// Prints the table; writes the figures with what is needed to judge them.
+pub(crate) fn write(measured: &Measured) -> anyhow::Result<()> {
+    let figures = Figures::of(measured);
+    figures.print();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/bench");
+    fs::create_dir_all(&folder)?;
+    let json = figures.json(&measured.pairs);
+    fs::write(folder.join("speed.json"), serde_json::to_string_pretty(&json)? + "\n")?;
+    Ok(())
+}
+
+/// What is reported: rates in requests a second, spans in milliseconds, memory in MiB.
+struct Figures {
+    bare: f64,
+    durable: f64,
+    ratio: f64,
+    wal: f64,
+    sync: (f64, f64),
+    steady: (f64, f64),
+    first_capture: f64,
+    idle: f64,
+    full: f64,
+}
+
+impl Figures {
+    fn of(measured: &Measured) -> Self {
+        let of_pairs = |figure: fn(&Pair) -> f64| median(measured.pairs.iter().map(figure).collect());
+        let both = |sorted: &[Duration]| (percentile(sorted, 50.0), percentile(sorted, 99.0));
+        Self {
+            bare: of_pairs(|pair| pair.bare),
+            durable: of_pairs(|pair| pair.durable),
+            ratio: of_pairs(|pair| pair.durable / pair.bare),
+            wal: mib(measured.pairs.iter().map(|pair| pair.wal).max().unwrap_or(0)),
+            sync: both(&measured.syncs),
+            steady: both(&measured.steady),
+            first_capture: millis(measured.first_capture),
+            idle: mib(measured.idle_bytes),
+            full: mib(measured.full_bytes),
+        }
+    }
+
+    /// The longest that 99 of 100 answers may take: 3 ms and three syncs.
+    fn steady_limit(&self) -> f64 {
+        3.0 + 3.0 * self.sync.1
+    }
+
+    fn print(&self) {
+        let limit = self.steady_limit();
+        line("bare handler, requests a second", format!("{:.0}", self.bare), None);
+        line("durable capture, requests a second", format!("{:.0}", self.durable), None);
+        let wanted = "0.25 or more; aim 0.30".to_owned();
+        line("durable : bare", format!("{:.3}", self.ratio), Some((wanted, self.ratio >= 0.25)));
+        line("fdatasync p50, ms", format!("{:.2}", self.sync.0), None);
+        line("fdatasync p99, ms", format!("{:.2}", self.sync.1), None);
+        at_most("write-ahead log, largest, MiB", self.wal, 128.0);
+        line("answer at 200/s, p50, ms", format!("{:.2}", self.steady.0), None);
+        at_most("answer at 200/s, p99, ms", self.steady.1, limit);
+        at_most("first capture after start, ms", self.first_capture, 150.0);
+        at_most("resident when idle, MiB", self.idle, 40.0);
+        at_most("resident after 100,000 events, MiB", self.full, 150.0);
+    }
+
+    fn json(&self, pairs: &[Pair]) -> Value {
+        let pair = |pair: &Pair| json!({ "bare": pair.bare, "durable": pair.durable, "wal_bytes": pair.wal });
+        json!({
+            "seed": SEED,
+            "body_bytes": BODY,
+            "connections": CONNECTIONS,
+            "requests": { "bare": BARE, "durable": DURABLE, "warm_up": WARM_UP },
+            "pairs": pairs.iter().map(pair).collect::<Vec<_>>(),
+            "ratio_median": self.ratio,
+            "fdatasync_ms": { "p50": self.sync.0, "p99": self.sync.1 },
+            "steady_200_ms": { "p50": self.steady.0, "p99": self.steady.1, "limit": self.steady_limit() },
+            "first_capture_ms": self.first_capture,
+            "resident_mib": { "idle": self.idle, "after_100000_events": self.full },
+            "machine": machine(),
+            "commit": said("git", &["rev-parse", "HEAD"]),
+            "changed_since": !said("git", &["status", "--porcelain"]).is_empty(),
+        })
+    }
+}
+
+fn at_most(name: &str, value: f64, limit: f64) {
+    line(name, format!("{value:.2}"), Some((format!("{limit:.2} or less"), value <= limit)));
+}
+
+#[expect(clippy::print_stdout, reason = "this is what a benchmark is for")]
+fn line(name: &str, value: String, wanted: Option<(String, bool)>) {
+    let wanted = wanted.map(|(text, met)| format!("{text}  {}", if met { "met" } else { "MISSED" }));
+    println!("{name:<44} {value:>14}   {}", wanted.unwrap_or_default());
+}
+
+fn percentile(sorted: &[Duration], percent: f64) -> f64 {
+    let place = (sorted.len() as f64 * percent / 100.0).ceil() as usize;
+    sorted.get(place.clamp(1, sorted.len().max(1)) - 1).map_or(0.0, |span| millis(*span))
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or_default()
+}
+
+fn millis(span: Duration) -> f64 {
+    span.as_secs_f64() * 1_000.0
+}
+
+fn mib(bytes: u64) -> f64 {
+    bytes as f64 / 1_048_576.0
+}
+
+fn machine() -> Value {
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name\t: ")).unwrap_or("unknown");
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    json!({ "cpu": model, "cores": cores, "system": std::env::consts::OS, "arch": std::env::consts::ARCH })
+}
+
+fn said(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,56 @@
+//! Stories across the crates: real sockets, real files, real processes. One binary, one file for each subject.
+#![expect(clippy::unwrap_used, reason = "a story that can't go on has failed")]
+
+mod stories {
+    mod api;
+    mod api_list;
+    mod api_live;
+    mod api_manage;
+    mod api_page;
+    mod bad_input;
+    mod capture;
+    mod capture_answer;
+    mod capture_whole;
+    mod capture_wire;
+    mod cli;
+    mod cli_exits;
+    mod cli_output;
+    mod dedupe;
+    mod dedupe_judged;
+    mod dedupe_order;
+    mod delivery;
+    mod delivery_one;
+    mod durability;
+    mod fixtures;
+    mod full_disk;
+    mod glance;
+    mod glance_live;
+    mod golden;
+    mod keychain;
+    mod layers;
+    mod limits;
+    mod limits_port;
+    mod listen;
+    mod order;
+    mod pages;
+    mod providers;
+    mod replay;
+    mod send;
+    mod syncs;
+    mod takeover;
+    mod targets;
+    mod threats;
+    mod threats_api;
+    mod threats_loops;
+    mod verify;
+    #[cfg(target_os = "linux")]
+    mod window;
+    #[cfg(target_os = "linux")]
+    mod window_deb;
+    #[cfg(target_os = "linux")]
+    mod window_page;
+    #[cfg(target_os = "linux")]
+    mod window_shell;
+    #[cfg(target_os = "linux")]
+    mod window_tray;
+}

@@ -1,0 +1,149 @@
+//! A full disk: nothing is acknowledged that is not stored, nothing ends, and capture goes on once there is room.
+
+use std::{collections::HashMap, path::PathBuf};
+
+use hookmitt_stories::{Reply, Server, eventually, lacking, post, serve, under};
+use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::process::Command;
+
+/// The whole disk, and the part of it that is taken up until room is made.
+const DISK: &str = "size=10m,mode=700";
+const FILLER: usize = 4 << 20;
+
+/// Event id and body of what was acknowledged.
+type Acknowledged = HashMap<String, Vec<u8>>;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_refuses_captures_answers_reads_and_recovers_by_itself() {
+    let Some(SmallDisk { mut server, mounted, folder: _held }) = SmallDisk::start().await else { return };
+    let mut random = SmallRng::seed_from_u64(8);
+    let mut acknowledged = Acknowledged::new();
+    std::fs::write(mounted.join("filler"), vec![1; FILLER]).expect("a filler");
+
+    // Large ones first, then such as fit into what they left.
+    for size in [64 << 10, 4 << 10, 1] {
+        let refusal = fill(&server, size, &mut random, &mut acknowledged).await;
+        assert_refused(&refusal);
+    }
+    assert!(acknowledged.len() > 10, "{} were stored before the disk was full", acknowledged.len());
+
+    // What can't be stored is not acknowledged, however often it is tried, and what is stored can be read.
+    for _ in 0..20 {
+        assert_refused(&post(server.capture, "/demo", &[], b"again").await);
+    }
+    assert_readable(&server, &acknowledged).await;
+    let stats = server.ask("GET", "/api/stats", Value::Null).await;
+    assert_eq!(stats["events"], acknowledged.len());
+    let refused = stats["refused"].as_array().expect("a list");
+    assert!(refused.len() >= 23, "{} refusals are shown", refused.len());
+    for refusal in refused {
+        let seen = (&refusal["code"], &refusal["status"], &refusal["target"]);
+        assert_eq!(seen, (&"disk-full".into(), &503.into(), &"/demo".into()), "{refusal}");
+    }
+    let logged = || {
+        server.said().lines().filter(|line| line.contains("the disk that holds the inbox is full")).count()
+    };
+    eventually("each refusal is logged on stderr", async || (logged() >= 23).then_some(())).await;
+
+    std::fs::remove_file(mounted.join("filler")).expect("room again");
+    for _ in 0..100 {
+        let (body, reply) = post_random(&server, 4 << 10, &mut random).await;
+        note(&mut acknowledged, body, &reply);
+    }
+    assert_readable(&server, &acknowledged).await;
+    assert_eq!(server.process.try_wait().expect("a status"), None, "it ended: {}", server.said());
+
+    let checks = server.ask("GET", "/api/doctor", Value::Null).await;
+    let inbox = &checks["checks"][0];
+    assert_eq!((&inbox["name"], &inbox["ok"]), (&"inbox".into(), &true.into()), "{checks}");
+    server.kill().await;
+}
+
+/// `hookmitt serve` with its data on a disk of its own, in memory.
+struct SmallDisk {
+    server: Server,
+    /// The disk as seen from here.
+    mounted: PathBuf,
+    folder: TempDir,
+}
+
+impl SmallDisk {
+    /// Mounts in a namespace that only the server is in, so that the mount goes when it does, however that ends.
+    /// `None`: this machine can't, and need not.
+    async fn start() -> Option<Self> {
+        let Some(namespace) = namespace().await else {
+            lacking(
+                "a mount namespace for a small disk (unshare --mount)",
+                "run as root, or allow user namespaces",
+            );
+            return None;
+        };
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let data = folder.path().join("data");
+        std::fs::create_dir(&data).expect("a folder");
+        let mount = format!("mount -t tmpfs -o {DISK} hookmitt {} && exec \"$0\" \"$@\"", data.display());
+        let wrapper: Vec<_> = namespace.into_iter().chain(["sh", "-c", &mount]).collect();
+        let server = Server::spawn(under(&wrapper, &serve(&data))).await;
+        let inside = data.strip_prefix("/").expect("an absolute path");
+        let mounted = PathBuf::from(format!("/proc/{}/root", server.pid())).join(inside);
+        assert!(mounted.join("inbox.db").exists(), "{} is not the server's disk", mounted.display());
+        Some(Self { server, mounted, folder })
+    }
+}
+
+/// How a mount namespace is had here: as root, or as root of a user namespace.
+async fn namespace() -> Option<Vec<&'static str>> {
+    for way in [vec!["unshare", "--mount"], vec!["unshare", "--map-root-user", "--mount"]] {
+        let tried = Command::new(way[0])
+            .args(&way[1..])
+            .args(["mount", "-t", "tmpfs", "none", "/tmp"])
+            .output()
+            .await;
+        if tried.is_ok_and(|tried| tried.status.success()) {
+            return Some(way);
+        }
+    }
+    None
+}
+
+/// Posts bodies of that size until one is refused.
+async fn fill(server: &Server, size: usize, random: &mut SmallRng, acknowledged: &mut Acknowledged) -> Reply {
+    for _ in 0..10_000 {
+        let (body, reply) = post_random(server, size, random).await;
+        if reply.status == 503 {
+            return reply;
+        }
+        note(acknowledged, body, &reply);
+    }
+    panic!("a 10 MiB disk takes 10,000 more events");
+}
+
+async fn post_random(server: &Server, size: usize, random: &mut SmallRng) -> (Vec<u8>, Reply) {
+    let mut body = vec![0; size];
+    random.fill_bytes(&mut body);
+    let reply = post(server.capture, "/demo", &[], &body).await;
+    (body, reply)
+}
+
+fn note(acknowledged: &mut Acknowledged, body: Vec<u8>, reply: &Reply) {
+    assert_eq!(reply.status, 202, "{}", String::from_utf8_lossy(&reply.body));
+    let id = reply.header("x-hookmitt-event-id").expect("an event id");
+    acknowledged.insert(id.to_owned(), body);
+}
+
+fn assert_refused(reply: &Reply) {
+    assert_eq!((reply.status, &reply.json()["code"]), (503, &"disk-full".into()), "{:?}", reply.json());
+    let wait: u32 = reply.header("retry-after").expect("Retry-After").parse().expect("seconds");
+    assert!((1..=60).contains(&wait), "{wait} s");
+    assert_eq!(reply.header("x-hookmitt-event-id"), None);
+}
+
+async fn assert_readable(server: &Server, acknowledged: &Acknowledged) {
+    for (id, body) in acknowledged {
+        let reply = server.call("GET", &format!("/api/events/{id}/body"), &Value::Null).await;
+        assert_eq!(reply.status, 200, "event {id}: {:?}", reply.json());
+        assert!(reply.body == *body, "event {id} has other bytes");
+    }
+}

@@ -1,0 +1,225 @@
+//! What a sender may use, at capture ports with limits of their own (Threat 7).
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use hookmitt_catch::{Caught, Connections, Limits, Refusal, Reply, Sink, accept, bind, catch};
+use hookmitt_stories::{Connection, exchange, parse_reply, post, request};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    sync::Notify,
+    task::JoinSet,
+    time::{Instant, MissedTickBehavior, interval},
+};
+use tokio_util::sync::CancellationToken;
+
+/// A capture port with limits of its own.
+struct Port {
+    address: SocketAddr,
+    kept: Arc<Kept>,
+    stop: CancellationToken,
+    running: JoinSet<()>,
+}
+
+#[derive(Default)]
+struct Kept {
+    bodies: Mutex<Vec<Bytes>>,
+    refusals: Mutex<Vec<Refusal>>,
+    held: Held,
+}
+
+/// What is caught at `/demo/held` is not stored before it may be.
+#[derive(Default)]
+struct Held {
+    caught: Notify,
+    go: Notify,
+}
+
+impl Sink for Kept {
+    async fn caught(&self, caught: Caught) -> Reply {
+        if caught.path == "/held" {
+            self.held.caught.notify_one();
+            self.held.go.notified().await;
+        }
+        self.bodies.lock().unwrap().push(caught.body);
+        Reply::json(202, "{}".to_owned())
+    }
+
+    fn refused(&self, refusal: Refusal) {
+        self.refusals.lock().unwrap().push(refusal);
+    }
+}
+
+impl Port {
+    fn open(limits: Limits) -> Self {
+        let bound = bind(None, 0).expect("a free port");
+        let address = bound.addresses()[0];
+        let (kept, stop) = (Arc::<Kept>::default(), CancellationToken::new());
+        let mut running = JoinSet::new();
+        running.spawn(catch(bound, Arc::clone(&kept), limits, stop.clone()));
+        Self { address, kept, stop, running }
+    }
+
+    /// Stops, and answers how many bodies were kept and which refusals were noted.
+    async fn close(self) -> (usize, Vec<u16>) {
+        self.stop.cancel();
+        self.running.join_all().await;
+        let refused = self.kept.refusals.lock().unwrap().iter().map(|refusal| refusal.status).collect();
+        (self.kept.bodies.lock().unwrap().len(), refused)
+    }
+}
+
+const LONG: Duration = Duration::from_secs(50);
+
+fn patient() -> Limits {
+    Limits { head_time: LONG, body_pause: LONG, body_time: LONG, ..Limits::default() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_what_is_in_flight_altogether_is_bounded_and_above_it_senders_are_told_to_come_back() {
+    let port = Port::open(Limits { in_flight: 64 * 1024, ..patient() });
+    let mut holder = Connection::open(port.address).await;
+    assert!(holder.send(&request("POST", "/demo/held", &[], &[b'x'; 50_000])).await);
+    port.kept.held.caught.notified().await;
+    // Refused for what has come of it, which is more than there is room for, though it goes on.
+    let mut arriving = Connection::open(port.address).await;
+    assert!(arriving.send(b"POST /demo HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n").await);
+    assert!(arriving.send(&[b'y'; 20_000]).await);
+    let refused = arriving.reply().await;
+    assert_eq!((refused.status, &refused.json()["code"]), (503, &json!("not-stored")));
+    assert!(refused.header("retry-after").unwrap().parse::<u32>().unwrap() > 0);
+    assert_eq!(post(port.address, "/demo", &[], b"small").await.status, 202);
+    port.kept.held.go.notify_one();
+    assert_eq!(holder.reply().await.status, 202);
+    assert_eq!(post(port.address, "/demo", &[], &[b'y'; 60_000]).await.status, 202);
+    assert_eq!(port.close().await, (3, vec![503]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_a_body_in_tiny_chunks_counts_by_its_bytes() {
+    let port = Port::open(Limits { in_flight: 64 * 1024, ..patient() });
+    let chunks = "1\r\nx\r\n".repeat(5_000);
+    let sent =
+        format!("POST /demo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}0\r\n\r\n");
+    let reply = parse_reply(&exchange(port.address, sent.as_bytes()).await);
+    assert_eq!(reply.status, 202, "{reply:?}");
+    assert_eq!(port.kept.bodies.lock().unwrap()[0], "x".repeat(5_000));
+    port.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_who_first_sends_all_and_then_reads_gets_to_read_the_refusal() {
+    let port = Port::open(Limits { in_flight: 64 * 1024, ..patient() });
+    let body = vec![b'x'; 12 * 1024 * 1024];
+    for (target, status) in [("/demo", 503), ("/No.Source", 404)] {
+        let mut connection = Connection::open(port.address).await;
+        assert!(connection.send(&request("POST", target, &[], &body)).await, "{target}");
+        assert_eq!(connection.reply().await.status, status);
+    }
+    let mut connection = Connection::open(port.address).await;
+    let head = "POST /No.Source HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
+    assert!(connection.send(head.as_bytes()).await);
+    assert_eq!(connection.reply().await.status, 404, "at once, where it asked first");
+    assert_eq!(port.close().await, (0, vec![503, 404, 404]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_a_slow_head_is_cut() {
+    let port = Port::open(Limits { head_time: Duration::from_millis(300), ..patient() });
+    let began = Instant::now();
+    let mut stalled = Connection::open(port.address).await;
+    assert!(stalled.send(b"POST /demo HTTP/1.1\r\nHost: h\r\nX-Slow: ").await);
+    let idle = Connection::open(port.address).await;
+    let mut kept_alive = Connection::open(port.address).await;
+    assert!(kept_alive.send(b"POST /demo HTTP/1.1\r\nContent-Length: 0\r\n\r\n").await);
+    assert_eq!(kept_alive.reply().await.status, 202);
+    let dripping = drip(port.address, "POST /demo HTTP/1.1\r\nX: ", b"s");
+    tokio::join!(stalled.rest(), idle.rest(), kept_alive.rest(), dripping);
+    assert!(began.elapsed() < LONG, "only the limit of the head can have ended them");
+    assert_eq!(port.close().await.0, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_a_body_that_stops_is_cut() {
+    let port = Port::open(Limits { body_pause: Duration::from_millis(300), ..patient() });
+    let mut stalled = Connection::open(port.address).await;
+    assert!(stalled.send(b"POST /demo HTTP/1.1\r\nContent-Length: 10\r\n\r\nhello").await);
+    let reply = stalled.reply().await;
+    assert_eq!((reply.status, &reply.json()["code"]), (408, &json!("body-too-slow")));
+    assert!(reply.json()["hint"].is_string());
+    assert_eq!(stalled.rest().await, b"");
+    assert_eq!(port.close().await, (0, vec![408]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_a_body_that_never_comes_to_its_end_is_cut() {
+    let port = Port::open(Limits { body_time: Duration::from_millis(500), ..patient() });
+    let answer =
+        drip(port.address, "POST /demo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n").await;
+    assert_eq!(parse_reply(&answer).status, 408);
+    assert_eq!(port.close().await, (0, vec![408]));
+}
+
+/// Sends `head`, then `drop` again and again until the other side has enough; answers what it said.
+async fn drip(address: SocketAddr, head: &str, drop: &[u8]) -> Vec<u8> {
+    let stream = TcpStream::connect(address).await.expect("a connection");
+    let (mut reader, mut writer) = stream.into_split();
+    let mut said = Vec::new();
+    let dripping = async {
+        let mut pace = interval(Duration::from_millis(10));
+        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut alive = writer.write_all(head.as_bytes()).await.is_ok();
+        while alive {
+            pace.tick().await;
+            alive = writer.write_all(drop).await.is_ok();
+        }
+        std::future::pending::<()>().await;
+    };
+    let read = async {
+        let _reset = reader.read_to_end(&mut said).await;
+    };
+    tokio::select! { () = dripping => {}, () = read => {} }
+    said
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_connections_beyond_the_places_wait_for_their_turn() {
+    let bound = bind(None, 0).expect("a free port");
+    let (address, stop) = (bound.addresses()[0], CancellationToken::new());
+    let open = Arc::new(AtomicUsize::new(0));
+    let most = Arc::clone(&open);
+    let serve = move |mut stream: TcpStream, _| {
+        let open = Arc::clone(&open);
+        async move {
+            let mut all = Vec::new();
+            let count = open.fetch_add(1, Ordering::SeqCst) + 1;
+            assert!(count <= 2, "{count} at once");
+            stream.write_all(b"your turn\n").await.expect("a listener");
+            stream.read_to_end(&mut all).await.expect("a proper end");
+            open.fetch_sub(1, Ordering::SeqCst);
+        }
+    };
+    let places = Connections { most: 2, grace: LONG };
+    let mut running = JoinSet::new();
+    running.spawn(accept(bound.listeners, places, stop.clone(), serve));
+    let mut waiting = Vec::new();
+    for _ in 0..12 {
+        waiting.push(Connection::open(address).await);
+    }
+    for mut connection in waiting {
+        assert_eq!(connection.line().await, "your turn");
+        connection.finish().await;
+    }
+    stop.cancel();
+    running.join_all().await;
+    assert_eq!(most.load(Ordering::SeqCst), 0);
+}

@@ -1,0 +1,127 @@
+//! `hookmitt send`: samples that are genuinely signed, as the providers' own SDKs see it.
+
+use std::{collections::HashSet, path::Path};
+
+use hookmitt_stories::{Down, LocalServer, Peer, Process, Ran, Receiver, SDKS, report};
+use serde_json::{Value, json};
+
+use super::listen::{command, folder, run, serving};
+
+/// `send` with a secret in the environment.
+async fn send(data_dir: &Path, secret: &str, arguments: &[&str]) -> Ran {
+    let mut command = command(data_dir, &["send", "--json", "--secret-env", "SECRET"]);
+    command.args(arguments).env("SECRET", secret);
+    Ran::of(command).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_sdk_takes_what_send_signs() {
+    let (Some(mut peer), Some(mut receiver)) = (Peer::start().await, Receiver::start().await) else { return };
+    let versions = peer.versions().await;
+    let folder = folder();
+    let (serve, _) = serving(folder.path()).await;
+    for (sdk, secret) in SDKS {
+        let ran = send(folder.path(), secret, &[sdk, "--to", &receiver.url(sdk)]).await;
+        let seen = receiver.next().await;
+        assert_eq!((&seen["status"], &seen["error"]), (&json!(200), &Value::Null), "{sdk}: {seen}");
+        let line = ran.exits(0).json().remove(0);
+        assert_eq!(
+            (&line["status"], &line["response_status"], &line["error"]),
+            (&json!("completed"), &json!(200), &Value::Null)
+        );
+        report(&format!("send: {} verified", versions[sdk]));
+    }
+    serve.stop().await.exits(0);
+    // Every type that a provider sends, by one that is checked strictly.
+    for kind in ["invoice.paid", "checkout.session.completed"] {
+        send(folder.path(), SDKS[1].1, &["stripe", kind, "--to", &receiver.url("stripe")]).await.exits(0);
+        let body = receiver.next().await["body_base64"].as_str().unwrap().to_owned();
+        let body = base64::Engine::decode(&base64::engine::general_purpose::STANDARD, body).unwrap();
+        assert_eq!(serde_json::from_slice::<Value>(&body).unwrap()["type"], kind);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_several_has_an_id_of_its_own() {
+    let (folder, server) = (folder(), LocalServer::start().await);
+    let ran = send(folder.path(), "s", &["github", "--to", &server.url(), "--times", "3"]).await.exits(0);
+    let lines = ran.json();
+    let events: HashSet<_> = lines.iter().map(|line| line["event_id"].as_str().unwrap().to_owned()).collect();
+    let ids: HashSet<_> =
+        server.seen().iter().map(|seen| seen.header("x-github-delivery").unwrap()).collect();
+    assert_eq!((lines.len(), events.len(), ids.len()), (3, 3, 3));
+    let stored = run(folder.path(), &["events", "--json"]).await.exits(0).json();
+    assert!(
+        stored.iter().all(|event| event["via"] == "send" && event["duplicate_of"].is_null()),
+        "{stored:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_exit_code_says_what_was_answered() {
+    let (folder, server, down) = (folder(), LocalServer::start().await, Down::somewhere());
+    server.will([hookmitt_stories::Answer::Status(400)]);
+    let said_no =
+        send(folder.path(), "s", &["github", "--to", &server.url()]).await.exits(1).json().remove(0);
+    assert_eq!((&said_no["status"], &said_no["response_status"]), (&json!("failed"), &json!(400)));
+    let none = send(folder.path(), "s", &["github", "--to", &down.url()]).await.exits(3).json().remove(0);
+    assert_eq!((&none["status"], &none["response_status"]), (&json!("pending"), &Value::Null));
+    assert!(none["error"].as_str().unwrap().contains("refused"), "{none}");
+    let unknown = send(folder.path(), "s", &["nobody", "--to", &server.url()]).await.exits(2);
+    assert!(unknown.err.contains("nobody"), "{}", unknown.err);
+    for wrong in
+        [&["github"][..], &["github", "--to", "ftp://x"], &["github", "--to", &server.url(), "--times", "0"]]
+    {
+        send(folder.path(), "s", wrong).await.exits(2);
+    }
+    let unset =
+        run(folder.path(), &["send", "github", "--to", &server.url(), "--secret-env", "NOT_SET_ANYWHERE"])
+            .await;
+    assert!(unset.exits(2).err.contains("NOT_SET_ANYWHERE"));
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_says_which_secret_signed() {
+    let (folder, server) = (folder(), LocalServer::start().await);
+    let test = run(folder.path(), &["send", "github", "--to", &server.url()]).await.exits(0);
+    assert!(test.err.contains("public test secret"), "{}", test.err);
+    let given = send(folder.path(), "s3cret", &["github", "--to", &server.url()]).await.exits(0);
+    assert!(given.err.contains("env:SECRET") && !given.err.contains("s3cret"), "{}", given.err);
+    Ran::with_input(command(folder.path(), &["secret", "set", "github", "--label", "mine"]), b"own")
+        .await
+        .exits(0);
+    let own = run(folder.path(), &["send", "github", "--to", &server.url()]).await.exits(0);
+    assert!(own.err.contains("mine"), "{}", own.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_for_our_own_port_arrives_like_a_providers() {
+    let folder = folder();
+    let (serve, capture): (Process, _) = serving(folder.path()).await;
+    for (source, provider, secret) in [("gh", "github", "abc"), ("pay", "stripe", "whsec_abc")] {
+        Ran::with_input(command(folder.path(), &["secret", "set", source]), secret.as_bytes()).await.exits(0);
+        let to = format!("http://{capture}/{source}");
+        let ran = run(folder.path(), &["send", provider, "--to", &to, "--json"]).await.exits(0);
+        let line = ran.json().remove(0);
+        let event = run(folder.path(), &["show", "last", "--json"]).await.exits(0).json().remove(0);
+        assert_eq!(
+            (&event["id"], &event["verdict"], &event["via"]),
+            (&line["event_id"], &json!("valid"), &json!("direct"))
+        );
+        assert_eq!((&event["source"], &event["provider"]), (&json!(source), &json!(provider)));
+    }
+    serve.stop().await.exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_of_ones_own_is_sent_byte_for_byte() {
+    let (folder, server) = (folder(), LocalServer::start().await);
+    let file = folder.path().join("body.json");
+    std::fs::write(&file, b"{\"mine\": 1.0}\r\n").unwrap();
+    send(folder.path(), "s", &["github", "--to", &server.url(), "--data", file.to_str().unwrap()])
+        .await
+        .exits(0);
+    assert_eq!(server.seen()[0].body(), b"{\"mine\": 1.0}\r\n");
+    send(folder.path(), "s", &["github", "--to", &server.url(), "--data", "/nowhere/x"]).await.exits(2);
+}

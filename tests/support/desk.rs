@@ -1,0 +1,152 @@
+//! A desktop of its own: a display that nobody sees, and a session bus.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    process::{Child, Command},
+};
+
+use crate::{Screen, lacking};
+
+/// The display and the bus last until standard input is closed. Without `-noreset` the display would begin anew
+/// whenever the last program leaves it, and turn away whoever comes just then.
+const SESSION: &str = r#"
+set -eu
+mkfifo "$HOME/number"
+Xvfb -displayfd 3 -screen 0 1280x800x24 -noreset -nolisten tcp 3>"$HOME/number" >"$HOME/display.log" 2>&1 &
+display=$!
+trap 'kill "$display"; wait "$display" || true' EXIT
+read -r number <"$HOME/number"
+echo ":$number"
+echo "$DBUS_SESSION_BUS_ADDRESS"
+cat >/dev/null
+"#;
+
+/// What has to be there, and the package that brings it.
+const PROGRAMS: [(&str, &str); 3] =
+    [("Xvfb", "xvfb"), ("dbus-run-session", "dbus"), ("WebKitWebDriver", "webkit2gtk-driver")];
+
+/// A desktop; it ends with this.
+pub struct Desk {
+    home: TempDir,
+    display: String,
+    bus: String,
+    path: OsString,
+    child: Child,
+}
+
+impl Desk {
+    /// `None`: the machine can't, and that is written down as a skip; on Debian it is a failure.
+    pub async fn start() -> Option<Self> {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        for (program, package) in PROGRAMS {
+            if !std::env::split_paths(&folders).any(|folder| folder.join(program).exists()) {
+                lacking(program, &format!("apt-get install -y {package}"));
+                return None;
+            }
+        }
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let mut builder = std::fs::DirBuilder::new();
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(home.path().join("run")).expect("a folder");
+        let noise = std::fs::File::create(home.path().join("bus.log")).expect("a file");
+        let mut command = Command::new("dbus-run-session");
+        command.args(["--", "bash", "-c", SESSION]).envs(folders_of(home.path()));
+        command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(noise);
+        let mut child = command.spawn().expect("dbus-run-session starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let mut line = async || {
+            let line = tokio::time::timeout(crate::wait::LONG, lines.next_line()).await;
+            line.expect("the desktop is there within a minute").expect("text").expect("a line")
+        };
+        let (display, bus) = (line().await, line().await);
+        Some(Self { home, display, bus, path: folders, child })
+    }
+
+    /// The session bus.
+    pub fn bus(&self) -> &str {
+        &self.bus
+    }
+
+    /// The person's own folder.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Puts a folder before those in which programs are found.
+    pub fn finds_programs_first_in(&mut self, folder: &Path) {
+        let after: Vec<_> = std::env::split_paths(&self.path).collect();
+        let all = std::iter::once(folder.to_owned()).chain(after);
+        self.path = std::env::join_paths(all).expect("folders without a colon");
+    }
+
+    /// Looks at the display.
+    pub fn screen(&self) -> Screen {
+        Screen::of(&self.display)
+    }
+
+    /// The window's binary on this desktop, on a free port.
+    pub fn window(&self, data_dir: &Path) -> Command {
+        let mut command = Command::new(binary());
+        command.args(["--port", "0"]);
+        self.place(&mut command, data_dir);
+        command
+    }
+
+    /// Gives a command this desktop, and takes away what the person's own has set.
+    pub fn place(&self, command: &mut Command, data_dir: &Path) {
+        command.envs(folders_of(self.home.path()));
+        command.env("DISPLAY", &self.display).env("DBUS_SESSION_BUS_ADDRESS", &self.bus);
+        command.env("PATH", &self.path);
+        command.env("HOOKMITT_DATA_DIR", data_dir).env("HOOKMITT_KEYRING", "off");
+        command.env_remove("WAYLAND_DISPLAY").env_remove("HOOKMITT_TOKEN");
+        // No accessibility bus, no portal, no graphics card: none of them is what the stories are about.
+        command.envs([
+            ("NO_AT_BRIDGE", "1"),
+            ("GTK_USE_PORTAL", "0"),
+            ("WEBKIT_DISABLE_DMABUF_RENDERER", "1"),
+        ]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    }
+
+    /// Ends the display and the bus, and waits until they are gone.
+    pub async fn end(mut self) {
+        drop(self.child.stdin.take());
+        self.child.wait().await.expect("its own child");
+    }
+}
+
+fn folders_of(home: &Path) -> impl Iterator<Item = (&'static str, OsString)> {
+    [
+        ("HOME", home.to_owned()),
+        ("XDG_DATA_HOME", home.join("share")),
+        ("XDG_CONFIG_HOME", home.join("config")),
+        ("XDG_CACHE_HOME", home.join("cache")),
+        ("XDG_RUNTIME_DIR", home.join("run")),
+    ]
+    .map(|(name, path)| (name, path.into_os_string()))
+    .into_iter()
+}
+
+/// The window's binary that was built with these stories: `HOOKMITT_DESKTOP_BIN`, else beside the stories' own binary.
+pub fn binary() -> PathBuf {
+    if let Some(path) = std::env::var_os("HOOKMITT_DESKTOP_BIN") {
+        return path.into();
+    }
+    let here = std::env::current_exe().expect("this binary's path");
+    let folder = here.parent().and_then(Path::parent).expect("a target folder");
+    let path = folder.join("hookmitt-desktop");
+    assert!(
+        path.exists(),
+        "{} is missing: run `cargo build -p hookmitt-desktop` or `make test`",
+        path.display()
+    );
+    path
+}

@@ -1,0 +1,45 @@
+//! What the stories share: a hookmitt in this process or in one of its own, a wire, and a server that remembers.
+
+mod app;
+mod command;
+mod connection;
+mod deliveries;
+#[cfg(target_os = "linux")]
+mod desk;
+mod live;
+mod local_server;
+mod process;
+#[cfg(target_os = "linux")]
+mod screen;
+mod sdk;
+mod seed;
+mod senders;
+mod serve;
+mod skip;
+mod stored;
+mod wait;
+#[cfg(target_os = "linux")]
+mod web_driver;
+mod wire;
+
+pub use app::App;
+pub use command::{Serving, hookmitt};
+pub use connection::Connection;
+pub use deliveries::Down;
+#[cfg(target_os = "linux")]
+pub use desk::{Desk, binary};
+pub use live::Live;
+pub use local_server::{Answer, LocalServer, Seen};
+pub use process::{Process, Ran};
+#[cfg(target_os = "linux")]
+pub use screen::Screen;
+pub use sdk::{Peer, Receiver, SDKS, report};
+pub use seed::{say, seed};
+pub use senders::signature;
+pub use serve::{Server, serve, under};
+pub use skip::{lacking, shared};
+pub use stored::Stored;
+pub use wait::eventually;
+#[cfg(target_os = "linux")]
+pub use web_driver::WebDriver;
+pub use wire::{Reply, exchange, parse_reply, post, read_reply, request};

@@ -1,0 +1,146 @@
+//! The providers' own SDKs, in a Node process: as the sender that signs, or as the endpoint that verifies.
+
+use std::{
+    collections::BTreeMap,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::Stdio,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines},
+    process::{Child, ChildStdin, ChildStdout, Command},
+};
+
+use crate::lacking;
+
+const STANDARD_SECRET: &str = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3";
+
+/// The providers with an SDK here, each with a secret of the kind that it gives.
+pub const SDKS: [(&str, &str); 13] = [
+    ("github", "c2VjcmV0IG9mIHRoZSBob29r"),
+    ("stripe", "whsec_dGhpcyBpcyBhIHN0cmlwZSBrZXk"),
+    ("slack", "8f742231b10e8888abcd99e0e2285a55"),
+    ("shopify", "shpss_0a1b2c3d"),
+    ("standardwebhooks", STANDARD_SECRET),
+    ("svix", STANDARD_SECRET),
+    ("clerk", STANDARD_SECRET),
+    ("resend", STANDARD_SECRET),
+    ("openai", STANDARD_SECRET),
+    ("replicate", STANDARD_SECRET),
+    ("liveblocks", STANDARD_SECRET),
+    ("polar", "polar_whs_2bNq8vQk"),
+    ("telegram", "A1_b-2"),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A script of `tests/sdk`. `None`: Node or the SDKs are missing, and that is written down as a skip; on Debian and in
+/// CI it is a failure.
+fn script(name: &str) -> Option<Command> {
+    let works = |node: &PathBuf| {
+        let version = std::process::Command::new(node).arg("--version").output();
+        version.is_ok_and(|version| version.status.success())
+    };
+    let node = [PathBuf::from("node"), root().join(".tools/node/bin/node")].into_iter().find(works);
+    let folder = root().join("tests/sdk");
+    let Some(node) = node.filter(|_| folder.join("node_modules/stripe").exists()) else {
+        lacking("Node, or tests/sdk/node_modules,", "scripts/setup.sh brings both");
+        return None;
+    };
+    let mut command = Command::new(node);
+    command.arg(folder.join(name)).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    Some(command)
+}
+
+/// A line of the run's report: shown past the test harness, and kept where the run collects them.
+pub fn report(line: &str) {
+    let _unread = writeln!(std::io::stderr().lock(), "{line}");
+    if let Some(list) = std::env::var_os("HOOKMITT_REPORT") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(list);
+        let _unwritten = file.and_then(|mut file| writeln!(file, "{line}"));
+    }
+}
+
+/// The SDKs as a sender.
+pub struct Peer {
+    _child: Child,
+    input: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+    asked: u64,
+}
+
+impl Peer {
+    /// Starts it.
+    pub async fn start() -> Option<Self> {
+        let mut child = script("peer.mjs")?.spawn().expect("node starts");
+        let input = child.stdin.take().expect("stdin is piped");
+        let lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        Some(Self { _child: child, input, lines, asked: 0 })
+    }
+
+    /// `sdk@version` of each.
+    pub async fn versions(&mut self) -> BTreeMap<String, String> {
+        let reply = self.ask(json!({ "op": "versions" })).await;
+        serde_json::from_value(reply["versions"].clone()).expect("a map")
+    }
+
+    /// The header lines with which the SDK signs a body, now.
+    pub async fn sign(&mut self, sdk: &str, secret: &str, body: &[u8]) -> Vec<(String, String)> {
+        let body = STANDARD.encode(body);
+        let reply =
+            self.ask(json!({ "op": "sign", "sdk": sdk, "secret": secret, "body_base64": body })).await;
+        serde_json::from_value(reply["headers"].clone())
+            .unwrap_or_else(|_| panic!("{sdk} did not sign: {reply}"))
+    }
+
+    async fn ask(&mut self, mut order: Value) -> Value {
+        self.asked += 1;
+        order["id"] = json!(self.asked);
+        self.input.write_all(format!("{order}\n").as_bytes()).await.expect("it reads");
+        let line = self.lines.next_line().await.expect("text").expect("an answer");
+        let reply: Value = serde_json::from_str(&line).expect("JSON");
+        assert_eq!((&reply["id"], &reply["ok"]), (&order["id"], &json!(true)), "{reply}");
+        reply
+    }
+}
+
+/// The SDKs as an application's endpoint: `/stripe` is verified by Stripe's, and so on.
+pub struct Receiver {
+    _child: Child,
+    _input: ChildStdin,
+    lines: Lines<BufReader<ChildStdout>>,
+    port: u64,
+}
+
+impl Receiver {
+    /// Starts it with the secrets of [`SDKS`].
+    pub async fn start() -> Option<Self> {
+        let mut command = script("receiver.mjs")?;
+        for (sdk, secret) in SDKS {
+            command.env(format!("HOOKMITT_SECRET_{}", sdk.to_uppercase()), secret);
+        }
+        let mut child = command.env("HOOKMITT_RECEIVER_STDIN", "1").spawn().expect("node starts");
+        let input = child.stdin.take().expect("stdin is piped");
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let first = lines.next_line().await.expect("text").expect("its port");
+        let first: Value = serde_json::from_str(&first).expect("JSON");
+        let port = first["port"].as_u64().expect("a number");
+        Some(Self { _child: child, _input: input, lines, port })
+    }
+
+    /// The endpoint of an SDK.
+    pub fn url(&self, sdk: &str) -> String {
+        format!("http://127.0.0.1:{}/{sdk}", self.port)
+    }
+
+    /// What it says about the next request.
+    pub async fn next(&mut self) -> Value {
+        let line = self.lines.next_line().await.expect("text").expect("a line");
+        serde_json::from_str(&line).expect("JSON")
+    }
+}

@@ -1,0 +1,32 @@
+//! What can't be run for want of something that isn't in the repository.
+
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+/// A file of the folder `shared` beside the project. `None`: it isn't there, and that is written down as a skip.
+pub fn shared(file: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(file);
+    if path.exists() {
+        return Some(path);
+    }
+    note(&format!("../shared/{file}: the folder beside the project is missing"));
+    None
+}
+
+/// Something of the machine is missing. A failure where it has to be there (CI, Debian); elsewhere written down as a
+/// skip.
+pub fn lacking(what: &str, how_to_get_it: &str) {
+    let has_to =
+        std::env::var_os("CI").is_some_and(|ci| ci == "true") || Path::new("/etc/debian_version").exists();
+    assert!(!has_to, "{what} is missing: {how_to_get_it}");
+    note(&format!("{what} is missing: {how_to_get_it}"));
+}
+
+fn note(line: &str) {
+    if let Some(list) = std::env::var_os("HOOKMITT_SKIPPED") {
+        let file = std::fs::OpenOptions::new().append(true).create(true).open(list);
+        let _unwritten = file.and_then(|mut file| writeln!(file, "{line}"));
+    }
+}

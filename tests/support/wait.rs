@@ -1,0 +1,21 @@
+//! Waiting for something to become so.
+
+use std::{future::Future, time::Duration};
+
+/// How long anything may take, on the slowest of machines.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// Asks again and again until `ask` answers `Some`; panics with `what` after a minute.
+pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl FnMut() -> F) -> T {
+    let asked = async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            // Not a guess at how long it takes: only the pace of asking.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let waited = tokio::time::timeout(LONG, asked).await;
+    waited.unwrap_or_else(|_| panic!("it never came to this: {what}"))
+}

@@ -1,0 +1,97 @@
+//! The little of WebDriver that driving one window takes (<https://www.w3.org/TR/webdriver2/>).
+
+use std::{
+    net::{SocketAddr, TcpListener},
+    path::Path,
+};
+
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+use crate::{Desk, Process, desk::binary, eventually, exchange, parse_reply, request};
+
+/// A window that is driven.
+pub struct WebDriver {
+    driver: SocketAddr,
+    session: String,
+    process: Process,
+}
+
+impl WebDriver {
+    /// Opens the window with these arguments.
+    pub async fn open(desk: &Desk, data_dir: &Path, arguments: &[&str]) -> Self {
+        let driver = free_address();
+        let mut command = Command::new("WebKitWebDriver");
+        command.args([format!("--port={}", driver.port()), "--host=127.0.0.1".to_owned()]);
+        desk.place(&mut command, data_dir);
+        command.env("TAURI_WEBVIEW_AUTOMATION", "true").env("HOOKMITT_TEST_AUTOMATION", "1");
+        let process = Process::start(command);
+        eventually("the driver listens", async || tokio::net::TcpStream::connect(driver).await.ok()).await;
+        let options = json!({ "binary": binary(), "args": arguments });
+        // The driver would wait for a page that the window refuses to go to.
+        let wanted = json!({ "pageLoadStrategy": "none", "webkitgtk:browserOptions": options });
+        let wanted = json!({ "capabilities": { "alwaysMatch": wanted } });
+        // Where the window ends before it is driven, the driver waits for ever.
+        let opened = tokio::time::timeout(crate::wait::LONG, ask(driver, "POST", "/session", &wanted)).await;
+        let opened =
+            opened.unwrap_or_else(|_| panic!("the window never comes:\n{}{}", process.out(), process.err()));
+        let opened = opened.expect("the window opens");
+        let session = opened["sessionId"].as_str().expect("an id").to_owned();
+        let opened = Self { driver, session, process };
+        eventually("the page is there", async || {
+            let state = opened.execute("return location.protocol + document.readyState", json!([])).await;
+            (state.ok()? == "tauri:complete").then_some(())
+        })
+        .await;
+        opened
+    }
+
+    /// Runs the body of a function; what it returns.
+    pub async fn execute(&self, script: &str, arguments: Value) -> Result<Value, Value> {
+        self.ask("POST", "/execute/sync", &json!({ "script": script, "args": arguments })).await
+    }
+
+    /// Runs the body of a function whose last argument takes the answer.
+    pub async fn execute_async(&self, script: &str, arguments: Value) -> Result<Value, Value> {
+        self.ask("POST", "/execute/async", &json!({ "script": script, "args": arguments })).await
+    }
+
+    /// Clicks what a selector finds, as a hand does: for what pages may do only then.
+    pub async fn click(&self, selector: &str) -> Result<(), Value> {
+        let found =
+            self.ask("POST", "/element", &json!({ "using": "css selector", "value": selector })).await?;
+        let id = found.as_object().and_then(|found| found.values().next()?.as_str()).expect("an id");
+        self.ask("POST", &format!("/element/{id}/click"), &json!({})).await.map(drop)
+    }
+
+    /// Ends the window, if it has not ended itself, and the driver.
+    pub async fn quit(self) {
+        let children = format!("/proc/{0}/task/{0}/children", self.process.id());
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let _ended_before = self.ask("DELETE", "", &Value::Null).await;
+        self.process.stop().await;
+        // The driver doesn't wait for the window. What has ended runs no program any more.
+        let runs = |pid: &str| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
+        eventually("the window has ended", async || (!children.split_whitespace().any(runs)).then_some(()))
+            .await;
+    }
+
+    async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
+        ask(self.driver, method, &format!("/session/{}{path}", self.session), body).await
+    }
+}
+
+/// The answer's value: `Err` where WebDriver calls it an error.
+async fn ask(driver: SocketAddr, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
+    let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
+    let headers = [("Content-Type", "application/json")];
+    let reply = parse_reply(&exchange(driver, &request(method, path, &headers, &body)).await);
+    let value = reply.json()["value"].take();
+    if reply.status == 200 { Ok(value) } else { Err(value) }
+}
+
+/// One that nobody has: the driver can't choose by itself.
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address")
+}

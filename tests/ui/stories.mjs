@@ -1,0 +1,36 @@
+// Every story of the web UI, in one process with one browser: node stories.mjs [a part of a name]
+import { appendFileSync, existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { after, describe, test } from 'node:test';
+
+import './stories/arrival.mjs';
+import './stories/curl.mjs';
+import './stories/delivery.mjs';
+import './stories/first_run.mjs';
+import './stories/hostile.mjs';
+import './stories/keyboard.mjs';
+import './stories/live.mjs';
+import './stories/look.mjs';
+import './stories/session.mjs';
+import './stories/settings.mjs';
+import { chromiumPath, closeBrowser } from './support/browser.mjs';
+import { perform, stories } from './support/stage.mjs';
+
+/** Why nothing can be played here. On Debian and in CI that is a failure, elsewhere it is written down as a skip. */
+function lacking() {
+  if (chromiumPath()) return undefined;
+  const missing = 'Chromium is missing: scripts/setup.sh brings it on Debian, HOOKMITT_CHROMIUM names another';
+  if (process.env.CI === 'true' || existsSync('/etc/debian_version')) throw new Error(missing);
+  if (process.env.HOOKMITT_SKIPPED) appendFileSync(process.env.HOOKMITT_SKIPPED, `${missing}\n`);
+  return missing;
+}
+
+const [part = ''] = process.argv.slice(2);
+const wanted = stories().filter(({ name }) => name.includes(part));
+const skip = lacking();
+const concurrency = Number(process.env.HOOKMITT_UI_JOBS ?? Math.min(4, availableParallelism()));
+
+describe('the web UI', { concurrency }, () => {
+  after(closeBrowser);
+  for (const one of wanted) test(one.name, { skip, timeout: 60_000 }, () => perform(one.play));
+});

@@ -1,0 +1,113 @@
+// Events go to the developer's server: replayed, waiting, given up, taken up again.
+import assert from 'node:assert/strict';
+
+import { stripe } from '../support/samples.mjs';
+import { says } from '../support/see.mjs';
+import { SECRETS, signed } from '../support/senders.mjs';
+import { story } from '../support/stage.mjs';
+
+/** A source of Stripe's that delivers to a server. */
+async function shop(stage, settings = {}) {
+  const [hookmitt, server] = [await stage.hookmitt(), await stage.server()];
+  await hookmitt.api.source('shop', { provider: 'stripe' });
+  await hookmitt.api.secret('shop', SECRETS.stripe);
+  await hookmitt.api.target('shop', `${server.url}/hooks`, { retry_base_ms: 1, retry_cap_ms: 1, ...settings });
+  return { hookmitt, server, send: async (body) => hookmitt.post('shop', await signed('stripe', { body })) };
+}
+
+story('a replay reaches the local server with the same bytes', async (stage) => {
+  const { hookmitt, server, send } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  const body = stripe.invoicePaid(Date.now());
+  await send(body);
+  await says(ui.row('invoice.paid'), '200');
+
+  await ui.select('invoice.paid');
+  await ui.button(/^Replay/, ui.detail).click();
+
+  const [first, second] = await server.waitFor(2);
+  assert.deepEqual(second.body, first.body);
+  assert.equal(second.body.toString(), body);
+  assert.equal(second.header('stripe-signature'), first.header('stripe-signature'));
+  assert.equal(second.header('x-hookmitt-replay'), 'true');
+  const panel = await ui.tab(/^Deliveries/);
+  await says(panel, /replay/i);
+});
+
+story('a server that is down makes its events wait, and they drain in order when it starts', async (stage) => {
+  const { hookmitt, server, send } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  await server.stop();
+  const now = Date.now();
+  await send(stripe.charge(now));
+  await send(stripe.intent(now));
+  await send(stripe.refund(now));
+
+  await says(ui.row('charge.refunded'), 'Waiting');
+  await says(ui.row('payment_intent.succeeded'), 'Waiting');
+  await ui.select('charge.succeeded');
+  await says(ui.panel, 'connection refused', 'No attempt is used up', 'sending starts when the port answers');
+
+  await server.startAgain();
+  const seen = await server.waitFor(3);
+  assert.deepEqual(seen.map((one) => JSON.parse(one.body).type), ['charge.succeeded', 'payment_intent.succeeded', 'charge.refunded']);
+  for (const name of ['charge.succeeded', 'payment_intent.succeeded', 'charge.refunded']) await says(ui.row(name), '200');
+  await says(ui.panel, 'completed');
+});
+
+story('“Try now” asks a server that is down again at once', async (stage) => {
+  const { hookmitt, server, send } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  await server.stop();
+  await send(stripe.charge(Date.now()));
+  await says(ui.row('charge.succeeded'), 'Waiting');
+  await ui.select('charge.succeeded');
+  await server.startAgain();
+  await ui.button('Try now', ui.detail).click().catch(() => {}); // it may have drained by itself just before
+  await server.waitFor(1);
+  await says(ui.row('charge.succeeded'), '200');
+});
+
+story('a dead letter is tried again and arrives', async (stage) => {
+  const { hookmitt, server, send } = await shop(stage, { attempts: 2 });
+  const ui = await stage.open(hookmitt);
+  server.will({ status: 500, body: '{"error":"no stock"}' }, { status: 500, body: '{"error":"no stock"}' });
+  await send(stripe.charge(Date.now()));
+  await says(ui.row('charge.succeeded'), 'Dead letter');
+  await ui.select('charge.succeeded');
+  await says(ui.panel, 'Gave up after 2 attempts', '500', 'no stock');
+
+  await ui.button(/^Retry/, ui.detail).first().click();
+
+  await server.waitFor(3);
+  await says(ui.row('charge.succeeded'), '200');
+  await says(ui.panel, 'completed');
+});
+
+story('a skipped repeat is forwarded on request', async (stage) => {
+  const { hookmitt, server, send } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  const now = Date.now();
+  await send(stripe.invoicePaid(now));
+  await server.waitFor(1);
+  await send(stripe.invoicePaid(now, { pending: 1 }));
+  await says(ui.row('invoice.paid').first(), '×2');
+  await ui.row('invoice.paid').first().click();
+  await says(ui.row('invoice.paid').first(), 'Skipped');
+  assert.equal(server.seen.length, 1);
+
+  await ui.button(/^Forward/, ui.detail).first().click();
+
+  const [, second] = await server.waitFor(2);
+  assert.equal(JSON.parse(second.body).pending_webhooks, 1);
+});
+
+story('each attempt shows what was answered', async (stage) => {
+  const { hookmitt, server, send } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  server.will({ status: 503, body: 'starting' }, { status: 500, body: '{"error":"connect ECONNREFUSED 127.0.0.1:5432"}' });
+  await send(stripe.charge(Date.now()));
+  await says(ui.row('charge.succeeded'), '200');
+  await ui.select('charge.succeeded');
+  await says(ui.panel, 'completed on attempt 3 of 5', 'Attempt 1', '503', 'Attempt 2', '500', 'connect ECONNREFUSED 127.0.0.1:5432', 'Attempt 3');
+});

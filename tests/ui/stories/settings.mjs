@@ -1,0 +1,140 @@
+// Sources, secrets and targets are set in the window.
+import assert from 'node:assert/strict';
+
+import { stripe } from '../support/samples.mjs';
+import { gone, says, sees } from '../support/see.mjs';
+import { SECRETS, signed } from '../support/senders.mjs';
+import { story } from '../support/stage.mjs';
+import { eventually } from '../support/wait.mjs';
+
+const items = async (hookmitt, what) => (await hookmitt.api.ask('GET', `/api/${what}`)).items;
+
+/** A source of Stripe's with one event, and its settings open. */
+async function settings(stage, page = 'sources/shop') {
+  const hookmitt = await stage.hookmitt();
+  await hookmitt.api.source('shop', { provider: 'stripe' });
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()) }));
+  const ui = await stage.open(hookmitt);
+  await ui.go(`#/settings/${page}`);
+  const main = ui.page.getByRole('main');
+  await sees(main.getByRole('heading').first());
+  return { hookmitt, ui, main, dialog: ui.page.getByRole('dialog') };
+}
+
+story('a source is added and removed in settings', async (stage) => {
+  const { hookmitt, ui, main, dialog } = await settings(stage, 'sources');
+  await ui.button('Add a source', main).click();
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('billing');
+  await ui.button('Add', dialog).click();
+  await eventually('the source is kept', async () => (await items(hookmitt, 'sources')).some(({ slug }) => slug === 'billing'));
+  await sees(main.getByRole('heading', { name: 'billing' }));
+  await says(main, `${hookmitt.capture}/billing`);
+
+  await ui.button('More', main).click();
+  await ui.page.getByRole('menuitem', { name: 'Remove this source' }).click();
+  await says(dialog, 'Remove the source billing?');
+  await ui.button('Remove the source', dialog).click();
+  await eventually('the source is gone', async () => (await items(hookmitt, 'sources')).every(({ slug }) => slug !== 'billing'));
+  await gone(main.getByText('billing'));
+});
+
+story('a name that no source can have, or another has, is refused beside its field', async (stage) => {
+  const { hookmitt, ui, main, dialog } = await settings(stage, 'sources');
+  await ui.button('Add a source', main).click();
+  const name = dialog.getByRole('textbox', { name: 'Name' });
+  for (const wrong of ['-no', 'shop']) {
+    await name.fill(wrong);
+    await ui.button('Add', dialog).click();
+    await eventually('the field is marked', async () => (await name.getAttribute('aria-invalid')) === 'true');
+    await sees(dialog.getByRole('alert'));
+  }
+  assert.equal((await items(hookmitt, 'sources')).length, 1);
+});
+
+story('a secret is added in settings and judges what came before; removing it asks first', async (stage) => {
+  const { hookmitt, ui, main, dialog } = await settings(stage);
+  await main.getByLabel('Signing secret').fill(SECRETS.stripe);
+  await main.getByRole('textbox', { name: 'Label' }).fill('Test mode');
+  await ui.button('Save', main).first().click();
+  await eventually('the secret is kept', async () => (await items(hookmitt, 'secrets')).length === 1);
+  await eventually('the event is valid now', async () => (await hookmitt.api.events())[0].verdict === 'valid');
+  await says(main.getByRole('row', { name: /Test mode/ }), 'file, unencrypted', 'readable');
+  assert.ok(!(await ui.page.content()).includes(SECRETS.stripe), 'the value is not shown again');
+
+  await ui.button('Remove', main.getByRole('row', { name: /Test mode/ })).click();
+  await says(dialog, 'Remove the secret Test mode?', 'It can’t be brought back');
+  await ui.button('Remove the secret', dialog).click();
+  await eventually('the secret is gone', async () => (await items(hookmitt, 'secrets')).length === 0);
+});
+
+story('a target is added, paused, resumed and removed in settings; removing can be undone', async (stage) => {
+  const { hookmitt, ui, main } = await settings(stage);
+  const server = await stage.server();
+  const place = `127.0.0.1:${server.port}/hooks`;
+  const choose = async (command) => {
+    await ui.button(`Actions for ${place}`, main).click();
+    await ui.page.getByRole('menuitem', { name: command }).click();
+  };
+  await ui.button('Add a target', main).click();
+  await main.getByRole('textbox', { name: 'URL', exact: true }).fill(place);
+  await says(main, `port ${server.port} answers`);
+  await ui.button('Add the target', main).click();
+  const row = main.getByRole('row', { name: new RegExp(place) });
+  await says(row, 'Up');
+
+  await choose('Pause');
+  await says(row, 'Paused');
+  assert.ok((await items(hookmitt, 'targets'))[0].paused);
+  await ui.button('Resume', row).click();
+  await says(row, 'Up');
+
+  await choose('Remove');
+  await gone(row);
+  await ui.page.getByRole('button', { name: /^Undo/ }).click();
+  await says(row, 'Up');
+  await choose('Remove');
+  await gone(row);
+  await ui.page.goto('about:blank'); // who leaves the page doesn't want to undo any more
+  await eventually('the target is gone', async () => (await items(hookmitt, 'targets')).length === 0);
+});
+
+story('a target that is hookmitt itself is refused beside its field', async (stage) => {
+  const { hookmitt, ui, main } = await settings(stage);
+  ui.watch.forgive(/Failed to load resource.*400/);
+  await ui.button('Add a target', main).click();
+  await main.getByRole('textbox', { name: 'URL', exact: true }).fill(hookmitt.capture);
+  await ui.button('Add the target', main).click();
+  await sees(main.getByRole('alert'));
+  assert.equal((await items(hookmitt, 'targets')).length, 0);
+});
+
+story('what a source answers is changed and saved in settings', async (stage) => {
+  const { hookmitt, ui, main } = await settings(stage);
+  await main.getByRole('textbox', { name: /status/i }).fill('202');
+  await ui.button(/^Save/, main).last().click();
+  await eventually('it is kept', async () => (await items(hookmitt, 'sources'))[0].answer?.status === 202);
+  assert.equal((await hookmitt.post('shop', { body: 'x' })).status, 202);
+});
+
+story('the theme is chosen in settings and kept', async (stage) => {
+  const { ui } = await settings(stage, 'general');
+  const theme = () => ui.page.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), 'dark');
+  await ui.choose('Theme', 'Light');
+  await eventually('it is light', async () => (await theme()) === 'light');
+  await ui.page.reload();
+  await eventually('it is still light', async () => (await theme()) === 'light');
+});
+
+story('“About” says that all is well, and its diagnostics hold no secret', async (stage) => {
+  const { hookmitt, ui, main } = await settings(stage, 'about');
+  await hookmitt.api.secret('shop', SECRETS.stripe);
+  await says(main, hookmitt.dataDir);
+  await ui.page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: hookmitt.api.url });
+  const text = await eventually('the clipboard holds them', async () => {
+    await ui.button('Copy diagnostics', main).click(); // again where another story was quicker: all share the clipboard
+    const copied = await ui.clipboard();
+    return copied.includes(hookmitt.capture) && copied;
+  });
+  assert.ok(!text.includes(SECRETS.stripe));
+});

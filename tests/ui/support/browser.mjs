@@ -1,0 +1,99 @@
+// Debian's Chromium, once for the whole run; every page in a context of its own, watched for anything it should not do.
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+
+import { chromium } from 'playwright-core';
+
+import { fromFolder } from './page_files.mjs';
+import { LONG } from './wait.mjs';
+
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+
+/** Where Chromium is: HOOKMITT_CHROMIUM, else the first on the PATH; undefined where there is none. */
+export function chromiumPath() {
+  const inPath = (process.env.PATH ?? '').split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  return [process.env.HOOKMITT_CHROMIUM, ...inPath].filter(Boolean).find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Starts Chromium. */
+export const launch = (flags = []) => chromium.launch({ executablePath: chromiumPath(), args: [...FLAGS, ...flags] });
+
+let shared;
+
+/** The run's one Chromium. */
+export const browser = () => (shared ??= launch());
+
+/** Ends it, where it was started. */
+export const closeBrowser = async () => (await shared)?.close();
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Tells the watcher of what the content security policy has stopped; in every page before its own scripts. */
+const reportViolations = () => {
+  document.addEventListener('securitypolicyviolation', (event) => {
+    window.hookmittViolation(`${event.violatedDirective}: ${event.blockedURI} ${event.sourceFile ?? ''}:${event.lineNumber}`);
+  });
+};
+
+/** What a page did that it should not have. */
+export class Watch {
+  trouble = [];
+  #forgiven = [];
+
+  constructor(page, origin) {
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) this.note(`console ${message.type()}: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => this.note(`uncaught: ${error.stack ?? error}`));
+    page.on('dialog', (dialog) => {
+      this.note(`dialog: ${dialog.message()}`);
+      return dialog.dismiss();
+    });
+    page.on('popup', (popup) => this.note(`popup: ${popup.url()}`));
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.origin !== origin && !['data:', 'blob:'].includes(url.protocol)) this.note(`request to elsewhere: ${url}`);
+    });
+  }
+
+  note(line) {
+    this.trouble.push(line);
+  }
+
+  /** What this story brings about on purpose. */
+  forgive(...patterns) {
+    this.#forgiven.push(...patterns);
+  }
+
+  /** Fails when anything else happened. */
+  assertQuiet() {
+    const left = this.trouble.filter((line) => !this.#forgiven.some((pattern) => pattern.test(line)));
+    if (left.length) throw new Error(`the page did what it should not:\n${left.join('\n')}`);
+  }
+}
+
+/** A page in a context of its own; answers `{ page, watch, close }`. */
+export async function openPage(origin, { theme = 'dark', size = [1440, 900], motion = 'no-preference', scale = 1, permissions = [], proxy } = {}) {
+  const context = await (await browser()).newContext({
+    viewport: { width: size[0], height: size[1] }, colorScheme: theme, reducedMotion: motion, deviceScaleFactor: scale,
+    serviceWorkers: 'block', locale: 'en-GB', proxy: proxy && { server: proxy },
+  });
+  context.setDefaultTimeout(LONG);
+  if (process.env.HOOKMITT_UI_DIST) await fromFolder(context, origin, process.env.HOOKMITT_UI_DIST);
+  await context.grantPermissions(permissions, { origin });
+  const page = await context.newPage();
+  const watch = new Watch(page, origin);
+  await page.exposeBinding('hookmittViolation', (_source, line) => watch.note(`policy: ${line}`));
+  await page.addInitScript(reportViolations);
+  await page.addInitScript({ path: axe });
+  return { page, watch, close: () => context.close() };
+}

@@ -1,0 +1,106 @@
+// `hookmitt serve` as a process of its own, on free ports and a folder of its own.
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { Api } from './api.mjs';
+import { post } from './senders.mjs';
+import { within } from './wait.mjs';
+
+/** The repository's root. */
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The binary under test: HOOKMITT_BIN, else what `cargo build` makes. */
+export const binary = process.env.HOOKMITT_BIN ?? join(process.env.CARGO_TARGET_DIR ?? join(root, 'target'), 'debug/hookmitt');
+
+const run = promisify(execFile);
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
+
+/** A running hookmitt. */
+export class Hookmitt {
+  #child;
+  #program;
+  #env = { ...process.env, HOOKMITT_KEYRING: 'off', NO_COLOR: '1' };
+  #ended;
+  said = [];
+
+  /** Starts one on an empty folder. */
+  static async start({ program = binary } = {}) {
+    const hookmitt = new Hookmitt();
+    hookmitt.#program = program;
+    delete hookmitt.#env.HOOKMITT_TOKEN;
+    hookmitt.dataDir = mkdtempSync(join(tmpdir(), 'hookmitt-ui-'));
+    await hookmitt.#spawn(0, 0);
+    return hookmitt;
+  }
+
+  /** Its process id. */
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** Posts to the capture port; answers with the event's `id`. */
+  post(source, request) {
+    return post(this.capture, source, request);
+  }
+
+  /** Another URL for the browser, with a code of its own. */
+  async freshUrl() {
+    const { stdout } = await run(this.#program, ['url', '--ui', '--data-dir', this.dataDir], { env: this.#env });
+    return stdout.trim();
+  }
+
+  /** Asks it to end, and waits until it has. */
+  async stop(signal = 'SIGINT') {
+    this.#child.kill(signal);
+    await within('hookmitt ends', this.#ended);
+  }
+
+  /** Starts it again on the same folder and the same ports. */
+  async startAgain() {
+    const port = (url) => new URL(url).port;
+    await this.#spawn(port(this.capture), port(this.api.url));
+  }
+
+  /** Ends it and removes its folder. */
+  async remove() {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await this.stop('SIGKILL');
+    rmSync(this.dataDir, { recursive: true, force: true, maxRetries: 20 });
+  }
+
+  async #spawn(port, apiPort) {
+    if (!existsSync(this.#program)) throw new Error(`${this.#program} is missing: cargo build -p hookmitt-cli makes it`);
+    const args = ['serve', '--no-open', '--port', port, '--api-port', apiPort, '--data-dir', this.dataDir];
+    this.#child = spawn(this.#program, args, { env: this.#env, stdio: ['ignore', 'ignore', 'pipe'] });
+    running.add(this.#child);
+    this.#ended = new Promise((resolve) => this.#child.on('exit', resolve));
+    this.#ended.then(() => running.delete(this.#child));
+    const urls = await within('hookmitt says where it listens', this.#announced());
+    this.capture = urls.capture;
+    this.openUrl = urls.UI;
+    this.api = new Api(urls.API, readFileSync(join(this.dataDir, 'token'), 'utf8').trim());
+    this.api.url = urls.API;
+  }
+
+  /** Reads whole lines until the ports and the URL for the browser were said; keeps all that is said. */
+  #announced() {
+    this.said = [];
+    return new Promise((resolve, reject) => {
+      const urls = {};
+      createInterface({ input: this.#child.stderr }).on('line', (line) => {
+        this.said.push(line);
+        const [, name, url] = /^ *(capture|API|UI) +(http\S+)/.exec(line) ?? [];
+        if (name) urls[name] = url;
+        if (urls.capture && urls.API && urls.UI) resolve(urls);
+      });
+      this.#child.on('error', reject);
+      this.#child.on('exit', () => reject(new Error(`hookmitt ended:\n${this.said.join('\n')}`)));
+    });
+  }
+}

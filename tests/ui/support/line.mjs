@@ -1,0 +1,57 @@
+// The line between browser and hookmitt, which can be cut: an HTTP proxy on a port of its own.
+import { createServer, request } from 'node:http';
+
+/** A proxy that a browser's context goes through. */
+export class Line {
+  #server;
+  #open = new Set();
+
+  static async start() {
+    const line = new Line();
+    await line.#listen(0);
+    return line;
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Ends every connection, and refuses new ones. */
+  async cut() {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.#open) socket.destroy();
+    await closed;
+  }
+
+  /** Takes connections again. */
+  mend() {
+    return this.#listen(this.port);
+  }
+
+  #listen(port) {
+    const server = createServer((incoming, outgoing) => forward(incoming, outgoing));
+    server.on('connection', (socket) => {
+      this.#open.add(socket);
+      socket.on('close', () => this.#open.delete(socket));
+    });
+    return new Promise((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', () => {
+        this.#server = server;
+        this.port = server.address().port;
+        resolve();
+      });
+    });
+  }
+}
+
+function forward(incoming, outgoing) {
+  const onward = request(incoming.url, { method: incoming.method, headers: incoming.rawHeaders }, (answer) => {
+    outgoing.writeHead(answer.statusCode, answer.rawHeaders);
+    outgoing.flushHeaders(); // a live stream begins before there is anything to say
+    answer.pipe(outgoing);
+  });
+  outgoing.on('close', () => onward.destroy());
+  onward.on('error', () => outgoing.destroy());
+  incoming.pipe(onward);
+}

@@ -1,0 +1,78 @@
+// What the page shows, waited for.
+import assert from 'node:assert/strict';
+
+import { eventually } from './wait.mjs';
+
+const flat = (text) => text.replace(/\s+/g, ' ').trim();
+
+/** In the page: an element's text as it is drawn, that of shadow trees (the editor's) included. */
+const drawn = (element) => {
+  const hosts = [...element.querySelectorAll('*')].filter((one) => one.shadowRoot);
+  const inside = hosts.flatMap((host) => [...host.shadowRoot.children].map((child) => child.innerText ?? ''));
+  return [element.innerText, ...inside].join(' ');
+};
+
+/** The text of an element as it reads, on one line. */
+export const textOf = async (locator) => flat(await locator.evaluate(drawn));
+
+const fits = (text, wanted) => (wanted instanceof RegExp ? wanted.test(text) : text.includes(wanted));
+
+/** Waits until exactly one such element is visible. */
+export async function sees(locator) {
+  await locator.waitFor({ state: 'visible' });
+  return locator;
+}
+
+/** Waits until no such element is visible. */
+export const gone = (locator) => locator.waitFor({ state: 'hidden' });
+
+/** Waits until the element's text has all of these parts: texts or patterns. */
+export async function says(locator, ...parts) {
+  const told = parts.map(String).join(' and ');
+  let text = '';
+  await eventually(`${locator} says ${told}`, async () => {
+    text = await textOf(locator);
+    if (parts.every((part) => fits(text, part))) return true;
+    throw new Error(`it says ${JSON.stringify(text)}`);
+  });
+  return text;
+}
+
+/** Waits until there are so many of them. */
+export const counts = (locator, wanted) => eventually(`${locator} is there ${wanted} times`, async () => {
+  const count = await locator.count();
+  if (count === wanted) return true;
+  throw new Error(`there are ${count}`);
+});
+
+/** What axe-core finds that is serious or critical, in words. */
+export async function barriers(page) {
+  const found = await page.evaluate(async () => {
+    const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
+    return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
+      .map(({ id, help, nodes }) => `${id} (${help}): ${nodes.slice(0, 4).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? node.all[0]?.message ?? ''}`).join(' | ')}`);
+  });
+  return found;
+}
+
+/** Fails where axe-core finds anything serious or critical. */
+export async function hasNoBarriers(page, screen) {
+  assert.deepEqual(await barriers(page), [], `axe-core about ${screen}`);
+}
+
+/** What has the focus, as a person hears it; fails where it is not to be seen. */
+export async function focused(page) {
+  const focus = await page.evaluate(() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    const active = document.getElementById(element?.getAttribute('aria-activedescendant') ?? '') ?? element;
+    const seen = (style) => style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+    const around = [active, element, element?.parentElement].filter(Boolean);
+    const ring = around.some((one) => seen(getComputedStyle(one)) || getComputedStyle(one).boxShadow !== 'none')
+      || active?.getAttribute('aria-selected') === 'true';
+    return { role: active?.getAttribute('role') ?? active?.tagName.toLowerCase(), ring,
+      name: (active?.getAttribute('aria-label') ?? active?.innerText ?? '').trim() };
+  });
+  assert.ok(focus.ring, `the focus is not to be seen on ${focus.role} ${focus.name.slice(0, 80)}`);
+  return focus;
+}

@@ -1,0 +1,83 @@
+// The UI as a person finds their way in it: by roles, names and words.
+import { counts, sees } from './see.mjs';
+import { eventually } from './wait.mjs';
+
+/** One page with the UI. */
+export class Ui {
+  constructor(page, watch, hookmitt) {
+    this.page = page;
+    this.watch = watch;
+    this.hookmitt = hookmitt;
+    this.list = page.getByRole('region', { name: 'Events', exact: true }).getByRole('listbox');
+    this.rows = this.list.getByRole('option');
+    this.detail = page.getByRole('region', { name: 'Event', exact: true }).first();
+    this.panel = this.detail.getByRole('tabpanel');
+    this.search = page.getByRole('searchbox').or(page.getByRole('textbox', { name: /search|filter/i })).first();
+  }
+
+  /** Waits until the first screen is there: the list, or the page of the first run. */
+  async ready() {
+    await this.list.or(this.page.getByRole('heading', { name: 'Ready to catch' })).first().waitFor();
+  }
+
+  /** The rows that have this text. */
+  row(text) {
+    return this.rows.filter({ hasText: text });
+  }
+
+  /** The row that is selected. */
+  get selected() {
+    return this.list.getByRole('option', { selected: true });
+  }
+
+  /** A button, by its name. */
+  button(name, within = this.page) {
+    return within.getByRole('button', { name });
+  }
+
+  /** Selects a row, and waits until the detail shows that event. */
+  async select(text) {
+    const row = this.row(text).first();
+    await row.click();
+    await eventually(`${text} is selected`, async () => (await row.getAttribute('aria-selected')) === 'true');
+    await sees(this.detail);
+  }
+
+  /** Opens a tab of the detail. */
+  async tab(name) {
+    const tab = this.detail.getByRole('tab', { name });
+    await tab.click();
+    await eventually(`the tab ${name} is open`, async () => (await tab.getAttribute('aria-selected')) === 'true');
+    return this.panel;
+  }
+
+  /** Chooses one of a few that are all in sight. */
+  async choose(group, name) {
+    await this.page.getByRole('radiogroup', { name: group }).getByText(name, { exact: true }).click();
+  }
+
+  /** Scrolls the list so far down. */
+  async scrollTo(top) {
+    await this.list.evaluate((list, top) => { list.scrollTop = top; }, top);
+  }
+
+  /** Goes to a place by its hash, as a link does. */
+  async go(hash) {
+    await this.page.evaluate((hash) => { location.hash = hash; }, hash);
+  }
+
+  /** What the clipboard holds. The context needs the permission. */
+  clipboard() {
+    return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+
+  /** Waits until so many rows are in the list's count. */
+  async hasRows(count) {
+    await counts(this.rows, count);
+  }
+
+  /** Waits until at least so many rows are drawn: a long list draws only those in view. */
+  async hasRowsBeyond(count) {
+    await eventually(`${count} rows or more are drawn`, async () => (await this.rows.count()) >= count);
+  }
+}

@@ -1,0 +1,87 @@
+import createClient from 'openapi-fetch';
+
+import type { Problem as ProblemJson } from './shapes';
+import type { paths } from './schema.gen';
+import { transport } from './transport';
+
+/** An answer that is no success, or no answer at all: what happened, and what to do. */
+export class Problem extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly hint: string | null;
+
+  constructor({ code, detail, hint, status }: Pick<ProblemJson, 'code' | 'detail' | 'hint' | 'status'>) {
+    super(detail);
+    this.name = 'Problem';
+    this.code = code;
+    this.status = status;
+    this.hint = hint ?? null;
+  }
+
+  /** What happened. */
+  get detail(): string {
+    return this.message;
+  }
+
+  /** What any error is, as a problem. */
+  static of(error: unknown): Problem {
+    if (error instanceof Problem) return error;
+    const detail = error instanceof Error ? error.message : String(error);
+    return new Problem({ code: 'unreachable', status: 0, detail, hint: 'Is hookmitt running?' });
+  }
+}
+
+type Watcher = () => void;
+const watchers = new Set<Watcher>();
+
+/** Calls back whenever an answer says that this page may not ask. */
+export function onUnauthorised(watcher: Watcher): void {
+  watchers.add(watcher);
+}
+
+async function send(request: Request): Promise<Response> {
+  const response = await transport.send(request).catch((error: unknown) => {
+    if (request.signal.aborted) throw error;
+    throw new Problem({
+      code: 'unreachable',
+      status: 0,
+      detail: 'hookmitt does not answer',
+      hint: String(error),
+    });
+  });
+  if (response.status === 401) watchers.forEach((watcher) => watcher());
+  return response;
+}
+
+const origin = typeof location === 'undefined' ? 'http://localhost' : location.origin;
+
+/** The API with its types. Answers hold `data` or `error`; `ask` gives the one or throws the other. */
+export const api = createClient<paths>({ baseUrl: origin, fetch: send });
+
+interface Answer<T> {
+  data?: T;
+  error?: unknown;
+  response: Response;
+}
+
+/** The data of an answer. @throws {Problem} where it is an error. */
+export async function ask<T>(answer: Promise<Answer<T>>): Promise<NonNullable<T>> {
+  const { data, error, response } = await answer;
+  if (response.ok) return data as NonNullable<T>;
+  throw problem(error, response);
+}
+
+function problem(error: unknown, response: Response): Problem {
+  if (typeof error === 'object' && error !== null && 'code' in error)
+    return new Problem(error as ProblemJson);
+  const detail = `the answer was ${response.status}`;
+  return new Problem({ code: 'unexpected', status: response.status, detail, hint: null });
+}
+
+/** Asks for something that is not JSON, such as a body's bytes. @throws {Problem} where it is an error. */
+export async function fetchRaw(path: string, init: RequestInit = {}): Promise<Response> {
+  const response = await send(new Request(origin + path, init));
+  if (response.ok) return response;
+  const error: unknown = await response.json().catch(() => null);
+  throw problem(error, response);
+}

@@ -1,0 +1,25 @@
+// The shapes of the API under short names.
+import type { components } from './schema.gen';
+
+type Schemas = components['schemas'];
+
+export type Verdict = Schemas['Verdict'];
+export type EventStatus = Schemas['EventStatus'];
+export type DeliveryState = Schemas['DeliveryState'];
+export type Delivery = Schemas['DeliveryJson'];
+export type Attempt = Schemas['AttemptJson'];
+export type Cause = Schemas['Cause'];
+export type Source = Schemas['SourceView'];
+export type Target = Schemas['TargetView'];
+export type Problem = Schemas['Problem'];
+
+/** The delivery that a row shows: the worst one of its event, by its last attempt. */
+export type GlanceDelivery = Schemas['DeliveryGlance'];
+/** What a row tells at a glance beside the event. */
+export type Glance = Schemas['Glance'];
+/** An event; lists and the live stream carry it with `glance`. */
+export type Event = Schemas['EventJson'];
+export type Stats = Schemas['StatsJson'];
+
+/** A saved view. */
+export type View = 'needs_action' | 'invalid' | 'dead_letter' | 'waiting';

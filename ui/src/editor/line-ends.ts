@@ -1,0 +1,71 @@
+import { RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
+import {
+  Decoration,
+  type DecorationSet,
+  EditorView,
+  ViewPlugin,
+  type ViewUpdate,
+  WidgetType,
+} from '@codemirror/view';
+
+/** Sets what is shown at the end of each line, in order. */
+export const setLineEnds = StateEffect.define<readonly string[]>();
+
+/** The ends of the lines of a text, by the editor's own rule for what a line is. */
+export function lineEnds(text: string): string[] {
+  return Array.from(text.matchAll(/\r\n?|\n/g), ([end]) => PICTURES[end] ?? end);
+}
+
+const PICTURES: Record<string, string> = { '\n': '⏎', '\r\n': 'CR⏎', '\r': 'CR' };
+
+const ends = StateField.define<readonly string[]>({
+  create: () => [],
+  update: (value, { effects }) => effects.findLast((effect) => effect.is(setLineEnds))?.value ?? value,
+});
+
+class End extends WidgetType {
+  constructor(readonly picture: string) {
+    super();
+  }
+
+  override eq(other: End): boolean {
+    return other.picture === this.picture;
+  }
+
+  override toDOM(): HTMLElement {
+    const mark = document.createElement('span');
+    mark.className = 'cm-end';
+    mark.textContent = this.picture;
+    mark.setAttribute('aria-hidden', 'true');
+    return mark;
+  }
+}
+
+function visibleEnds(view: EditorView): DecorationSet {
+  const known = view.state.field(ends);
+  const builder = new RangeSetBuilder<Decoration>();
+  if (known.length === 0) return builder.finish();
+  for (const { from, to } of view.visibleRanges) {
+    for (let at = from; at <= to;) {
+      const line = view.state.doc.lineAt(at);
+      const picture = known[line.number - 1];
+      if (picture) builder.add(line.to, line.to, Decoration.widget({ widget: new End(picture), side: 1 }));
+      at = line.to + 1;
+    }
+  }
+  return builder.finish();
+}
+
+const drawn = ViewPlugin.define(
+  (view) => ({
+    ends: visibleEnds(view),
+    update({ view: updated, docChanged, viewportChanged, transactions }: ViewUpdate) {
+      const set = transactions.some(({ effects }) => effects.some((effect) => effect.is(setLineEnds)));
+      if (docChanged || viewportChanged || set) this.ends = visibleEnds(updated);
+    },
+  }),
+  { decorations: (plugin) => plugin.ends },
+);
+
+/** Shows line ends as marks of their own, so that they can't be taken for what is in the text. */
+export const showsLineEnds = [ends, drawn];

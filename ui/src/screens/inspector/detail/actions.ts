@@ -1,0 +1,156 @@
+import Send from '@lucide/svelte/icons/send';
+import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
+
+import { Problem } from '../../../api/client';
+import { restoreEvent } from '../../../api/events';
+import type { Event } from '../../../api/shapes';
+import { eventName, host, visible } from '../../../format/words';
+import { toasts } from '../../../state/toasts.svelte';
+import { curlCommand, LARGEST_INLINE } from './logic/curl';
+import { outcomeSentence } from './logic/outcome';
+import {
+  bodyOf,
+  outcomeOf,
+  replay,
+  resumeTarget,
+  retry,
+  retryOne,
+  showEvent,
+  tryTarget,
+  type Asked,
+} from './requests';
+
+/** What a toast calls an event. */
+function nameOf(event: Event): string {
+  return visible(eventName(event));
+}
+
+/** Says that something failed, and offers to do it again. */
+function failed(title: string, error: unknown, again: () => void): void {
+  const { detail, hint } = Problem.of(error);
+  toasts.fail(`${title}: ${visible(detail)}${hint ? `. ${visible(hint)}` : ''}`, { retry: again });
+}
+
+/**
+ * Replays an event to its source's targets, or once to a URL, and says how that went.
+ * Answers false where the source has no target: then a URL is to be asked for.
+ */
+export async function replayEvent(event: Event, to: string | null): Promise<boolean> {
+  const again = () => void replayEvent(event, to);
+  try {
+    const asked = await replay(event.id, to);
+    asked.forEach((one) => void tell('Replayed', 'Not replayed', one, again));
+  } catch (error) {
+    if (Problem.of(error).code === 'no-targets') return false;
+    failed('Not replayed', error, again);
+  }
+  return true;
+}
+
+/** Sends again what failed or died, and what waits for a retry. */
+export async function retryEvent(event: Event): Promise<void> {
+  await again(event, () => retry(event.id), RETRIED);
+}
+
+/** Sends one delivery of an event again. */
+export async function retryDelivery(event: Event, delivery: string): Promise<void> {
+  await again(event, () => retryOne(delivery), RETRIED);
+}
+
+/** Sends a skipped event. */
+export async function forwardEvent(event: Event): Promise<void> {
+  await again(event, () => retry(event.id), FORWARDED);
+}
+
+/** Sends one delivery of an event that was skipped. */
+export async function forwardDelivery(event: Event, delivery: string): Promise<void> {
+  await again(event, () => retryOne(delivery), FORWARDED);
+}
+
+/** What a toast says of sending again, by how it went. */
+interface Words {
+  done: string;
+  not: string;
+}
+
+const RETRIED: Words = { done: 'Sent again', not: 'Not sent' };
+const FORWARDED: Words = { done: 'Forwarded', not: 'Not forwarded' };
+
+async function again(event: Event, ask: () => Promise<Asked[]>, words: Words): Promise<void> {
+  const onceMore = () => void again(event, ask, words);
+  const { done, not } = words;
+  try {
+    const asked = await ask();
+    if (asked.length === 0) toasts.fail(`${not}: no delivery of ${nameOf(event)} can be sent again`);
+    asked.forEach((one) => void tell(done, not, one, onceMore));
+  } catch (error) {
+    failed(not, error, onceMore);
+  }
+}
+
+/** How long a result may take before a toast says that it is under way. */
+const SLOW = 1_500;
+
+/** Waits for what comes of a delivery, and says it. */
+async function tell(done: string, not: string, asked: Asked, again: () => void): Promise<void> {
+  let target = 'the target';
+  const slow = setTimeout(() => toasts.say(`Sending to ${target}, no answer yet`, { icon: Send }), SLOW);
+  try {
+    const event = await showEvent(asked.event_id, AbortSignal.timeout(10_000));
+    const delivery = event.deliveries?.find((one) => one.id === asked.delivery_id);
+    if (delivery) target = visible(host(delivery.target));
+    const { good, text } = outcomeSentence(await outcomeOf(asked.delivery_id), { done, not, target });
+    if (good) toasts.say(text, { icon: RotateCcw });
+    else toasts.fail(text, { retry: again });
+  } catch (error) {
+    failed(not, error, again);
+  } finally {
+    clearTimeout(slow);
+  }
+}
+
+/** Asks a target that is down again at once. The detail shows what comes of it. */
+export async function tryNow(target: number): Promise<void> {
+  await tryTarget(target).catch((error: unknown) => failed('Not tried', error, () => void tryNow(target)));
+}
+
+/** Ends a target's pause. */
+export async function resume(target: number): Promise<void> {
+  await resumeTarget(target).catch((error: unknown) =>
+    failed('Not resumed', error, () => void resume(target)),
+  );
+}
+
+/** Brings a deleted event back. */
+export async function restore(event: Event): Promise<void> {
+  await restoreEvent(event.id).catch((error: unknown) =>
+    failed('Not restored', error, () => void restore(event)),
+  );
+}
+
+/** Copies a text and says what it was. */
+export async function copy(text: string | Promise<string>, what: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(await text);
+    toasts.say(`${what} copied`);
+  } catch (error) {
+    failed('Not copied', error, () => void copy(text, what));
+  }
+}
+
+/** Copies the event as a curl command. */
+export async function copyCurl(event: Event): Promise<void> {
+  const inline = event.size <= LARGEST_INLINE;
+  const command = async () => curlCommand(event, inline ? (await bodyOf(event.id, null)).bytes : null);
+  await copy(
+    command(),
+    inline ? 'curl command' : 'The body is large: save it beside the command. curl command',
+  );
+}
+
+/** Copies the body as text. */
+export async function copyBody(event: Event): Promise<void> {
+  const text = async () =>
+    new TextDecoder('utf-8', { ignoreBOM: true }).decode((await bodyOf(event.id, null)).bytes);
+  await copy(text(), 'Body');
+}

@@ -1,0 +1,32 @@
+import type { BodyText } from './body-kind';
+import { isJson, prettyJson } from './pretty-json';
+
+/** How a body is shown. */
+export type Form = 'pretty' | 'raw' | 'hex';
+
+/** What is shown of a body as text. */
+export interface Layout {
+  /** Text with numbers and folding, fields of a form, or bytes. */
+  as: 'text' | 'fields' | 'hex';
+  text: string;
+  language: 'json' | 'text';
+  /** What is to be known about it. */
+  note: string | null;
+}
+
+/** Beyond so many characters a text isn't laid out anew. */
+const MOST = 4_000_000;
+
+/** Lays out the loaded part of a body. `whole` is false where more follows. */
+export function layoutOf({ kind, text, broken }: BodyText, form: Form, whole: boolean): Layout {
+  if (form === 'hex') return { as: 'hex', text: '', language: 'text', note: null };
+  const note = broken ? 'Not UTF-8: bytes that are no text are shown as �. Hex shows them all.' : null;
+  const fits = text.length <= MOST;
+  const shown: Layout = { as: 'text', text, language: kind === 'json' && fits ? 'json' : 'text', note };
+  if (form === 'raw') return shown;
+  if (kind === 'form') return { ...shown, as: 'fields' };
+  if (kind !== 'json') return shown;
+  if (!fits) return { ...shown, note: note ?? 'Too large to be laid out anew, so it is shown as it came.' };
+  if (whole && !isJson(text)) return { ...shown, note: note ?? 'Not valid JSON, so it is shown as it came.' };
+  return { ...shown, text: prettyJson(text) };
+}

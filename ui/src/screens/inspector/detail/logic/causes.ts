@@ -1,0 +1,63 @@
+import type { Cause } from '../../../../api/shapes';
+import { limit, span } from './span';
+
+/** What is known about when an event was signed. */
+export interface Clock {
+  /** Milliseconds from signing to arrival. */
+  age: number | null;
+  tolerance_s: number | null;
+}
+
+type Said = (sender: string, clock: Clock) => string;
+
+/** Each cause in three words, and as what follows “Invalid:”. */
+const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
+  body_reserialized: ['Body re-serialised', 'the body was parsed and written again on its way here.'],
+  newline_changed: ['Line ends changed', 'line ends of the body were changed on its way here.'],
+  bom_added: ['Byte order mark', 'a byte order mark was added to the body, or taken from it.'],
+  form_changed: ['Form re-encoded', 'the form was decoded and written again on its way here.'],
+  secret_whitespace: ['White space in secret', 'the secret that is kept here has white space around it.'],
+  secret_encoding: [
+    'Secret read differently',
+    (sender) => `the secret is read in another way than ${sender} reads it.`,
+  ],
+  signature_encoding: [
+    'Signature encoding',
+    (sender) => `the signature is not encoded as ${sender} encodes it.`,
+  ],
+  signature_truncated: ['Signature cut off', 'the end of the signature was cut off.'],
+  signature_format: ['Signature format', (sender) => `the signature is not written as ${sender} writes it.`],
+  algorithm_mismatch: ['Another algorithm', 'the signature was made with another algorithm.'],
+  timestamp_old: ['Timestamp too old', (sender, clock) => late(sender, clock, 'before')],
+  timestamp_future: ['Timestamp ahead', (sender, clock) => late(sender, clock, 'after')],
+  timestamp_unit: ['Timestamp unit', 'the signed timestamp is not in whole seconds.'],
+  part_missing: ['Signed part missing', 'a part that is signed too did not come with it.'],
+  no_match: ['No secret fits', 'no known secret fits.'],
+  url_mismatch: ['Another URL', 'it was signed for another URL than the one that was called.'],
+  untrusted_key: ['Key not trusted', 'the key that signed it is not to be trusted.'],
+  wrong_configuration: [
+    'Other configuration',
+    'it is meant for another webhook than the one that is set up here.',
+  ],
+};
+
+/** A cause in three words: “Body re-serialised”. */
+export function causeTitle(cause: Cause): string {
+  return CAUSES[cause.code]?.[0] ?? cause.code.replaceAll('_', ' ');
+}
+
+/** What follows “Invalid:”; null where the cause's own message has to do. */
+export function causeSentence(cause: Cause, sender: string, clock: Clock): string | null {
+  const said = CAUSES[cause.code]?.[1] ?? null;
+  return typeof said === 'function' ? said(sender, clock) : said;
+}
+
+function late(sender: string, { age, tolerance_s }: Clock, side: 'before' | 'after'): string {
+  if (age === null)
+    return side === 'before' ? 'signed too long before it arrived.' : 'signed after it arrived.';
+  const lag = span(age);
+  if (tolerance_s === null) return `signed ${lag} ${side} it arrived.`;
+  const allowed = limit(tolerance_s);
+  const [number, unit] = allowed.split(' ');
+  return `signed ${lag} ${side} it arrived; ${sender} allows ${lag.endsWith(` ${unit}`) ? number : allowed}.`;
+}

@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import type { Attempt, Delivery, Event, Target } from '../../../../api/shapes';
+import { comparison, conflictSentence } from './copies';
+import { deliveryWords } from './delivery-words';
+import { ordinal, plain } from './phrase';
+import { byTarget, captureToDone, lastFailure, offsetText, timeline, tookText } from './timeline';
+
+const START = Date.parse('2026-11-20T09:00:00.000Z');
+const moment = (ms: number) => new Date(START + ms).toISOString();
+
+function attempt(number: number, at: number, status: number | null, error: string | null = null): Attempt {
+  return {
+    number,
+    started_at: moment(at),
+    duration_ms: 10,
+    response_status: status,
+    response_headers: [],
+    response_body: '',
+    response_truncated: false,
+    error,
+    ambiguous: false,
+  };
+}
+
+function delivery(
+  status: Delivery['status'],
+  attempts: Attempt[] = [],
+  last_error: string | null = null,
+): Delivery {
+  const id = 'e.1';
+  return {
+    id,
+    target: 'http://localhost:3000',
+    target_id: 1,
+    status,
+    replay: false,
+    queue: null,
+    last_error,
+    attempts,
+    completed_at: null,
+    next_attempt_at: null,
+  };
+}
+
+const target = { id: 1, attempts: 5, paused: false, down_since: null } as unknown as Target;
+const around = { target, verdict: 'valid' as const };
+
+describe('a delivery in words', () => {
+  const words = (of: Delivery, change: Partial<Target> = {}) =>
+    deliveryWords(of, { ...around, target: { ...target, ...change } });
+
+  it('counts attempts', () => {
+    const tries = [attempt(1, 0, 503), attempt(2, 100, 500), attempt(3, 200, 200)];
+    expect(words(delivery('completed', tries)).state).toBe('completed on attempt 3 of 5');
+    expect(deliveryWords(delivery('completed', tries), { ...around, target: undefined }).state).toBe(
+      'completed on attempt 3',
+    );
+    expect(words(delivery('processing', [attempt(1, 0, 500)])).state).toBe('sending, attempt 2 of 5');
+  });
+
+  it('says since when a target is paused and why', () => {
+    const down = delivery(
+      'pending',
+      [],
+      'nothing answers at localhost:3000 (127.0.0.1:3000: connection refused)',
+    );
+    const { detail, action } = words(down, { down_since: moment(0) });
+    expect(detail).toMatch(
+      /^Paused at \d\d:\d\d: connection refused\. No attempt is used up; sending starts when the port answers\.$/,
+    );
+    expect(action).toBe('try');
+    expect(words(down, { paused: true }).action).toBe('resume');
+  });
+
+  it('takes no answer of an earlier attempt for the reason why nobody answers', () => {
+    const { detail } = words(delivery('pending', [attempt(1, 0, 500)], 'answered 500'), {
+      down_since: moment(0),
+    });
+    expect(detail).toContain(': nobody answers. ');
+  });
+
+  it('says which place a delivery has among those that wait', () => {
+    const queued = (place: number, of: number) => ({ ...delivery('pending'), queue: { place, of } });
+    expect(words(queued(11, 14), { paused: true }).state).toBe('waiting, 11th of 14');
+    expect(words(queued(1, 1200), { down_since: moment(0) }).state).toBe('waiting, first of 1,200');
+    expect(words(queued(1, 1), { paused: true }).state).toBe('waiting');
+  });
+
+  it('says why it gave up', () => {
+    expect(words(delivery('dead_letter', [attempt(1, 0, 500), attempt(2, 0, 500)])).detail).toBe(
+      'Gave up after 2 attempts; the last answer was 500.',
+    );
+    const unclear = { ...attempt(1, 0, null, 'no answer within 30 s'), ambiguous: true };
+    expect(words(delivery('dead_letter', [unclear])).detail).toBe(
+      'Gave up after 1 attempt. No answer after the request was sent: it may have arrived.',
+    );
+    expect(words(delivery('dead_letter', [attempt(1, 0, null, 'TLS with a failed: x')])).detail).toBe(
+      'Gave up after 1 attempt: TLS with a failed: x.',
+    );
+    expect(words(delivery('failed', [attempt(1, 0, 422)])).detail).toContain('422, which is final');
+    expect(words(delivery('failed', [], 'the target was removed')).detail).toBe('The target was removed.');
+  });
+
+  it('offers to forward what was skipped, unless it was rejected', () => {
+    expect(
+      words(delivery('skipped', [], 'a duplicate of an event that this target has or gets')).action,
+    ).toBe('forward');
+    const rejected = delivery('skipped', [], 'its signature was rejected');
+    expect(deliveryWords(rejected, { target, verdict: 'invalid' }).action).toBeNull();
+  });
+});
+
+describe('the timeline', () => {
+  const tries = [attempt(1, 0, 503), attempt(2, 490, 500), attempt(3, 990, 200)];
+
+  it('puts every attempt on one axis', () => {
+    const beats = timeline(delivery('completed', tries), moment(0));
+    expect(beats.map((beat) => [beat.at, beat.tick, beat.from])).toEqual([
+      [0, 0, 0],
+      [10, 1, 0],
+      [500, 50, 1],
+      [1000, 100, 50],
+    ]);
+  });
+
+  it('keeps times short', () => {
+    expect([0, 61, 312_000].map(tookText)).toEqual(['< 1 ms', '61 ms', '5 min']);
+    expect([0, 6_400, 902_000].map(offsetText)).toEqual(['0 s', '6.40 s', '15 min']);
+  });
+
+  it('has no capture for a replay, and copes with nothing', () => {
+    expect(timeline(delivery('pending'), null)).toEqual([]);
+    expect(timeline(delivery('pending'), moment(0)).length).toBe(1);
+  });
+
+  it('knows the last failure and the time to the answer', () => {
+    expect(lastFailure(delivery('completed', tries))).toBe(2);
+    expect(lastFailure(delivery('completed', [attempt(1, 0, 200)]))).toBeNull();
+    expect(captureToDone([delivery('completed', tries)], moment(0))).toEqual({ ms: 1000, status: 200 });
+  });
+
+  it('lets the latest delivery stand for its target', () => {
+    const replay = { ...delivery('pending'), id: 'e.3', replay: true };
+    const other = { ...delivery('failed'), id: 'e.2', target: 'http://localhost:8787' };
+    const groups = byTarget([delivery('completed'), other, replay]);
+    expect(groups.map(({ latest, earlier }) => [latest.id, earlier])).toEqual([
+      ['e.3', 1],
+      ['e.2', 0],
+    ]);
+  });
+});
+
+describe('copies', () => {
+  const event = { status: 'skipped' } as Event;
+  const copy = (values: [string, string | null, string | null][]) => ({
+    event,
+    number: 3,
+    difference: {
+      kind: 'values' as const,
+      values: values.map(([pointer, first, other]) => ({ pointer, first, other })),
+    },
+  });
+  const said = (values: [string, string | null, string | null][]) =>
+    plain(conflictSentence(copy(values)) ?? []);
+
+  it('name the value that differs', () => {
+    expect(said([['/pending_webhooks', '2', '1']])).toBe(
+      '/pending_webhooks is 2 in the first and 1 in the third. The third was kept and not forwarded.',
+    );
+    expect(comparison(copy([['/a', '1', '2']]).difference)).toBe('1 value differs');
+  });
+
+  it('name three of many', () => {
+    const sentence = said([
+      ['/a', '1', '2'],
+      ['/b', '1', null],
+      ['/c', null, '"x"'],
+      ['/d', '1', '2'],
+      ['/e', '1', '2'],
+    ]);
+    expect(sentence).toContain('/b is only in the first, /c is only in the third and 2 more values differ.');
+  });
+
+  it('count as people do', () => {
+    expect([1, 10, 11, 12, 21, 22, 103, 111].map(ordinal)).toEqual([
+      'first',
+      'tenth',
+      '11th',
+      '12th',
+      '21st',
+      '22nd',
+      '103rd',
+      '111th',
+    ]);
+  });
+});

@@ -1,0 +1,167 @@
+import type { Delivery, Target, Verdict } from '../../../../api/shapes';
+import type { DeliveryIcon } from '../../../../parts/deliveryIcons';
+import { count } from '../../../../format/count';
+import { clockTime } from '../../../../format/time';
+import { ordinal } from './phrase';
+
+/** What can be done about a delivery. */
+export type DeliveryAction = 'retry' | 'forward' | 'try' | 'resume';
+
+/** How a delivery stands, in words. */
+export interface DeliveryWords {
+  icon: DeliveryIcon;
+  tone: 'ok' | 'waits' | 'failed' | 'moves' | 'quiet';
+  /** Beside the target: “completed on attempt 3 of 5”. */
+  state: string;
+  /** The moment that the state counts down to. */
+  until: number | null;
+  /** A line below, where there is more to say. */
+  detail: string | null;
+  action: DeliveryAction | null;
+}
+
+/** What is known about a delivery's surroundings. */
+export interface Surroundings {
+  /** Its target as it is now; undefined where it is gone or was given once. */
+  target: Target | undefined;
+  verdict: Verdict;
+}
+
+const UNCLEAR = 'No answer after the request was sent: it may have arrived.';
+
+/** Says how a delivery stands and what can be done about it. */
+export function deliveryWords(delivery: Delivery, around: Surroundings): DeliveryWords {
+  const words = { until: null, detail: null, action: null };
+  switch (delivery.status) {
+    case 'completed':
+      return { ...words, icon: 'done', tone: 'ok', state: `completed on ${attemptOf(delivery, around)}` };
+    case 'processing':
+      return {
+        ...words,
+        icon: 'sending',
+        tone: 'moves',
+        state: `sending, ${attemptOf(delivery, around, 1)}`,
+      };
+    case 'pending':
+      return { ...words, ...pending(delivery, around) };
+    case 'failed':
+      return {
+        ...words,
+        icon: 'failed',
+        tone: 'failed',
+        state: 'failed',
+        detail: final(delivery),
+        action: 'retry',
+      };
+    case 'dead_letter':
+      return {
+        ...words,
+        icon: 'dead',
+        tone: 'failed',
+        state: 'dead letter',
+        detail: gaveUp(delivery),
+        action: 'retry',
+      };
+    case 'skipped':
+      return { ...words, icon: 'skipped', tone: 'quiet', state: 'skipped', ...skipped(delivery, around) };
+  }
+}
+
+function attemptOf(delivery: Delivery, { target }: Surroundings, ahead = 0): string {
+  const number = delivery.attempts.length + ahead;
+  return target && target.attempts >= number
+    ? `attempt ${number} of ${target.attempts}`
+    : `attempt ${number}`;
+}
+
+type Pending = Pick<DeliveryWords, 'icon' | 'tone' | 'state'> & Partial<DeliveryWords>;
+
+function pending(delivery: Delivery, around: Surroundings): Pending {
+  const { target } = around;
+  const waits: Pending = { icon: 'waiting', tone: 'waits', state: waiting(delivery.queue) };
+  if (target?.paused) {
+    const detail = 'Paused by hand. No attempt is used up; sending starts when the target is resumed.';
+    return { ...waits, detail, action: 'resume' };
+  }
+  if (target?.down_since) {
+    const why = `Paused at ${clockTime(target.down_since)}: ${whyDown(delivery)}.`;
+    return {
+      ...waits,
+      detail: `${why} No attempt is used up; sending starts when the port answers.`,
+      action: 'try',
+    };
+  }
+  const last = delivery.attempts.at(-1);
+  if (!last) return { icon: 'pending', tone: 'quiet', state: 'waiting for its turn' };
+  const until = delivery.next_attempt_at ? Date.parse(delivery.next_attempt_at) : null;
+  const detail = last.ambiguous ? UNCLEAR : null;
+  return {
+    icon: 'retry',
+    tone: 'waits',
+    state: attemptOf(delivery, around, 1),
+    until,
+    detail,
+    action: 'retry',
+  };
+}
+
+/** Why nobody answers. What an earlier attempt of its own was answered is no reason for that. */
+function whyDown({ attempts, last_error }: Delivery): string {
+  const status = attempts.at(-1)?.response_status;
+  return status != null && last_error === `answered ${status}` ? 'nobody answers' : reason(last_error);
+}
+
+/** `waiting, 11th of 14`: its place among what waits for its target. */
+function waiting(queue: Delivery['queue']): string {
+  return queue && queue.of > 1 ? `waiting, ${ordinal(queue.place)} of ${count(queue.of)}` : 'waiting';
+}
+
+function final(delivery: Delivery): string {
+  const last = delivery.attempts.at(-1);
+  if (!last) return sentence(delivery.last_error ?? 'It could not be sent');
+  if (last.ambiguous) return UNCLEAR;
+  const status = last.response_status;
+  if (status == null) return sentence(last.error ?? 'It could not be sent');
+  if (status >= 300 && status < 400)
+    return `The answer was ${status}: redirects are not followed, and it isn't tried again.`;
+  return `The answer was ${status}, which is final: it isn't tried again.`;
+}
+
+function gaveUp(delivery: Delivery): string {
+  const tries = delivery.attempts.length;
+  const gave = `Gave up after ${tries} ${tries === 1 ? 'attempt' : 'attempts'}`;
+  const last = delivery.attempts.at(-1);
+  if (!last) return `${gave}.`;
+  if (last.ambiguous) return `${gave}. ${UNCLEAR}`;
+  if (last.response_status == null) return `${gave}: ${reason(last.error)}.`;
+  return `${gave}; the last answer was ${last.response_status}.`;
+}
+
+/** The inbox's words for a delivery that is not sent on purpose, and ours. */
+const SKIPPED: Record<string, string> = {
+  'a duplicate of an event that this target has or gets':
+    'A duplicate: this target has the event already, or gets it.',
+  'its signature was rejected': 'Its signature was rejected, as the source is set.',
+  'it was sent by a web page': 'It was sent by a web page of another origin.',
+  'it is a delivery of ours that came back: a loop': 'It is a delivery of ours that came back: a loop.',
+};
+
+function skipped(
+  { last_error }: Delivery,
+  { verdict }: Surroundings,
+): Pick<DeliveryWords, 'detail' | 'action'> {
+  const why = last_error ?? '';
+  const rejected = why === 'its signature was rejected' && verdict !== 'valid';
+  return { detail: SKIPPED[why] ?? (why ? sentence(why) : null), action: rejected ? null : 'forward' };
+}
+
+/** The heart of an error: `connection refused`. */
+export function reason(error: string | null | undefined): string {
+  if (!error) return 'nobody answers';
+  if (/connection refused/i.test(error)) return 'connection refused';
+  return error.replace(/\.$/, '');
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+}

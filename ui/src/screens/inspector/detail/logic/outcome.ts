@@ -1,0 +1,27 @@
+import type { components } from '../../../../api/schema.gen';
+import { visible } from '../../../../format/words';
+import { reason } from './delivery-words';
+
+/** What came of a delivery's first attempt. */
+type Outcome = components['schemas']['AttemptLine'];
+
+/** What was done, what was not, and where to. */
+interface Deed {
+  done: string;
+  not: string;
+  /** `localhost:3000` */
+  target: string;
+}
+
+/** What a toast says about a first attempt. */
+export function outcomeSentence(
+  outcome: Outcome,
+  { done, not, target }: Deed,
+): { good: boolean; text: string } {
+  const { status, response_status: answer, error } = outcome;
+  if (status === 'completed') return { good: true, text: `${done} to ${target}: ${answer ?? 'answered'}` };
+  if (answer != null) return { good: false, text: `${done} to ${target}: the answer was ${answer}` };
+  const why = visible(reason(error));
+  if (status === 'pending') return { good: true, text: `Waiting for ${target}: ${why}` };
+  return { good: false, text: `${not} to ${target}: ${why}` };
+}

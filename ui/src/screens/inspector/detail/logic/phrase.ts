@@ -1,0 +1,43 @@
+/** A piece of a sentence: plain, a name in bold, or data in mono. What strangers sent stays a text node. */
+export type Piece = string | { strong: string } | { mono: string };
+
+/** A sentence in pieces. */
+export type Phrase = Piece[];
+
+/** The sentence as plain text, for tooltips and accessible names. */
+export function plain(phrase: Phrase): string {
+  return phrase
+    .map((piece) => (typeof piece === 'string' ? piece : 'strong' in piece ? piece.strong : piece.mono))
+    .join('');
+}
+
+const ORDINALS = [
+  'first',
+  'second',
+  'third',
+  'fourth',
+  'fifth',
+  'sixth',
+  'seventh',
+  'eighth',
+  'ninth',
+  'tenth',
+];
+
+/** `first`, `third`, `11th`. */
+export function ordinal(number: number): string {
+  return ORDINALS[number - 1] ?? `${number}${suffix(number)}`;
+}
+
+function suffix(number: number): string {
+  if (number % 100 >= 11 && number % 100 <= 13) return 'th';
+  return ['th', 'st', 'nd', 'rd'][number % 10] ?? 'th';
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function list<T>(items: T[], glue: (text: string) => T): T[] {
+  return items.flatMap((item, at) => {
+    if (at === 0) return [item];
+    return [glue(at === items.length - 1 ? ' and ' : ', '), item];
+  });
+}

@@ -1,0 +1,83 @@
+import Trash2 from '@lucide/svelte/icons/trash-2';
+import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
+
+import { Problem } from '../../../api/client';
+import { deleteEvent, replayEvent, restoreEvent } from '../../../api/events';
+import { counted } from '../../../format/count';
+import { events } from '../../../state/events.svelte';
+import { selection } from '../../../state/selection.svelte';
+import { stats } from '../../../state/stats.svelte';
+import { toasts } from '../../../state/toasts.svelte';
+
+/** Puts events in the bin, with a way back. */
+export async function removeEvents(ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const next = neighbour(ids);
+  const what = called(ids);
+  const rows = ids.flatMap((id) => events.remove(id) ?? []);
+  if (selection.id && ids.includes(selection.id)) selection.show(next);
+  selection.clear();
+  const failed = await each(ids, deleteEvent);
+  stats.changed();
+  const gone = ids.filter((id) => !failed.ids.includes(id));
+  if (gone.length > 0) {
+    toasts.say(`${gone.length === ids.length ? what : counted(gone.length, 'event')} deleted`, {
+      icon: Trash2,
+      undo: () => void bringBack(gone),
+    });
+  }
+  if (failed.problem) {
+    for (const row of rows) if (failed.ids.includes(row.id)) events.putBack(row);
+    toasts.fail(`Not deleted: ${failed.problem.detail}`, { retry: () => void removeEvents(failed.ids) });
+  }
+}
+
+/** Brings deleted events back; their rows come with the live stream. */
+async function bringBack(ids: readonly string[]): Promise<void> {
+  const failed = await each(ids, restoreEvent);
+  stats.changed();
+  if (failed.problem) {
+    toasts.fail(`Not restored: ${failed.problem.detail}`, { retry: () => void bringBack(failed.ids) });
+  }
+}
+
+/** Delivers events again, as they were, one after the other. */
+export async function replayEvents(ids: readonly string[]): Promise<void> {
+  let deliveries = 0;
+  const failed = await each(ids, async (id) => void (deliveries += await replayEvent(id)));
+  if (deliveries > 0) {
+    toasts.say(`${counted(ids.length - failed.ids.length, 'event')} replayed`, { icon: RotateCcw });
+  }
+  if (failed.problem) {
+    toasts.fail(`Not replayed: ${failed.problem.detail}`, { retry: () => void replayEvents(failed.ids) });
+  }
+}
+
+async function each(ids: readonly string[], act: (id: string) => Promise<void>) {
+  const failed: { ids: string[]; problem: Problem | null } = { ids: [], problem: null };
+  for (const id of ids) {
+    await act(id).catch((error: unknown) => {
+      failed.ids.push(id);
+      failed.problem = Problem.of(error);
+    });
+  }
+  return failed;
+}
+
+/** One event by its name, several by their number. */
+function called(ids: readonly string[]): string {
+  const [id] = ids;
+  const row = id !== undefined && ids.length === 1 ? events.row(id) : undefined;
+  return row?.name ?? counted(ids.length, 'event');
+}
+
+/** The row that is shown when these are gone: the next below, else the last above. */
+function neighbour(ids: readonly string[]): string | null {
+  const at = events.indexOf(selection.id);
+  if (at < 0) return null;
+  const below = events.slice(at, at + ids.length + 1).find((row) => row && !ids.includes(row.id));
+  const above = events
+    .slice(Math.max(0, at - ids.length - 1), at)
+    .findLast((row) => row && !ids.includes(row.id));
+  return below?.id ?? above?.id ?? null;
+}

@@ -1,0 +1,41 @@
+import { layout } from '../../../state/layout.svelte';
+import { search } from '../../../search/search.svelte';
+import { events } from '../../../state/events.svelte';
+import { selection } from '../../../state/selection.svelte';
+import { enterPane } from '../../shell/panes';
+
+/** One row on, or back; from nowhere to the first row in sight. */
+function step(by: 1 | -1): void {
+  const here = events.indexOf(selection.id);
+  selection.move(here < 0 ? events.firstInSight : here + by);
+}
+
+/** The keys that work on the list from wherever the focus is. */
+export const paneKeys = {
+  '/': { label: 'Search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
+  j: { label: 'Next event', run: () => step(1) },
+  k: { label: 'Event before', run: () => step(-1) },
+  ArrowDown: (event: KeyboardEvent) => (isNowhere(event) ? step(1) : false),
+  ArrowUp: (event: KeyboardEvent) => (isNowhere(event) ? step(-1) : false),
+  Enter: { label: 'Open the event', run: () => selection.id !== null && enterPane('detail') },
+  Escape: { label: 'Back, clear', run: () => back() },
+  x: { label: 'Select', run: () => (selection.id ? selection.toggle(selection.id) : false) },
+  'Shift+x': {
+    label: 'Select up to here',
+    run: () => (selection.id ? selection.range(selection.id) : false),
+  },
+  Space: { label: 'Live or paused', run: () => events.toggleLive() },
+  '.': { label: 'Newest event', run: () => events.newest() },
+};
+
+function isNowhere(event: KeyboardEvent): boolean {
+  return event.target === document.body;
+}
+
+/** One step back: from the detail, from the search. */
+function back(): boolean | void {
+  if (layout.form === 'narrow' && selection.id) return selection.show(null);
+  if (document.activeElement?.closest('[data-pane="detail"]')) return void enterPane('list');
+  if (search.tokens.length > 0) return search.clear();
+  return false;
+}

@@ -1,0 +1,49 @@
+import type { SourceView } from '../../setup/types';
+import { fieldsOf, realEdits, type Edits, type SourceFields } from './source-form';
+import { problemsOf } from './source-problems';
+
+/** What was typed and not saved, by source. It outlives its page, so that looking elsewhere loses nothing. */
+class Drafts {
+  #edits = $state<Record<string, Edits>>({});
+
+  constructor() {
+    if (typeof window === 'undefined') return;
+    window.addEventListener('beforeunload', (event) => {
+      if (Object.keys(this.#edits).length > 0) event.preventDefault();
+    });
+  }
+
+  /** The edits of a source that differ from what is kept. */
+  of(source: SourceView): Edits {
+    return realEdits(fieldsOf(source), this.#edits[source.slug] ?? {});
+  }
+
+  /** The fields of a source, with its edits. */
+  fields(source: SourceView): SourceFields {
+    return { ...fieldsOf(source), ...this.of(source) };
+  }
+
+  /** Whether something of it is not saved. */
+  has(source: SourceView): boolean {
+    return Object.keys(this.of(source)).length > 0;
+  }
+
+  /** What is wrong with them. */
+  problems(source: SourceView) {
+    return problemsOf(this.fields(source));
+  }
+
+  /** Takes what was typed into one field. */
+  edit<N extends keyof SourceFields>(source: SourceView, name: N, value: SourceFields[N]): void {
+    const edits = realEdits(fieldsOf(source), { ...this.#edits[source.slug], [name]: value });
+    if (Object.keys(edits).length > 0) this.#edits[source.slug] = edits;
+    else this.drop(source.slug);
+  }
+
+  /** Forgets them. */
+  drop(slug: string): void {
+    delete this.#edits[slug];
+  }
+}
+
+export const drafts = new Drafts();

@@ -1,0 +1,51 @@
+/** What the select fields of settings offer. */
+
+import type { Provider } from '../../setup/types';
+
+interface Option<V extends string = string> {
+  value: V;
+  label: string;
+}
+
+/** No provider is set: the headers of each event say who sent it. */
+export const RECOGNISED = '';
+
+/** Every provider, after the choice of none. */
+export function providerOptions(providers: readonly Provider[], kept = RECOGNISED): Option[] {
+  const all = providers.map(({ id, name }) => ({ value: id, label: name }));
+  const unknown =
+    kept !== RECOGNISED && !providers.some(({ id }) => id === kept) ? [{ value: kept, label: kept }] : [];
+  return [{ value: RECOGNISED, label: 'Recognised from the headers' }, ...all, ...unknown];
+}
+
+/** How events are signed. */
+export const SIGNING = [
+  { value: 'provider', label: 'As the provider does' },
+  { value: 'own', label: 'By settings of your own' },
+] as const;
+
+/** The algorithms of own settings. */
+export const ALGORITHMS = [
+  { value: 'hmac-sha256', label: 'HMAC-SHA256' },
+  { value: 'hmac-sha1', label: 'HMAC-SHA1' },
+  { value: 'hmac-sha512', label: 'HMAC-SHA512' },
+  { value: 'token', label: 'Token, compared as it is' },
+] as const;
+
+/** How a signature is written. */
+export const ENCODINGS = [
+  { value: 'hex', label: 'hex' },
+  { value: 'base64', label: 'base64' },
+] as const;
+
+/** What is done with a bad signature. */
+export const ON_INVALID = [
+  { value: 'record', label: 'Answer as usual' },
+  { value: 'reject', label: 'Answer 401' },
+] as const;
+
+/** What is done with a repeat. */
+export const ON_DUPLICATE = [
+  { value: 'skip', label: 'Skip it' },
+  { value: 'forward', label: 'Forward it' },
+] as const;

@@ -1,0 +1,38 @@
+/** The keys that work, by what they are for. Screens bind them; this is the list for reading. */
+export const SHORTCUTS: { title: string; lines: { keys: string[]; does: string }[] }[] = [
+  {
+    title: 'List',
+    lines: [
+      { keys: ['/'], does: 'Search' },
+      { keys: ['j', 'k'], does: 'Next, previous' },
+      { keys: ['Enter'], does: 'Open' },
+      { keys: ['Escape'], does: 'Back, clear' },
+      { keys: ['.'], does: 'Newest' },
+      { keys: ['Space'], does: 'Live or paused' },
+      { keys: ['x'], does: 'Select' },
+      { keys: ['Shift+x'], does: 'Select up to here' },
+      { keys: ['Delete'], does: 'Delete' },
+    ],
+  },
+  {
+    title: 'Event',
+    lines: [
+      { keys: ['1', '2', '3', '4'], does: 'Tabs' },
+      { keys: ['r'], does: 'Replay' },
+      { keys: ['f'], does: 'Forward a skipped duplicate' },
+      { keys: ['c'], does: 'Copy as curl' },
+      { keys: ['Mod+f'], does: 'Find in the body' },
+    ],
+  },
+  {
+    title: 'Everywhere',
+    lines: [
+      { keys: ['Mod+z'], does: 'Undo' },
+      { keys: ['[', ']'], does: 'Left pane, list' },
+      { keys: ['F6'], does: 'Next pane' },
+      { keys: ['g', 'e'], does: 'Events' },
+      { keys: ['Mod+s'], does: 'Save settings' },
+      { keys: ['?'], does: 'Shortcuts' },
+    ],
+  },
+];

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { SourceView } from '../../setup/types';
+import { changeOf, fieldsOf, realEdits, savingSays } from './source-form';
+import { problemsOf } from './source-problems';
+
+const source: SourceView = {
+  slug: 'intake',
+  provider: null,
+  on_invalid: 'record',
+  on_duplicate: 'skip',
+  public_url: null,
+  tolerance_s: null,
+  answer: { status: null, headers: [['Retry-After', '120']], body: null, delay_ms: 0, fail_next: 3 },
+  generic: null,
+  auto_created: false,
+  secrets: [],
+};
+
+test('a form that was not touched changes nothing', () => {
+  expect(changeOf(source, {})).toEqual({});
+  expect(changeOf(source, fieldsOf(source))).toEqual({});
+  expect(problemsOf(fieldsOf(source))).toEqual({});
+});
+
+test('only what was edited is sent', () => {
+  expect(changeOf(source, { provider: 'stripe' })).toEqual({ provider: 'stripe' });
+  expect(changeOf({ ...source, provider: 'stripe' }, { provider: '' })).toEqual({ provider: null });
+  expect(changeOf(source, { tolerance_s: '600', on_invalid: 'reject' })).toEqual({
+    tolerance_s: 600,
+    on_invalid: 'reject',
+  });
+  expect(changeOf({ ...source, tolerance_s: 600 }, { tolerance_s: ' ' })).toEqual({ tolerance_s: null });
+});
+
+test('an answer goes out whole, with what was not edited as it is kept', () => {
+  const change = changeOf(source, { status: '503', headers: 'Retry-After: 5\n\nX-A:b:c' });
+  expect(change.answer).toEqual({
+    status: 503,
+    headers: [
+      ['Retry-After', '5'],
+      ['X-A', 'b:c'],
+    ],
+    body: null,
+    delay_ms: 0,
+    fail_next: 3,
+  });
+});
+
+test('own signing settings come and go', () => {
+  const own = { signing: 'own', signature_header: 'X-Signature', prefix: 'sha256=' } as const;
+  expect(changeOf(source, own).generic).toMatchObject({
+    signature_header: 'X-Signature',
+    algorithm: 'hmac-sha256',
+    prefix: 'sha256=',
+    id_at: null,
+  });
+  expect(changeOf({ ...source, generic: {} }, { signing: 'provider' })).toEqual({ generic: null });
+});
+
+test('edits follow what is kept', () => {
+  expect(realEdits(fieldsOf(source), { provider: '', status: '201' })).toEqual({ status: '201' });
+});
+
+test('what is wrong is said under its field', () => {
+  const wrong = problemsOf({
+    ...fieldsOf(source),
+    status: '99',
+    delay_ms: 'x',
+    headers: 'a: b\nno header',
+    public_url: 'https://x/y?z',
+    tolerance_s: '-1',
+  });
+  expect(Object.keys(wrong).sort()).toEqual(['delay_ms', 'headers', 'public_url', 'status', 'tolerance_s']);
+  expect(wrong.headers).toContain('Line 2');
+});
+
+test('own settings name their header and cover the body', () => {
+  const fields = {
+    ...fieldsOf(source),
+    signing: 'own',
+    signed_content: '{timestamp}',
+    id_at: 'data.id',
+  } as const;
+  expect(Object.keys(problemsOf(fields)).sort()).toEqual([
+    'id_at',
+    'signature_header',
+    'signed_content',
+    'timestamp_header',
+  ]);
+});
+
+test('the bar says what saving does', () => {
+  expect(savingSays({ provider: 'stripe' }, 'intake')).toBe('The events of intake are verified again.');
+  expect(savingSays({}, 'intake')).toBe('');
+});

@@ -1,0 +1,20 @@
+import type { TargetView } from '../../setup/types';
+
+/** How a target stands, in one word and a sentence where there is something to say. */
+export interface TargetState {
+  tone: 'ok' | 'waits';
+  word: string;
+  says: string | null;
+}
+
+/** How a target stands, as far as was seen. */
+export function stateOf(target: Pick<TargetView, 'paused' | 'down_since'>): TargetState {
+  if (target.paused) return { tone: 'waits', word: 'Paused', says: null };
+  if (target.down_since == null) return { tone: 'ok', word: 'Up', says: null };
+  const since = new Date(target.down_since).toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+  });
+  const says = `Paused at ${since}: nobody answered. No attempt is used up; sending starts when the port answers.`;
+  return { tone: 'waits', word: 'Waiting', says };
+}

@@ -1,0 +1,20 @@
+import CirclePause from '@lucide/svelte/icons/circle-pause';
+import MailX from '@lucide/svelte/icons/mail-x';
+import ShieldX from '@lucide/svelte/icons/shield-x';
+import TriangleAlert from '@lucide/svelte/icons/triangle-alert';
+
+import type { View } from '../../api/shapes';
+import { format } from '../../state/route.svelte';
+
+/** The saved views, in order. */
+export const views = [
+  { view: 'needs_action', label: 'Needs action', icon: TriangleAlert },
+  { view: 'invalid', label: 'Invalid signatures', icon: ShieldX },
+  { view: 'dead_letter', label: 'Dead letters', icon: MailX },
+  { view: 'waiting', label: 'Waiting', icon: CirclePause },
+] as const satisfies readonly { view: View; label: string; icon: unknown }[];
+
+/** Where a view or a source of the left pane leads; all events without. */
+export function linkTo(of: { view?: View; source?: string } = {}): string {
+  return format({ screen: 'events', id: null, tab: null, view: of.view ?? null, source: of.source ?? null });
+}

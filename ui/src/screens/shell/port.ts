@@ -1,0 +1,22 @@
+/** A port as somebody types it. */
+
+/** What is wrong with a port to catch on; null where nothing is. */
+export function portProblem(text: string): string | null {
+  const port = /^\d{1,5}$/.test(text.trim()) ? Number(text) : NaN;
+  if (!(port <= 65_535)) return 'A port is a number from 1 to 65535.';
+  if (port === 0) return 'Providers need a port that stays: from 1 to 65535.';
+  return port < 1024
+    ? 'Ports below 1024 belong to the system on most machines. Choose one from 1024 to 65535.'
+    : null;
+}
+
+/** The port that a message is about. */
+export function portIn(message: string): number | null {
+  const port = /\bport (\d{1,5})\b/i.exec(message)?.[1] ?? /:(\d{2,5})\b/.exec(message)?.[1];
+  return port === undefined ? null : Number(port);
+}
+
+/** A port to try in place of one that is taken: not near it, where other parts of hookmitt listen. */
+export function suggestedPort(taken: number): number {
+  return taken + 100 <= 65_535 ? taken + 100 : taken - 100;
+}

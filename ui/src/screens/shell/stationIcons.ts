@@ -1,0 +1,18 @@
+import Cable from '@lucide/svelte/icons/cable';
+import CircleCheck from '@lucide/svelte/icons/circle-check';
+import CircleDashed from '@lucide/svelte/icons/circle-dashed';
+import CirclePause from '@lucide/svelte/icons/circle-pause';
+import Cloud from '@lucide/svelte/icons/cloud';
+import Inbox from '@lucide/svelte/icons/inbox';
+import Unplug from '@lucide/svelte/icons/unplug';
+
+import type { Station } from '../../state/stations.svelte';
+
+/** The shape of a station as it is. */
+export function stationIcon({ kind, tone }: Station) {
+  if (kind === 'providers') return Cloud;
+  if (kind === 'relay') return Cable;
+  if (kind === 'app') return tone === 'bad' ? Unplug : Inbox;
+  if (kind === 'no-target') return CircleDashed;
+  return tone === 'ok' ? CircleCheck : CirclePause;
+}

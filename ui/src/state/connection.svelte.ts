@@ -1,0 +1,66 @@
+import { onUnauthorised } from '../api/client';
+import { keepLive } from '../api/live';
+import type { Event } from '../api/shapes';
+import { transport } from '../api/transport';
+import { events } from './events.svelte';
+import { sources } from './sources.svelte';
+import { stats } from './stats.svelte';
+
+type State = 'opening' | 'unauthorised' | 'connecting' | 'live' | 'lost';
+
+/** The live connection to hookmitt, and what each of its frames changes. */
+class Connection {
+  state = $state<State>('opening');
+  /** Since when it is lost. */
+  since = $state<number | null>(null);
+  #end = new AbortController();
+
+  /** Opens it. Call it once. */
+  async start(): Promise<void> {
+    onUnauthorised(() => this.#refused());
+    const opened = await transport.open().catch(() => false);
+    if (!opened) return this.#refused();
+    this.state = 'connecting';
+    const stream = {
+      open: () => this.#opened(),
+      frame: (name: string, data: unknown) => this.#frame(name, data),
+      lost: () => this.#lost(),
+      refused: () => this.#refused(),
+    };
+    await keepLive('/api/live?glance=true', stream, this.#end.signal);
+  }
+
+  #opened() {
+    const again = this.since !== null;
+    this.state = 'live';
+    this.since = null;
+    void sources.read().catch(() => undefined);
+    void stats.read().catch(() => undefined);
+    void stats.readRate().catch(() => undefined);
+    if (again) events.refresh();
+  }
+
+  #lost() {
+    if (this.state === 'unauthorised') return;
+    this.since ??= Date.now();
+    this.state = 'lost';
+  }
+
+  #refused() {
+    this.state = 'unauthorised';
+    this.#end.abort();
+  }
+
+  #frame(name: string, data: unknown) {
+    if (name === 'event') {
+      const event = data as Event;
+      stats.count(event.seq, Date.parse(event.received_at));
+      events.apply(event);
+      sources.saw(event.source, event.provider);
+    }
+    if (name === 'config') sources.changed();
+    stats.changed();
+  }
+}
+
+export const connection = new Connection();

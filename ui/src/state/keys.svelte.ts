@@ -1,0 +1,110 @@
+import { untrack } from 'svelte';
+
+import { capOf } from '../format/words';
+
+/** A shortcut: what it does for the sheet, and doing it. Answering false lets the key through. */
+export interface Shortcut {
+  /** The words of the sheet; one without is not listed. */
+  label?: string | undefined;
+  run: (event: KeyboardEvent) => boolean | void;
+}
+
+interface Binding {
+  shortcuts: Map<string, Shortcut>;
+  when: () => boolean;
+  group: string;
+  first: boolean;
+}
+
+type Shortcuts = Record<string, Shortcut['run'] | Shortcut>;
+
+interface Where {
+  /** Only then; always, without. */
+  when?: (() => boolean) | undefined;
+  /** The heading in the sheet. */
+  group?: string | undefined;
+  /** It comes before all others, whichever was bound last. */
+  first?: boolean | undefined;
+}
+
+/** The name of a key press: `r`, `Shift+r`, `Mod+k`, `ArrowDown`, `?`. */
+export function nameOf(event: KeyboardEvent): string {
+  const key = event.key === ' ' ? 'Space' : event.key;
+  const letter = key.length === 1 ? key.toLowerCase() : key;
+  const modified = event.ctrlKey || event.metaKey ? 'Mod+' : event.altKey ? 'Alt+' : '';
+  const isLetter = key.length > 1 || letter !== key.toUpperCase();
+  return modified + (event.shiftKey && isLetter ? 'Shift+' : '') + letter;
+}
+
+const fields =
+  'input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=""], [contenteditable=true]';
+const floats = '[role=dialog], [role=menu], [role=listbox][data-select-content], [role=alertdialog]';
+
+const pressed = 'button, a[href], summary, [role=tab], [role=switch], input';
+
+/** Every shortcut of the page. The latest binding of a key comes first; single keys never work inside a field or a dialog. */
+class Keys {
+  #bindings = $state.raw<Binding[]>([]);
+  #first: { key: string; at: number } | null = null;
+
+  /** Binds keys until the answer is called; in an effect, return it. Two keys after each other are `g e`. */
+  bind(shortcuts: Shortcuts, { when = () => true, group = '', first = false }: Where = {}): () => void {
+    const whole = Object.entries(shortcuts).map(([key, shortcut]): [string, Shortcut] => [
+      key,
+      typeof shortcut === 'function' ? { run: shortcut } : shortcut,
+    ]);
+    const binding = { shortcuts: new Map(whole), when, group, first };
+    // Untracked: an effect that binds must not run again because something was bound.
+    const all = [binding, ...untrack(() => this.#bindings)];
+    this.#bindings = [...all.filter((one) => one.first), ...all.filter((one) => !one.first)];
+    return () => {
+      this.#bindings = untrack(() => this.#bindings).filter((one) => one !== binding);
+    };
+  }
+
+  /** The shortcuts that work now, for the sheet: by group, in order of binding. */
+  get sheet(): { group: string; lines: { keys: string[]; label: string }[] }[] {
+    const groups = new Map<string, Map<string, string[]>>();
+    for (const { shortcuts, group, when } of [...this.#bindings].reverse()) {
+      if (!when()) continue;
+      for (const [key, { label }] of shortcuts) {
+        if (!label) continue;
+        const lines = groups.get(group) ?? new Map<string, string[]>();
+        lines.set(label, [...(lines.get(label) ?? []), key]);
+        groups.set(group, lines);
+      }
+    }
+    return [...groups].map(([group, lines]) => ({
+      group,
+      lines: [...lines].map(([label, keys]) => ({ keys: keys.map(capOf), label })),
+    }));
+  }
+
+  /** Looks whether a key press is bound, and runs it. */
+  press(event: KeyboardEvent): void {
+    if (event.defaultPrevented || event.isComposing) return;
+    const key = nameOf(event);
+    if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return;
+    const target = event.target instanceof Element ? event.target : null;
+    const single = !key.startsWith('Mod+') && !/^F\d+$/.test(key);
+    if (target?.closest(floats) || document.querySelector('[role=dialog][data-state=open]')) return;
+    if (single && target?.closest(fields)) return;
+    if ((key === 'Space' || key === 'Enter') && target?.closest(pressed)) return; // theirs
+    const two =
+      this.#first && performance.now() - this.#first.at < 1_000 ? `${this.#first.key} ${key}` : null;
+    this.#first = { key, at: performance.now() };
+    if ((two && this.#run(two, event)) || this.#run(key, event)) this.#first = null;
+  }
+
+  #run(key: string, event: KeyboardEvent): boolean {
+    for (const { shortcuts, when } of this.#bindings) {
+      const shortcut = shortcuts.get(key);
+      if (!shortcut || !when() || shortcut.run(event) === false) continue;
+      event.preventDefault();
+      return true;
+    }
+    return false;
+  }
+}
+
+export const keys = new Keys();

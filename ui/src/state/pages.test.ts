@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+
+import { PAGE, Pages } from './pages';
+import type { Row } from './row';
+
+const row = (seq: number) => ({ id: `e${seq}`, seq }) as Row;
+/** Rows from one number down to another. */
+const rows = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, n) => row(from - n));
+const numbers = (pages: Pages, from = 0, to = pages.length) => pages.slice(from, to).map((one) => one?.seq);
+
+test('pages join into one list', () => {
+  const pages = new Pages();
+  pages.reset(rows(10, 6));
+  pages.append(rows(5, 1));
+  expect(pages.length).toBe(10);
+  expect(numbers(pages, 3, 7)).toEqual([7, 6, 5, 4]);
+  expect([pages.indexOf('e4'), pages.indexOf('e99')]).toEqual([6, -1]);
+  expect([pages.newest, pages.oldest]).toEqual([10, 1]);
+});
+
+test('new rows go to the top, and the top does not grow without end', () => {
+  const pages = new Pages();
+  pages.reset(rows(PAGE, 1));
+  for (let seq = PAGE + 1; seq <= 5 * PAGE; seq += 1) pages.prepend([row(seq)]);
+  expect(pages.length).toBe(5 * PAGE);
+  expect(Math.max(...pages.list.map((page) => page.count))).toBeLessThanOrEqual(2 * PAGE);
+  expect(numbers(pages, 0, 3)).toEqual([5 * PAGE, 5 * PAGE - 1, 5 * PAGE - 2]);
+});
+
+test('rows are replaced, put in and taken out by their number', () => {
+  const pages = new Pages();
+  pages.reset([row(9), row(7)]);
+  pages.append([row(3)]);
+  expect(pages.update({ ...row(7), name: 'new' })).toBe(true);
+  expect(pages.slice(1, 2)[0]?.name).toBe('new');
+  expect([pages.update(row(8)), pages.insert(row(8)), pages.insert(row(8))]).toEqual([false, true, false]);
+  expect(pages.insert(row(5))).toBe(true);
+  expect(numbers(pages)).toEqual([9, 8, 7, 5, 3]);
+  expect([pages.remove('e9', 9), pages.remove('e3', 3), pages.remove('e3', 3)]).toEqual([true, true, false]);
+  expect(numbers(pages)).toEqual([8, 7, 5]);
+});
+
+test('what is older than the list is not put in', () => {
+  const pages = new Pages();
+  pages.reset([row(9), row(7)]);
+  expect(pages.insert(row(2))).toBe(false);
+});
+
+test('far rows are let go and can be filled again', () => {
+  const pages = new Pages();
+  pages.reset(rows(30 * PAGE, 29 * PAGE + 1));
+  for (let page = 29; page > 0; page -= 1) pages.append(rows(page * PAGE, (page - 1) * PAGE + 1));
+  pages.letGo(15 * PAGE, 15 * PAGE + 40);
+  expect(pages.length).toBe(30 * PAGE);
+  expect(pages.list.filter((page) => page.rows).length).toBeLessThan(12);
+  expect(numbers(pages, 15 * PAGE, 15 * PAGE + 2)).toEqual([15 * PAGE, 15 * PAGE - 1]);
+  expect(numbers(pages, 10 * PAGE, 10 * PAGE + 1)).toEqual([undefined]);
+  expect(numbers(pages, 0, 1)).toEqual([30 * PAGE]); // the top stays
+
+  const [gone] = pages.within(10 * PAGE, 10 * PAGE + 1);
+  if (!gone) throw new Error('there is a page');
+  pages.fill(gone, rows(20 * PAGE + 5, 19 * PAGE - 5)); // more than belongs there
+  expect(numbers(pages, 10 * PAGE, 10 * PAGE + 1)).toEqual([20 * PAGE]);
+  expect(pages.length).toBe(30 * PAGE);
+});

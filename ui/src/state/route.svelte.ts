@@ -1,0 +1,77 @@
+/** Where the page is: the screen, and what of it. It lives in the hash, so that back and links work. */
+export type Place =
+  | { screen: 'events'; id: string | null; tab: string | null; view: string | null; source: string | null }
+  | { screen: 'settings'; page: string }
+  | { screen: 'start' };
+
+/** Reads a hash such as `#/events/<id>/<tab>?view=invalid`. */
+export function parse(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
+  const [screen = '', ...rest] = path.split('/').filter(Boolean).map(decoded);
+  const asked = new URLSearchParams(query);
+  if (screen === 'settings') return { screen, page: rest.join('/') || 'sources' };
+  if (screen === 'start') return { screen };
+  const [id = null, tab = null] = rest;
+  return { screen: 'events', id, tab, view: asked.get('view'), source: asked.get('source') };
+}
+
+/** Writes such a hash. */
+export function format(place: Place): string {
+  if (place.screen === 'start') return '#/start';
+  if (place.screen === 'settings')
+    return `#/settings/${place.page.split('/').map(encodeURIComponent).join('/')}`;
+  const path = ['#/events', place.id, place.id && place.tab]
+    .filter(Boolean)
+    .map((part, n) => (n ? encodeURIComponent(part!) : part));
+  const query = new URLSearchParams();
+  if (place.view) query.set('view', place.view);
+  if (place.source) query.set('source', place.source);
+  const asked = query.toString();
+  return path.join('/') + (asked ? `?${asked}` : '');
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+type EventsPlace = Extract<Place, { screen: 'events' }>;
+
+class Route {
+  place = $state.raw<Place>(parse(typeof location === 'undefined' ? '' : location.hash));
+
+  constructor() {
+    if (typeof window === 'undefined') return;
+    window.addEventListener('hashchange', () => (this.place = parse(location.hash)));
+  }
+
+  /** The place among events, also while another screen is shown. */
+  get events(): EventsPlace {
+    if (this.place.screen === 'events') return this.place;
+    return { screen: 'events', id: null, tab: null, view: null, source: null };
+  }
+
+  /** Goes to a place. `quietly` leaves no step for the back button. */
+  go(place: Place, { quietly = false } = {}): void {
+    const hash = format(place);
+    if (hash === location.hash) return;
+    if (quietly) history.replaceState(null, '', hash);
+    else history.pushState(null, '', hash);
+    this.place = place;
+  }
+
+  /** Shows one event, or none. Moving through the list leaves no steps. */
+  show(id: string | null, tab: string | null = this.events.tab): void {
+    this.go({ ...this.events, id, tab }, { quietly: true });
+  }
+
+  /** Shows a tab of the event that is shown. */
+  tab(tab: string): void {
+    this.go({ ...this.events, tab }, { quietly: true });
+  }
+}
+
+export const route = new Route();

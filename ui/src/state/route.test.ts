@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+
+import { format, parse } from './route.svelte';
+
+test.each([
+  '#/start',
+  '#/settings/sources',
+  '#/events',
+  '#/events/01a1',
+  '#/events/01a1/body',
+  '#/events?view=invalid',
+  '#/events/01a1?source=stripe-test',
+])('%s comes back as it was', (hash) => expect(format(parse(hash))).toBe(hash));
+
+test('nothing, and what is unknown, is the list of events', () => {
+  const list = { screen: 'events', id: null, tab: null, view: null, source: null };
+  expect([parse(''), parse('#/'), parse('#/nothing')]).toEqual([list, list, list]);
+  expect(parse('#/events/%E0%A4%A')).toMatchObject({ id: '%E0%A4%A' });
+});

@@ -1,0 +1,61 @@
+import type { Cause, Event, GlanceDelivery, Verdict } from '../api/shapes';
+import { eventName, visible } from '../format/words';
+
+/** What the list keeps of an event: no headers, so that thousands weigh little. */
+export interface Row {
+  id: string;
+  seq: number;
+  receivedAt: string;
+  /** The same in milliseconds. */
+  at: number;
+  source: string;
+  provider: string | null;
+  name: string;
+  subject: string;
+  verdict: Verdict;
+  /** The likeliest reason why it is invalid. */
+  cause: Cause | undefined;
+  copies: number;
+  differs: boolean;
+  stale: boolean;
+  edited: boolean;
+  handshake: boolean;
+  browser: boolean;
+  via: Event['via'];
+  size: number;
+  delivery: GlanceDelivery | null;
+}
+
+/** The row of an event. Names from strangers come out visible. */
+export function rowOf(event: Event): Row {
+  const { glance } = event;
+  return {
+    id: event.id,
+    seq: event.seq,
+    receivedAt: event.received_at,
+    at: Date.parse(event.received_at),
+    source: event.source,
+    provider: event.provider,
+    name: visible(eventName(event)),
+    subject: visible(subjectOf(event)),
+    verdict: event.verdict,
+    cause: event.causes[0],
+    copies: glance?.copies ?? 1,
+    differs: glance?.copies_differ ?? event.conflict,
+    stale: event.stale,
+    edited: event.parent !== null,
+    handshake: event.handshake !== null,
+    browser: event.browser,
+    via: event.via,
+    size: event.size,
+    delivery: glance?.delivery ?? null,
+  };
+}
+
+/** The title, else what kind of body it is where the name is only the request line. */
+function subjectOf(event: Event): string {
+  if (event.title) return event.title;
+  if (event.type !== null) return '';
+  const kind = event.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  return typeof kind === 'string' ? (kind.split(';')[0] ?? '') : '';
+}

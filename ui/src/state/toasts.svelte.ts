@@ -1,0 +1,80 @@
+import type { Component } from 'svelte';
+
+/** A line at the bottom left that says what was done. */
+export interface Toast {
+  id: number;
+  text: string;
+  fails: boolean;
+  icon?: Component<Record<string, unknown>> | undefined;
+  action?: { label: string; run: () => void } | undefined;
+  undo?: (() => void) | undefined;
+}
+
+interface Says {
+  undo?: (() => void) | undefined;
+  icon?: Component<Record<string, unknown>> | undefined;
+}
+
+const SHOWN = 8_000;
+const MOST = 3;
+
+class Toasts {
+  list = $state.raw<Toast[]>([]);
+  #next = 1;
+  #ends = new Map<number, ReturnType<typeof setTimeout>>();
+
+  /** Says what was done, for 8 s. `undo` is offered as a button and as Ctrl Z. */
+  say(text: string, { undo, icon }: Says = {}): void {
+    const toast = this.#show({ text, fails: false, icon, undo });
+    this.#start(toast.id);
+  }
+
+  /** Says what was not done. It stays until it is dismissed or tried again. */
+  fail(title: string, { retry }: { retry?: (() => void) | undefined } = {}): void {
+    const action = retry && { label: 'Try again', run: retry };
+    this.#show({ text: title, fails: true, action });
+  }
+
+  /** Takes a toast away. */
+  dismiss(id: number): void {
+    clearTimeout(this.#ends.get(id));
+    this.#ends.delete(id);
+    this.list = this.list.filter((toast) => toast.id !== id);
+  }
+
+  /** Keeps the toasts while the pointer or the keyboard is on them. */
+  hold(): void {
+    for (const end of this.#ends.values()) clearTimeout(end);
+  }
+
+  /** Lets them go again. */
+  release(): void {
+    for (const id of [...this.#ends.keys()]) this.#start(id);
+  }
+
+  /** Undoes the newest thing that can be; false where there is none. */
+  undo(): boolean {
+    const toast = this.list.findLast((one) => one.undo);
+    if (!toast) return false;
+    this.dismiss(toast.id);
+    toast.undo?.();
+    return true;
+  }
+
+  #show(toast: Omit<Toast, 'id'>): Toast {
+    const made = { ...toast, id: this.#next++ };
+    for (const old of this.list.slice(0, Math.max(0, this.list.length - MOST + 1))) this.dismiss(old.id);
+    this.list = [...this.list, made];
+    return made;
+  }
+
+  #start(id: number) {
+    clearTimeout(this.#ends.get(id));
+    this.#ends.set(
+      id,
+      setTimeout(() => this.dismiss(id), SHOWN),
+    );
+  }
+}
+
+export const toasts = new Toasts();
