@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hookmitt_stories::{Desk, eventually, post};
+use hookmitt_stories::{Desk, eventually, post, within};
 use serde_json::json;
 use tokio::sync::mpsc;
 use zbus::{
@@ -50,7 +50,7 @@ impl TrayHost {
 
     /// The icon's menu: where it is, and what it says.
     async fn menu(&mut self) -> (String, String) {
-        let (sender, path) = self.icons.recv().await.expect("an icon");
+        let (sender, path) = within("an icon has come", self.icons.recv()).await.expect("an icon");
         let (properties, asked) = ("org.freedesktop.DBus.Properties", ("org.kde.StatusNotifierItem", "Menu"));
         let call =
             self.bus.call_method(Some(sender.as_str()), path.as_str(), Some(properties), "Get", &asked);

@@ -12,7 +12,7 @@ use tokio::{
     process::{Child, Command},
 };
 
-use crate::{Screen, lacking};
+use crate::{Screen, lacking, wait::within};
 
 /// The display and the bus last until standard input is closed. Without `-noreset` the display would begin anew
 /// whenever the last program leaves it, and turn away whoever comes just then.
@@ -63,8 +63,7 @@ impl Desk {
         let mut child = command.spawn().expect("dbus-run-session starts");
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
         let mut line = async || {
-            let line = tokio::time::timeout(crate::wait::LONG, lines.next_line()).await;
-            line.expect("the desktop is there within a minute").expect("text").expect("a line")
+            within("the desktop is there", lines.next_line()).await.expect("text").expect("a line")
         };
         let (display, bus) = (line().await, line().await);
         Some(Self { home, display, bus, path: folders, child })
@@ -119,7 +118,7 @@ impl Desk {
     /// Ends the display and the bus, and waits until they are gone.
     pub async fn end(mut self) {
         drop(self.child.stdin.take());
-        self.child.wait().await.expect("its own child");
+        within("the desktop has ended", self.child.wait()).await.expect("its own child");
     }
 }
 

@@ -39,7 +39,7 @@ pub use senders::signature;
 pub use serve::{Server, serve, under};
 pub use skip::{lacking, shared};
 pub use stored::Stored;
-pub use wait::eventually;
+pub use wait::{eventually, within};
 #[cfg(target_os = "linux")]
 pub use web_driver::WebDriver;
 pub use wire::{Reply, exchange, parse_reply, post, read_reply, request};

@@ -118,7 +118,7 @@ impl Process {
             let mut process = process.lock().await;
             let ended = process.child.try_wait().expect("its own child");
             if ended.is_some() {
-                while process.ears.join_next().await.is_some() {}
+                process.heard_out().await;
             }
             let seen = look(&process);
             let gone = seen.is_none() && ended.is_some();
@@ -145,9 +145,18 @@ impl Process {
     pub async fn end(mut self) -> Ran {
         let ended = tokio::time::timeout(crate::wait::LONG, self.child.wait()).await;
         let status = ended.unwrap_or_else(|_| panic!("it doesn't end:\n{}{}", self.out(), self.err()));
-        while self.ears.join_next().await.is_some() {}
+        self.heard_out().await;
         let out = std::mem::take(&mut *self.out.lock().unwrap_or_else(PoisonError::into_inner));
         Ran { code: status.expect("its own child").code().unwrap_or(-1), out, err: self.err() }
+    }
+
+    /// Waits until its output is closed: whatever it started and left behind may hold it open.
+    async fn heard_out(&mut self) {
+        let ears = &mut self.ears;
+        let closed = tokio::time::timeout(crate::wait::LONG, async { while ears.join_next().await.is_some() {} });
+        if closed.await.is_err() {
+            panic!("it ended, but something it started still writes:\n{}{}", self.out(), self.err());
+        }
     }
 
     /// Asks it to end (SIGINT), and waits until it has.

@@ -5,6 +5,12 @@ use std::{future::Future, time::Duration};
 /// How long anything may take, on the slowest of machines.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
+/// What comes of `future`; panics with `what` after a minute. A story that waits for ever says nothing to anybody.
+pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(LONG, future).await;
+    waited.unwrap_or_else(|_| panic!("it never came to this: {what}"))
+}
+
 /// Asks again and again until `ask` answers `Some`; panics with `what` after a minute.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut ask: impl FnMut() -> F) -> T {
     let asked = async {
@@ -16,6 +22,5 @@ pub async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut ask: i
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    let waited = tokio::time::timeout(LONG, asked).await;
-    waited.unwrap_or_else(|_| panic!("it never came to this: {what}"))
+    within(what, asked).await
 }

@@ -69,11 +69,17 @@ impl WebDriver {
         let children = format!("/proc/{0}/task/{0}/children", self.process.id());
         let children = std::fs::read_to_string(children).unwrap_or_default();
         let _ended_before = self.ask("DELETE", "", &Value::Null).await;
+        // The driver neither waits for the window nor asks twice, and the window would hold the driver's output open.
+        // What has ended runs no program any more.
+        let runs = |pid: &&str| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
+        for pid in children.split_whitespace().filter(runs) {
+            let _ended_meanwhile = Command::new("kill").args(["-TERM", pid]).status().await;
+        }
+        eventually("the window has ended", async || {
+            (!children.split_whitespace().any(|pid| runs(&pid))).then_some(())
+        })
+        .await;
         self.process.stop().await;
-        // The driver doesn't wait for the window. What has ended runs no program any more.
-        let runs = |pid: &str| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
-        eventually("the window has ended", async || (!children.split_whitespace().any(runs)).then_some(()))
-            .await;
     }
 
     async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {

@@ -7,6 +7,8 @@ use tokio::{
     net::TcpStream,
 };
 
+use crate::wait::within;
+
 /// An answer, read from the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
@@ -43,7 +45,7 @@ pub async fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let read = async {
         let _cut = reader.read_to_end(&mut answer).await;
     };
-    tokio::join!(write, read);
+    within("an answer has come", async { tokio::join!(write, read) }).await;
     answer
 }
 
