@@ -34,7 +34,9 @@ status=0
 # What hangs is ended, so that the run still says what it saw.
 limit=()
 if command -v timeout >/dev/null; then limit=(timeout --kill-after=30 "${TEST_LIMIT:-1800}"); fi
-tested() { NO_COLOR=1 "${limit[@]}" "$@" 2>&1 | tee -a "$log" || status=$?; }
+# A shell in the background ignores Ctrl-C, and what it starts would too.
+if env --default-signal=INT true 2>/dev/null; then limit=(env --default-signal=INT,QUIT,CHLD "${limit[@]}"); fi
+tested() { NO_COLOR=1 ${limit[@]+"${limit[@]}"} "$@" 2>&1 | tee -a "$log" || status=$?; }
 tested npm --prefix ui --silent test -- ${1:+--passWithNoTests --testNamePattern "$1"}
 tested cargo test --workspace --no-fail-fast "$@"
 tested npm --prefix tests/ui --silent test -- "$@"

@@ -62,9 +62,8 @@ impl Desk {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(noise);
         let mut child = command.spawn().expect("dbus-run-session starts");
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
-        let mut line = async || {
-            within("the desktop is there", lines.next_line()).await.expect("text").expect("a line")
-        };
+        let mut line =
+            async || within("the desktop is there", lines.next_line()).await.expect("text").expect("a line");
         let (display, bus) = (line().await, line().await);
         Some(Self { home, display, bus, path: folders, child })
     }

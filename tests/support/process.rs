@@ -153,7 +153,8 @@ impl Process {
     /// Waits until its output is closed: whatever it started and left behind may hold it open.
     async fn heard_out(&mut self) {
         let ears = &mut self.ears;
-        let closed = tokio::time::timeout(crate::wait::LONG, async { while ears.join_next().await.is_some() {} });
+        let closed =
+            tokio::time::timeout(crate::wait::LONG, async { while ears.join_next().await.is_some() {} });
         if closed.await.is_err() {
             panic!("it ended, but something it started still writes:\n{}{}", self.out(), self.err());
         }

@@ -3,12 +3,19 @@
 use std::{
     net::{SocketAddr, TcpListener},
     path::Path,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use crate::{Desk, Process, desk::binary, eventually, exchange, parse_reply, request};
+
+/// How long a window may take to end before it is ended.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often that is looked at.
+const PACE: Duration = Duration::from_millis(10);
 
 /// A window that is driven.
 pub struct WebDriver {
@@ -66,20 +73,27 @@ impl WebDriver {
 
     /// Ends the window, if it has not ended itself, and the driver.
     pub async fn quit(self) {
-        let children = format!("/proc/{0}/task/{0}/children", self.process.id());
-        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let started = descendants(self.process.id());
         let _ended_before = self.ask("DELETE", "", &Value::Null).await;
-        // The driver neither waits for the window nor asks twice, and the window would hold the driver's output open.
-        // What has ended runs no program any more.
-        let runs = |pid: &&str| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
-        for pid in children.split_whitespace().filter(runs) {
-            let _ended_meanwhile = Command::new("kill").args(["-TERM", pid]).status().await;
+        // The driver neither waits for the window nor for what shows its page, and a page that a hostile link stopped
+        // in the middle may never hear of the end. Each would hold the driver's output open. What has ended runs no
+        // program any more.
+        let left = || started.iter().filter(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok());
+        for signal in ["-TERM", "-KILL"] {
+            let ended = async {
+                while left().next().is_some() {
+                    tokio::time::sleep(PACE).await
+                }
+            };
+            if tokio::time::timeout(PATIENCE, ended).await.is_ok() {
+                break;
+            }
+            for pid in left() {
+                let _ended_meanwhile = Command::new("kill").args([signal, &pid.to_string()]).status().await;
+            }
         }
-        eventually("the window has ended", async || {
-            (!children.split_whitespace().any(|pid| runs(&pid))).then_some(())
-        })
-        .await;
-        self.process.stop().await;
+        self.process.signal("TERM").await;
+        self.process.end().await;
     }
 
     async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
@@ -94,6 +108,13 @@ async fn ask(driver: SocketAddr, method: &str, path: &str, body: &Value) -> Resu
     let reply = parse_reply(&exchange(driver, &request(method, path, &headers, &body)).await);
     let value = reply.json()["value"].take();
     if reply.status == 200 { Ok(value) } else { Err(value) }
+}
+
+/// The processes that one has started, and those that these have.
+fn descendants(pid: u32) -> Vec<u32> {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    let children = children.split_whitespace().filter_map(|child| child.parse().ok());
+    children.flat_map(|child| std::iter::once(child).chain(descendants(child))).collect()
 }
 
 /// One that nobody has: the driver can't choose by itself.
