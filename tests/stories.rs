@@ -36,6 +36,7 @@ mod stories {
     mod providers;
     mod replay;
     mod send;
+    mod source_params;
     mod syncs;
     mod takeover;
     mod targets;

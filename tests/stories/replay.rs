@@ -107,6 +107,21 @@ async fn an_edited_replay_is_a_new_event_with_a_parent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_resigned_replay_can_have_an_id_of_its_own() {
+    let (app, server) = github().await;
+    let id = caught(&app, "right", "d1", "{}").await;
+    app.status(&id, "completed").await;
+    let replayed = replay(&app, &id, json!({ "resign": true, "fresh_id": true })).await;
+    let seen = server.wait_for(2).await.remove(1);
+    let fresh = seen.header("x-github-delivery").unwrap();
+    assert_ne!(fresh, "d1");
+    let event = app.event(replayed["event_id"].as_str().unwrap()).await;
+    assert_eq!((&event["verdict"], &event["dedupe_key"]), (&json!("valid"), &json!(format!("id:{fresh}"))));
+    let alone = app.call("POST", &format!("/api/events/{id}/replay"), json!({ "fresh_id": true })).await;
+    assert_eq!((alone.0, &alone.1["code"]), (400, &json!("bad-input")), "an id that nobody signs");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_resigned_replay_is_valid() {
     let (app, server) = github().await;
     let id = caught(&app, "wrong", "d1", "{\"a\":1}").await;

@@ -1,6 +1,6 @@
 //! A verdict worked out in this process, with secrets and keys that were given on the command line.
 
-use std::{fs, path::Path, time::Duration};
+use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use hookmitt_event::{GenericScheme, Plain, Request, Timestamp, Verdict};
 use hookmitt_verify::{Inquiry, Provider, Secret, judge, parse_public_key, providers, recognise};
@@ -30,6 +30,8 @@ pub(crate) struct Subject {
     pub(crate) generic: Option<GenericScheme>,
     /// How old its source lets a timestamp be.
     pub(crate) tolerance: Option<Duration>,
+    /// Its source's parameters.
+    pub(crate) params: BTreeMap<String, String>,
 }
 
 /// Judges it by what was given.
@@ -53,7 +55,9 @@ pub(crate) fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, Cl
         Some(Err(error)) => Some(error),
         None => None,
     };
-    let params: Vec<_> = given.param.iter().map(|Param(name, value)| (name.clone(), value.clone())).collect();
+    let mut params = subject.params.clone();
+    params.extend(given.param.iter().map(|Param(name, value)| (name.clone(), value.clone())));
+    let params: Vec<_> = params.into_iter().collect();
     let judgement = judge(&Inquiry {
         request: &subject.request,
         url: given.url.as_deref().or(subject.url.as_deref()),

@@ -25,6 +25,16 @@ pub struct Known {
     pub secrets: Vec<Secret>,
     /// Whether it has any secret, readable or not.
     pub has_secret: bool,
+    /// The source's parameters, as verification takes them.
+    pub params: Vec<(String, String)>,
+}
+
+impl Known {
+    /// A source with the secrets that could be read.
+    pub(crate) fn new(source: Source, secrets: Vec<Secret>, has_secret: bool) -> Self {
+        let params = source.params.clone().into_iter().collect();
+        Self { source, secrets, has_secret, params }
+    }
 }
 
 impl Config {

@@ -16,6 +16,8 @@ pub struct Edit {
     pub to: Option<String>,
     /// Signs it anew, with the present time.
     pub resign: bool,
+    /// Gives it an id of its own as it is signed, so that its receiver doesn't take it for a repeat.
+    pub fresh_id: bool,
     /// Header lines to set: they take the place of the first of that name, further ones go; a new name goes last. A name
     /// may be there several times.
     pub headers: Vec<(String, String)>,
@@ -31,7 +33,11 @@ pub struct Edit {
 impl Edit {
     /// Whether the request itself becomes another one.
     pub fn changes_request(&self) -> bool {
-        self.resign || !self.headers.is_empty() || !self.set.is_empty() || self.body_base64.is_some()
+        self.resign
+            || self.fresh_id
+            || !self.headers.is_empty()
+            || !self.set.is_empty()
+            || self.body_base64.is_some()
     }
 
     /// How many times it is sent.

@@ -80,7 +80,7 @@ impl Known {
             secrets: &self.secrets,
             tolerance,
             at,
-            params: &[],
+            params: &self.params,
         }
     }
 

@@ -38,5 +38,5 @@ pub use rejudge::JudgeBy;
 pub use replay::{AttemptLine, Replayed};
 pub use sample::SampleOrder;
 pub use secrets::SecretEntry;
-pub use sources::{SourceChange, SourceView};
+pub use sources::{AnswerChange, SourceChange, SourceView};
 pub use targets::{Probed, TargetChange};

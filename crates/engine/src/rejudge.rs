@@ -24,7 +24,7 @@ pub struct JudgeBy {
     pub provider: Option<String>,
     /// The signature scheme.
     pub scheme: Option<String>,
-    /// Settings that are not in the request.
+    /// Settings that are not in the request, in place of the source's own of the same names.
     pub params: Vec<(String, String)>,
 }
 
@@ -77,7 +77,8 @@ impl Engine {
             inquiry.generic = None;
         }
         inquiry.scheme = by.scheme.as_deref();
-        inquiry.params = &by.params;
+        let params = with_given(&known.params, &by.params);
+        inquiry.params = &params;
         let judgement = hookmitt_verify::judge(&inquiry);
         let evidence = hookmitt_verify::evidence(&inquiry, &judgement);
         Ok((event, judgement, evidence))
@@ -95,6 +96,12 @@ fn of_scheme(id: &str, known: Option<&'static Provider>) -> Result<&'static Prov
     let mut all = known.into_iter().chain(hookmitt_verify::providers());
     let found = all.find(|provider| provider.scheme(id).is_some());
     found.ok_or_else(|| EngineError::UnknownScheme(id.to_owned()))
+}
+
+/// The source's parameters, less those that were given another value for.
+fn with_given(own: &[(String, String)], given: &[(String, String)]) -> Vec<(String, String)> {
+    let kept = own.iter().filter(|(name, _)| given.iter().all(|(other, _)| other != name));
+    kept.chain(given).cloned().collect()
 }
 
 /// The new verdict of an event. What was proved once stays so: a secret that was replaced, or that this process can't

@@ -108,11 +108,16 @@ impl Engine {
 
     fn edited(&self, event: &Event, edit: &Edit) -> Result<(Request, Option<String>), EngineError> {
         let changed = edit.apply(&event.request)?;
+        if !edit.resign && edit.fresh_id {
+            let message = "a fresh id needs a fresh signature: ask for `resign` too";
+            return Err(EngineError::BadInput(message.to_owned()));
+        }
         if !edit.resign {
             return Ok((changed, None));
         }
         let known = self.known(&event.source)?;
-        self.signed(&known, &changed, None).map(|(request, secret)| (request, Some(secret)))
+        let id = edit.fresh_id.then(|| EventId::fresh().to_string());
+        self.signed(&known, &changed, id.as_deref()).map(|(request, secret)| (request, Some(secret)))
     }
 
     /// The request signed anew with the source's first secret, else with the public test secret; and which it was.

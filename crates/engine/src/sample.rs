@@ -122,7 +122,7 @@ impl Engine {
             let label = order.secret_name.clone().unwrap_or_else(|| "given".to_owned());
             secrets.insert(0, Secret::new(label, value));
         }
-        Ok(Known { source, secrets, has_secret })
+        Ok(Known::new(source, secrets, has_secret))
     }
 
     fn unmade(&self, slug: Slug) -> hookmitt_event::Source {
@@ -136,6 +136,7 @@ impl Engine {
             tolerance_s: None,
             answer: Default::default(),
             generic: None,
+            params: Default::default(),
             auto_created: false,
         }
     }

@@ -98,7 +98,7 @@ impl Secrets {
                 secrets.extend(lent.secret.clone());
             }
             let has_secret = !secrets.is_empty() || listed.iter().any(|entry| entry.source == source.slug);
-            (slug, Arc::new(Known { source, secrets, has_secret }))
+            (slug, Arc::new(Known::new(source, secrets, has_secret)))
         });
         let sources = known.collect();
         let targets = targets.into_iter().map(|target| (target.id, Arc::new(target))).collect();

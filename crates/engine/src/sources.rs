@@ -1,6 +1,8 @@
 //! Sources as they are made, changed and shown.
 
-use hookmitt_event::{Answer, GenericScheme, OnDuplicate, OnInvalid, Slug, Source, Timestamp};
+use std::collections::BTreeMap;
+
+use hookmitt_event::{Answer, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, Slug, Source, Timestamp};
 use hookmitt_inbox::SourceSettings;
 use hookmitt_verify::{provider, validate_generic};
 use serde::{Deserialize, Serialize};
@@ -26,6 +28,8 @@ pub struct SourceView {
     pub answer: Answer,
     /// How a source without a catalogue provider signs.
     pub generic: Option<GenericScheme>,
+    /// What its verdicts depend on and no request says, such as a webhook id, by name.
+    pub params: BTreeMap<String, String>,
     /// Made by an unknown name on the capture port.
     pub auto_created: bool,
     /// The labels of its secrets that could be read.
@@ -49,11 +53,34 @@ pub struct SourceChange {
     /// How old a signed timestamp may be, in seconds.
     #[serde(deserialize_with = "given")]
     pub tolerance_s: Option<Option<u32>>,
-    /// What the capture port answers.
-    pub answer: Option<Answer>,
+    /// What the capture port answers: what is absent stays here too.
+    pub answer: Option<AnswerChange>,
     /// How a source without a catalogue provider signs.
     #[serde(deserialize_with = "given")]
     pub generic: Option<Option<GenericScheme>>,
+    /// Parameters to set, by name; null or an empty text unsets one, those not named stay. Null instead of the list
+    /// unsets all.
+    #[serde(deserialize_with = "given")]
+    pub params: Option<Option<BTreeMap<String, Option<String>>>>,
+}
+
+/// A change to what the capture port answers: what is absent stays, null unsets.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AnswerChange {
+    /// The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
+    #[serde(deserialize_with = "given")]
+    pub status: Option<Option<u16>>,
+    /// Header lines to add.
+    #[schema(value_type = Option<Vec<(String, String)>>)]
+    pub headers: Option<HeaderLines>,
+    /// The body instead of `{"received":true,"id":…}`.
+    #[serde(deserialize_with = "given")]
+    pub body: Option<Option<String>>,
+    /// How long to wait before answering, in milliseconds.
+    pub delay_ms: Option<u64>,
+    /// How many of the next requests are answered 500 (they are stored all the same).
+    pub fail_next: Option<u32>,
 }
 
 /// Tells an absent field from one that is null.
@@ -63,22 +90,64 @@ pub(crate) fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
     Option::<T>::deserialize(input).map(Some)
 }
 
+fn set<T>(place: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *place = value;
+    }
+}
+
+impl AnswerChange {
+    fn apply(self, answer: &mut Answer) {
+        set(&mut answer.status, self.status);
+        set(&mut answer.headers, self.headers);
+        set(&mut answer.body, self.body);
+        set(&mut answer.delay_ms, self.delay_ms);
+        set(&mut answer.fail_next, self.fail_next);
+    }
+}
+
 impl SourceChange {
     fn apply(self, settings: &mut SourceSettings) -> Result<(), EngineError> {
-        fn set<T>(place: &mut T, value: Option<T>) {
-            if let Some(value) = value {
-                *place = value;
-            }
-        }
         set(&mut settings.provider, self.provider);
         set(&mut settings.on_invalid, self.on_invalid);
         set(&mut settings.on_duplicate, self.on_duplicate);
         set(&mut settings.public_url, self.public_url);
         set(&mut settings.tolerance_s, self.tolerance_s);
-        set(&mut settings.answer, self.answer);
+        self.answer.unwrap_or_default().apply(&mut settings.answer);
         set(&mut settings.generic, self.generic);
+        if let Some(params) = self.params {
+            set_params(params, settings)?;
+        }
         check(settings)
     }
+}
+
+/// More than any provider needs.
+const MOST_PARAMS: usize = 32;
+/// In bytes, a name and a value each.
+const LONGEST_PARAM: usize = 4_096;
+
+fn set_params(
+    given: Option<BTreeMap<String, Option<String>>>,
+    settings: &mut SourceSettings,
+) -> Result<(), EngineError> {
+    let Some(given) = given else {
+        settings.params.clear();
+        return Ok(());
+    };
+    for (name, value) in given {
+        match value.filter(|value| !value.is_empty()) {
+            None => drop(settings.params.remove(&name)),
+            Some(value) if name.is_empty() || name.len() > LONGEST_PARAM || value.len() > LONGEST_PARAM => {
+                return Err(EngineError::BadInput("a parameter needs a name, and 4 KiB at most".to_owned()));
+            }
+            Some(value) => drop(settings.params.insert(name, value)),
+        }
+    }
+    if settings.params.len() > MOST_PARAMS {
+        return Err(EngineError::BadInput(format!("a source can't have more than {MOST_PARAMS} parameters")));
+    }
+    Ok(())
 }
 
 fn check(settings: &SourceSettings) -> Result<(), EngineError> {
@@ -163,6 +232,7 @@ impl Engine {
                 settings.generic.clone(),
                 settings.tolerance_s,
                 settings.public_url.clone(),
+                settings.params.clone(),
             )
         };
         let differs = judges(&before) != judges(&settings);
@@ -205,6 +275,7 @@ fn view(source: &Source, secrets: Vec<String>) -> SourceView {
         tolerance_s: source.tolerance_s,
         answer: source.answer,
         generic: source.generic,
+        params: source.params,
         auto_created: source.auto_created,
         secrets,
     }

@@ -1,6 +1,6 @@
 //! One integration: its slug, provider and capture settings.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +143,8 @@ pub struct Source {
     pub answer: Answer,
     /// How a source without a catalogue provider signs.
     pub generic: Option<GenericScheme>,
+    /// What its verdicts depend on and no request says, such as a webhook id.
+    pub params: BTreeMap<String, String>,
     /// Made by an unknown slug on the capture port rather than by hand.
     pub auto_created: bool,
 }

@@ -1,5 +1,7 @@
 //! The sources: made by hand, or by an unknown name on the capture port.
 
+use std::collections::BTreeMap;
+
 use hookmitt_event::{Answer, GenericScheme, OnDuplicate, OnInvalid, Slug, Source, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,8 @@ pub struct SourceSettings {
     pub answer: Answer,
     /// How a source without a catalogue provider signs.
     pub generic: Option<GenericScheme>,
+    /// What its verdicts depend on and no request says, such as a webhook id.
+    pub params: BTreeMap<String, String>,
 }
 
 impl From<&Source> for SourceSettings {
@@ -41,6 +45,7 @@ impl From<&Source> for SourceSettings {
             tolerance_s: source.tolerance_s,
             answer: source.answer,
             generic: source.generic,
+            params: source.params,
         }
     }
 }
@@ -230,6 +235,7 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
         tolerance_s: settings.tolerance_s,
         answer: settings.answer,
         generic: settings.generic,
+        params: settings.params,
         auto_created: row.get(4)?,
     })
 }

@@ -552,22 +552,47 @@ export interface components {
         /** @description What the capture port answers, where a source sets it. */
         Answer: {
             /** @description The body instead of `{"received":true,"id":…}`. */
+            body: string | null;
+            /**
+             * Format: int64
+             * @description How long to wait before answering, in milliseconds.
+             */
+            delay_ms: number;
+            /**
+             * Format: int32
+             * @description How many of the next requests are answered 500 (they are stored all the same).
+             */
+            fail_next: number;
+            /** @description Header lines to add. */
+            headers: [
+                string,
+                string
+            ][];
+            /**
+             * Format: int32
+             * @description The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
+             */
+            status: number | null;
+        };
+        /** @description A change to what the capture port answers: what is absent stays, null unsets. */
+        AnswerChange: {
+            /** @description The body instead of `{"received":true,"id":…}`. */
             body?: string | null;
             /**
              * Format: int64
              * @description How long to wait before answering, in milliseconds.
              */
-            delay_ms?: number;
+            delay_ms?: number | null;
             /**
              * Format: int32
              * @description How many of the next requests are answered 500 (they are stored all the same).
              */
-            fail_next?: number;
+            fail_next?: number | null;
             /** @description Header lines to add. */
             headers?: [
                 string,
                 string
-            ][];
+            ][] | null;
             /**
              * Format: int32
              * @description The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
@@ -750,6 +775,8 @@ export interface components {
         Edit: {
             /** @description Another body, base64. */
             body_base64?: string | null;
+            /** @description Gives it an id of its own as it is signed, so that its receiver doesn't take it for a repeat. */
+            fresh_id?: boolean;
             /**
              * @description Header lines to set: they take the place of the first of that name, further ones go; a new name goes last. A name
              *     may be there several times.
@@ -1208,6 +1235,10 @@ export interface components {
                 on_duplicate: components["schemas"]["OnDuplicate"];
                 /** @description What is done with a bad signature. */
                 on_invalid: components["schemas"]["OnInvalid"];
+                /** @description What its verdicts depend on and no request says, such as a webhook id, by name. */
+                params: {
+                    [key: string]: string;
+                };
                 /** @description The catalogue id of its provider, where it was set. */
                 provider?: string | null;
                 /** @description The URL that the provider calls, where something else stands before us. */
@@ -1262,7 +1293,7 @@ export interface components {
              * @description The moment at which timestamps are judged, in Unix seconds; else when it was received.
              */
             at?: number | null;
-            /** @description Settings that are not in the request. */
+            /** @description Settings that are not in the request, in place of the source's own of the same names. */
             params?: [
                 string,
                 string
@@ -1459,10 +1490,17 @@ export interface components {
         Slug: string;
         /** @description A change to a source: what is absent stays, null unsets. */
         SourceChange: {
-            answer?: components["schemas"]["Answer"] | null;
+            answer?: components["schemas"]["AnswerChange"] | null;
             generic?: components["schemas"]["GenericScheme"] | null;
             on_duplicate?: components["schemas"]["OnDuplicate"] | null;
             on_invalid?: components["schemas"]["OnInvalid"] | null;
+            /**
+             * @description Parameters to set, by name; null or an empty text unsets one, those not named stay. Null instead of the list
+             *     unsets all.
+             */
+            params?: {
+                [key: string]: string | null;
+            } | null;
             /** @description The catalogue id of its provider. */
             provider?: string | null;
             /** @description The URL that the provider calls. */
@@ -1495,6 +1533,10 @@ export interface components {
             on_duplicate: components["schemas"]["OnDuplicate"];
             /** @description What is done with a bad signature. */
             on_invalid: components["schemas"]["OnInvalid"];
+            /** @description What its verdicts depend on and no request says, such as a webhook id, by name. */
+            params: {
+                [key: string]: string;
+            };
             /** @description The catalogue id of its provider, where it was set. */
             provider: string | null;
             /** @description The URL that the provider calls, where something else stands before us. */

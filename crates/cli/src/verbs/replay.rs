@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// Sign it anew with the source's secret and the present time
     #[arg(long)]
     resign: bool,
+    /// Give it an id of its own as it is signed, so that the receiver doesn't take it for a repeat
+    #[arg(long, requires = "resign")]
+    fresh_id: bool,
     /// Set a header; may be given several times
     #[arg(long, value_name = "K: V")]
     header: Vec<HeaderEdit>,
@@ -78,6 +81,7 @@ impl Args {
         Ok(json!({
             "to": self.to.as_ref().map(Destination::as_str),
             "resign": self.resign,
+            "fresh_id": self.fresh_id,
             "headers": headers,
             "set": set,
             "body_base64": body.map(|body| STANDARD.encode(body)),
@@ -104,7 +108,7 @@ mod tests {
             ["replay", "last", "#2", "--to", "3000", "--header", "A: 1", "--header", "A: 2", "--set", "/a=5"];
         let order = Typed::parse_from(typed).args.order().unwrap();
         let expected = json!({
-            "to": "http://localhost:3000", "resign": false, "headers": [["A", "1"], ["A", "2"]],
+            "to": "http://localhost:3000", "resign": false, "fresh_id": false, "headers": [["A", "1"], ["A", "2"]],
             "set": {"/a": 5}, "body_base64": null, "times": null,
         });
         assert_eq!(order, expected);

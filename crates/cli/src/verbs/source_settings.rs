@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-use crate::{failure::CliError, moment::Span, provider_name};
+use crate::{edit::Param, failure::CliError, moment::Span, provider_name};
 
 /// What is done with a bad signature.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -41,6 +41,9 @@ pub(crate) struct Settings {
     /// How old a signed timestamp may be, such as 5m
     #[arg(long, value_name = "D")]
     tolerance: Option<String>,
+    /// What the provider doesn't put into its requests, such as webhook_id=1; 'K=' unsets it; may be given several times
+    #[arg(long, value_name = "K=V")]
+    param: Vec<Param>,
     #[command(flatten, next_help_heading = "What the sender is answered")]
     answer: AnswerFlags,
     #[command(flatten, next_help_heading = "How a sender that is in no catalogue signs")]
@@ -125,7 +128,14 @@ impl Settings {
         if let Some(tolerance) = &self.tolerance {
             change.insert("tolerance_s".to_owned(), seconds(tolerance)?);
         }
-        merge(&mut change, "answer", before, self.answer.fields()?);
+        if !self.param.is_empty() {
+            let params = self.param.iter().map(|Param(name, value)| (name.clone(), text_or_null(value)));
+            change.insert("params".to_owned(), Value::Object(params.collect()));
+        }
+        let answer = self.answer.fields()?;
+        if !answer.is_empty() {
+            change.insert("answer".to_owned(), Value::Object(answer));
+        }
         merge(&mut change, "generic", before, self.generic.fields());
         Ok(change)
     }
@@ -169,7 +179,7 @@ impl GenericFlags {
     }
 }
 
-/// Puts the fields over what the source has in that group; the API takes a group as a whole.
+/// Puts the fields over what the source has in that group; the API takes this one as a whole.
 fn merge(change: &mut Map<String, Value>, group: &str, before: &Value, fields: Map<String, Value>) {
     if fields.is_empty() {
         return;
@@ -225,16 +235,19 @@ mod tests {
         let expected =
             json!({"provider": null, "public_url": null, "tolerance_s": null, "on_invalid": "reject"});
         assert_eq!(change(&typed, &Value::Null).unwrap(), expected);
+        let typed = ["--param", "webhook_id=a=b", "--param", "topic="];
+        let expected = json!({"params": {"webhook_id": "a=b", "topic": null}});
+        assert_eq!(change(&typed, &Value::Null).unwrap(), expected);
     }
 
     #[test]
     fn a_group_keeps_what_it_had() {
-        let before = json!({"answer": {"status": 201, "headers": [["A", "1"]]}, "generic": null});
+        let before = json!({"answer": {"status": 201}, "generic": {"prefix": "v1="}});
         let typed = ["--answer-delay", "2s", "--sign-header", "X-Sig", "--tolerance", "5m"];
         let expected = json!({
             "tolerance_s": 300,
-            "answer": {"status": 201, "headers": [["A", "1"]], "delay_ms": 2000},
-            "generic": {"signature_header": "X-Sig"},
+            "answer": {"delay_ms": 2000},
+            "generic": {"prefix": "v1=", "signature_header": "X-Sig"},
         });
         assert_eq!(change(&typed, &before).unwrap(), expected);
     }

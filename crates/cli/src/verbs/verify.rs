@@ -1,6 +1,6 @@
 //! `hookmitt verify`: whether a stored event, or a request in a file, is genuine.
 
-use std::{path::PathBuf, time::Duration};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use hookmitt_event::{EventJson, GenericScheme, Request, Timestamp};
 use hookmitt_fixture::{RequestFile, read_request_file};
@@ -106,6 +106,7 @@ fn subject_of(file: RequestFile, now: Timestamp) -> Subject {
             received_at: fixture.received_at,
             generic: None,
             tolerance: None,
+            params: BTreeMap::new(),
         },
         RequestFile::Message(message) => Subject {
             request: message.request,
@@ -114,6 +115,7 @@ fn subject_of(file: RequestFile, now: Timestamp) -> Subject {
             received_at: now,
             generic: None,
             tolerance: None,
+            params: BTreeMap::new(),
         },
     }
 }
@@ -124,6 +126,7 @@ fn subject_of(file: RequestFile, now: Timestamp) -> Subject {
 struct SourceSigns {
     generic: Option<GenericScheme>,
     tolerance_s: Option<u32>,
+    params: BTreeMap<String, String>,
 }
 
 async fn stored(id: &EventRef, client: &Client) -> Result<Subject, CliError> {
@@ -149,5 +152,6 @@ async fn stored(id: &EventRef, client: &Client) -> Result<Subject, CliError> {
         received_at: event.received_at,
         generic: source.generic,
         tolerance: source.tolerance_s.map(|seconds| Duration::from_secs(seconds.into())),
+        params: source.params,
     })
 }

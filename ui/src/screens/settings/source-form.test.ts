@@ -12,6 +12,7 @@ const source: SourceView = {
   tolerance_s: null,
   answer: { status: null, headers: [['Retry-After', '120']], body: null, delay_ms: 0, fail_next: 3 },
   generic: null,
+  params: {},
   auto_created: false,
   secrets: [],
 };
