@@ -37,7 +37,7 @@ pub use facts::facts;
 pub use generic::{VerifyError, validate_generic};
 pub use judge::{Inquiry, Judgement, judge};
 pub use places::PlaceError;
-pub use public_key::{PublicKey, PublicKeyError, parse_public_key};
+pub use public_key::{CertificateFacts, PublicKey, PublicKeyError, Signing, parse_public_key};
 pub use recognise::recognise;
 pub use sample::{SampleError, TestSecret, sample, sample_types, test_secret};
 pub use scheme::{Algorithm, Scheme};

@@ -6,6 +6,7 @@ use crate::{
     PublicKey, Secret,
     content::Parts,
     mac::Mac,
+    public_key::Signing,
     scheme::{Algorithm, Scheme},
     secret::key_bytes,
     signature::Signed,
@@ -65,7 +66,9 @@ fn message(scheme: &Scheme, parts: &Parts<'_>) -> Vec<u8> {
 
 fn verifies(key: &PublicKey, message: &[u8], given: &[u8]) -> bool {
     let unpadded = given.strip_suffix(b"==").unwrap_or(given);
-    STANDARD_NO_PAD.decode(unpadded).is_ok_and(|signature| key.verifies(message, &signature))
+    STANDARD_NO_PAD
+        .decode(unpadded)
+        .is_ok_and(|signature| key.verifies(Signing::Ed25519, None, message, &signature))
 }
 
 impl<'a> Probe<'a> {
