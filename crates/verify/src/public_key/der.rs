@@ -4,8 +4,11 @@ use hookmitt_event::Timestamp;
 use pkcs1::RsaPublicKeyRef;
 use x509_cert::{
     Certificate,
-    der::{Decode as _, asn1::ObjectIdentifier},
-    spki::SubjectPublicKeyInfoOwned,
+    der::{
+        Any, Decode as _, Encode as _,
+        asn1::{BitString, ObjectIdentifier, UintRef},
+    },
+    spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned},
 };
 
 use super::{CertificateFacts, PublicKey, PublicKeyError, key::Key};
@@ -65,4 +68,19 @@ fn key_of(info: &SubjectPublicKeyInfoOwned) -> Result<Key, PublicKeyError> {
 fn rsa(der: &[u8]) -> Result<Key, PublicKeyError> {
     let key = RsaPublicKeyRef::from_der(der).map_err(|_| PublicKeyError::Unreadable)?;
     Key::rsa(key.modulus.as_bytes(), key.public_exponent.as_bytes())
+}
+
+/// A key as SubjectPublicKeyInfo; the way back from [`spki`].
+pub(super) fn to_spki(key: &Key) -> Result<Vec<u8>, x509_cert::der::Error> {
+    let (oid, parameters, bytes) = match key {
+        Key::Ed25519(key) => (ED25519, None, key.as_bytes().to_vec()),
+        Key::P256(point) => (EC, Some(Any::encode_from(&P256)?), point.to_vec()),
+        Key::Rsa { modulus, exponent } => {
+            let key =
+                RsaPublicKeyRef { modulus: UintRef::new(modulus)?, public_exponent: UintRef::new(exponent)? };
+            (RSA, Some(Any::null()), key.to_der()?)
+        }
+    };
+    let algorithm = AlgorithmIdentifierOwned { oid, parameters };
+    SubjectPublicKeyInfoOwned { algorithm, subject_public_key: BitString::from_bytes(&bytes)? }.to_der()
 }

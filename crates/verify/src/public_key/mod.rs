@@ -8,6 +8,7 @@ mod error;
 mod jwk;
 mod key;
 mod text;
+mod written;
 
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ pub use error::PublicKeyError;
 use key::Key;
 pub use key::Signing;
 pub use text::parse_public_key;
+pub use written::PublicForm;
 
 /// A public key that signatures can be checked with, or a set of them that is told apart by key ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,16 @@ impl PublicKey {
     /// more or fewer.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PublicKeyError> {
         Key::ed25519(bytes).map(Self::one)
+    }
+
+    /// From an uncompressed point of P-256.
+    pub(crate) fn p256(point: &[u8]) -> Result<Self, PublicKeyError> {
+        Key::p256(point).map(Self::one)
+    }
+
+    /// From the PKCS#1 DER of an RSA key.
+    pub(crate) fn rsa(der: &[u8]) -> Result<Self, PublicKeyError> {
+        der::pkcs1(der)
     }
 
     /// The same key under that id, where it is one key and has none yet.

@@ -1,0 +1,241 @@
+//! Local test keys for schemes that a provider signs with a private key that only it has.
+//!
+//! The public half goes into the handler's configuration in the provider's place; then what we sign verifies there.
+
+use std::fmt;
+
+use ed25519_dalek::{
+    Signer as _, SigningKey,
+    pkcs8::{DecodePrivateKey as _, EncodePrivateKey as _, KeypairBytes},
+};
+use hookmitt_event::Explain;
+use ring::{
+    rand::SystemRandom,
+    rsa,
+    signature::{
+        ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _,
+        RSA_PKCS1_SHA256,
+    },
+};
+use x509_cert::der::pem::{LineEnding, decode_vec, encode_string};
+
+use crate::{PublicForm, PublicKey, SecretBytes, Signing};
+
+/// The kinds of keys that providers sign with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PairKind {
+    /// Ed25519: Discord, Standard Webhooks `v1a`.
+    Ed25519,
+    /// ECDSA over P-256: SendGrid, Plaid.
+    P256,
+    /// RSA of 2048 bits: PayPal, SNS, Google.
+    Rsa,
+}
+
+/// Why there is no key pair, or no signature of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TestKeyPairError {
+    /// The operating system gave no random numbers, or no prime was found.
+    #[error("no test key could be made")]
+    NotMade,
+    /// A text that is no PKCS#8 private key of these kinds.
+    #[error("not a private key of a test pair")]
+    Unreadable,
+    /// Signing in a way that this kind of key can't.
+    #[error("a key of this kind can't sign that way")]
+    WrongKind,
+}
+
+impl Explain for TestKeyPairError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::NotMade => "no-test-key",
+            Self::Unreadable => "bad-test-key",
+            Self::WrongKind => "wrong-test-key",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NotMade => "try again".to_owned(),
+            Self::Unreadable | Self::WrongKind => "make a new test key pair for this source".to_owned(),
+        })
+    }
+}
+
+/// A private key of our own making, with its public half. It is never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TestKeyPair {
+    kind: PairKind,
+    pkcs8: SecretBytes,
+    public: PublicKey,
+}
+
+impl fmt::Debug for TestKeyPair {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "TestKeyPair({:?}, …)", self.kind)
+    }
+}
+
+const LABEL: &str = "PRIVATE KEY";
+
+impl TestKeyPair {
+    /// A new pair. Asks the operating system for randomness; an RSA pair takes a moment.
+    ///
+    /// # Errors
+    /// [`TestKeyPairError::NotMade`].
+    pub fn generate(kind: PairKind) -> Result<Self, TestKeyPairError> {
+        let made = match kind {
+            PairKind::Ed25519 => new_ed25519(),
+            PairKind::P256 => {
+                EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &SystemRandom::new())
+                    .ok()
+                    .map(|der| der.as_ref().to_vec())
+            }
+            PairKind::Rsa => new_rsa(),
+        };
+        Self::from_pkcs8(&made.ok_or(TestKeyPairError::NotMade)?)
+    }
+
+    /// The pair whose private half was kept as PEM.
+    ///
+    /// # Errors
+    /// [`TestKeyPairError::Unreadable`].
+    pub fn from_pem(pem: &str) -> Result<Self, TestKeyPairError> {
+        let (label, der) = decode_vec(pem.trim().as_bytes()).map_err(|_| TestKeyPairError::Unreadable)?;
+        if label == LABEL { Self::from_pkcs8(&der) } else { Err(TestKeyPairError::Unreadable) }
+    }
+
+    /// What kind of key it is.
+    pub fn kind(&self) -> PairKind {
+        self.kind
+    }
+
+    /// The private half as PKCS#8 PEM, to be kept as a secret.
+    ///
+    /// # Panics
+    /// Never: any bytes can be written as PEM.
+    pub fn private_pem(&self) -> String {
+        encode_string(LABEL, LineEnding::LF, self.pkcs8.expose()).expect("any bytes can be written as PEM")
+    }
+
+    /// The public half.
+    pub fn public_key(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// The public half as a handler wants it; `None` where the form is not for this kind of key.
+    pub fn public(&self, form: PublicForm) -> Option<String> {
+        self.public.written(form)
+    }
+
+    /// Signs a message.
+    ///
+    /// # Errors
+    /// [`TestKeyPairError::WrongKind`]; also for RSA with SHA-1, which is checked but no longer made.
+    pub fn sign(&self, signing: Signing, message: &[u8]) -> Result<Vec<u8>, TestKeyPairError> {
+        let der = self.pkcs8.expose();
+        let random = SystemRandom::new();
+        let signature = match (self.kind, signing) {
+            (PairKind::Ed25519, Signing::Ed25519) => {
+                SigningKey::from_pkcs8_der(der).ok().map(|key| key.sign(message).to_bytes().to_vec())
+            }
+            (PairKind::P256, Signing::P256Der | Signing::P256Fixed) => {
+                let algorithm = match signing {
+                    Signing::P256Fixed => &ECDSA_P256_SHA256_FIXED_SIGNING,
+                    _ => &ECDSA_P256_SHA256_ASN1_SIGNING,
+                };
+                let pair = EcdsaKeyPair::from_pkcs8(algorithm, der, &random).ok();
+                pair.and_then(|pair| pair.sign(&random, message).ok()).map(|made| made.as_ref().to_vec())
+            }
+            (PairKind::Rsa, Signing::RsaSha256) => rsa::KeyPair::from_pkcs8(der).ok().and_then(|pair| {
+                let mut made = vec![0; pair.public().modulus_len()];
+                pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut made).ok().map(|()| made)
+            }),
+            _ => None,
+        };
+        signature.ok_or(TestKeyPairError::WrongKind)
+    }
+
+    fn from_pkcs8(der: &[u8]) -> Result<Self, TestKeyPairError> {
+        let pkcs8 = SecretBytes::from(der);
+        let (kind, public) = ed25519(der)
+            .map(|public| (PairKind::Ed25519, public))
+            .or_else(|| p256(der).map(|public| (PairKind::P256, public)))
+            .or_else(|| rsa_2048(der).map(|public| (PairKind::Rsa, public)))
+            .ok_or(TestKeyPairError::Unreadable)?;
+        Ok(Self { kind, pkcs8, public })
+    }
+}
+
+/// Without the public half in it, which older OpenSSLs refuse (PKCS#8 version 1).
+fn new_ed25519() -> Option<Vec<u8>> {
+    let seed: [u8; 32] = ring::rand::generate(&SystemRandom::new()).ok()?.expose();
+    let bytes = KeypairBytes { secret_key: seed, public_key: None };
+    Some(bytes.to_pkcs8_der().ok()?.as_bytes().to_vec())
+}
+
+/// ring makes no RSA keys.
+fn new_rsa() -> Option<Vec<u8>> {
+    use ::rsa::pkcs8::EncodePrivateKey as _;
+    let key = ::rsa::RsaPrivateKey::new(&mut ::rsa::rand_core::OsRng, 2048).ok()?;
+    Some(key.to_pkcs8_der().ok()?.as_bytes().to_vec())
+}
+
+fn ed25519(der: &[u8]) -> Option<PublicKey> {
+    let key = SigningKey::from_pkcs8_der(der).ok()?;
+    PublicKey::from_bytes(key.verifying_key().as_bytes()).ok()
+}
+
+fn p256(der: &[u8]) -> Option<PublicKey> {
+    let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, der, &SystemRandom::new()).ok()?;
+    PublicKey::p256(pair.public_key().as_ref()).ok()
+}
+
+fn rsa_2048(der: &[u8]) -> Option<PublicKey> {
+    let pair = rsa::KeyPair::from_pkcs8(der).ok()?;
+    PublicKey::rsa(pair.public().as_ref()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse_public_key;
+
+    #[test]
+    fn what_a_test_pair_signs_verifies_with_each_form_of_its_public_half() {
+        use PublicForm::{Hex, Jwk, Pem, Spki, Whpk};
+        let table: [(PairKind, &[Signing], &[PublicForm]); 3] = [
+            (PairKind::Ed25519, &[Signing::Ed25519], &[Hex, Whpk, Spki, Pem, Jwk]),
+            (PairKind::P256, &[Signing::P256Der, Signing::P256Fixed], &[Spki, Pem, Jwk]),
+            (PairKind::Rsa, &[Signing::RsaSha256], &[Spki, Pem, Jwk]),
+        ];
+        for (kind, signings, forms) in table {
+            let made = TestKeyPair::generate(kind).unwrap();
+            let kept = TestKeyPair::from_pem(&made.private_pem()).unwrap();
+            assert!(kept == made && kept.kind() == kind, "{kind:?}");
+            for signing in signings {
+                let signature = kept.sign(*signing, b"message").unwrap();
+                for form in forms {
+                    let key = parse_public_key(kept.public(*form).unwrap().as_bytes()).unwrap();
+                    assert_eq!(&key, kept.public_key());
+                    assert!(key.verifies(*signing, None, b"message", &signature), "{kind:?} {form:?}");
+                    assert!(!key.verifies(*signing, None, b"massage", &signature), "{kind:?} {form:?}");
+                }
+            }
+            assert_eq!(kept.sign(Signing::RsaSha1, b"message"), Err(TestKeyPairError::WrongKind));
+        }
+    }
+
+    #[test]
+    fn a_test_pair_is_not_printed_and_not_made_of_anything() {
+        let pair = TestKeyPair::generate(PairKind::P256).unwrap();
+        assert_eq!(format!("{pair:?}"), "TestKeyPair(P256, …)");
+        assert_eq!(pair.public(PublicForm::Hex), None);
+        let named = pair.public_key().clone().with_key_id("k1");
+        assert!(named.written(PublicForm::Jwk).unwrap().contains(r#""kid":"k1""#));
+        for text in ["", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "whsk_AAAA"] {
+            assert_eq!(TestKeyPair::from_pem(text), Err(TestKeyPairError::Unreadable));
+        }
+    }
+}
