@@ -21,6 +21,7 @@ mod stories {
     mod delivery;
     mod delivery_one;
     mod durability;
+    mod explanation;
     mod fixtures;
     mod full_disk;
     mod glance;

@@ -87,6 +87,7 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(events::copies))
         .routes(routes!(events::restore))
         .routes(routes!(verdict::verify))
+        .routes(routes!(verdict::explanation))
         .routes(routes!(events::deliveries))
         .routes(routes!(deliveries::replay))
         .routes(routes!(deliveries::retry))

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use hookmitt_engine::{Engine, JudgeBy};
-use hookmitt_event::{Cause, Timestamp, Verdict};
-use serde::Serialize;
+use hookmitt_event::{Cause, Explanation, Timestamp, Verdict};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Problem,
     events::named,
-    input::{Body, Path},
+    input::{Asked, Body, Path},
 };
 
 /// What verification finds with the secrets as they are now, as of the time when the event was received.
@@ -49,4 +49,23 @@ pub(crate) async fn verify(
         tolerance_s: evidence.tolerance.map(|tolerance| tolerance.as_secs()),
         causes: judgement.causes,
     }))
+}
+
+/// What an explanation is asked for.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Chosen {
+    /// The label of the secret whose signature is to be shown as the expected one; else the first one's.
+    secret: Option<String>,
+}
+
+/// Explains an event's verdict, with its source's secrets as they are now.
+#[utoipa::path(get, operation_id = "explain_event", path = "/api/events/{id}/explanation", params(("id" = String, Path), Chosen), responses((status = 200, body = Explanation), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn explanation(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+    Asked(chosen): Asked<Chosen>,
+) -> Result<Json<Explanation>, Problem> {
+    Ok(Json(engine.explanation(named(&engine, &id).await?, chosen.secret).await?))
 }

@@ -10,6 +10,7 @@ mod edit;
 mod event_ref;
 mod event_table;
 mod event_view;
+mod explanation_view;
 mod failure;
 mod json_layout;
 mod live;

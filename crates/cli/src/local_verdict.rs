@@ -3,7 +3,9 @@
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use hookmitt_event::{GenericScheme, Plain, Request, Timestamp, Verdict};
-use hookmitt_verify::{Inquiry, Provider, Secret, judge, parse_public_key, providers, recognise};
+use hookmitt_verify::{
+    Context, Inquiry, Provider, Secret, explain, judge, parse_public_key, providers, recognise,
+};
 
 use crate::{
     edit::Param,
@@ -58,7 +60,7 @@ pub(crate) fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, Cl
     let mut params = subject.params.clone();
     params.extend(given.param.iter().map(|Param(name, value)| (name.clone(), value.clone())));
     let params: Vec<_> = params.into_iter().collect();
-    let judgement = judge(&Inquiry {
+    let inquiry = Inquiry {
         request: &subject.request,
         url: given.url.as_deref().or(subject.url.as_deref()),
         provider,
@@ -68,7 +70,11 @@ pub(crate) fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, Cl
         tolerance: subject.tolerance,
         at: given.at.map_or(subject.received_at, Timestamp::from_seconds),
         params: &params,
-    });
+    };
+    let mut judgement = judge(&inquiry);
+    if judgement.verdict == Verdict::Invalid {
+        judgement.causes = explain(&inquiry, &Context::default()).kept_causes();
+    }
     // A scheme that we don't support may take a key that we can't read: then the verdict says more than the key's error.
     match bad_key {
         Some(error) if judgement.verdict != Verdict::Unsupported => Err(error),

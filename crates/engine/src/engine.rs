@@ -16,6 +16,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     Change, Config, EngineError,
     delivery::{Couriers, Ownership},
+    explain::Explaining,
     live::Live,
     own_addresses::OwnAddresses,
     refusals::Refusals,
@@ -53,6 +54,7 @@ pub struct Engine {
     pub(crate) refusals: Refusals,
     pub(crate) couriers: Couriers,
     pub(crate) own: OwnAddresses,
+    pub(crate) explaining: Arc<Explaining>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
     ownership: Ownership,
@@ -82,6 +84,7 @@ impl Engine {
             refusals: Refusals::default(),
             couriers: Couriers::default(),
             own: OwnAddresses::default(),
+            explaining: Arc::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             started_at: Timestamp::now(),
@@ -89,6 +92,7 @@ impl Engine {
         });
         engine.reload().await?;
         engine.watch_others();
+        engine.explain_invalid();
         engine.await_keychain(&engine.tasks);
         Ok(engine)
     }

@@ -34,18 +34,23 @@ impl Known {
     /// What verification finds at `at`.
     pub(crate) fn verdict_on(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
         let mut judgement = judge(&self.inquiry(request, url, at));
-        if judgement.verdict == Verdict::NoSecret && self.has_secret {
-            judgement.causes.push(Cause {
+        let fits = judgement.secret_label.is_some();
+        judgement.causes.extend(self.own_causes(request, judgement.verdict, fits));
+        judgement
+    }
+
+    /// What the source's settings have to do with a verdict.
+    pub(crate) fn own_causes(&self, request: &Request, verdict: Verdict, fits: bool) -> Option<Cause> {
+        match verdict {
+            Verdict::NoSecret if self.has_secret => Some(Cause {
                 code: "secret_unreadable".to_owned(),
                 message: "This source has a secret, but it could not be read.".to_owned(),
                 fix: "`hookmitt secret list` says why; once it can be read, the event is judged anew."
                     .to_owned(),
-            });
+            }),
+            Verdict::Invalid if !fits => self.unsaid_provider(request),
+            _ => None,
         }
-        if judgement.verdict == Verdict::Invalid && judgement.secret_label.is_none() {
-            judgement.causes.extend(self.unsaid_provider(request));
-        }
-        judgement
     }
 
     /// Where the headers name a format that several providers use, each in its own way, and the source doesn't say

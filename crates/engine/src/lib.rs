@@ -5,6 +5,7 @@ mod delivery;
 mod edit;
 mod engine;
 mod error;
+mod explain;
 mod fixtures;
 mod judged;
 mod listening;
@@ -20,6 +21,7 @@ mod sample;
 mod secrets;
 mod sources;
 mod targets;
+mod urls;
 
 pub use config::Config;
 pub use edit::Edit;

@@ -71,8 +71,12 @@ impl Answering {
 impl Engine {
     /// Stores an event and sees its deliveries off.
     pub(crate) async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
+        let invalid = arrival.verdict == Verdict::Invalid;
         let stored = self.inbox.store(arrival).await?;
         self.live.announce(Change::Stored(stored.seq));
+        if invalid {
+            self.explaining.add(stored.id);
+        }
         for target in &stored.waiting {
             self.couriers.wake(*target);
         }

@@ -7,7 +7,7 @@ use hookmitt_inbox::{KeyClaim, Rejudged};
 use hookmitt_verify::{Evidence, Judgement, Provider};
 use serde::Deserialize;
 
-use crate::{Change, Engine, EngineError, config::Known, judged::key_hash};
+use crate::{Change, Engine, EngineError, config::Known, explain::Surroundings, judged::key_hash};
 
 /// How many events are judged between two commits; small, so that capture never waits long for the writer.
 const BATCH: u32 = 64;
@@ -45,9 +45,14 @@ impl Engine {
                 let event = self.inbox.event(*id).await?;
                 verdicts.push(rejudged(&known, &event));
             }
-            let changed: Vec<_> = verdicts.iter().map(|rejudged| rejudged.id).collect();
+            let changed: Vec<_> = verdicts.iter().map(|rejudged| (rejudged.id, rejudged.verdict)).collect();
             self.inbox.rejudge(verdicts).await?;
-            changed.into_iter().for_each(|id| self.live.announce(Change::Event(id)));
+            for (id, verdict) in changed {
+                self.live.announce(Change::Event(id));
+                if verdict == Verdict::Invalid {
+                    self.explaining.add(id);
+                }
+            }
         }
     }
 
@@ -62,26 +67,12 @@ impl Engine {
     ) -> Result<(Event, Judgement, Evidence), EngineError> {
         let event = self.inbox.event(id).await?;
         let known = self.known(&event.source)?;
-        let at = by.at.map_or(event.received_at, Timestamp::from_seconds);
-        let url = by.url.as_deref().unwrap_or(&event.url);
-        let mut inquiry = known.inquiry(&event.request, url, at);
-        if let Some(given) = &by.provider {
-            let found = hookmitt_verify::provider(given);
-            inquiry.provider = Some(found.ok_or_else(|| EngineError::UnknownProvider(given.clone()))?);
-        }
-        if let Some(scheme) = &by.scheme {
-            let provider = of_scheme(scheme, inquiry.provider)?;
-            inquiry.provider = inquiry.provider.filter(|_| by.provider.is_some()).or(Some(provider));
-        }
-        if by.provider.is_some() || by.scheme.is_some() {
-            inquiry.generic = None;
-        }
-        inquiry.scheme = by.scheme.as_deref();
-        let params = with_given(&known.params, &by.params);
-        inquiry.params = &params;
-        let judgement = hookmitt_verify::judge(&inquiry);
-        let evidence = hookmitt_verify::evidence(&inquiry, &judgement);
-        Ok((event, judgement, evidence))
+        let around = self.surroundings(&event).await?;
+        let task = tokio::task::spawn_blocking(move || {
+            let found = verified(&known, &event, &by, &around)?;
+            Ok((event, found.0, found.1))
+        });
+        task.await.map_err(|_| EngineError::Stopping)?
     }
 
     /// A source by its name.
@@ -89,6 +80,37 @@ impl Engine {
         let known = self.config().sources.get(slug.as_str()).cloned();
         Ok(known.ok_or_else(|| hookmitt_inbox::InboxError::UnknownSource(slug.to_string()))?)
     }
+}
+
+fn verified(
+    known: &Known,
+    event: &Event,
+    by: &JudgeBy,
+    around: &Surroundings,
+) -> Result<(Judgement, Evidence), EngineError> {
+    let at = by.at.map_or(event.received_at, Timestamp::from_seconds);
+    let url = by.url.as_deref().unwrap_or(&event.url);
+    let mut inquiry = known.inquiry(&event.request, url, at);
+    if let Some(given) = &by.provider {
+        let found = hookmitt_verify::provider(given);
+        inquiry.provider = Some(found.ok_or_else(|| EngineError::UnknownProvider(given.clone()))?);
+    }
+    if let Some(scheme) = &by.scheme {
+        let provider = of_scheme(scheme, inquiry.provider)?;
+        inquiry.provider = inquiry.provider.filter(|_| by.provider.is_some()).or(Some(provider));
+    }
+    if by.provider.is_some() || by.scheme.is_some() {
+        inquiry.generic = None;
+    }
+    inquiry.scheme = by.scheme.as_deref();
+    let params = with_given(&known.params, &by.params);
+    inquiry.params = &params;
+    let mut judgement = hookmitt_verify::judge(&inquiry);
+    if judgement.verdict == Verdict::Invalid {
+        judgement.causes = hookmitt_verify::explain(&inquiry, &around.context(None)).kept_causes();
+    }
+    let evidence = hookmitt_verify::evidence(&inquiry, &judgement);
+    Ok((judgement, evidence))
 }
 
 /// The provider whose scheme that is: the one that is known, where it has it.

@@ -5,6 +5,7 @@
 mod delivery;
 mod error;
 mod event;
+mod explanation;
 mod glance;
 mod headers;
 mod id;
@@ -19,6 +20,10 @@ mod verdict;
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead};
 pub use error::Explain;
 pub use event::{DedupeKey, Event, Facts, Via};
+pub use explanation::{
+    CauseState, CodeFix, ContentKind, ContentPart, ExplainedCause, Explanation, Fitting, FixKind, FixLine,
+    FrameworkFix, SecretFit,
+};
 pub use glance::{DeliveryGlance, Glance};
 pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson};
 pub use id::{DeliveryId, EventId, IdError, TargetId};

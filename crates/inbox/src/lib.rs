@@ -12,6 +12,7 @@ mod events;
 mod finish;
 mod glance;
 mod list;
+mod nearby;
 mod others;
 mod readers;
 #[cfg(test)]

@@ -65,6 +65,27 @@ impl Inbox {
     }
 }
 
+impl Inbox {
+    /// Stores the causes of a verdict that were found after it. One that has become another meanwhile keeps its own.
+    /// Answers whether they were stored.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn set_causes(
+        &self,
+        id: EventId,
+        verdict: Verdict,
+        causes: Vec<Cause>,
+    ) -> Result<bool, InboxError> {
+        const SQL: &str = "UPDATE event SET causes = ?3 WHERE id = ?1 AND verdict = ?2";
+        self.write(move |batch| {
+            let values = params![id.as_bytes(), verdict as i64, causes_json(&causes)];
+            Ok(batch.db.prepare_cached(SQL)?.execute(values)? == 1)
+        })
+        .await
+    }
+}
+
 fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<(), InboxError> {
     const FIND: &str = "SELECT seq, source, received_at, deleted_at IS NULL FROM event WHERE id = ?1";
     const SET: &str = "UPDATE event SET verdict = ?2, causes = ?3 WHERE seq = ?1";

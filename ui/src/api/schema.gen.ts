@@ -144,6 +144,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/{id}/explanation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Explains an event's verdict, with its source's secrets as they are now. */
+        get: operations["explain_event"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}/replay": {
         parameters: {
             query?: never;
@@ -666,6 +683,11 @@ export interface components {
             /** @description What was found, as a sentence. */
             message: string;
         };
+        /**
+         * @description How sure a cause is.
+         * @enum {string}
+         */
+        CauseState: "proven" | "likely" | "ruled_out";
         /** @description One check. */
         Check: {
             hint: string | null;
@@ -680,6 +702,25 @@ export interface components {
         /** @description A code from the opened URL's fragment. */
         Code: {
             code: string;
+        };
+        /** @description A change to the receiver's code. */
+        CodeFix: {
+            /** @description The same change for each framework, the one that was guessed first. */
+            frameworks: components["schemas"]["FrameworkFix"][];
+            /** @description What it does. */
+            title: string;
+        };
+        /**
+         * @description Where a piece of what is signed comes from.
+         * @enum {string}
+         */
+        ContentKind: "place" | "literal";
+        /** @description A piece of what is signed. */
+        ContentPart: {
+            /** @description Where it comes from. */
+            kind: components["schemas"]["ContentKind"];
+            /** @description Its text. */
+            text: string;
         };
         /** @description The copies of an event. */
         Copies: {
@@ -898,6 +939,62 @@ export interface components {
          * @enum {string}
          */
         EventStatus: "dead_letter" | "failed" | "processing" | "pending" | "completed" | "skipped" | "captured";
+        /** @description Something that may be the reason. */
+        ExplainedCause: {
+            /** @description A stable code such as `body_reserialized`. */
+            code: string;
+            /** @description What was seen that says so. */
+            evidence: string;
+            /** @description What to do about it, as a sentence. */
+            fix: string;
+            /** @description What was found, as a sentence. */
+            message: string;
+            /** @description How sure that is. */
+            state: components["schemas"]["CauseState"];
+            /** @description Its name for people. */
+            title: string;
+        };
+        /** @description An explained verdict. */
+        Explanation: {
+            /** @description What tells the two bodies apart. */
+            body_note: string | null;
+            /** @description What was looked for: proven first, then likely, then ruled out. */
+            causes: components["schemas"]["ExplainedCause"][];
+            /** @description What to know beyond it, a sentence or two; empty where nothing is. */
+            detail: string;
+            /** @description The signature that the chosen secret makes of it. */
+            expected: string | null;
+            fitting: components["schemas"]["Fitting"] | null;
+            fix: components["schemas"]["CodeFix"] | null;
+            /** @description The signatures that the request carries, as they were sent. */
+            got: string[];
+            /** @description The catalogue id of the provider. */
+            provider: string | null;
+            /** @description The body as it must have been when it was signed, where that was found. */
+            rebuilt_body_base64: string | null;
+            /** @description The scheme that was judged. */
+            scheme: string | null;
+            /** @description The scheme in words, such as `v1, HMAC-SHA256`. */
+            scheme_name: string | null;
+            /** @description Every secret of the source. */
+            secrets: components["schemas"]["SecretFit"][];
+            /** @description The finding in a sentence. */
+            sentence: string;
+            /** @description What is signed, in the order in which it is signed. */
+            signed_content: components["schemas"]["ContentPart"][];
+            /**
+             * Format: int64
+             * @description How long that took, in milliseconds.
+             */
+            took_ms: number;
+            /**
+             * Format: int32
+             * @description How many suppositions were tried.
+             */
+            tried: number;
+            /** @description The verdict. */
+            verdict: components["schemas"]["Verdict"];
+        };
         /** @description What is to be exported. */
         Export: {
             /** @description `fixture`. */
@@ -920,6 +1017,38 @@ export interface components {
             event_id: string;
             /** @description A file name, safe on every system. */
             name: string;
+        };
+        /** @description What fits instead of what is configured. */
+        Fitting: {
+            /** @description What it is, such as `secret of stripe-live`. */
+            label: string;
+            /** @description The signature that it makes. */
+            value: string;
+        };
+        /**
+         * @description What becomes of a line of code.
+         * @enum {string}
+         */
+        FixKind: "same" | "del" | "add";
+        /** @description A line of code. */
+        FixLine: {
+            /** @description What becomes of it. */
+            kind: components["schemas"]["FixKind"];
+            /** @description Its text. */
+            text: string;
+        };
+        /** @description A change to code that is written with one framework. */
+        FrameworkFix: {
+            /** @description Whether the receiver seems to be written with it. */
+            guessed: boolean;
+            /** @description A stable id such as `express`. */
+            id: string;
+            /** @description The change, line by line. */
+            lines: components["schemas"]["FixLine"][];
+            /** @description Its name for people. */
+            name: string;
+            /** @description Why it seems so. */
+            why: string | null;
         };
         /**
          * @description How a source without a catalogue provider signs and names its events.
@@ -1480,6 +1609,13 @@ export interface components {
             /** @description The source that it belongs to. */
             source: components["schemas"]["Slug"];
         };
+        /** @description Whether a secret fits. */
+        SecretFit: {
+            /** @description Whether the signature holds with it. */
+            fits: boolean;
+            /** @description Its label. */
+            label: string;
+        };
         /** @description What came of the samples. */
         Sent: {
             items: components["schemas"]["AttemptLine"][];
@@ -2013,6 +2149,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Items_DeliveryJson"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    explain_event: {
+        parameters: {
+            query?: {
+                /** @description The label of the secret whose signature is to be shown as the expected one; else the first one's. */
+                secret?: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             404: {

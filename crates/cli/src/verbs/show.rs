@@ -1,10 +1,10 @@
 //! `hookmitt show`: one event.
 
-use hookmitt_event::{EventJson, Timestamp};
+use hookmitt_event::{EventJson, Explanation, Timestamp, Verdict};
 use jiff::tz::TimeZone;
 
 use crate::{
-    client::Client,
+    client::{Address, Client},
     event_ref::EventRef,
     event_view::EventView,
     failure::{CliError, Exit},
@@ -31,7 +31,10 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         screen.print_bytes(&client.bytes(&args.id.address_of("body")).await?)?;
         return Ok(Exit::Success);
     }
-    let event: EventJson = args.id.read(client).await?;
+    let mut event: EventJson = args.id.read(client).await?;
+    if !args.headers && event.verdict == Verdict::Invalid {
+        explain(&mut event, client).await?;
+    }
     if screen.json {
         screen.print_json(&event)?;
     } else if args.headers {
@@ -44,4 +47,16 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         screen.print(view.text())?;
     }
     Ok(Exit::Success)
+}
+
+/// Puts the causes in place that a closer look finds: those that are stored may be of the first moment.
+async fn explain(event: &mut EventJson, client: &Client) -> Result<(), CliError> {
+    let address = Address::new(["events", &event.id.to_string(), "explanation"]);
+    match client.get::<Explanation>(&address).await {
+        Ok(explanation) if explanation.verdict == event.verdict => event.causes = explanation.kept_causes(),
+        Ok(_) => {} // judged by what has changed since; the stored verdict keeps its causes
+        Err(CliError::Problem(problem)) if problem.status == 404 => {} // its source was removed
+        Err(error) => return Err(error),
+    }
+    Ok(())
 }

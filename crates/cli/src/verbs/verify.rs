@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use hookmitt_event::{EventJson, GenericScheme, Request, Timestamp};
+use hookmitt_event::{EventJson, Explanation, GenericScheme, Request, Timestamp};
 use hookmitt_fixture::{RequestFile, read_request_file};
 use http::Method;
 use serde::Deserialize;
@@ -12,6 +12,7 @@ use crate::{
     client::{Address, Client},
     edit::Param,
     event_ref::EventRef,
+    explanation_view::evidence,
     failure::{CliError, Exit},
     local_verdict::{self, Subject},
     terminal::Screen,
@@ -64,6 +65,12 @@ impl Given {
         !self.secret_env.is_empty() || self.public_key.is_some()
     }
 
+    /// Whether anything at all is given: else the event is judged as it is known.
+    fn is_given(&self) -> bool {
+        let text = [&self.provider, &self.scheme, &self.url].into_iter().any(Option::is_some);
+        text || self.at.is_some() || !self.param.is_empty() || self.has_secrets()
+    }
+
     /// As the API takes it.
     fn to_json(&self) -> serde_json::Value {
         let params: Vec<_> = self.param.iter().map(|Param(name, value)| (name, value)).collect();
@@ -86,7 +93,12 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     }
     let report: VerdictReport =
         client.send(Method::POST, &id.address_of("verify"), &args.given.to_json()).await?;
-    report.print(screen)
+    let exit = report.print(screen)?;
+    if !screen.json && !args.given.is_given() && !report.causes.is_empty() {
+        let explanation: Explanation = client.get(&id.address_of("explanation")).await?;
+        screen.print(evidence(&explanation).trim_end())?;
+    }
+    Ok(exit)
 }
 
 /// Judges the request in a file.

@@ -1,0 +1,48 @@
+//! What the URL may have been that a provider called: some sign it, and what stands before us may have changed it.
+
+use hookmitt_event::{Event, HeaderLines};
+
+/// Every URL that is worth a try, likeliest first.
+pub(crate) fn called(event: &Event, own: &[String]) -> Vec<String> {
+    let headers = &event.request.headers;
+    let tail = event.request.path_and_query();
+    let paths = [format!("/{}{tail}", event.source), tail];
+    let mut found = vec![event.url.clone()];
+    let mut add = |url: String| {
+        if !found.contains(&url) {
+            found.push(url);
+        }
+    };
+    let hosts = ["x-forwarded-host", "x-original-host", "host"];
+    let hosts = hosts.iter().filter_map(|name| first(headers, name));
+    let proto = first(headers, "x-forwarded-proto").unwrap_or("https");
+    let port = first(headers, "x-forwarded-port");
+    for host in hosts {
+        for path in &paths {
+            add(format!("{proto}://{host}{path}"));
+            add(format!("https://{host}{path}"));
+            add(format!("http://{host}{path}"));
+            if let Some(port) = port {
+                add(format!("{proto}://{}:{port}{path}", without_port(host)));
+            }
+            add(format!("{proto}://{}{path}", without_port(host)));
+        }
+    }
+    for base in own {
+        add(format!("{base}{}", paths[0]));
+    }
+    found
+}
+
+/// The first value of a list, which the proxy farthest from us wrote.
+fn first<'a>(headers: &'a HeaderLines, name: &str) -> Option<&'a str> {
+    let value = headers.get_str(name)?.split(',').next()?.trim();
+    (!value.is_empty()).then_some(value)
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}

@@ -1,0 +1,50 @@
+//! What came in around an event: a signature may belong to its neighbour.
+
+use bytes::Bytes;
+use hookmitt_event::{EventId, Request};
+use rusqlite::params;
+
+use crate::{
+    Inbox, InboxError,
+    events::{BODY, COLUMNS, read},
+};
+
+/// How many are read on each side.
+const EACH_SIDE: u32 = 25;
+/// Larger bodies are left out.
+const LARGEST: u32 = 256 * 1024;
+
+impl Inbox {
+    /// The requests of the same source that came in next to this one, nearest first.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn nearby(&self, id: EventId) -> Result<Vec<Request>, InboxError> {
+        let side = |comparison: &str, order: &str| {
+            format!(
+                "SELECT {COLUMNS}, e.body FROM event mine JOIN event e ON e.source = mine.source
+                JOIN source s ON s.id = e.source WHERE mine.id = ?1 AND e.seq {comparison} mine.seq
+                AND e.size <= ?2 ORDER BY e.seq {order} LIMIT ?3"
+            )
+        };
+        let sides = [side("<", "DESC"), side(">", "ASC")];
+        self.readers
+            .read(move |db| {
+                let mut near = Vec::new();
+                for sql in sides {
+                    let mut select = db.prepare_cached(&sql)?;
+                    let found = select.query_map(params![id.as_bytes(), LARGEST, EACH_SIDE], |row| {
+                        let body: Vec<u8> = row.get(BODY)?;
+                        let event = read(row, Bytes::from(body))?;
+                        Ok((event.seq, event.request))
+                    })?;
+                    for (distance, request) in found.enumerate() {
+                        near.push((distance, request?.1));
+                    }
+                }
+                near.sort_by_key(|(distance, _)| *distance);
+                Ok(near.into_iter().map(|(_, request)| request).collect())
+            })
+            .await
+    }
+}
