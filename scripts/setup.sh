@@ -67,6 +67,8 @@ debian_packages() {
   # and, unlike the default choice, no systemd user session). The window and the browser are driven on an X server
   # without a screen.
   if wants test; then echo git pkg-config strace gnome-keyring dbus-x11 xvfb xauth webkit2gtk-driver chromium; fi
+  # What spoils requests in the bench of faults.
+  if wants test; then echo nginx openssl php-cli python3 python3-pip; fi
   if wants lint; then echo git shellcheck; fi
 }
 
@@ -74,7 +76,7 @@ needed_commands() {
   echo cc
   if wants_window; then echo pkg-config; fi
   if [[ $(uname) == Linux ]] && wants test; then
-    echo git strace gnome-keyring-daemon dbus-run-session Xvfb WebKitWebDriver chromium
+    echo git strace gnome-keyring-daemon dbus-run-session Xvfb WebKitWebDriver chromium nginx openssl php python3
   fi
   if wants lint; then echo git shellcheck; fi
 }
@@ -92,14 +94,14 @@ print_other_system() {
         say "if tools are missing: sudo dnf install gcc gcc-c++ make pkgconf curl webkit2gtk4.1-devel" \
           "libayatana-appindicator-gtk3-devel"
         say "and, for tests: sudo dnf install git strace gnome-keyring dbus-daemon python3-pip ShellCheck" \
-          "xorg-x11-server-Xvfb xorg-x11-xauth chromium"
+          "xorg-x11-server-Xvfb xorg-x11-xauth chromium nginx openssl php-cli"
       elif have pacman; then
         say "if tools are missing: sudo pacman -S --needed base-devel curl webkit2gtk-4.1 libayatana-appindicator"
         say "and, for tests: sudo pacman -S --needed git strace gnome-keyring dbus python-pip shellcheck" \
-          "xorg-server-xvfb xorg-xauth chromium"
+          "xorg-server-xvfb xorg-xauth chromium nginx openssl php"
       else
         say "unknown system: install by its own means a C compiler, curl and the development files of WebKitGTK 4.1 and" \
-          "libayatana-appindicator; for tests git, strace, gnome-keyring, dbus, Xvfb, WebKitWebDriver, chromium, shellcheck"
+          "libayatana-appindicator; for tests git, strace, gnome-keyring, dbus, Xvfb, WebKitWebDriver, chromium, nginx, PHP, pip, shellcheck"
       fi
       ;;
   esac
@@ -324,13 +326,32 @@ set_up_node() {
 node_projects() {
   local project lock stamp
   if ! wants run test lint; then return; fi
-  for project in ui tests/sdk tests/ui; do
+  for project in ui tests/sdk tests/faults tests/ui; do
     if [[ $project != ui ]] && ! wants test; then continue; fi
     lock=$project/package-lock.json stamp=$project/node_modules/.hookmitt-lock
     if [[ ! -f $lock ]] || cmp -s "$lock" "$stamp"; then continue; fi
     say "npm ci in $project"
     (cd "$project" && limit 600 npm ci --ignore-scripts --no-audit --no-fund >&2) || die "npm ci failed in $project"
     cp "$lock" "$stamp"
+  done
+}
+
+# Python packages beside the tests that use them, where their pins have changed since the last time; pip checks every hash.
+python_projects() {
+  local project pins stamp
+  if ! wants test; then return; fi
+  for project in tests/*/; do
+    pins=${project}requirements.txt stamp=${project}python_modules/.hookmitt-pins
+    if [[ ! -f $pins ]] || cmp -s "$pins" "$stamp"; then continue; fi
+    if ! python3 -m pip --version >/dev/null 2>&1; then
+      say "python3 with pip is missing: tests that need the packages of $pins are skipped" && return
+    fi
+    say "pip install in $project"
+    rm -rf "${project}python_modules"
+    limit 600 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile \
+      --only-binary=:all: --require-hashes --target "${project}python_modules" --requirement "$pins" >&2 ||
+      die "pip install failed in $project"
+    cp "$pins" "$stamp"
   done
 }
 
@@ -359,6 +380,7 @@ set_up_rust
 set_up_node
 write_env
 node_projects
+python_projects
 if wants run test lint; then
   say "ready: rustc $(rustc_version rustc), node $(node --version | tr -d v)"
 else

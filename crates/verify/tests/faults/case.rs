@@ -1,0 +1,101 @@
+//! One request as a handler saw it, with what an inspector knows.
+
+use std::collections::BTreeMap;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp, Verdict};
+use hookmitt_verify::{Inquiry, Secret, judge, parse_public_key, provider};
+use serde::Deserialize;
+
+/// The last line of the programs.
+#[derive(Deserialize)]
+pub(crate) struct Totals {
+    pub(crate) requests: usize,
+}
+
+/// What one fault made of one provider's delivery.
+#[derive(Deserialize)]
+pub(crate) struct Case {
+    /// The provider, or one of its schemes.
+    pub(crate) row: String,
+    pub(crate) fault: String,
+    pub(crate) group: String,
+    /// What the source is set to.
+    pub(crate) provider: String,
+    /// The codes of which one has to come first; `valid`.
+    pub(crate) expect: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) wire: Wire,
+    secrets: Vec<String>,
+    public_key: Option<String>,
+    params: BTreeMap<String, String>,
+    now_unix: i64,
+}
+
+/// A request.
+#[derive(Deserialize)]
+pub(crate) struct Wire {
+    method: String,
+    url: String,
+    headers: Vec<(String, String)>,
+    body_base64: String,
+}
+
+/// What the verifier says.
+pub(crate) struct Explained {
+    pub(crate) verdict: Verdict,
+    pub(crate) codes: Vec<String>,
+}
+
+impl Wire {
+    pub(crate) fn request(&self) -> Request {
+        let rest = self.url.split_once("://").map_or("", |(_, rest)| rest);
+        let target = rest.find('/').map_or("/", |at| &rest[at..]);
+        let (path, query) =
+            target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
+        Request {
+            method: self.method.clone(),
+            path: path.to_owned(),
+            query: query.map(str::to_owned),
+            version: HttpVersion::Http11,
+            headers: HeaderLines::from_pairs(self.headers.iter().map(|(name, value)| (name, value))).unwrap(),
+            body: STANDARD.decode(&self.body_base64).unwrap().into(),
+        }
+    }
+}
+
+fn public(label: &str, key: &str) -> Secret {
+    Secret::public_key(label, parse_public_key(key.as_bytes()).unwrap())
+}
+
+impl Case {
+    fn secrets(&self) -> Vec<Secret> {
+        let shared = self
+            .secrets
+            .iter()
+            .enumerate()
+            .map(|(at, text)| Secret::new(format!("secret {at}"), text.clone()));
+        shared.chain(self.public_key.iter().map(|key| public("public key", key))).collect()
+    }
+
+    /// The verdict, and the causes in their order; `None` where the catalogue lacks the provider.
+    pub(crate) fn explained(&self) -> Option<Explained> {
+        let provider = provider(&self.provider)?;
+        let request = self.wire.request();
+        let secrets = self.secrets();
+        let params: Vec<_> = self.params.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let judged = judge(&Inquiry {
+            request: &request,
+            url: Some(&self.wire.url),
+            provider: Some(provider),
+            generic: None,
+            scheme: None,
+            secrets: &secrets,
+            tolerance: None,
+            at: Timestamp::from_seconds(self.now_unix),
+            params: &params,
+        });
+        let codes = judged.causes.into_iter().map(|cause| cause.code).collect();
+        Some(Explained { verdict: judged.verdict, codes })
+    }
+}
