@@ -61,6 +61,15 @@ impl Key {
         Ok(Self::Rsa { modulus: modulus.into(), exponent: exponent.into() })
     }
 
+    /// How many bytes a signature has, where that is always the same and this kind of key makes them.
+    pub(super) fn signature_length(&self, signing: Signing) -> Option<usize> {
+        match (self, signing) {
+            (Self::Ed25519(_), Signing::Ed25519) | (Self::P256(_), Signing::P256Fixed) => Some(64),
+            (Self::Rsa { modulus, .. }, Signing::RsaSha1 | Signing::RsaSha256) => Some(modulus.len()),
+            _ => None,
+        }
+    }
+
     /// Whether `signature` was made over `message` with the private half.
     pub(super) fn verifies(&self, signing: Signing, message: &[u8], signature: &[u8]) -> bool {
         match (self, signing) {

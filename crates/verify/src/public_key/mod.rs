@@ -107,6 +107,11 @@ impl PublicKey {
         self.called(kid).any(|named| named.key.verifies(signing, message, signature))
     }
 
+    /// How many bytes a signature made in that way has; `None` where that differs from one to the next.
+    pub fn signature_length(&self, signing: Signing, kid: Option<&str>) -> Option<usize> {
+        self.called(kid).find_map(|named| named.key.signature_length(signing))
+    }
+
     fn called(&self, kid: Option<&str>) -> impl Iterator<Item = &Named> {
         self.0.iter().filter(move |named| kid.is_none() || named.kid.is_none() || named.kid.as_deref() == kid)
     }
