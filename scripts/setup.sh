@@ -14,6 +14,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 RUSTUP_VERSION=1.29.1
 NODE_VERSION=24.19.0
 NODE_MIN=20.19.0
+PYTHON_MIN=3.11
 
 purpose=all
 if [[ ${1:-} == --for ]]; then purpose=${2:-}; fi
@@ -67,7 +68,7 @@ debian_packages() {
   # and, unlike the default choice, no systemd user session). The window and the browser are driven on an X server
   # without a screen.
   if wants test; then echo git pkg-config strace gnome-keyring dbus-x11 xvfb xauth webkit2gtk-driver chromium; fi
-  # What spoils requests in the bench of faults.
+  # Official SDKs that Node has not, or only in many times the size, and what spoils requests in the bench of faults.
   if wants test; then echo nginx openssl php-cli python3 python3-pip; fi
   if wants lint; then echo git shellcheck; fi
 }
@@ -326,9 +327,9 @@ set_up_node() {
 node_projects() {
   local project lock stamp
   if ! wants run test lint; then return; fi
-  for project in ui tests/sdk tests/faults tests/ui; do
+  for lock in {ui,tests/*}/package-lock.json; do
+    project=${lock%/*} stamp=$project/node_modules/.hookmitt-lock
     if [[ $project != ui ]] && ! wants test; then continue; fi
-    lock=$project/package-lock.json stamp=$project/node_modules/.hookmitt-lock
     if [[ ! -f $lock ]] || cmp -s "$lock" "$stamp"; then continue; fi
     say "npm ci in $project"
     (cd "$project" && limit 600 npm ci --ignore-scripts --no-audit --no-fund >&2) || die "npm ci failed in $project"
@@ -338,20 +339,25 @@ node_projects() {
 
 # Python packages beside the tests that use them, where their pins have changed since the last time; pip checks every hash.
 python_projects() {
-  local project pins stamp
+  local project pins stamp version
   if ! wants test; then return; fi
+  version=$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null || true)
+  if ! at_least "${version:-0}" "$PYTHON_MIN"; then
+    say "Python $PYTHON_MIN or newer is missing: tests that need it are skipped" && return
+  fi
   for project in tests/*/; do
     pins=${project}requirements.txt stamp=${project}python_modules/.hookmitt-pins
-    if [[ ! -f $pins ]] || cmp -s "$pins" "$stamp"; then continue; fi
+    # Compiled packages are for one version of Python.
+    if [[ ! -f $pins ]] || cmp -s <(echo "$version" && cat "$pins") "$stamp"; then continue; fi
     if ! python3 -m pip --version >/dev/null 2>&1; then
       say "python3 with pip is missing: tests that need the packages of $pins are skipped" && return
     fi
     say "pip install in $project"
     rm -rf "${project}python_modules"
-    limit 600 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile \
-      --only-binary=:all: --require-hashes --target "${project}python_modules" --requirement "$pins" >&2 ||
+    limit 600 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+      --no-compile --only-binary=:all: --require-hashes --target "${project}python_modules" --requirement "$pins" >&2 ||
       die "pip install failed in $project"
-    cp "$pins" "$stamp"
+    { echo "$version" && cat "$pins"; } >"$stamp"
   done
 }
 

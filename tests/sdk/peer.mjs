@@ -1,17 +1,23 @@
 // A long-lived process that signs and verifies with the providers' own SDKs.
-// In:  {"id", "op": "versions" | "sign" | "verify", "sdk", "secret", "body_base64", "headers"?, "method"?, "url"?, "now_unix"?}
-// Out: {"id", "ok", "versions" | "headers", "signed_by" | "verified", "error"?}, one line for each, in order.
+// In:  {"id", "op": "versions" | "sign" | "verify", "sdk", "secret", "body_base64", "headers"?, "method"?, "url"?,
+//       "scheme"?, "params"?, "private_key"?, "public_key"?, "certificate"?, "now_unix"?}; keys in PEM
+// Out: {"id", "ok", "versions" | "headers", "body_base64"?, "url"?, "signed_by" | "verified", "error"?}, one line for
+//      each, in order. Without "now_unix" it is now.
 import { createInterface } from 'node:readline';
 
 import { sign, verify, versions } from './sdks.mjs';
 
 const realNow = Date.now;
+// Our output is the protocol: what the SDKs have to tell goes nowhere.
+for (const name of ['log', 'debug', 'info']) console[name] = () => {};
 
-async function answer(order) {
-  const { op, sdk, secret, headers = [], method, url } = order;
-  const given = { secret, headers, method, url, body: Buffer.from(order.body_base64 ?? '', 'base64') };
+async function answer({ op, sdk, body_base64: body = '', ...order }) {
+  const given = { method: 'POST', url: 'http://localhost/', headers: [], params: {}, ...order, body: Buffer.from(body, 'base64') };
   if (op === 'versions') return { versions: versions() };
-  if (op === 'sign') return sign(sdk, given);
+  if (op === 'sign') {
+    const { body: made, ...signed } = await sign(sdk, given);
+    return { ...signed, body_base64: made?.toString('base64') };
+  }
   if (op !== 'verify') throw new Error(`unknown op ${op}`);
   try {
     await verify(sdk, given);

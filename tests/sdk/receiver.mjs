@@ -4,6 +4,9 @@ import { createServer } from 'node:http';
 
 import { sdks, verify } from './sdks.mjs';
 
+// Our output is the protocol: what the SDKs have to tell goes nowhere.
+for (const name of ['log', 'debug', 'info']) console[name] = () => {};
+
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const secretOf = (name) => process.env[`HOOKMITT_SECRET_${name.toUpperCase()}`] ?? process.env.HOOKMITT_SECRET ?? '';
 
@@ -23,7 +26,8 @@ const server = createServer(async (request, response) => {
   const headers = pairs(request.rawHeaders);
   let error = null;
   if (name in sdks) {
-    const order = { secret: secretOf(name), body, headers, method: request.method, url: request.url };
+    const url = `http://${request.headers.host}${request.url}`;
+    const order = { secret: secretOf(name), body, headers, method: request.method, url, params: {} };
     await verify(name, order).catch((problem) => { error = String(problem?.message ?? problem); });
   } else {
     error = `no SDK for ${name}`;

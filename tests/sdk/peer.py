@@ -1,0 +1,86 @@
+"""The Python peer: signs and verifies with the providers' own SDKs, in the protocol of peer.mjs, at the present time.
+
+It also makes key pairs, which Node can't put into a certificate:
+In:  {"id", "op": "key_pair", "kind": "ed25519" | "p256" | "rsa", "name"?}
+Out: {"id", "ok", "private_key", "public_key", "certificate"?}, all in PEM
+"""
+
+import base64
+import contextlib
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "python_modules"))
+
+from python import SDKS, keys  # noqa: E402 (they need the path)
+
+OUTPUT = sys.stdout
+
+
+class Order(dict):
+    """What is asked, with the defaults of what an SDK may want to know."""
+
+    def __init__(self, fields):
+        super().__init__({"method": "POST", "url": "http://localhost/", "headers": [], "params": {}} | fields)
+        self.body = base64.b64decode(fields.get("body_base64", ""))
+
+    @property
+    def text(self):
+        return self.body.decode()
+
+    def header(self, name):
+        found = [value for known, value in self["headers"] if known.lower() == name]
+        return found[0] if found else ""
+
+    def named(self):
+        return {name.lower(): value for name, value in self["headers"]}
+
+
+def sign(order):
+    sdk = SDKS[order["sdk"]]
+    made = sdk.sign(order)
+    request = made if isinstance(made, dict) else {"headers": made}
+    body = request.pop("body", None)
+    if body is not None:
+        request["body_base64"] = base64.b64encode(body.encode()).decode()
+    # A recipe counts only when the SDK's verifier accepts what it made.
+    if sdk.signed_by:
+        sdk.verify(Order(order | request))
+    return request | {"signed_by": sdk.signed_by or sdk.version()}
+
+
+def verify(order):
+    try:
+        SDKS[order["sdk"]].verify(order)
+    except Exception as error:  # each SDK has its own kind
+        return {"verified": False, "error": f"{type(error).__name__}: {error}"}
+    return {"verified": True}
+
+
+def answer(order):
+    match order["op"]:
+        case "versions":
+            return {"versions": {name: sdk.version() for name, sdk in SDKS.items()}}
+        case "sign":
+            return sign(order)
+        case "verify":
+            return verify(order)
+        case "key_pair":
+            return keys.pair(order["kind"], order.get("name", "localhost"))
+    raise ValueError(f"unknown op {order['op']}")
+
+
+def main():
+    for line in sys.stdin:
+        order = Order(json.loads(line))
+        try:
+            # Our output is the protocol: what the SDKs print goes beside it.
+            with contextlib.redirect_stdout(sys.stderr):
+                reply = {"ok": True} | answer(order)
+        except Exception as error:
+            reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
+        print(json.dumps({"id": order["id"]} | reply), file=OUTPUT, flush=True)
+
+
+main()
