@@ -1,0 +1,66 @@
+//! The whole page: what it is, a table of everything, then each provider.
+
+use crate::{
+    files::{Provider, text},
+    scheme,
+    section::section,
+    words::{self, code},
+};
+
+const OPENING: &str = "\
+# Providers
+
+<!-- Written from crates/verify/providers/*.toml by `UPDATE_PROVIDERS=1 cargo test -p hookmitt-verify providers_doc`. -->
+
+What Hookmitt knows about each sender of webhooks: how it signs, what it is recognised by, and what trips people up.
+A provider is a file of data, and this page is made of those files: whoever finds a fact wrong mends the file.
+
+**Confirmed** means that the signature scheme was run with the provider's own code or read in its own documents;
+**corroborated** that independent third parties agree on it, and nobody could check it with the provider. Each section
+ends with the sources of its facts, and with those facts that the sources don't confirm.
+
+How to read the places: `{header:Name}` is a header, `{/a/b}` a JSON pointer into the body, `{form:x}` and `{query:x}`
+are fields of the form and of the query, `{xml:x}` is an element. `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}` and
+`{path_query}` are the request as it came, byte for byte. Of several texts the first one counts whose places are all there.
+
+";
+
+pub(crate) fn page(providers: &[Provider]) -> String {
+    let sections: Vec<_> = providers.iter().map(section).collect();
+    format!("{OPENING}{}\n{}", summary(providers), sections.join("\n"))
+}
+
+fn summary(providers: &[Provider]) -> String {
+    let schemes: usize = providers.iter().map(|provider| provider.schemes().len()).sum();
+    let sure = providers.iter().filter(|provider| provider.is_confirmed()).count();
+    let mut out = format!(
+        "{} providers with {schemes} schemes; {sure} are confirmed.\n\n\
+         | provider | `--provider` | signs with | signature in | confidence |\n|---|---|---|---|---|\n",
+        providers.len()
+    );
+    providers.iter().for_each(|provider| out.push_str(&row(provider)));
+    out
+}
+
+fn row(provider: &Provider) -> String {
+    let schemes = provider.schemes();
+    let each = |words: fn(&toml::Table) -> String| {
+        let mut words: Vec<_> = schemes.iter().map(|scheme| words(scheme)).collect();
+        words.dedup();
+        words.join("; ")
+    };
+    words::row(&[
+        format!("[{}](#{})", provider.name(), anchor(provider.name())),
+        code(&provider.id),
+        each(scheme::made_with),
+        each(scheme::stands),
+        text(&provider.table, "confidence").to_owned(),
+    ])
+}
+
+/// The anchor that GitHub gives a heading.
+fn anchor(heading: &str) -> String {
+    let lower = heading.to_lowercase();
+    let kept = lower.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
+    kept.collect::<String>().replace(' ', "-")
+}
