@@ -1,0 +1,59 @@
+//! The fetched keys on disk, so that a restart needs no network. Public, but what is trusted must not be others' to
+//! write: the file is its owner's alone.
+
+use std::{collections::BTreeMap, fs, io, io::Write as _, path::Path};
+
+use hookmitt_event::Timestamp;
+use hookmitt_verify::parse_public_key;
+use serde::{Deserialize, Serialize};
+
+use crate::known::{Fetched, Known};
+
+const NAME: &str = "keys.json";
+
+/// Larger files are not ours.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    fetched_at: Timestamp,
+    expires_at: Timestamp,
+    text: String,
+}
+
+/// What was kept. A file that can't be read is as good as none: the keys are fetched again.
+pub(crate) fn read(directory: &Path) -> Known {
+    let mut known = Known::default();
+    let path = directory.join(NAME);
+    if fs::metadata(&path).map_or(true, |data| data.len() > LARGEST) {
+        return known;
+    }
+    let lines: Option<BTreeMap<String, Line>> =
+        fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    for (url, Line { fetched_at, expires_at, text }) in lines.unwrap_or_default() {
+        if let Ok(key) = parse_public_key(text.as_bytes()) {
+            known.restore(url, Fetched { key, text, fetched_at, expires_at });
+        }
+    }
+    known
+}
+
+/// The file's content.
+pub(crate) fn content(known: &Known, now: Timestamp) -> Vec<u8> {
+    let line = |fetched: &Fetched| Line {
+        fetched_at: fetched.fetched_at,
+        expires_at: fetched.expires_at,
+        text: fetched.text.clone(),
+    };
+    let lines: BTreeMap<_, _> = known.fetched(now).map(|(url, fetched)| (url, line(fetched))).collect();
+    serde_json::to_vec_pretty(&lines).unwrap_or_default()
+}
+
+/// Replaces the file, whole or not at all.
+pub(crate) fn write(directory: &Path, content: &[u8]) -> io::Result<()> {
+    // Made with mode 0600 on Unix, under a name of its own: several processes may write.
+    let mut file = tempfile::Builder::new().prefix(".keys-").tempfile_in(directory)?;
+    file.write_all(content)?;
+    file.persist(directory.join(NAME))?;
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! One GET for one key, over TLS, with everything bounded.
+
+use std::{error::Error as _, fmt, net::SocketAddr, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::{body::Incoming, client::conn::http1};
+use hyper_util::rt::TokioIo;
+use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
+use tokio::{
+    net::{TcpStream, lookup_host},
+    time::timeout,
+};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+use url::Url;
+
+use crate::KeyProblem;
+
+/// Bytes that an answer may have.
+pub const LARGEST: usize = 10 * 1024;
+
+/// How long a fetch may take, from the name to the last byte.
+pub const TIME_LIMIT: Duration = Duration::from_secs(5);
+
+/// How the providers' hosts are reached.
+#[derive(Clone)]
+pub struct Network {
+    tls: TlsConnector,
+    /// Where every host is, in tests.
+    address: Option<SocketAddr>,
+}
+
+impl Network {
+    /// The internet, trusting Mozilla's roots as this version of hookmitt carries them.
+    pub fn new() -> Self {
+        Self { tls: tls(webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect()), address: None }
+    }
+
+    /// For tests: every host is at `address`, and `roots` alone are trusted.
+    #[doc(hidden)]
+    pub fn of_test(address: SocketAddr, roots: RootCertStore) -> Self {
+        Self { tls: tls(roots), address: Some(address) }
+    }
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Network")
+    }
+}
+
+fn tls(roots: RootCertStore) -> TlsConnector {
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions();
+    let builder = builder.expect("ring supports TLS 1.2 and 1.3");
+    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    TlsConnector::from(Arc::new(config))
+}
+
+/// What was published.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) body: Bytes,
+    /// For how long it may be kept, by its own word.
+    pub(crate) max_age: Option<Duration>,
+}
+
+/// Fetches what is at `url`. The caller has made sure that it may be asked.
+pub(crate) async fn fetch(network: &Network, url: &Url) -> Result<Answer, KeyProblem> {
+    timeout(TIME_LIMIT, Box::pin(get(network, url))).await.unwrap_or(Err(KeyProblem::Slow))
+}
+
+async fn get(network: &Network, url: &Url) -> Result<Answer, KeyProblem> {
+    let host = url.host_str().unwrap_or_default();
+    let stream = connect(network, host).await?;
+    let (mut sender, connection) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(|error| said(&error))?;
+    let target = &url[url::Position::BeforePath..url::Position::AfterQuery];
+    let request = Request::get(target)
+        .header(header::HOST, host)
+        .header(header::USER_AGENT, "hookmitt")
+        .header(header::ACCEPT, "*/*")
+        .body(Empty::<Bytes>::new())
+        .map_err(|error| KeyProblem::Unreachable(error.to_string()))?;
+    let talk = async {
+        let response = sender.send_request(request).await.map_err(|error| said(&error))?;
+        read(response).await
+    };
+    tokio::pin!(connection);
+    tokio::pin!(talk);
+    tokio::select! {
+        biased;
+        answer = &mut talk => return answer,
+        // The connection may end before the answer is taken from it.
+        _ = &mut connection => {}
+    }
+    talk.await
+}
+
+async fn connect(network: &Network, host: &str) -> Result<TlsStream<TcpStream>, KeyProblem> {
+    let unreachable = |error: &dyn fmt::Display| KeyProblem::Unreachable(format!("{host}: {error}"));
+    let tcp = match network.address {
+        Some(address) => TcpStream::connect(address).await,
+        None => {
+            let addresses: Vec<_> =
+                lookup_host((host, 443)).await.map_err(|error| unreachable(&error))?.collect();
+            TcpStream::connect(addresses.as_slice()).await
+        }
+    };
+    let tcp = tcp.map_err(|error| unreachable(&error))?;
+    let name = ServerName::try_from(host.to_owned()).map_err(|error| unreachable(&error))?;
+    network.tls.connect(name, tcp).await.map_err(|error| unreachable(&error))
+}
+
+async fn read(response: Response<Incoming>) -> Result<Answer, KeyProblem> {
+    match response.status() {
+        StatusCode::OK => {}
+        status if status.is_redirection() => return Err(KeyProblem::Redirect),
+        status => return Err(KeyProblem::Status(status.as_u16())),
+    }
+    let max_age =
+        response.headers().get(header::CACHE_CONTROL).and_then(|value| max_age(value.to_str().ok()?));
+    match Limited::new(response.into_body(), LARGEST).collect().await {
+        Ok(body) => Ok(Answer { body: body.to_bytes(), max_age }),
+        Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(KeyProblem::TooLarge),
+        Err(error) => Err(KeyProblem::Unreachable(format!("the answer broke off: {error}"))),
+    }
+}
+
+/// `max-age` of a Cache-Control line (RFC 9111, 5.2.2.1).
+fn max_age(value: &str) -> Option<Duration> {
+    let seconds = value.split(',').find_map(|part| part.trim().strip_prefix("max-age="))?;
+    seconds.parse().ok().map(Duration::from_secs)
+}
+
+fn said(error: &hyper::Error) -> KeyProblem {
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    KeyProblem::Unreachable(format!("{error}{cause}"))
+}

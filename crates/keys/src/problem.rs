@@ -1,0 +1,52 @@
+//! Why a published key can't be had.
+
+use hookmitt_event::Explain;
+use hookmitt_verify::{PublicKeyError, UntrustedUrl};
+
+/// Why a published key can't be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum KeyProblem {
+    /// The URL is not one where a provider publishes keys.
+    #[error("it is not fetched from there: {0}")]
+    Untrusted(#[from] UntrustedUrl),
+    /// Plaid gives its keys only to who shows a client id and a secret, which this program has not.
+    #[error("it is given out only to the provider's customers, with their API credentials")]
+    Credentials,
+    /// Too many different keys are asked for at once; somebody may be making them up.
+    #[error("too many different keys are asked for")]
+    TooMany,
+    /// Nobody answers there, or not in TLS that we trust.
+    #[error("{0}")]
+    Unreachable(String),
+    /// Not in time.
+    #[error("there was no answer within 5 seconds")]
+    Slow,
+    /// A redirect, which is not followed.
+    #[error("the answer was a redirect, which is not followed")]
+    Redirect,
+    /// Another status than 200.
+    #[error("the answer was {0}")]
+    Status(u16),
+    /// More than a key has.
+    #[error("the answer was larger than 10 KB")]
+    TooLarge,
+    /// Something that is no key.
+    #[error("the answer was {0}")]
+    NoKey(#[from] PublicKeyError),
+}
+
+impl Explain for KeyProblem {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Untrusted(_) => "untrusted-key-url",
+            Self::Credentials => "key-needs-credentials",
+            Self::TooMany => "too-many-keys",
+            Self::Unreachable(_) | Self::Slow => "key-unreachable",
+            Self::Redirect | Self::Status(_) | Self::TooLarge | Self::NoKey(_) => "bad-key-answer",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some("download the key yourself and give it as a file".to_owned())
+    }
+}

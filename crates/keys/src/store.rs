@@ -1,0 +1,167 @@
+//! The keys in memory, the queue of those that are wanted, and the task that fetches them.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use hookmitt_event::Timestamp;
+use hookmitt_verify::{Published, PublishedKeys, allowed, parse_public_key};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::{
+    KeyProblem, Network, cache,
+    fetch::{Answer, fetch},
+    known::{Fetched, Known},
+};
+
+/// Keys that may wait to be fetched.
+const QUEUE: usize = 16;
+
+/// For how long a key is kept: where its answer doesn't say, at least, and at most.
+const USUAL: Duration = Duration::from_secs(24 * 60 * 60);
+const SHORTEST: Duration = Duration::from_secs(5 * 60);
+
+/// Hosts that give keys only to who shows API credentials.
+const BEHIND_CREDENTIALS: &[&str] = &["*.plaid.com"];
+
+/// Tells the time.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// The published keys that are known. Clones share them.
+#[derive(Clone)]
+pub struct KeyStore {
+    shared: Arc<Shared>,
+    wanted: mpsc::Sender<String>,
+}
+
+struct Shared {
+    known: Mutex<Known>,
+    hosts: Vec<String>,
+    clock: Clock,
+    changes: watch::Sender<u64>,
+}
+
+impl fmt::Debug for KeyStore {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "KeyStore({:?})", self.shared.hosts)
+    }
+}
+
+impl Shared {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why a URL is never asked.
+    fn refusal(&self, url: &str) -> Option<KeyProblem> {
+        if allowed(url, BEHIND_CREDENTIALS).is_ok() {
+            return Some(KeyProblem::Credentials);
+        }
+        allowed(url, &self.hosts).err().map(KeyProblem::Untrusted)
+    }
+}
+
+impl KeyStore {
+    /// With the keys that were kept in `directory`. Only `hosts` are ever asked (see [`allowed`]). Nothing is fetched
+    /// until the second half runs.
+    pub fn open(directory: &Path, hosts: Vec<String>, network: Network, clock: Clock) -> (Self, Fetching) {
+        let known = Mutex::new(cache::read(directory));
+        let shared = Arc::new(Shared { known, hosts, clock, changes: watch::Sender::new(0) });
+        let (wanted, queue) = mpsc::channel(QUEUE);
+        let fetching = Fetching { shared: shared.clone(), queue, network, directory: directory.to_owned() };
+        (Self { shared, wanted }, fetching)
+    }
+
+    /// Has the key at `url` fetched, where it is neither known nor known to fail. Returns at once; what comes of it is
+    /// told through [`changes`](Self::changes).
+    pub fn want(&self, url: &str, kid: Option<&str>) {
+        if self.find(url, kid) != Published::Awaited {
+            return;
+        }
+        let now = (self.shared.clock)();
+        let mut known = self.shared.known();
+        if known.queue(url, now) && self.wanted.try_send(url.to_owned()).is_err() {
+            known.unqueue(url); // full: whoever looks again wants it again
+        }
+    }
+
+    /// Counts what was fetched, or could not be.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+}
+
+impl PublishedKeys for KeyStore {
+    fn find(&self, url: &str, kid: Option<&str>) -> Published {
+        match self.shared.refusal(url) {
+            Some(problem) => Published::Unavailable(problem.to_string()),
+            None => self.shared.known().find(url, kid, (self.shared.clock)()),
+        }
+    }
+}
+
+/// The half that fetches. Whoever runs it owns the task.
+pub struct Fetching {
+    shared: Arc<Shared>,
+    queue: mpsc::Receiver<String>,
+    network: Network,
+    directory: PathBuf,
+}
+
+impl fmt::Debug for Fetching {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Fetching")
+    }
+}
+
+impl Fetching {
+    /// Fetches what is wanted, one after another, until it is stopped or every [`KeyStore`] is gone.
+    pub async fn run(mut self, stop: CancellationToken) {
+        while let Some(Some(url)) = stop.run_until_cancelled(self.queue.recv()).await {
+            if stop.run_until_cancelled(self.fetch(&url)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    async fn fetch(&self, url: &str) {
+        let result = self.fetched(url).await;
+        let now = (self.shared.clock)();
+        if let Err(problem) = &result {
+            tracing::info!(url, %problem, "a published key could not be fetched");
+        }
+        let keep = result.is_ok();
+        let content = {
+            let mut known = self.shared.known();
+            known.note(url, result, now);
+            keep.then(|| cache::content(&known, now))
+        };
+        if let Some(content) = content {
+            let directory = self.directory.clone();
+            let written = tokio::task::spawn_blocking(move || cache::write(&directory, &content)).await;
+            if let Ok(Err(error)) = written {
+                tracing::warn!(%error, "the published keys could not be kept");
+            }
+        }
+        self.shared.changes.send_modify(|count| *count += 1);
+    }
+
+    async fn fetched(&self, url: &str) -> Result<Fetched, KeyProblem> {
+        // Asked again here, beside the connection: whatever comes into the queue stays harmless.
+        if let Some(refusal) = self.shared.refusal(url) {
+            return Err(refusal);
+        }
+        let parsed = Url::parse(url).map_err(|_| hookmitt_verify::UntrustedUrl::NoUrl)?;
+        let Answer { body, max_age } = fetch(&self.network, &parsed).await?;
+        let key = parse_public_key(&body)?;
+        let text = String::from_utf8_lossy(&body).into_owned();
+        let fetched_at = (self.shared.clock)();
+        let lasts = max_age.map_or(USUAL, |age| age.clamp(SHORTEST, USUAL));
+        Ok(Fetched { key, text, fetched_at, expires_at: fetched_at.after(lasts) })
+    }
+}

@@ -1,0 +1,212 @@
+//! Threat 6: keys by URL. Every line of it, against a provider's host on this machine.
+
+mod desk;
+mod server;
+
+use std::{
+    io::Write as _,
+    time::{Duration, Instant},
+};
+
+use desk::{Desk, KEY_URL};
+use hookmitt_keys::{LARGEST, TIME_LIMIT};
+use hookmitt_verify::{PairKind, PublicForm, Published, PublishedKeys as _, TestKeyPair};
+use server::{Server, ok};
+
+fn pair() -> TestKeyPair {
+    TestKeyPair::generate(PairKind::P256).expect("a key pair")
+}
+
+fn pem(pair: &TestKeyPair) -> String {
+    pair.public(PublicForm::Pem).expect("any key can be PEM")
+}
+
+/// A set of one key with that id.
+fn jwks(pair: &TestKeyPair, kid: &str) -> String {
+    let key = pair.public_key().clone().with_key_id(kid).written(PublicForm::Jwk).expect("a JWK");
+    format!(r#"{{"keys":[{key}]}}"#)
+}
+
+#[tokio::test]
+async fn a_wanted_key_is_fetched_once_and_kept_over_a_restart() {
+    let pair = pair();
+    let text = pem(&pair);
+    let server = Server::answering(move |line| {
+        assert_eq!(line, "GET /key?x=1 HTTP/1.1");
+        ok(&text)
+    });
+    let url = format!("{KEY_URL}?x=1");
+    let desk = Desk::new(server.network());
+    assert_eq!(desk.store.find(&url, None), Published::Awaited);
+    let key = Published::Key(pair.public_key().clone());
+    assert_eq!(desk.want(&url, None).await, key);
+    desk.store.want(&url, None);
+    let Desk { folder, .. } = desk;
+    let again = Desk::in_folder(server.network(), folder);
+    assert_eq!(again.store.find(&url, None), key);
+    assert_eq!(server.asked(), 1);
+    again.pass(3601); // its max-age is an hour
+    assert_eq!(again.store.find(&url, None), Published::Awaited);
+}
+
+#[tokio::test]
+async fn threat_6_only_hosts_on_the_list_are_asked() {
+    let server = Server::answering(|_| ok("nothing"));
+    let desk = Desk::new(server.network());
+    for url in [
+        "https://other.example.test/key",
+        "https://keys.example.test:8443/key",
+        "https://x@keys.example.test/",
+    ] {
+        desk.store.want(url, None);
+        assert!(matches!(desk.store.find(url, None), Published::Unavailable(_)), "{url}");
+    }
+    assert_eq!(server.asked(), 0);
+}
+
+#[tokio::test]
+async fn threat_6_keys_come_over_https_alone() {
+    let server = Server::answering(|_| ok("nothing"));
+    let desk = Desk::new(server.network());
+    let found = desk.store.find("http://keys.example.test/key", None);
+    assert_eq!(found, Published::Unavailable("it is not fetched from there: not https".to_owned()));
+    // A host that others' certificates vouch for is not the provider's.
+    let stranger = Server::answering(|_| ok(""));
+    let roots = rustls::RootCertStore::empty();
+    let distrustful = Desk::new(stranger.network_trusting(roots));
+    assert!(distrustful.refusal(KEY_URL).await.contains("certificate"));
+    assert_eq!(stranger.asked(), 0);
+}
+
+#[tokio::test]
+async fn threat_6_no_redirect_is_followed() {
+    let server = Server::answering(|_| {
+        b"HTTP/1.1 302 Found\r\nLocation: https://keys.example.test/other\r\nContent-Length: 0\r\n\r\n"
+            .to_vec()
+    });
+    let desk = Desk::new(server.network());
+    assert_eq!(desk.refusal(KEY_URL).await, "the answer was a redirect, which is not followed");
+    assert_eq!(server.asked(), 1);
+}
+
+#[tokio::test]
+async fn threat_6_no_more_than_10_kb_are_read() {
+    let text = pem(&pair());
+    let padded = format!("{text}{}", " ".repeat(LARGEST - text.len()));
+    let server = Server::answering(move |line| match line {
+        "GET /fits HTTP/1.1" => ok(&padded),
+        _ => ok(&format!("{padded} ")),
+    });
+    let desk = Desk::new(server.network());
+    assert!(matches!(desk.want("https://keys.example.test/fits", None).await, Published::Key(_)));
+    assert_eq!(desk.refusal(KEY_URL).await, "the answer was larger than 10 KB");
+    // Neither does a length that nobody announced help, nor one without an end.
+    let endless = Server::talking(|_, stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+        while stream.write_all(&[b'x'; 1024]).is_ok() {}
+    });
+    assert_eq!(Desk::new(endless.network()).refusal(KEY_URL).await, "the answer was larger than 10 KB");
+}
+
+#[tokio::test]
+async fn threat_6_nobody_is_waited_for_longer_than_5_seconds() {
+    let server = Server::talking(|_, stream| {
+        // One byte at a time: each is progress, and all of them together are too slow.
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
+        while stream.write_all(b"x").is_ok() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+    let desk = Desk::new(server.network());
+    let begun = Instant::now();
+    desk.store.want(KEY_URL, None);
+    assert!(begun.elapsed() < Duration::from_millis(100), "wanting a key doesn't wait for it");
+    assert_eq!(desk.refusal(KEY_URL).await, "there was no answer within 5 seconds");
+    assert!((TIME_LIMIT..TIME_LIMIT + Duration::from_secs(3)).contains(&begun.elapsed()));
+}
+
+#[tokio::test]
+async fn threat_6_what_failed_is_left_alone_for_a_while() {
+    let server = Server::answering(|_| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
+    let desk = Desk::new(server.network());
+    assert_eq!(desk.refusal(KEY_URL).await, "the answer was 404");
+    desk.pass(59);
+    desk.store.want(KEY_URL, None);
+    assert!(matches!(desk.store.find(KEY_URL, None), Published::Unavailable(_)));
+    desk.pass(1);
+    desk.refusal(KEY_URL).await;
+    assert_eq!(server.asked(), 2);
+    desk.pass(119); // twice as long the second time
+    assert!(matches!(desk.store.find(KEY_URL, None), Published::Unavailable(_)));
+}
+
+#[tokio::test]
+async fn threat_6_an_unknown_key_id_asks_again_once_a_minute() {
+    let pair = pair();
+    let (first, second) = (jwks(&pair, "k1"), jwks(&pair, "k2"));
+    let times = std::sync::atomic::AtomicUsize::new(0);
+    let server = Server::answering(move |_| match times.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+        0 => ok(&first),
+        _ => ok(&second),
+    });
+    let desk = Desk::new(server.network());
+    let has = |found: &Published, kid: &str| matches!(found, Published::Key(key) if key.knows(Some(kid)));
+    assert!(has(&desk.want(KEY_URL, Some("k1")).await, "k1"));
+    let lately = desk.store.find(KEY_URL, Some("k2"));
+    assert!(has(&lately, "k1") && !has(&lately, "k2"), "the set as it is, for the verdict to name the id");
+    desk.pass(60);
+    assert_eq!(desk.store.find(KEY_URL, Some("k2")), Published::Awaited);
+    assert!(has(&desk.want(KEY_URL, Some("k2")).await, "k2"));
+    assert_eq!(server.asked(), 2);
+}
+
+#[tokio::test]
+async fn threat_6_made_up_urls_fill_neither_the_memory_nor_the_queue() {
+    let server = Server::answering(|_| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
+    let desk = Desk::new(server.network());
+    let url = |number: usize| format!("{KEY_URL}/{number}");
+    let mut changes = desk.store.changes();
+    for number in 0..1000 {
+        desk.store.want(&url(number), None);
+    }
+    while server.asked() < 16 {
+        changes.changed().await.expect("a task that fetches");
+    }
+    for number in 0..1000 {
+        if desk.store.find(&url(number), None) == Published::Awaited {
+            desk.want(&url(number), None).await;
+        }
+    }
+    assert!(server.asked() <= 64, "{}", server.asked());
+    let full = Published::Unavailable("too many different keys are asked for".to_owned());
+    assert_eq!(desk.store.find(&url(2000), None), full);
+    desk.pass(3600);
+    assert_eq!(desk.store.find(&url(2000), None), Published::Awaited, "the pauses are over");
+}
+
+#[tokio::test]
+async fn threat_6_plaid_s_keys_are_only_ever_supplied() {
+    let server = Server::answering(|_| ok("nothing"));
+    let desk = Desk::new(server.network());
+    let url = "https://production.plaid.com/webhook_verification_key/get";
+    desk.store.want(url, Some("k1"));
+    let Published::Unavailable(reason) = desk.store.find(url, Some("k1")) else { panic!("it can't be had") };
+    assert!(reason.contains("API credentials"), "{reason}");
+    assert_eq!(server.asked(), 0);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn threat_8_the_kept_keys_are_their_owner_s_alone_to_write() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let text = pem(&pair());
+    let server = Server::answering(move |_| ok(&text));
+    let desk = Desk::new(server.network());
+    desk.want(KEY_URL, None).await;
+    let kept = std::fs::metadata(desk.folder.path().join("keys.json")).expect("a file");
+    assert_eq!(kept.permissions().mode() & 0o777, 0o600);
+    // A damaged file is as good as none.
+    std::fs::write(desk.folder.path().join("keys.json"), b"{").expect("room");
+    let Desk { folder, .. } = desk;
+    assert_eq!(Desk::in_folder(server.network(), folder).store.find(KEY_URL, None), Published::Awaited);
+}
