@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
         body,
     };
     let secrets = [Secret::new("nobody's", "whsec_bm9ib2R5IGtub3dzIHRoaXMgc2VjcmV0IQ".as_bytes().to_vec())];
-    let recognised = recognise(&request.headers);
+    let recognised = recognise(&request);
     for provider in providers() {
         let judgement = judge(&Inquiry {
             request: &request,

@@ -95,7 +95,7 @@ fn who(subject: &Subject, given: &Given) -> Result<Option<&'static Provider>, Cl
         return provider_name::find(id).map(Some);
     }
     let known = subject.provider.as_deref().and_then(hookmitt_verify::provider);
-    let known = known.or_else(|| recognise(&subject.request.headers));
+    let known = known.or_else(|| recognise(&subject.request));
     match &given.scheme {
         Some(id) if known.is_none_or(|provider| provider.scheme(id).is_none()) => Ok(of_scheme),
         _ => Ok(known),

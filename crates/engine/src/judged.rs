@@ -28,7 +28,7 @@ impl Known {
     /// The provider that was set, else the one that the headers give away.
     pub(crate) fn provider_of(&self, request: &Request) -> Option<&'static Provider> {
         let set = self.source.provider.as_deref().and_then(provider);
-        set.or_else(|| recognise(&request.headers))
+        set.or_else(|| recognise(request))
     }
 
     /// What verification finds at `at`.

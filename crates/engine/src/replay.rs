@@ -8,7 +8,7 @@ use hookmitt_event::{
 };
 use hookmitt_forward::{TargetUrl, answers};
 use hookmitt_inbox::Route;
-use hookmitt_verify::{sign, test_secret};
+use hookmitt_verify::{SignBy, sign, test_secret};
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
@@ -142,7 +142,8 @@ impl Engine {
             }
             None => (test.value.as_bytes(), format!("the public test secret {}", test.name)),
         };
-        Ok((sign(provider, generic, secret, request, Timestamp::now(), fresh_id)?, name))
+        let by = SignBy { generic, fresh_id, ..SignBy::new(provider, secret, Timestamp::now()) };
+        Ok((sign(&by, request)?, name))
     }
 
     async fn store_edited(

@@ -48,7 +48,11 @@ impl SampleOrder {
             Some(kind)
                 if self.data_base64.is_none() && !types.is_empty() && !types.contains(&kind.as_str()) =>
             {
-                Err(SampleError::Type { provider: provider.name.clone(), kind: kind.clone(), types })
+                Err(SampleError::Type {
+                    provider: provider.name.clone(),
+                    kind: kind.clone(),
+                    types: types.into_iter().map(str::to_owned).collect(),
+                })
             }
             _ => Ok(()),
         }

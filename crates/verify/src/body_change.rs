@@ -30,7 +30,7 @@ pub(crate) fn find(probe: &mut Probe<'_>, headers: &HeaderLines) -> Option<BodyF
     if !probe.signed.scheme.content.has_body() {
         return None;
     }
-    let body = probe.signed.parts.body;
+    let body = probe.signed.parts.view.body;
     let found = at_the_end(probe, body).map(BodyFinding::Newline);
     if body.len() > LARGEST {
         return found;

@@ -1,44 +1,85 @@
-//! What is known about providers: the embedded `catalogue.toml`, parsed once into types.
+//! What is known about providers: the embedded files of `providers/`, parsed once into types.
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
+    place::{Condition, Place},
     places::{FactPlaces, Plan},
     sample::SampleHead,
-    scheme::{KeyMode, Scheme, TagMode},
+    scheme::{Algorithm, Scheme},
 };
 
 /// One sender of webhooks: how it is recognised, how it signs, and where its events say what they are.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Provider {
-    /// The catalogue id, such as `github`.
+    /// The catalogue id, such as `github`: the name of its file.
+    #[serde(skip)]
     pub id: String,
     /// The name for people, such as `GitHub`.
     pub name: String,
-    /// Header names that give it away; none for adopters.
-    #[serde(default)]
-    pub detect: Vec<String>,
     /// The provider whose wire format it uses, where it is an adopter.
-    #[serde(skip)]
     pub family: Option<String>,
+    /// How sure its signature schemes are.
+    pub confidence: Confidence,
+    /// Where the facts were read.
+    pub evidence: Vec<String>,
+    /// Which of the facts could not be confirmed.
+    pub unconfirmed: Vec<String>,
     /// How its secrets look and where people find them.
     pub secret_hint: Option<String>,
+    /// What trips people up.
+    pub traps: Vec<String>,
+    /// Providers whose headers it sends too.
+    pub(crate) shadows: Vec<String>,
+    /// Header names that give it away.
+    pub detect: Vec<String>,
+    /// What gives it away where no header does: all of one list.
+    pub(crate) recognise: Vec<Vec<Condition>>,
+    /// The status that it insists on where a signature does not hold.
+    pub invalid_status: Option<u16>,
+    /// Configuration that is not in its requests.
+    pub params: Vec<Param>,
+    /// How it tries again.
+    pub retry: RetryFacts,
+    pub(crate) facts: FactPlaces,
     /// How it signs, the default first.
     #[serde(rename = "scheme")]
     pub schemes: Vec<Scheme>,
-    /// How it tries again.
-    #[serde(default)]
-    pub retry: RetryFacts,
     /// Set-up requests that it sends.
-    #[serde(default)]
     pub(crate) handshake: Vec<Handshake>,
-    pub(crate) facts: FactPlaces,
     pub(crate) sample: Option<SampleHead>,
     #[serde(skip)]
     pub(crate) plan: Plan,
+}
+
+/// How sure we are of a provider's signature schemes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Confirmed by the provider's own code or documents.
+    Confirmed,
+    /// Independent third parties agree.
+    #[default]
+    Corroborated,
+}
+
+/// A setting that a provider's signatures or set-up requests depend on.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Param {
+    /// Its name, such as `webhook_id`.
+    pub name: String,
+    /// What it is called for people.
+    pub label: String,
+    /// Where it is found.
+    #[serde(default)]
+    pub hint: String,
+    /// Whether nothing can be judged without it.
+    #[serde(default)]
+    pub required: bool,
 }
 
 /// How a provider tries again.
@@ -55,101 +96,63 @@ pub struct RetryFacts {
 }
 
 /// A set-up request and the answer that it expects.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Handshake {
     pub(crate) name: String,
-    /// Where it says so: `/json/pointer` or `header:Name`.
-    pub(crate) at: String,
-    pub(crate) is: String,
-    /// Where the text to answer with is.
-    pub(crate) answer: Option<String>,
+    /// All of these say that it is one.
+    pub(crate) when: Vec<Condition>,
+    /// It is answered only where its signature isn't invalid.
+    pub(crate) signed: bool,
+    /// Where a secret stands that it delivers.
+    pub(crate) secret: Option<Place>,
+    /// Where a URL stands that confirms it.
+    pub(crate) confirm: Option<Place>,
+    /// Two places that must say the same, where the second is configured.
+    pub(crate) check: Option<[Place; 2]>,
+    pub(crate) answer: Option<HandshakeAnswer>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    provider: Vec<Provider>,
-    adopter: Vec<Adopter>,
-}
-
-/// A sender that uses another one's wire format, with what it does otherwise.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Adopter {
-    id: String,
-    name: String,
-    family: String,
-    /// The start of its header names: `webhook` or `svix`.
-    headers: String,
-    scheme: Option<String>,
-    key: Option<KeyMode>,
-    tag: Option<TagMode>,
-    checks_clock: Option<bool>,
-    #[serde(rename = "type")]
-    kind: Option<Vec<String>>,
-    object: Option<Vec<String>>,
-    time: Option<Vec<String>>,
-    title: Option<Vec<String>>,
-    secret_hint: Option<String>,
-    sample_type: String,
-}
-
-impl Adopter {
-    fn into_provider(self, family: &Provider) -> Provider {
-        let mut own = family.clone();
-        (own.id, own.name, own.detect) = (self.id, self.name, Vec::new());
-        own.family = Some(self.family);
-        own.secret_hint = self.secret_hint.or(own.secret_hint);
-        for scheme in own.schemes.iter_mut().filter(|scheme| scheme.key != KeyMode::Public) {
-            scheme.id = self.scheme.clone().unwrap_or_else(|| scheme.id.clone());
-            scheme.key = self.key.unwrap_or(scheme.key);
-            scheme.tag = self.tag.unwrap_or(scheme.tag);
-        }
-        for scheme in &mut own.schemes {
-            scheme.headers.keep_prefix(&self.headers);
-            scheme.clock = scheme.clock.take().filter(|_| self.checks_clock.unwrap_or(true));
-        }
-        let facts = &mut own.facts;
-        replace(&mut facts.kind, self.kind);
-        replace(&mut facts.object, self.object);
-        replace(&mut facts.time, self.time);
-        replace(&mut facts.title, self.title);
-        if let Some(sample) = &mut own.sample {
-            sample.kind = self.sample_type;
-        }
-        own
-    }
-}
-
-fn replace(places: &mut Vec<String>, own: Option<Vec<String>>) {
-    if let Some(own) = own {
-        *places = own;
-    }
+/// What a set-up request is answered.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct HandshakeAnswer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    /// A text with places.
+    pub(crate) body: String,
 }
 
 struct Catalogue {
+    /// In order of recognition.
     providers: Vec<Provider>,
     /// Lower-case header name → index of the provider; the lowest index wins.
     detect: HashMap<Box<[u8]>, usize>,
 }
 
-static CATALOGUE: LazyLock<Catalogue> =
-    LazyLock::new(|| read(include_str!("catalogue.toml")).expect("a test reads the embedded catalogue"));
+include!(concat!(env!("OUT_DIR"), "/catalogue_files.rs"));
 
-fn read(text: &str) -> Result<Catalogue, String> {
-    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-    let mut providers = file.provider;
-    for adopter in file.adopter {
-        let family = providers.iter().find(|provider| provider.id == adopter.family);
-        let family = family.ok_or_else(|| format!("{}: no family {}", adopter.id, adopter.family))?;
-        providers.push(adopter.into_provider(family));
+static CATALOGUE: LazyLock<Catalogue> =
+    LazyLock::new(|| read(PROVIDER_FILES).expect("a test reads the embedded catalogue"));
+
+fn read(files: &[(&str, &str)]) -> Result<Catalogue, String> {
+    let mut providers = Vec::new();
+    for (id, text) in files {
+        let mut provider: Provider = toml::from_str(text).map_err(|error| format!("{id}: {error}"))?;
+        (*id).clone_into(&mut provider.id);
+        providers.push(provider);
     }
+    let families = providers.clone();
+    for provider in &mut providers {
+        let Some(family) = &provider.family else { continue };
+        let family = families.iter().find(|known| known.id == *family);
+        provider.inherit(family.ok_or_else(|| format!("{}: no such family", provider.id))?);
+    }
+    providers.sort_by_key(|provider| (provider.shadows.is_empty(), provider.family.is_some()));
     let mut detect = HashMap::new();
     for (index, provider) in providers.iter_mut().enumerate() {
-        provider.plan = Plan::new(&provider.facts, &provider.handshake)
-            .map_err(|error| format!("{}: {error}", provider.id))?;
-        for name in &provider.detect {
+        provider.plan = Plan::new(&provider.facts).map_err(|error| format!("{}: {error}", provider.id))?;
+        for name in provider.detect.iter().filter(|_| provider.family.is_none()) {
             detect.entry(name.to_ascii_lowercase().into_bytes().into()).or_insert(index);
         }
     }
@@ -176,39 +179,68 @@ pub(crate) fn ranked(rank: usize) -> Option<&'static Provider> {
     CATALOGUE.providers.get(rank)
 }
 
+/// The sample body in that file of a provider.
+pub(crate) fn sample_file(provider: &str, name: &str) -> Option<&'static str> {
+    let path = format!("{provider}/{name}");
+    SAMPLE_FILES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
+}
+
 impl Provider {
+    /// Takes from its family what it doesn't say itself.
+    fn inherit(&mut self, family: &Self) {
+        if self.schemes.is_empty() {
+            self.schemes.clone_from(&family.schemes);
+        }
+        let (own, other) = (&mut self.facts, &family.facts);
+        for (own, other) in [
+            (&mut own.id, &other.id),
+            (&mut own.kind, &other.kind),
+            (&mut own.time, &other.time),
+            (&mut own.object, &other.object),
+            (&mut own.title, &other.title),
+        ] {
+            if own.is_empty() {
+                own.clone_from(other);
+            }
+        }
+        if self.retry.policy.is_empty() && self.retry.timeout_s.is_none() {
+            self.retry.clone_from(&family.retry);
+        }
+        self.secret_hint = self.secret_hint.take().or_else(|| family.secret_hint.clone());
+        self.sample = self.sample.take().or_else(|| family.sample.clone());
+    }
+
     /// The scheme with that id; the provider's own id stands for its default.
     pub fn scheme(&self, id: &str) -> Option<&Scheme> {
-        let named = self.schemes.iter().find(|scheme| scheme.id == id);
+        let named = self.schemes.iter().find(|scheme| scheme.is_called(id));
         named.or_else(|| self.schemes.first().filter(|_| id == self.id))
     }
 
-    /// Whether any of its schemes can be verified.
-    pub fn is_supported(&self) -> bool {
-        self.schemes.iter().any(Scheme::is_supported)
+    /// Whether it signs its events at all.
+    pub fn signs(&self) -> bool {
+        self.schemes.iter().any(|scheme| scheme.algorithm != Algorithm::None)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheme::KeyMode;
 
     #[test]
     fn the_embedded_catalogue_reads() {
-        let catalogue = read(include_str!("catalogue.toml")).unwrap();
+        let catalogue = read(PROVIDER_FILES).unwrap();
         let mut ids: Vec<_> = catalogue.providers.iter().map(|provider| provider.id.as_str()).collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), catalogue.providers.len(), "an id is there twice");
         for provider in &catalogue.providers {
             assert!(!provider.schemes.is_empty(), "{} has no scheme", provider.id);
-            for scheme in &provider.schemes {
-                assert!(
-                    !scheme.headers.signature.is_empty(),
-                    "{}: {} reads no header",
-                    provider.id,
-                    scheme.id
-                );
+            let first = &provider.schemes[0];
+            let reads = first.algorithm == Algorithm::None || !first.signature.is_empty();
+            assert!(reads, "{}: {} reads no place", provider.id, first.id);
+            for event in provider.sample.iter().flat_map(|sample| &sample.events) {
+                assert!(sample_file(&provider.id, &event.body).is_some(), "{}: {}", provider.id, event.body);
             }
         }
     }
@@ -218,7 +250,7 @@ mod tests {
         let polar = provider("polar").unwrap();
         assert_eq!(polar.family.as_deref(), Some("standardwebhooks"));
         assert_eq!(polar.scheme("standard-webhooks-raw-secret").unwrap().key, KeyMode::Utf8);
-        assert_eq!(provider("clerk").unwrap().schemes[0].headers.signature, ["svix-signature"]);
+        assert_eq!(provider("clerk").unwrap().schemes[0].signature[0].header(), Some("svix-signature"));
         assert!(provider("replicate").unwrap().schemes[0].clock.is_none());
     }
 

@@ -2,7 +2,11 @@
 
 use hookmitt_event::{Cause, Explain as _, Plain};
 
-use crate::generic::VerifyError;
+use crate::{
+    generic::VerifyError,
+    place::Place,
+    scheme::{Algorithm, Scheme, TimeUnit},
+};
 
 pub(crate) fn cause(code: &str, message: String, fix: impl Into<String>) -> Cause {
     Cause { code: code.to_owned(), message, fix: fix.into() }
@@ -17,13 +21,21 @@ pub(crate) fn unknown_sender() -> Cause {
     )
 }
 
-pub(crate) fn unsigned<'a>(sender: &str, headers: impl Iterator<Item = &'a str>) -> Cause {
-    let mut names: Vec<_> = headers.collect();
+pub(crate) fn unsigned(sender: &str, schemes: &[Scheme]) -> Cause {
+    if schemes.iter().all(|scheme| scheme.algorithm == Algorithm::None) {
+        return cause(
+            "unsigned",
+            format!("{sender} signs nothing, so nothing proves who sent this."),
+            "Put a secret of your own into the webhook's URL or headers, and check it as a generic scheme.",
+        );
+    }
+    let mut names: Vec<_> =
+        schemes.iter().flat_map(|scheme| scheme.signature.first()).map(Place::words).collect();
     names.dedup();
     let names = names.join(" or ");
     cause(
         "unsigned",
-        format!("{sender} signs with {names}, and that header is absent or empty."),
+        format!("{sender} signs with {names}, and that is absent or empty."),
         format!(
             "Set a secret in {sender}'s webhook settings, and check that no proxy on the way drops {names}; \
              otherwise the request came from someone else."
@@ -31,11 +43,28 @@ pub(crate) fn unsigned<'a>(sender: &str, headers: impl Iterator<Item = &'a str>)
     )
 }
 
-pub(crate) fn header_missing(sender: &str, what: &str, header: &str) -> Cause {
+pub(crate) fn part_missing(sender: &str, what: &str, place: Option<&Place>) -> Cause {
+    let place = place.map(Place::words).unwrap_or_default();
     cause(
         "part_missing",
-        format!("{sender} also signs the {what} in {header}, and that header is absent or empty."),
-        format!("Check that no proxy or middleware on the way drops {header}."),
+        format!("{sender} also signs the {what} in {place}, and that is absent or empty."),
+        format!("Check that no proxy or middleware on the way drops {place}."),
+    )
+}
+
+pub(crate) fn body_hash_missing(sender: &str, place: &str) -> Cause {
+    cause(
+        "url_mismatch",
+        format!("{sender} covers the body by its hash in {place}, and that is not in the URL any more."),
+        "Keep the query as it was called: look for a router or proxy that drops parameters it doesn't know.",
+    )
+}
+
+pub(crate) fn announced_otherwise(sender: &str, place: &str, algorithm: &str) -> Cause {
+    cause(
+        "algorithm_mismatch",
+        format!("{place} announces something else than {sender}'s {algorithm}."),
+        format!("Pass {place} on unchanged; otherwise the request came from someone else."),
     )
 }
 
@@ -87,15 +116,25 @@ pub(crate) fn timestamp_in_milliseconds(sender: &str, text: &str) -> Cause {
     )
 }
 
-pub(crate) fn timestamp_unreadable(sender: &str, text: &str) -> Cause {
-    let shown: String = text.chars().take(40).collect();
+pub(crate) fn timestamp_in_seconds(sender: &str, text: &str) -> Cause {
     cause(
         "timestamp_unit",
-        format!(
-            "The timestamp {:?} is not a Unix time in seconds, which {sender} signs.",
-            Plain(&shown).to_string()
-        ),
-        "Send the Unix time in whole seconds.",
+        format!("The timestamp {text} is in seconds; {sender} signs milliseconds."),
+        "Send the Unix time in milliseconds.",
+    )
+}
+
+pub(crate) fn timestamp_unreadable(sender: &str, text: &str, unit: TimeUnit) -> Cause {
+    let shown: String = text.chars().take(40).collect();
+    let (what, how) = match unit {
+        TimeUnit::S => ("a Unix time in seconds", "the Unix time in whole seconds"),
+        TimeUnit::Ms => ("a Unix time in milliseconds", "the Unix time in whole milliseconds"),
+        TimeUnit::Rfc3339 => ("a time as RFC 3339 writes it", "the time as RFC 3339 writes it"),
+    };
+    cause(
+        "timestamp_unit",
+        format!("The timestamp {:?} is not {what}, which {sender} signs.", Plain(&shown).to_string()),
+        format!("Send {how}."),
     )
 }
 

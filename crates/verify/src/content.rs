@@ -1,69 +1,94 @@
-//! What is signed: a text with places for the body, the timestamp and the id.
+//! What is signed: a text with places for the parts of a request.
+
+use std::borrow::Cow;
 
 use serde::Deserialize;
 
-/// The parts of a request that a signature may cover.
-#[derive(Debug, Clone, Copy, Default)]
+use crate::{
+    form,
+    place::{Place, PlaceError},
+    view::View,
+};
+
+/// A request as it was signed.
+#[derive(Debug, Clone)]
 pub(crate) struct Parts<'a> {
-    pub(crate) id: &'a [u8],
-    pub(crate) timestamp: &'a [u8],
-    pub(crate) body: &'a [u8],
+    pub(crate) view: View<'a>,
+    pub(crate) id: Cow<'a, [u8]>,
+    pub(crate) timestamp: Cow<'a, [u8]>,
+}
+
+impl Parts<'_> {
+    /// The same signature over another request.
+    pub(crate) fn seen_as<'v>(&'v self, view: View<'v>) -> Parts<'v> {
+        Parts { view, id: Cow::Borrowed(&self.id), timestamp: Cow::Borrowed(&self.timestamp) }
+    }
 }
 
 /// A template of signed content such as `{timestamp}.{body}`.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct SignedContent(Vec<Piece>);
 
+/// A part of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Piece {
+pub(crate) enum Piece {
     Text(String),
     Id,
     Timestamp,
     Body,
+    Url,
+    PathAndQuery,
+    Secret,
+    /// The CRC-32 of the body, in decimal.
+    Crc32,
+    /// The decoded field `payload` of a form or query, else the body.
+    Payload,
+    /// The fields of a form, sorted, names and values one after the other (Twilio).
+    SortedForm,
+    At(Place),
 }
 
 /// A template with a place that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the signed content has an unknown place {0}; use {{body}}, {{timestamp}} and {{id}}")]
+#[error(
+    "the signed content has an unknown place {0}; use {{body}}, {{timestamp}}, {{id}}, {{url}}, {{method}}, \
+     {{path_query}}, {{header:Name}} or a JSON pointer such as {{/data/id}}"
+)]
 pub struct ContentError(pub(crate) String);
 
 impl SignedContent {
-    /// Reads a template.
+    /// Reads a template. `\n` is a line feed.
     pub(crate) fn parse(text: &str) -> Result<Self, ContentError> {
         let mut pieces = Vec::new();
         let mut rest = text;
+        let literal = |text: &str| Piece::Text(text.replace("\\n", "\n"));
         while let Some(open) = rest.find('{') {
             let Some(length) = rest[open..].find('}') else {
                 return Err(ContentError(rest[open..].to_owned()));
             };
-            let place = &rest[open..=open + length];
-            let piece = match place {
-                "{body}" => Piece::Body,
-                "{timestamp}" => Piece::Timestamp,
-                "{id}" => Piece::Id,
-                other => return Err(ContentError(other.to_owned())),
-            };
             if open > 0 {
-                pieces.push(Piece::Text(rest[..open].to_owned()));
+                pieces.push(literal(&rest[..open]));
             }
-            pieces.push(piece);
+            pieces.push(Piece::parse(&rest[open + 1..open + length])?);
             rest = &rest[open + length + 1..];
         }
         if !rest.is_empty() {
-            pieces.push(Piece::Text(rest.to_owned()));
+            pieces.push(literal(rest));
         }
         Ok(Self(pieces))
     }
 
     /// Hands the signed bytes to `feed`, piece by piece: the body is never copied.
-    pub(crate) fn feed(&self, parts: &Parts<'_>, mut feed: impl FnMut(&[u8])) {
+    pub(crate) fn feed(&self, parts: &Parts<'_>, secret: &[u8], mut feed: impl FnMut(&[u8])) {
         for piece in &self.0 {
             match piece {
                 Piece::Text(text) => feed(text.as_bytes()),
-                Piece::Id => feed(parts.id),
-                Piece::Timestamp => feed(parts.timestamp),
-                Piece::Body => feed(parts.body),
+                Piece::Id => feed(&parts.id),
+                Piece::Timestamp => feed(&parts.timestamp),
+                Piece::Body => feed(parts.view.body),
+                Piece::Secret => feed(secret),
+                other => feed(&other.read(&parts.view)),
             }
         }
     }
@@ -78,10 +103,74 @@ impl SignedContent {
         self.0.contains(&Piece::Timestamp)
     }
 
-    /// Whether the body is signed.
+    /// Whether the body is signed, or something made of it.
     pub(crate) fn has_body(&self) -> bool {
-        self.0.contains(&Piece::Body)
+        self.0
+            .iter()
+            .any(|piece| matches!(piece, Piece::Body | Piece::Crc32 | Piece::Payload | Piece::SortedForm))
     }
+
+    /// The places beside the usual ones.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::At(place) => Some(place),
+            _ => None,
+        })
+    }
+}
+
+impl Piece {
+    fn parse(name: &str) -> Result<Self, ContentError> {
+        Ok(match name {
+            "body" => Self::Body,
+            "timestamp" => Self::Timestamp,
+            "id" => Self::Id,
+            "url" => Self::Url,
+            "path_query" => Self::PathAndQuery,
+            "secret" => Self::Secret,
+            "crc32" => Self::Crc32,
+            "payload" => Self::Payload,
+            "sorted_form" => Self::SortedForm,
+            other => {
+                Self::At(Place::try_from(other.to_owned()).map_err(|PlaceError(place)| ContentError(place))?)
+            }
+        })
+    }
+
+    fn read<'a>(&self, view: &View<'a>) -> Cow<'a, [u8]> {
+        match self {
+            Self::Url => Cow::Borrowed(view.url.unwrap_or_default().as_bytes()),
+            Self::PathAndQuery => Cow::Borrowed(view.path_and_query().as_bytes()),
+            Self::Crc32 => Cow::Owned(crc32fast::hash(view.body).to_string().into_bytes()),
+            Self::Payload => payload(view),
+            Self::SortedForm => Cow::Owned(sorted_form(view)),
+            Self::At(place) => place.read(view).unwrap_or_default(),
+            Self::Text(_) | Self::Id | Self::Timestamp | Self::Body | Self::Secret => Cow::Borrowed(&[]),
+        }
+    }
+}
+
+/// Gitea signs the JSON inside a form, and inside the query of a GET.
+fn payload<'a>(view: &View<'a>) -> Cow<'a, [u8]> {
+    const FIELD: &str = "payload";
+    let in_form = || form::values(view.body, FIELD).next().filter(|_| form::is_form(view.headers));
+    let in_query = || {
+        let query = view.query().filter(|_| view.method == "GET")?;
+        form::values(query.as_bytes(), FIELD).next()
+    };
+    in_form().or_else(in_query).unwrap_or(Cow::Borrowed(view.body))
+}
+
+/// Names in order, each before each of its different values in order (npm:twilio, `toFormUrlEncodedParam`).
+fn sorted_form(view: &View<'_>) -> Vec<u8> {
+    if !form::is_form(view.headers) {
+        return Vec::new();
+    }
+    let mut fields: Vec<_> =
+        form::pairs(view.body).map(|(name, value)| (form::decode(name), form::decode(value))).collect();
+    fields.sort();
+    fields.dedup();
+    fields.iter().flat_map(|(name, value)| [&name[..], &value[..]]).collect::<Vec<_>>().concat()
 }
 
 impl TryFrom<String> for SignedContent {
@@ -94,13 +183,20 @@ impl TryFrom<String> for SignedContent {
 
 #[cfg(test)]
 mod tests {
+    use hookmitt_event::HeaderLines;
+
     use super::*;
 
-    fn fed(template: &str) -> Vec<u8> {
+    fn fed(template: &str, content_type: &str, body: &str) -> String {
+        let headers = HeaderLines::from_pairs([("Content-Type", content_type), ("X-A", "b")]).unwrap();
+        let url = Some("https://example.com/in?x=1");
+        let view =
+            View { method: "POST", url, query: None, headers: &headers, body: body.as_bytes(), params: &[] };
+        let parts = Parts { view, id: b"id".into(), timestamp: b"12".into() };
         let mut out = Vec::new();
-        let parts = Parts { id: b"id", timestamp: b"12", body: b"{}" };
-        SignedContent::parse(template).unwrap().feed(&parts, |bytes| out.extend_from_slice(bytes));
-        out
+        let content = SignedContent::parse(template).unwrap();
+        content.feed(&parts, b"key", |bytes| out.extend_from_slice(bytes));
+        String::from_utf8(out).unwrap()
     }
 
     #[test]
@@ -109,15 +205,26 @@ mod tests {
             ("{body}", "{}"),
             ("{id}.{timestamp}.{body}", "id.12.{}"),
             ("v0:{timestamp}:{body}", "v0:12:{}"),
+            ("{method}{url}|{path_query}|{secret}", "POSThttps://example.com/in?x=1|/in?x=1|key"),
+            ("{header:x-a}\\n{query:x}", "b\n1"),
+            ("{crc32}", "2745614147"),
+            ("{payload}{sorted_form}", "{}"),
         ];
         for (template, expected) in table {
-            assert_eq!(fed(template), expected.as_bytes(), "{template}");
+            assert_eq!(fed(template, "application/json", "{}"), expected, "{template}");
         }
     }
 
     #[test]
+    fn forms_are_taken_apart() {
+        let form = "application/x-www-form-urlencoded; charset=utf-8";
+        assert_eq!(fed("{sorted_form}", form, "B=2&A=x+y&B=1&B=2&"), "Ax yB1B2");
+        assert_eq!(fed("{payload}", form, "payload=%7B%7D"), "{}");
+    }
+
+    #[test]
     fn an_unknown_place_is_refused() {
-        assert!(SignedContent::parse("{url}{body}").is_err());
+        assert!(SignedContent::parse("{uri}{body}").is_err());
         assert!(SignedContent::parse("{body").is_err());
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 
 /// The causes of a signature that no configured secret matches.
 pub(crate) fn causes(probe: &mut Probe<'_>, inquiry: &Inquiry<'_>, sender: &str) -> Vec<Cause> {
-    let header = probe.signed.scheme.signature_header().to_owned();
+    let header = probe.signed.place_words();
     if let Some(finding) = signature_shape::find(probe) {
         return vec![of_shape(&finding, sender, &header)];
     }
@@ -30,7 +30,7 @@ pub(crate) fn causes(probe: &mut Probe<'_>, inquiry: &Inquiry<'_>, sender: &str)
         (true, ..) => "the body",
         (false, ..) => "the token",
     };
-    let secrets = inquiry.secrets.iter().filter(|secret| secret.suits(probe.signed.scheme.key)).count();
+    let secrets = inquiry.secrets.iter().filter(|secret| secret.suits(probe.signed.scheme)).count();
     vec![cause::no_match(sender, signs, secrets)]
 }
 

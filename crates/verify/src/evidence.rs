@@ -4,12 +4,7 @@ use std::time::Duration;
 
 use hookmitt_event::Timestamp;
 
-use crate::{
-    Inquiry, Judgement, generic,
-    judge::FIRST_MILLISECONDS,
-    scheme::{Algorithm, Scheme},
-    signature::Signed,
-};
+use crate::{Inquiry, Judgement, clock, generic, scheme::Scheme, signature::Signed, view::View};
 
 /// What a verdict rests on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,20 +30,16 @@ pub fn evidence(inquiry: &Inquiry<'_>, judgement: &Judgement) -> Evidence {
 
 fn of(inquiry: &Inquiry<'_>, scheme: &Scheme) -> Evidence {
     let tolerance = inquiry.tolerance.or_else(|| scheme.tolerance());
-    let signed = Signed::find(scheme, &inquiry.request.headers, &inquiry.request.body);
     Evidence {
         scheme_name: Some(name(scheme)),
-        signed_at: signed.as_ref().and_then(signed_at),
-        tolerance: tolerance.filter(|_| scheme.content.has_timestamp()),
+        signed_at: Signed::find(scheme, View::of(inquiry)).as_ref().and_then(signed_at),
+        tolerance: tolerance.filter(|_| !scheme.timestamp.is_empty()),
     }
 }
 
 fn signed_at(signed: &Signed<'_>) -> Option<Timestamp> {
-    if !signed.scheme.content.has_timestamp() {
-        return None;
-    }
-    let stamp: i64 = std::str::from_utf8(signed.parts.timestamp).ok()?.parse().ok()?;
-    (0..FIRST_MILLISECONDS).contains(&stamp).then(|| Timestamp::from_seconds(stamp))
+    let unit = signed.scheme.clock.as_ref().map(|clock| clock.unit).unwrap_or_default();
+    clock::read(unit, &signed.parts.timestamp).filter(|at| clock::is_plausible(*at))
 }
 
 /// The version, where the scheme has one, and the algorithm.
@@ -56,14 +47,7 @@ fn name(scheme: &Scheme) -> String {
     let prefix = scheme.prefix.trim_end_matches('=');
     let in_prefix = prefix.strip_prefix('v').is_some_and(|rest| rest.parse::<u8>().is_ok());
     let version = if in_prefix { prefix } else { &scheme.version };
-    let algorithm = match scheme.algorithm {
-        Algorithm::HmacSha1 => "HMAC-SHA1",
-        Algorithm::HmacSha256 => "HMAC-SHA256",
-        Algorithm::HmacSha512 => "HMAC-SHA512",
-        Algorithm::Ed25519 => "Ed25519",
-        Algorithm::Token => "shared token",
-        Algorithm::Unsupported => return scheme.id.clone(),
-    };
+    let algorithm = scheme.algorithm.words();
     if version.is_empty() { algorithm.to_owned() } else { format!("{version}, {algorithm}") }
 }
 
@@ -79,6 +63,6 @@ mod tests {
         assert_eq!(name_of("slack"), "v0, HMAC-SHA256");
         assert_eq!(name_of("github"), "HMAC-SHA256");
         assert_eq!(name_of("telegram"), "shared token");
-        assert_eq!(name_of("gitea"), "gitea-hmac");
+        assert_eq!(name_of("gitea"), "HMAC-SHA256");
     }
 }

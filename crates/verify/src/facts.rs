@@ -4,8 +4,10 @@ use hookmitt_event::{Facts, GenericScheme, Request, Timestamp};
 
 use crate::{
     Provider, generic,
+    place::Place,
     places::{Plan, Text},
     pluck::Found,
+    view::View,
 };
 
 /// Longer ids and keys are not taken: cut ones would make two events the same.
@@ -33,15 +35,17 @@ pub fn facts(
 }
 
 fn by_catalogue(request: &Request, provider: &'static Provider) -> Facts {
-    let slots = provider.plan.gather(request);
-    let mut facts = from_slots(&provider.plan, &slots);
-    let text = |slot: usize| slots[slot].as_ref().map(|found| found.text.as_str());
-    let handshake =
-        provider.plan.handshake.iter().find(|handshake| text(handshake.at) == Some(&handshake.is));
-    if let Some(handshake) = handshake {
+    let mut facts = by_plan(request, &provider.plan);
+    let view = View::of_request(request);
+    let asked = provider.handshake.iter().find(|it| it.when.iter().all(|condition| condition.holds(&view)));
+    if let Some(handshake) = asked {
         facts.handshake = Some(handshake.name.as_str());
-        let answer = handshake.answer.and_then(|slot| slots[slot].as_ref());
-        facts.handshake_answer = answer.filter(|answer| !answer.cut).map(|answer| answer.text.clone());
+        let body =
+            handshake.answer.as_ref().and_then(|answer| answer.body.strip_prefix('{')?.strip_suffix('}'));
+        let place = body.and_then(|place| Place::try_from(place.to_owned()).ok());
+        let answer =
+            place.and_then(|place| place.read(&view)).and_then(|value| String::from_utf8(value.into()).ok());
+        facts.handshake_answer = answer;
     }
     facts
 }

@@ -19,6 +19,37 @@ pub(crate) fn pairs(body: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
+/// The decoded values of the fields of that name.
+pub(crate) fn values<'a, 'n>(
+    text: &'a [u8],
+    name: &'n str,
+) -> impl Iterator<Item = Cow<'a, [u8]>> + use<'a, 'n> {
+    pairs(text).filter(move |(found, _)| *decode(found) == *name.as_bytes()).map(|(_, value)| decode(value))
+}
+
+/// The form with another value for a field: in the place of its first one, or at the end.
+pub(crate) fn with_value(text: &[u8], name: &str, value: &str) -> Vec<u8> {
+    let mut own = [name.as_bytes(), b"="].concat();
+    if let Some(style) = Style::all().next() {
+        style.encode(value.as_bytes(), &mut own);
+    }
+    let mut done = false;
+    let mut fields: Vec<Vec<u8>> = Vec::new();
+    for field in text.split(|byte| *byte == b'&').filter(|field| !field.is_empty()) {
+        let found = field.split(|byte| *byte == b'=').next().unwrap_or_default();
+        if *decode(found) != *name.as_bytes() {
+            fields.push(field.to_vec());
+        } else if !done {
+            fields.push(own.clone());
+            done = true;
+        }
+    }
+    if !done {
+        fields.push(own);
+    }
+    fields.join(&b'&')
+}
+
 /// Undoes percent and plus encoding; a `%` that starts no escape stays.
 pub(crate) fn decode(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|byte| matches!(byte, b'%' | b'+')) {

@@ -4,8 +4,9 @@ use hookmitt_event::{Explain, GenericScheme, HeaderLines};
 
 use crate::{
     content::{ContentError, SignedContent},
-    places::{FactPlaces, PlaceError, Plan},
-    scheme::{Algorithm, Clock, Encoding, Format, HeaderNames, KeyMode, Scheme, TagMode},
+    place::{Place, PlaceError},
+    places::{FactPlaces, Plan},
+    scheme::{Algorithm, Clock, Encoding, KeyMode, Scheme, TimeUnit},
 };
 
 /// The id that a verdict names for a generic scheme.
@@ -111,25 +112,26 @@ pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyE
         Some(other) => return Err(VerifyError::Encoding(other.to_owned())),
     };
     let content = content(generic, algorithm)?;
+    let header = |name: &String| Place::Header(name.clone());
     let id = generic.id_at.as_deref().and_then(|place| place.strip_prefix("header:"));
-    let timestamp = generic.timestamp_header.clone().filter(|_| content.has_timestamp());
-    let headers = HeaderNames {
-        signature: vec![signature],
-        id: id.map(str::to_owned).into_iter().collect(),
-        timestamp: timestamp.clone().into_iter().collect(),
-    };
+    let timestamp = generic.timestamp_header.as_ref().filter(|_| content.has_timestamp());
     Ok(Some(Scheme {
         id: ID.to_owned(),
-        headers,
+        signature: vec![header(&signature)],
+        message_id: id.map(|name| header(&name.to_owned())).into_iter().collect(),
+        timestamp: timestamp.map(header).into_iter().collect(),
         algorithm,
         encoding,
-        format: Format::Plain,
         prefix: generic.prefix.clone().unwrap_or_default(),
-        version: String::new(),
-        tag: TagMode::Strict,
         content,
         key: if algorithm == Algorithm::Token { KeyMode::Compare } else { KeyMode::Utf8 },
-        clock: timestamp.map(|_| Clock { field: None, tolerance_s: TOLERANCE_S, future_checked: true }),
+        clock: timestamp.map(|_| Clock {
+            tolerance_s: TOLERANCE_S,
+            future_checked: true,
+            unit: TimeUnit::S,
+            exclusive: false,
+        }),
+        ..Scheme::default()
     }))
 }
 
@@ -185,7 +187,7 @@ fn build_plan(generic: &GenericScheme) -> Result<Plan, PlaceError> {
         title: Vec::new(),
         form_json: None,
     };
-    Plan::new(&facts, &[])
+    Plan::new(&facts)
 }
 
 #[cfg(test)]
@@ -206,7 +208,7 @@ mod tests {
             ("bad-header-name", |it| it.id_at = Some("header:X:Y".to_owned())),
             ("bad-place", |it| it.id_at = Some("id".to_owned())),
             ("bad-place", |it| it.time_at = Some("/a}{/b".to_owned())),
-            ("bad-signed-content", |it| it.signed_content = Some("{url}".to_owned())),
+            ("bad-signed-content", |it| it.signed_content = Some("{uri}".to_owned())),
             ("bad-signed-content", |it| it.signed_content = Some("{timestamp}".to_owned())),
             ("incomplete-scheme", |it| it.signed_content = Some("{timestamp}.{body}".to_owned())),
             ("incomplete-scheme", |it| it.signed_content = Some("{id}.{body}".to_owned())),

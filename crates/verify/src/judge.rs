@@ -5,10 +5,12 @@ use std::time::Duration;
 use hookmitt_event::{Cause, GenericScheme, Request, Timestamp, Verdict};
 
 use crate::{
-    Provider, Secret, cause, diagnosis, generic,
-    probe::{self, Probe},
-    scheme::{Format, Scheme},
+    Provider, Secret, cause, check, clock, diagnosis, generic,
+    place::Place,
+    probe::Probe,
+    scheme::{Algorithm, Format, Scheme, Special},
     signature::{Signed, fields},
+    view::View,
 };
 
 /// One request and everything that its signature is judged by.
@@ -92,31 +94,33 @@ fn judge_by(
     sender: &str,
     id_of: impl Fn(&str) -> &'static str,
 ) -> Judgement {
-    let found = candidates(inquiry, schemes);
+    let found = candidates(View::of(inquiry), schemes);
     let Some(first) = found.first() else {
         let scheme = schemes.first().map(|scheme| id_of(&scheme.id));
-        let names = schemes.iter().map(Scheme::signature_header);
-        return Judgement::with(Verdict::Unsigned, scheme, vec![cause::unsigned(sender, names)]);
+        return Judgement::with(Verdict::Unsigned, scheme, vec![cause::unsigned(sender, schemes)]);
     };
-    if found.iter().all(|signed| !signed.scheme.is_supported()) {
+    if found.iter().all(|signed| !is_supported(signed.scheme)) {
         return Judgement::plain(Verdict::Unsupported, Some(id_of(&first.scheme.id)));
     }
     if let Some(cause) = part_missing(first, sender) {
         return Judgement::with(Verdict::Invalid, Some(id_of(&first.scheme.id)), vec![cause]);
     }
-    let suited = |signed: &&Signed<'_>| inquiry.secrets.iter().any(|secret| secret.suits(signed.scheme.key));
+    let suited = |signed: &&Signed<'_>| inquiry.secrets.iter().any(|secret| secret.suits(signed.scheme));
     let Some(judged) = found.iter().find(suited) else {
         return Judgement::plain(Verdict::NoSecret, Some(id_of(&first.scheme.id)));
     };
     for signed in found.iter().filter(suited) {
-        let usable = inquiry.secrets.iter().filter(|secret| secret.suits(signed.scheme.key));
-        if let Some(secret) = usable.into_iter().find(|secret| probe::holds(signed, secret)) {
+        if let Some(secret) = check::holding(signed, inquiry.secrets) {
             return genuine(inquiry, signed, sender, id_of(&signed.scheme.id), secret);
         }
     }
-    let mut causes = diagnosis::causes(&mut Probe::new(*judged, inquiry.secrets), inquiry, sender);
-    causes.extend(off_clock(inquiry, judged, sender));
+    let mut causes = diagnosis::causes(&mut Probe::new(judged.clone(), inquiry.secrets), inquiry, sender);
+    causes.extend(clock::off(inquiry, judged, sender));
     Judgement::with(Verdict::Invalid, Some(id_of(&judged.scheme.id)), causes)
+}
+
+fn is_supported(scheme: &Scheme) -> bool {
+    !scheme.algorithm.is_jwt() && scheme.special != Some(Special::Sns)
 }
 
 fn genuine(
@@ -126,7 +130,7 @@ fn genuine(
     scheme: &'static str,
     secret: &Secret,
 ) -> Judgement {
-    let late = off_clock(inquiry, signed, sender);
+    let late = announced_otherwise(signed, sender).or_else(|| clock::off(inquiry, signed, sender));
     let verdict = if late.is_some() { Verdict::Invalid } else { Verdict::Valid };
     Judgement {
         verdict,
@@ -136,15 +140,28 @@ fn genuine(
     }
 }
 
-/// The schemes that read the first signature header that is there; those whose version tag it holds come first.
-fn candidates<'a>(inquiry: &'a Inquiry<'_>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
-    let request = inquiry.request;
-    let signed =
-        |scheme| Signed::find(scheme, &request.headers, &request.body).filter(|signed| !signed.is_bare());
+/// Where a companion header names another algorithm or version than the scheme's.
+fn announced_otherwise(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
+    let view = &signed.parts.view;
+    let otherwise = |condition: &&crate::place::Condition| {
+        condition.place.read(view).is_some_and(|value| !condition.passes(Some(&value)))
+    };
+    let condition = signed.scheme.announced.iter().find(otherwise)?;
+    Some(cause::announced_otherwise(sender, &condition.place.words(), signed.scheme.algorithm.words()))
+}
+
+/// The schemes whose conditions hold and that read the first signature that is there; those whose version tag it holds
+/// come first.
+fn candidates<'a>(view: View<'a>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
+    let applies = |scheme: &&Scheme| {
+        scheme.algorithm != Algorithm::None && scheme.when.iter().all(|condition| condition.holds(&view))
+    };
+    let signed = |scheme| Signed::find(scheme, view).filter(|signed: &Signed<'_>| !signed.is_bare());
     let mut found: Vec<Signed<'a>> = Vec::new();
-    for signed in schemes.iter().filter_map(signed) {
+    for signed in schemes.iter().filter(applies).filter_map(signed) {
         // A weaker legacy signature is looked at only where the strong one is absent.
-        if found.first().is_none_or(|first| first.raw.as_ptr() == signed.raw.as_ptr()) {
+        let at = |signed: &Signed<'a>| &signed.scheme.signature[signed.place];
+        if found.first().is_none_or(|first| at(first) == at(&signed)) {
             found.push(signed);
         }
     }
@@ -156,46 +173,26 @@ fn candidates<'a>(inquiry: &'a Inquiry<'_>, schemes: &'a [Scheme]) -> Vec<Signed
 
 fn part_missing(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let scheme = signed.scheme;
-    if scheme.format == Format::Fields && fields(signed.raw).next().is_none() {
+    if scheme.format == Format::Fields && fields(scheme, signed.raw()).next().is_none() {
         return None; // no field at all: the format is the finding
     }
-    let field = scheme.clock.as_ref().and_then(|clock| clock.field.as_deref());
-    if scheme.content.has_timestamp() && signed.parts.timestamp.is_empty() {
-        let header = scheme.headers.timestamp.first().map_or("", String::as_str);
-        return Some(match field {
-            Some(field) => cause::field_missing(sender, field, scheme.signature_header()),
-            None => cause::header_missing(sender, "timestamp", header),
+    let place = signed.place_words();
+    let looked_at =
+        scheme.content.has_timestamp() || (scheme.tolerance().is_some() && !scheme.timestamp.is_empty());
+    if looked_at && signed.parts.timestamp.is_empty() {
+        return Some(match scheme.timestamp_field() {
+            Some(field) => cause::field_missing(sender, field, &place),
+            None => cause::part_missing(sender, "timestamp", scheme.timestamp.first()),
         });
     }
     if scheme.content.has_id() && signed.parts.id.is_empty() {
-        let header = scheme.headers.id.first().map_or("", String::as_str);
-        return Some(cause::header_missing(sender, "id", header));
+        return Some(cause::part_missing(sender, "id", scheme.message_id.first()));
     }
-    None
-}
-
-/// Larger numbers of seconds lie beyond the year 5138: they are milliseconds.
-pub(crate) const FIRST_MILLISECONDS: i64 = 100_000_000_000;
-
-/// What is wrong with the signed timestamp, judged at the moment of receipt.
-fn off_clock(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
-    let clock = signed.scheme.clock.as_ref();
-    let tolerance = inquiry.tolerance.or_else(|| signed.scheme.tolerance())?;
-    if !signed.scheme.content.has_timestamp() {
-        return None;
+    let absent =
+        |place: &&Place| !matches!(place, Place::Param(_)) && place.read(&signed.parts.view).is_none();
+    if let Some(place) = scheme.content.places().find(absent) {
+        return Some(cause::part_missing(sender, "part", Some(place)));
     }
-    let text = std::str::from_utf8(signed.parts.timestamp).unwrap_or_default();
-    let Ok(stamp) = text.parse::<i64>() else { return Some(cause::timestamp_unreadable(sender, text)) };
-    let limit = i64::try_from(tolerance.as_secs()).unwrap_or(i64::MAX);
-    let age = inquiry.at.as_seconds().saturating_sub(stamp);
-    if age > limit {
-        return Some(cause::timestamp_old(sender, age, limit));
-    }
-    if age < limit.saturating_neg() && clock.is_none_or(|clock| clock.future_checked) {
-        return Some(match stamp {
-            FIRST_MILLISECONDS.. => cause::timestamp_in_milliseconds(sender, text),
-            _ => cause::timestamp_future(sender, age.saturating_neg(), limit),
-        });
-    }
-    None
+    let hash = scheme.body_hash.as_ref().filter(absent)?;
+    Some(cause::body_hash_missing(sender, &hash.words()))
 }

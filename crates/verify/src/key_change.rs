@@ -7,7 +7,7 @@ use crate::{
     mac::same,
     probe::Probe,
     scheme::Algorithm,
-    secret::{decode_base64, key_bytes},
+    secret::{decode_base64, key_bytes, without_entities},
 };
 
 /// What is wrong with a secret as it is configured.
@@ -23,13 +23,14 @@ pub(crate) enum KeyFinding {
 
 /// Looks for a reading of a configured secret under which the signature holds.
 pub(crate) fn find(probe: &mut Probe<'_>, secrets: &[Secret]) -> Option<KeyFinding> {
-    if probe.signed.scheme.algorithm == Algorithm::Ed25519 {
+    if probe.signed.scheme.takes_public_key() {
         return None;
     }
     let token = probe.signed.scheme.algorithm == Algorithm::Token;
     let mode = probe.signed.scheme.key;
+    let scheme = probe.signed.scheme;
     let suited =
-        || secrets.iter().filter(move |secret| secret.suits(mode)).map(|secret| secret.value().expose());
+        || secrets.iter().filter(move |secret| secret.suits(scheme)).map(|secret| secret.value().expose());
     let certain =
         suited().find_map(|secret| if token { in_token(probe, secret) } else { in_key(probe, secret) });
     let unreadable = |secret: &[u8]| key_bytes(secret, mode).is_none();
@@ -44,13 +45,13 @@ pub(crate) fn find(probe: &mut Probe<'_>, secrets: &[Secret]) -> Option<KeyFindi
 }
 
 fn in_token(probe: &Probe<'_>, secret: &[u8]) -> Option<KeyFinding> {
-    let given = |own: &[u8]| !own.is_empty() && probe.given.iter().any(|given| same(given, own));
+    let given = |own: &[u8]| !own.is_empty() && probe.given().iter().any(|given| same(given, own));
     let lower = secret.to_ascii_lowercase();
     if given(secret.trim_ascii()) {
         Some(KeyFinding::WhiteSpace)
-    } else if probe.given.iter().any(|given| same(&given.to_ascii_lowercase(), &lower)) {
+    } else if probe.given().iter().any(|given| same(&given.to_ascii_lowercase(), &lower)) {
         Some(KeyFinding::Encoding("it has the right letters in another case"))
-    } else if given(&unquoted(secret)) || given(&entities_decoded(secret)) {
+    } else if given(&unquoted(secret)) || given(&without_entities(secret)) {
         Some(KeyFinding::Encoding("it was copied with quotes or HTML entities"))
     } else {
         None
@@ -72,7 +73,7 @@ fn in_key(probe: &mut Probe<'_>, secret: &[u8]) -> Option<KeyFinding> {
         ("its whsec_ prefix was cut off", Some([PREFIX, bare].concat().into())),
         ("the key is what its hex decodes to; it was used as text", hex::decode(bare).ok().map(Into::into)),
         ("it was copied with quotes around it", key_bytes(&unquoted(trimmed), mode).map(owned)),
-        ("it was copied with HTML entities in it", key_bytes(&entities_decoded(trimmed), mode).map(owned)),
+        ("it was copied with HTML entities in it", key_bytes(&without_entities(trimmed), mode).map(owned)),
         ("it has base64url letters", decode_url(bare).map(Into::into)),
     ];
     let holds = |(_, key): &(_, Option<Cow<'_, [u8]>>)| key.as_ref().is_some_and(|key| probe.holds_with(key));
@@ -94,14 +95,4 @@ fn unquoted(secret: &[u8]) -> Vec<u8> {
         [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner.to_vec(),
         other => other.to_vec(),
     }
-}
-
-fn entities_decoded(secret: &[u8]) -> Vec<u8> {
-    let Ok(text) = std::str::from_utf8(secret) else { return secret.to_vec() };
-    if !text.contains('&') {
-        return secret.to_vec();
-    }
-    let table =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#039;", "'"), ("&amp;", "&")];
-    table.iter().fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter)).into_bytes()
 }

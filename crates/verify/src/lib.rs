@@ -1,11 +1,13 @@
 //! Says whether an event is genuine, and why not.
 //!
-//! Pure: no input, no output, no clock. Providers are data (`catalogue.toml`); schemes are code. The pipeline is
+//! Pure: no input, no output, no clock. Providers are data (`providers/`); schemes are code. The pipeline is
 //! [`recognise`] → [`judge`] and [`facts`]; [`sign`] and [`sample`] are the way back.
 
 mod body_change;
 mod catalogue;
 mod cause;
+mod check;
+mod clock;
 mod content;
 mod diagnosis;
 mod evidence;
@@ -13,15 +15,18 @@ mod explain;
 mod facts;
 mod form;
 mod generic;
+mod json_edit;
 mod json_form;
 mod json_text;
 mod judge;
 #[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the judge takes it up next"))]
 mod jwt;
+mod jwt_rules;
 mod key_change;
 mod key_url;
 mod mac;
 mod money;
+mod place;
 mod places;
 mod pluck;
 mod probe;
@@ -36,9 +41,12 @@ mod signature;
 mod signature_shape;
 #[cfg_attr(not(test), expect(dead_code, reason = "the judge takes it up next"))]
 mod sns;
+mod special;
 mod test_pair;
+mod view;
+mod xml;
 
-pub use catalogue::{Provider, RetryFacts, provider, providers};
+pub use catalogue::{Confidence, Param, Provider, RetryFacts, provider, providers};
 pub use content::ContentError;
 pub use evidence::{Evidence, evidence};
 pub use explain::{Context, explain};
@@ -46,12 +54,12 @@ pub use facts::facts;
 pub use generic::{VerifyError, validate_generic};
 pub use judge::{Inquiry, Judgement, judge};
 pub use key_url::{UntrustedUrl, allowed};
-pub use places::PlaceError;
+pub use place::PlaceError;
 pub use public_key::{CertificateFacts, PublicForm, PublicKey, PublicKeyError, Signing, parse_public_key};
 pub use published::{Published, PublishedKeys};
 pub use recognise::recognise;
 pub use sample::{SampleError, TestSecret, sample, sample_types, test_secret};
 pub use scheme::{Algorithm, Scheme};
 pub use secret::{Secret, SecretBytes};
-pub use sign::{SignError, sign};
+pub use sign::{SignBy, SignError, sign};
 pub use test_pair::{PairKind, TestKeyPair, TestKeyPairError};

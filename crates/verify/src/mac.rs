@@ -1,9 +1,12 @@
 //! Keyed hashes, and comparing what depends on a secret in constant time.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha1::Sha1;
-use sha2::{Sha256, Sha512};
+use sha2::{Digest as _, Sha256, Sha512};
 use subtle::ConstantTimeEq as _;
 
 use crate::scheme::{Algorithm, Encoding};
@@ -14,6 +17,8 @@ pub(crate) enum Mac {
     Sha1(Hmac<Sha1>),
     Sha256(Hmac<Sha256>),
     Sha512(Box<Hmac<Sha512>>),
+    /// No keyed hash at all: the key is part of what is hashed.
+    Plain(Sha256),
 }
 
 /// The most that a tag's text takes: SHA-512 in hex.
@@ -32,7 +37,8 @@ impl Mac {
             Algorithm::HmacSha1 => Self::Sha1(Hmac::new_from_slice(key).ok()?),
             Algorithm::HmacSha256 => Self::Sha256(Hmac::new_from_slice(key).ok()?),
             Algorithm::HmacSha512 => Self::Sha512(Box::new(Hmac::new_from_slice(key).ok()?)),
-            Algorithm::Ed25519 | Algorithm::Token | Algorithm::Unsupported => return None,
+            Algorithm::Sha256 => Self::Plain(Sha256::new()),
+            _ => return None,
         })
     }
 
@@ -42,6 +48,7 @@ impl Mac {
             Self::Sha1(mac) => mac.update(bytes),
             Self::Sha256(mac) => mac.update(bytes),
             Self::Sha512(mac) => mac.update(bytes),
+            Self::Plain(hash) => hash.update(bytes),
         }
     }
 
@@ -51,6 +58,7 @@ impl Mac {
             Self::Sha1(mac) => mac.verify_slice(tag).is_ok(),
             Self::Sha256(mac) => mac.verify_slice(tag).is_ok(),
             Self::Sha512(mac) => mac.verify_slice(tag).is_ok(),
+            Self::Plain(hash) => same(&hash.finalize(), tag),
         }
     }
 
@@ -60,6 +68,7 @@ impl Mac {
             Self::Sha1(mac) => TagText::new(&mac.finalize().into_bytes(), encoding),
             Self::Sha256(mac) => TagText::new(&mac.finalize().into_bytes(), encoding),
             Self::Sha512(mac) => TagText::new(&mac.finalize().into_bytes(), encoding),
+            Self::Plain(hash) => TagText::new(&hash.finalize(), encoding),
         }
     }
 }
@@ -77,6 +86,9 @@ impl TagText {
             Encoding::Base64 => {
                 STANDARD.encode_slice(tag, &mut text).expect("the buffer holds the longest tag in base64")
             }
+            Encoding::Base64url => URL_SAFE_NO_PAD
+                .encode_slice(tag, &mut text)
+                .expect("the buffer holds the longest tag in base64"),
         };
         Self { text, length }
     }

@@ -6,10 +6,11 @@ use hookmitt_event::{HeaderLines, Request};
 use serde::Deserialize;
 
 use crate::{
-    catalogue::Handshake,
     form,
     money::in_words,
+    place::PlaceError,
     pluck::{Found, Tree},
+    xml,
 };
 
 /// The catalogue's lists of texts, the first of each whose places are all there wins.
@@ -34,6 +35,9 @@ pub(crate) struct Plan {
     places: Vec<String>,
     headers: Vec<(String, usize)>,
     forms: Vec<(String, usize)>,
+    queries: Vec<(String, usize)>,
+    elements: Vec<(String, usize)>,
+    method: Option<usize>,
     tree: Tree,
     form_json: Option<String>,
     pub(crate) id: Vec<Text>,
@@ -41,15 +45,6 @@ pub(crate) struct Plan {
     pub(crate) time: Vec<Text>,
     pub(crate) object: Vec<Text>,
     pub(crate) title: Vec<Text>,
-    pub(crate) handshake: Vec<HandshakeAt>,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct HandshakeAt {
-    pub(crate) name: String,
-    pub(crate) at: usize,
-    pub(crate) is: String,
-    pub(crate) answer: Option<usize>,
 }
 
 /// A text with places, such as `{/repository/full_name}#{/issue/number}`.
@@ -59,36 +54,42 @@ pub(crate) struct Text(Vec<Piece>);
 #[derive(Debug, Clone)]
 enum Piece {
     Literal(String),
-    Place { slot: usize, change: Change },
+    Place {
+        slot: usize,
+        change: Change,
+    },
+    /// Only if it is that text; it writes nothing.
+    Only {
+        slot: usize,
+        is: String,
+    },
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Change {
     None,
     FirstLine,
-    UntilSlash,
-    Money { currency: usize },
+    /// What comes before the first one of a letter.
+    Until(char),
+    /// What comes after the last one of a letter.
+    After(char),
+    /// Without `refs/heads/` or `refs/tags/`.
+    Branch,
+    /// Only if it is there; it writes nothing.
+    There,
+    Money {
+        currency: usize,
+    },
 }
 
-/// A place that can't be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no place: use a JSON pointer such as /data/id, or header:Name")]
-pub struct PlaceError(pub(crate) String);
-
 impl Plan {
-    pub(crate) fn new(facts: &FactPlaces, handshakes: &[Handshake]) -> Result<Self, PlaceError> {
+    pub(crate) fn new(facts: &FactPlaces) -> Result<Self, PlaceError> {
         let mut plan = Self { form_json: facts.form_json.clone(), ..Self::default() };
         plan.id = plan.texts(&facts.id)?;
         plan.kind = plan.texts(&facts.kind)?;
         plan.time = plan.texts(&facts.time)?;
         plan.object = plan.texts(&facts.object)?;
         plan.title = plan.texts(&facts.title)?;
-        for handshake in handshakes {
-            let at = plan.slot(&handshake.at)?;
-            let answer = handshake.answer.as_deref().map(|place| plan.slot(place)).transpose()?;
-            let (name, is) = (handshake.name.clone(), handshake.is.clone());
-            plan.handshake.push(HandshakeAt { name, at, is, answer });
-        }
         Ok(plan)
     }
 
@@ -119,17 +120,26 @@ impl Plan {
         let change = match change {
             "" => Change::None,
             "first_line" => Change::FirstLine,
-            "until_slash" => Change::UntilSlash,
-            other => match other.strip_prefix("money:") {
-                Some(currency) => Change::Money { currency: self.slot(currency)? },
-                None => return Err(PlaceError(other.to_owned())),
+            "until_slash" => Change::Until('/'),
+            "until_dot" => Change::Until('.'),
+            "after_slash" => Change::After('/'),
+            "after_colon" => Change::After(':'),
+            "branch" => Change::Branch,
+            "there" => Change::There,
+            other => match other.split_once(':') {
+                Some(("money", currency)) => Change::Money { currency: self.slot(currency)? },
+                Some(("is", text)) => {
+                    let slot = self.slot(place)?;
+                    return Ok(Piece::Only { slot, is: text.to_owned() });
+                }
+                _ => return Err(PlaceError(other.to_owned())),
             },
         };
         Ok(Piece::Place { slot, change })
     }
 
     /// The slot of a place, a new one where it was not asked for before.
-    fn slot(&mut self, place: &str) -> Result<usize, PlaceError> {
+    pub(crate) fn slot(&mut self, place: &str) -> Result<usize, PlaceError> {
         if let Some(slot) = self.places.iter().position(|known| known == place) {
             return Ok(slot);
         }
@@ -138,6 +148,9 @@ impl Plan {
         match place.split_once(':') {
             Some(("header", name)) if !name.is_empty() => self.headers.push((name.to_owned(), slot)),
             Some(("form", name)) => self.forms.push((name.to_owned(), slot)),
+            Some(("query", name)) => self.queries.push((name.to_owned(), slot)),
+            Some(("xml", name)) => self.elements.push((name.to_owned(), slot)),
+            None if place == "method" => self.method = Some(slot),
             Some(("other_key", name)) => self.tree.add_other_key(name, slot),
             _ if self.tree.add(place, slot) => {}
             _ => return Err(PlaceError(place.to_owned())),
@@ -149,6 +162,7 @@ impl Plan {
     pub(crate) fn gather(&self, request: &Request) -> Vec<Option<Found>> {
         let mut slots = vec![None; self.places.len()];
         self.gather_headers(&request.headers, &mut slots);
+        self.gather_target(request, &mut slots);
         let body = &request.body[..];
         if body.len() > LARGEST_BODY {
             return slots;
@@ -158,7 +172,29 @@ impl Plan {
         } else {
             self.tree.pluck(body, &mut slots);
         }
+        self.gather_elements(body, &mut slots);
         slots
+    }
+
+    fn gather_target(&self, request: &Request, slots: &mut [Option<Found>]) {
+        if let Some(slot) = self.method {
+            slots[slot] = Some(Found::new(&request.method));
+        }
+        let query = request.query.as_deref().unwrap_or_default().as_bytes();
+        for (name, slot) in &self.queries {
+            let value = form::values(query, name).find(|value| !value.is_empty());
+            slots[*slot] = value.and_then(|value| std::str::from_utf8(&value).ok().map(Found::new));
+        }
+    }
+
+    fn gather_elements(&self, body: &[u8], slots: &mut [Option<Found>]) {
+        if self.elements.is_empty() {
+            return;
+        }
+        let Some(text) = xml::document(body) else { return };
+        for (name, slot) in &self.elements {
+            slots[*slot] = xml::text_of(&text, name).map(|text| Found::new(&text));
+        }
     }
 
     fn gather_headers(&self, headers: &HeaderLines, slots: &mut [Option<Found>]) {
@@ -201,6 +237,10 @@ impl Text {
                     continue;
                 }
                 Piece::Place { slot, change } => (*slot, *change),
+                Piece::Only { slot, is } => {
+                    slots.get(*slot)?.as_ref().filter(|found| found.text == *is)?;
+                    continue;
+                }
             };
             let found = slots.get(slot)?.as_ref().filter(|found| !found.text.is_empty())?;
             out.text.push_str(&change.of(&found.text, slots)?);
@@ -215,7 +255,13 @@ impl Change {
         let changed = match self {
             Self::None => text.into(),
             Self::FirstLine => text.lines().next().unwrap_or_default().trim().into(),
-            Self::UntilSlash => text.split('/').next().unwrap_or_default().into(),
+            Self::Until(letter) => text.split(letter).next().unwrap_or_default().into(),
+            Self::After(letter) => text.rsplit(letter).next().unwrap_or_default().into(),
+            Self::Branch => {
+                let short = text.strip_prefix("refs/heads/").or_else(|| text.strip_prefix("refs/tags/"));
+                short.unwrap_or(text).into()
+            }
+            Self::There => "".into(),
             Self::Money { currency } => in_words(text, &slots.get(currency)?.as_ref()?.text)?.into(),
         };
         Some(changed)
@@ -228,7 +274,7 @@ mod tests {
 
     fn read(template: &str, body: &'static str) -> Option<String> {
         let facts = FactPlaces { title: vec![template.to_owned()], ..FactPlaces::default() };
-        let plan = Plan::new(&facts, &[]).unwrap();
+        let plan = Plan::new(&facts).unwrap();
         let headers = HeaderLines::from_pairs([("X-Topic", "orders/paid")]).unwrap();
         let request = Request {
             method: "POST".to_owned(),
@@ -246,6 +292,9 @@ mod tests {
         let table = [
             ("{header:x-topic}", "", Some("orders/paid")),
             ("{header:X-Topic|until_slash}/{/id}", r#"{"id":7}"#, Some("orders/7")),
+            ("{/r|branch} {/r|after_slash}", r#"{"r":"refs/heads/a/b"}"#, Some("a/b b")),
+            ("{/a|there}x{/b|is:2}", r#"{"a":"1","b":2}"#, Some("x")),
+            ("{/a|there}x{/b|is:3}", r#"{"a":"1","b":2}"#, None),
             ("{/a}: {/b|first_line}", r#"{"a":"x","b":"one\ntwo"}"#, Some("x: one")),
             ("{/n|money:/c}", r#"{"n":1999,"c":"usd"}"#, Some("19.99 USD")),
             ("{/a}{/missing}", r#"{"a":"x"}"#, None),
@@ -260,7 +309,7 @@ mod tests {
     fn a_text_without_a_place_is_refused() {
         for place in ["{nowhere}", "{header:}", "{/a|shout}", "{/a"] {
             let facts = FactPlaces { id: vec![place.to_owned()], ..FactPlaces::default() };
-            assert!(Plan::new(&facts, &[]).is_err(), "{place}");
+            assert!(Plan::new(&facts).is_err(), "{place}");
         }
     }
 }

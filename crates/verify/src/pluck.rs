@@ -26,14 +26,14 @@ impl Found {
 }
 
 /// Which values to take: JSON pointers as a tree, so that one pass over the text finds all of them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     /// The slot for the first top-level key that is not the named one.
     other: Option<(String, usize)>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Node {
     slot: Option<usize>,
     children: Vec<(String, usize)>,
@@ -49,7 +49,8 @@ impl Default for Tree {
 const DEEPEST: usize = 16;
 
 impl Tree {
-    /// Adds a JSON pointer (RFC 6901) whose value goes into `slot`; `false` where it is not one.
+    /// Adds a JSON pointer (RFC 6901) whose value goes into `slot`; `false` where it is not one. `*` is the first
+    /// element of a list.
     pub(crate) fn add(&mut self, pointer: &str, slot: usize) -> bool {
         let Some(path) = pointer.strip_prefix('/') else { return false };
         if path.split('/').count() > DEEPEST {
@@ -57,6 +58,7 @@ impl Tree {
         }
         let mut at = 0;
         for token in path.split('/') {
+            let token = if token == "*" { "0" } else { token };
             let token = token.replace("~1", "/").replace("~0", "~");
             at = self.child(at, token);
         }

@@ -1,17 +1,29 @@
-//! Tells the provider from the header names. On the capture path: no allocation, one look at each line.
+//! Tells the provider: from header names alone where that is enough, else from what only it sends.
 
-use hookmitt_event::HeaderLines;
+use std::sync::LazyLock;
 
-use crate::{Provider, catalogue};
+use hookmitt_event::{HeaderLines, Request};
+
+use crate::{
+    Provider, catalogue,
+    place::{Condition, Place},
+    places::{FactPlaces, Plan},
+    providers,
+};
 
 /// Longer header names give no provider away.
 const LONGEST: usize = 64;
 
-/// The provider that these header lines give away.
+/// The provider that a request comes from.
 ///
-/// Where headers of two providers are present, the catalogue's order decides (Gitea also sends GitHub's headers).
-/// Adopters of Standard Webhooks can't be told apart and come out as their family.
-pub fn recognise(headers: &HeaderLines) -> Option<&'static Provider> {
+/// Header names decide first, without looking at the body. Where those of two providers are present, the one that sends
+/// the other's too wins (Gitea also sends GitHub's). Adopters of Standard Webhooks can't be told apart and come out as
+/// their family.
+pub fn recognise(request: &Request) -> Option<&'static Provider> {
+    by_header(&request.headers).or_else(|| LOOK.provider_of(request))
+}
+
+fn by_header(headers: &HeaderLines) -> Option<&'static Provider> {
     let mut lower = [0; LONGEST];
     let mut best: Option<usize> = None;
     for line in headers.iter() {
@@ -25,13 +37,56 @@ pub fn recognise(headers: &HeaderLines) -> Option<&'static Provider> {
     best.and_then(catalogue::ranked)
 }
 
+/// The conditions of every provider, so that one pass over a request answers all of them.
+struct Look {
+    plan: Plan,
+    rows: Vec<(&'static Provider, Vec<(usize, &'static Condition)>)>,
+}
+
+static LOOK: LazyLock<Look> = LazyLock::new(|| {
+    let mut plan = Plan::new(&FactPlaces::default()).expect("an empty plan has no bad place");
+    let mut rows = Vec::new();
+    for provider in providers().filter(|provider| provider.family.is_none()) {
+        for list in &provider.recognise {
+            // A condition that can't be asked here can't be met either.
+            let tests: Option<Vec<_>> = list.iter().map(|condition| slot(&mut plan, condition)).collect();
+            rows.extend(tests.map(|tests| (provider, tests)));
+        }
+    }
+    // More is asked of the rarer one.
+    rows.sort_by_key(|(_, tests): &(_, Vec<_>)| std::cmp::Reverse(tests.len()));
+    Look { plan, rows }
+});
+
+fn slot<'c>(plan: &mut Plan, condition: &'c Condition) -> Option<(usize, &'c Condition)> {
+    let place = match &condition.place {
+        Place::Header(name) => format!("header:{name}"),
+        Place::Json(_, pointer) => pointer.clone(),
+        Place::Form(name) => format!("form:{name}"),
+        Place::Query(name) => format!("query:{name}"),
+        Place::Method => "method".to_owned(),
+        Place::HeadersLike(_) | Place::Field(_) | Place::Param(_) => return None,
+    };
+    Some((plan.slot(&place).ok()?, condition))
+}
+
+impl Look {
+    fn provider_of(&self, request: &Request) -> Option<&'static Provider> {
+        let slots = self.plan.gather(request);
+        let passes = |(slot, condition): &(usize, &Condition)| {
+            condition.passes(slots[*slot].as_ref().map(|found| found.text.as_bytes()))
+        };
+        self.rows.iter().find(|(_, tests)| tests.iter().all(passes)).map(|(provider, _)| *provider)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn recognised(names: &[&str]) -> Option<&'static str> {
         let lines = HeaderLines::from_pairs(names.iter().map(|name| (name, "x"))).unwrap();
-        recognise(&lines).map(|provider| provider.id.as_str())
+        by_header(&lines).map(|provider| provider.id.as_str())
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use hookmitt_event::{Explain, HeaderError, HeaderLines, HttpVersion, Request, Timestamp};
 use serde::Deserialize;
 
-use crate::Provider;
+use crate::{Provider, catalogue::sample_file};
 
 /// The header lines of a provider's samples.
 #[derive(Debug, Clone, Deserialize)]
@@ -18,6 +18,9 @@ pub(crate) struct SampleHead {
     #[serde(default)]
     pub(crate) id_prefix: String,
     headers: Vec<(String, String)>,
+    /// What there is.
+    #[serde(default)]
+    pub(crate) events: Vec<SampleEvent>,
 }
 
 /// A sample that can't be made.
@@ -34,7 +37,7 @@ pub enum SampleError {
         /// What was asked for.
         kind: String,
         /// What there is.
-        types: Vec<&'static str>,
+        types: Vec<String>,
     },
     /// A type or id with letters that would not stay where they are put.
     #[error("{0:?} can't be put into a sample")]
@@ -66,51 +69,33 @@ impl Explain for SampleError {
     }
 }
 
-/// One embedded body.
-struct Body {
-    family: &'static str,
-    kind: &'static str,
-    text: &'static str,
+/// One type of event that there is a sample of.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SampleEvent {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    /// The file of its body; empty where it has none.
+    #[serde(default)]
+    pub(crate) body: String,
+    #[serde(default = "post")]
+    pub(crate) method: String,
+    #[serde(default)]
+    pub(crate) query: Option<String>,
+    /// Header lines instead of the provider's usual ones of those names.
+    #[serde(default)]
+    pub(crate) headers: Vec<(String, String)>,
 }
 
-macro_rules! bodies {
-    ($($family:literal: $($kind:literal = $file:literal),+;)+) => {
-        &[$($(Body { family: $family, kind: $kind, text: include_str!(concat!("samples/", $file, ".json")) }),+),+]
-    };
-}
-
-/// The last one of a provider serves types that have none of their own.
-const BODIES: &[Body] = bodies! {
-    "github": "push" = "github.push", "pull_request.opened" = "github.pull_request.opened", "ping" = "github.ping",
-        "issues.opened" = "github.issues.opened";
-    "stripe": "invoice.paid" = "stripe.invoice.paid", "checkout.session.completed" = "stripe.checkout.session.completed",
-        "payment_intent.succeeded" = "stripe.payment_intent.succeeded";
-    "slack": "app_mention" = "slack.app_mention", "url_verification" = "slack.url_verification",
-        "message" = "slack.message";
-    "shopify": "orders/create" = "shopify.orders.create", "app/uninstalled" = "shopify.app.uninstalled",
-        "products/update" = "shopify.products.update";
-    "telegram": "callback_query" = "telegram.callback_query", "message" = "telegram.message";
-    "standardwebhooks": "user.created" = "standardwebhooks.user.created",
-        "invoice.paid" = "standardwebhooks.invoice.paid";
-    "svix": "user.created" = "standardwebhooks.user.created", "invoice.paid" = "standardwebhooks.invoice.paid";
-    "openai": "response.completed" = "openai.response.completed";
-    "anthropic": "session.status_idled" = "anthropic.session.status_idled";
-    "resend": "email.delivered" = "resend.email.delivered";
-    "clerk": "user.created" = "clerk.user.created";
-    "replicate": "prediction.succeeded" = "replicate.prediction.succeeded";
-    "polar": "order.paid" = "polar.order.paid";
-    "liveblocks": "storageUpdated" = "liveblocks.storageUpdated";
-};
-
-fn bodies(provider: &Provider) -> impl Iterator<Item = &'static Body> {
-    BODIES.iter().filter(|body| body.family == provider.id)
+fn post() -> String {
+    "POST".to_owned()
 }
 
 /// The types that a provider's samples have, the default first.
-pub fn sample_types(provider: &Provider) -> Vec<&'static str> {
-    let default = provider.sample.as_ref().map(|head| head.kind.as_str()).unwrap_or_default();
-    let mut types: Vec<_> = bodies(provider).map(|body| body.kind).collect();
-    types.sort_by_key(|kind| *kind != default);
+pub fn sample_types(provider: &Provider) -> Vec<&str> {
+    let Some(head) = &provider.sample else { return Vec::new() };
+    let mut types: Vec<_> = head.events.iter().map(|event| event.kind.as_str()).collect();
+    types.sort_by_key(|kind| *kind != head.kind);
     types
 }
 
@@ -128,17 +113,23 @@ pub fn sample(
     let none = || SampleError::None(provider.name.clone());
     let head = provider.sample.as_ref().ok_or_else(none)?;
     let kind = event_type.unwrap_or(&head.kind);
-    let own = bodies(provider).find(|body| body.kind == kind);
-    let body = own.or_else(|| bodies(provider).last()).ok_or_else(none)?;
+    let own = head.events.iter().find(|event| event.kind == kind);
+    let event = own.or_else(|| head.events.last()).ok_or_else(none)?;
+    let text =
+        if event.body.is_empty() { "" } else { sample_file(&provider.id, &event.body).ok_or_else(none)? };
     let fill = Filling::new(kind, fresh_id, at)?;
-    let pairs = head.headers.iter().map(|(name, value)| (name, fill.fill(value)));
+    let replaced = |name: &str| event.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let usual = head.headers.iter().filter(|(name, _)| !replaced(name));
+    let pairs = usual.chain(&event.headers).map(|(name, value)| (name, fill.fill(value)));
+    // A file ends with a line feed; a body does so only where it ends with a CRLF.
+    let text = if text.ends_with("\r\n") { text } else { text.strip_suffix('\n').unwrap_or(text) };
     Ok(Request {
-        method: "POST".to_owned(),
+        method: event.method.clone(),
         path: String::new(),
-        query: None,
+        query: event.query.as_ref().map(|query| fill.fill(query)),
         version: HttpVersion::Http11,
         headers: HeaderLines::from_pairs(pairs)?,
-        body: fill.fill(body.text.trim_end()).into_bytes().into(),
+        body: fill.fill(text).into_bytes().into(),
     })
 }
 
@@ -165,6 +156,7 @@ impl<'a> Filling<'a> {
         let (event, action) = self.kind.split_once('.').unwrap_or((self.kind, "created"));
         let number = self.number().to_string();
         let unix = self.at.as_seconds().to_string();
+        let millis = (self.at.as_micros() / 1000).to_string();
         let time = self.at.to_string();
         let places = [
             ("@id@", self.id),
@@ -173,6 +165,7 @@ impl<'a> Filling<'a> {
             ("@event@", event),
             ("@action@", action),
             ("@unix@", &unix),
+            ("@unix_ms@", &millis),
             ("@rfc3339@", &time),
         ];
         places.iter().fold(text.to_owned(), |text, (place, with)| text.replace(place, with))
@@ -194,19 +187,21 @@ pub struct TestSecret {
     pub value: &'static str,
 }
 
-/// The public test secret of a provider.
+/// The public test secret of a provider, in the writing of its keys.
 pub fn test_secret(provider: &Provider) -> TestSecret {
-    match provider.id.as_str() {
+    use crate::scheme::KeyMode::{Basic, Hex, Whsec, WhsecOrUtf8, WhsecRequired};
+    let symmetric = |scheme: &&crate::Scheme| !scheme.takes_public_key() && !scheme.signature.is_empty();
+    let key = provider.schemes.iter().find(symmetric).map(|scheme| scheme.key).unwrap_or_default();
+    let (name, value) = match key {
         // What follows whsec_ is base64 of "hookmitt-public-test-key".
-        _ if is_whsec(provider) => {
-            TestSecret { name: "hookmitt-test-whsec", value: "whsec_aG9va21pdHQtcHVibGljLXRlc3Qta2V5" }
+        Whsec | WhsecOrUtf8 | WhsecRequired => {
+            ("hookmitt-test-whsec", "whsec_aG9va21pdHQtcHVibGljLXRlc3Qta2V5")
         }
-        "stripe" => TestSecret { name: "hookmitt-test-stripe", value: "whsec_hookmitt_test_secret" },
-        _ => TestSecret { name: "hookmitt-test-secret", value: "hookmitt-test-secret" },
-    }
-}
-
-fn is_whsec(provider: &Provider) -> bool {
-    use crate::scheme::KeyMode::{Whsec, WhsecOrUtf8, WhsecRequired};
-    provider.schemes.iter().any(|scheme| matches!(scheme.key, Whsec | WhsecOrUtf8 | WhsecRequired))
+        crate::scheme::KeyMode::Base64 => ("hookmitt-test-base64", "aG9va21pdHQtcHVibGljLXRlc3Qta2V5"),
+        Hex => ("hookmitt-test-hex", "686f6f6b6d6974742d7075626c69632d746573742d6b6579"),
+        Basic => ("hookmitt-test-password", "hookmitt:test-password"),
+        _ if provider.id == "stripe" => ("hookmitt-test-stripe", "whsec_hookmitt_test_secret"),
+        _ => ("hookmitt-test-secret", "hookmitt-test-secret"),
+    };
+    TestSecret { name, value }
 }

@@ -4,54 +4,64 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::content::SignedContent;
+use crate::{
+    content::SignedContent,
+    jwt_rules::JwtRules,
+    place::{Condition, Place},
+};
 
 /// One way to sign a request.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Scheme {
     /// The id used by `--scheme`, such as `github-hmac-sha256`.
     pub id: String,
-    pub(crate) headers: HeaderNames,
+    /// Other ids for it.
+    pub(crate) aliases: Vec<String>,
     /// What the signature is made with.
     pub algorithm: Algorithm,
-    #[serde(default)]
     pub(crate) encoding: Encoding,
-    #[serde(default)]
+    /// Upper-case hex counts too.
+    pub(crate) upper: bool,
+    /// Where the signature stands: the first place that is not empty counts.
+    pub(crate) signature: Vec<Place>,
+    /// All of the places count, the n-th with the n-th secret.
+    pub(crate) every: bool,
     pub(crate) format: Format,
     /// What stands before a plain signature.
-    #[serde(default)]
     pub(crate) prefix: String,
+    /// What else may stand there.
+    pub(crate) prefixes: Vec<String>,
     /// The field or version tag that carries the signature, where the format is not plain.
-    #[serde(default)]
     pub(crate) version: String,
-    #[serde(default)]
+    /// What stands between fields; a comma without.
+    pub(crate) separator: Option<char>,
+    /// White space around fields is passed over.
+    pub(crate) trim: bool,
     pub(crate) tag: TagMode,
-    #[serde(default)]
+    /// Where the signed id is; the n-th place belongs to the n-th signature.
+    pub(crate) message_id: Vec<Place>,
+    /// Where the signed timestamp is, likewise.
+    pub(crate) timestamp: Vec<Place>,
     pub(crate) content: SignedContent,
-    #[serde(default)]
+    pub(crate) special: Option<Special>,
+    pub(crate) url_forms: Option<UrlForms>,
+    pub(crate) body_forms: Option<BodyForms>,
+    /// Where the hex SHA-256 of the body stands, if what is signed covers only that.
+    pub(crate) body_hash: Option<Place>,
     pub(crate) key: KeyMode,
     pub(crate) clock: Option<Clock>,
-}
-
-/// The headers that carry the parts of a signature; the n-th of each list belong together.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct HeaderNames {
-    pub(crate) signature: Vec<String>,
-    #[serde(default)]
-    pub(crate) id: Vec<String>,
-    #[serde(default)]
-    pub(crate) timestamp: Vec<String>,
-}
-
-impl HeaderNames {
-    /// Forgets the names that don't start with `prefix`.
-    pub(crate) fn keep_prefix(&mut self, prefix: &str) {
-        for names in [&mut self.signature, &mut self.id, &mut self.timestamp] {
-            names.retain(|name| name.starts_with(prefix));
-        }
-    }
+    /// When it is this scheme.
+    pub(crate) when: Vec<Condition>,
+    /// What must not be announced otherwise, such as `header:BOX-SIGNATURE-ALGORITHM=HmacSHA256`.
+    pub(crate) announced: Vec<Condition>,
+    /// Where the provider publishes its key: a place, or an `https` URL.
+    pub(crate) key_url: Option<String>,
+    /// The hosts that may be asked for it; `*` stands for one or more labels.
+    pub(crate) key_hosts: Vec<String>,
+    /// The names that the key's certificate may have.
+    pub(crate) cert_names: Vec<String>,
+    pub(crate) jwt: Option<JwtRules>,
 }
 
 /// What a signature is made with.
@@ -65,23 +75,71 @@ pub enum Algorithm {
     HmacSha256,
     /// HMAC with SHA-512.
     HmacSha512,
+    /// A plain hash over content that holds the secret.
+    Sha256,
     /// An Ed25519 signature, checked with a public key.
     Ed25519,
+    /// ECDSA over P-256 with SHA-256, written in DER.
+    EcdsaP256Sha256,
+    /// RSA (PKCS #1 v1.5) with SHA-256.
+    RsaSha256,
+    /// RSA (PKCS #1 v1.5) with SHA-1.
+    RsaSha1,
+    /// A JSON Web Token, HMAC with SHA-256.
+    JwtHs256,
+    /// A JSON Web Token, RSA with SHA-256.
+    JwtRs256,
+    /// A JSON Web Token, ECDSA over P-256 with SHA-256.
+    JwtEs256,
     /// The secret itself, compared as it is.
     Token,
-    /// A scheme that is recognised and can't be verified yet.
-    Unsupported,
+    /// The provider signs nothing.
+    None,
+}
+
+impl Algorithm {
+    /// Whether a public key checks it.
+    pub(crate) fn is_asymmetric(self) -> bool {
+        use Algorithm::*;
+        matches!(self, Ed25519 | EcdsaP256Sha256 | RsaSha256 | RsaSha1 | JwtRs256 | JwtEs256)
+    }
+
+    /// Whether it is a token in JSON Web Signature's compact form.
+    pub(crate) fn is_jwt(self) -> bool {
+        matches!(self, Self::JwtHs256 | Self::JwtRs256 | Self::JwtEs256)
+    }
+
+    /// Its usual name.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::HmacSha1 => "HMAC-SHA1",
+            Self::HmacSha256 => "HMAC-SHA256",
+            Self::HmacSha512 => "HMAC-SHA512",
+            Self::Sha256 => "SHA-256",
+            Self::Ed25519 => "Ed25519",
+            Self::EcdsaP256Sha256 => "ECDSA P-256 with SHA-256",
+            Self::RsaSha256 => "RSA with SHA-256",
+            Self::RsaSha1 => "RSA with SHA-1",
+            Self::JwtHs256 => "JWT, HMAC-SHA256",
+            Self::JwtRs256 => "JWT, RSA with SHA-256",
+            Self::JwtEs256 => "JWT, ECDSA P-256 with SHA-256",
+            Self::Token => "shared token",
+            Self::None => "nothing",
+        }
+    }
 }
 
 /// How signature bytes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Encoding {
     /// Lower-case hex.
     #[default]
     Hex,
     /// Standard base64 with padding.
     Base64,
+    /// Base64 with `-` and `_`, without padding.
+    Base64url,
 }
 
 /// How the signature stands in its header.
@@ -110,6 +168,38 @@ pub(crate) enum TagMode {
     Any,
 }
 
+/// Content that no template can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Special {
+    /// Eight fields of each item, each item with a signature of its own.
+    Adyen,
+    /// Pairs of public key and signature over a field of the form.
+    Braintree,
+    /// Method, path, listed headers and body.
+    Contentful,
+    /// The fields of an SNS message, each on two lines.
+    Sns,
+}
+
+/// Which writings of the URL are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum UrlForms {
+    /// With and without its default port.
+    Ports,
+    /// With some percent escapes decoded.
+    Decoded,
+}
+
+/// Which writings of the body are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum BodyForms {
+    /// Also with slashes and what is not ASCII escaped, as PHP writes JSON.
+    Escaped,
+}
+
 /// How a secret becomes a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -123,42 +213,85 @@ pub(crate) enum KeyMode {
     WhsecRequired,
     /// Base64 after `whsec_`; without it the text as it is.
     WhsecOrUtf8,
+    /// Base64.
+    Base64,
+    /// Hex.
+    Hex,
+    /// The SHA-1 of the text.
+    Sha1,
+    /// The text with HTML entities decoded.
+    Html,
+    /// `user:password`, compared in base64.
+    Basic,
     /// A public key.
     Public,
     /// Compared as it is.
     Compare,
 }
 
-/// The timestamp that is signed, in Unix seconds.
+/// How a timestamp is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum TimeUnit {
+    /// Unix seconds.
+    #[default]
+    S,
+    /// Unix milliseconds.
+    Ms,
+    /// RFC 3339.
+    Rfc3339,
+}
+
+/// How old a signed timestamp may be.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Clock {
-    /// The field of the signature header that carries it; else the timestamp header does.
-    pub(crate) field: Option<String>,
-    /// How far it may be off, in seconds.
+    #[serde(default)]
+    pub(crate) unit: TimeUnit,
+    /// How far it may be off, in seconds; 0: the provider's own code never looks.
+    #[serde(default)]
     pub(crate) tolerance_s: u32,
     /// Whether a timestamp from the future is refused too.
+    #[serde(default)]
     pub(crate) future_checked: bool,
+    /// Whether one that is off by exactly that much is refused too.
+    #[serde(default)]
+    pub(crate) exclusive: bool,
 }
 
 impl Scheme {
-    /// Whether it can be verified.
-    pub fn is_supported(&self) -> bool {
-        self.algorithm != Algorithm::Unsupported
-    }
-
     /// Whether it is checked with a public key rather than a shared secret.
     pub fn takes_public_key(&self) -> bool {
-        self.key == KeyMode::Public
+        self.algorithm.is_asymmetric()
     }
 
     /// How old a signed timestamp may be, where one is checked.
     pub fn tolerance(&self) -> Option<Duration> {
-        self.clock.as_ref().map(|clock| Duration::from_secs(clock.tolerance_s.into()))
+        let clock = self.clock.as_ref().filter(|clock| clock.tolerance_s > 0);
+        clock.map(|clock| Duration::from_secs(clock.tolerance_s.into()))
     }
 
-    /// The header that carries the signature, as it is written when signing.
-    pub fn signature_header(&self) -> &str {
-        self.headers.signature.first().map_or("", String::as_str)
+    /// The field of the signature header that carries the timestamp.
+    pub(crate) fn timestamp_field(&self) -> Option<&str> {
+        self.timestamp.iter().find_map(|place| match place {
+            Place::Field(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// What separates fields.
+    pub(crate) fn field_separator(&self) -> u8 {
+        self.separator.and_then(|letter| u8::try_from(letter).ok()).unwrap_or(b',')
+    }
+
+    /// Every prefix that a plain signature may have, the usual one first.
+    pub(crate) fn all_prefixes(&self) -> impl Iterator<Item = &str> {
+        let own = (self.prefixes.is_empty() || !self.prefix.is_empty()).then_some(self.prefix.as_str());
+        own.into_iter().chain(self.prefixes.iter().map(String::as_str))
+    }
+
+    /// Whether it goes by that id.
+    pub(crate) fn is_called(&self, id: &str) -> bool {
+        self.id == id || self.aliases.iter().any(|alias| alias == id)
     }
 }

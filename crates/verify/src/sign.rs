@@ -1,25 +1,37 @@
 //! Signs a request as its provider would.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use ed25519_dalek::{Signer as _, SigningKey};
 use hookmitt_event::{Explain, GenericScheme, HeaderError, HeaderLines, Request, Timestamp};
+use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Provider, VerifyError,
+    Provider, VerifyError, check, clock,
     content::Parts,
-    generic,
+    form, generic, json_edit,
     mac::Mac,
-    probe,
-    scheme::{Algorithm, Format, Scheme},
+    place::Place,
+    scheme::{Algorithm, Encoding, Format, Scheme, Special},
     secret::{decode_base64, key_bytes},
+    special::adyen,
+    view::View,
 };
 
 /// A request that can't be signed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignError {
-    /// The provider's scheme is not supported.
-    #[error("signing as {0} is not supported yet")]
-    Unsupported(String),
+    /// The provider signs nothing.
+    #[error("{0} signs nothing, so there is nothing to sign")]
+    SignsNothing(String),
+    /// Only the provider has the key that signs.
+    #[error("{0}'s key is private, so this can't be re-signed")]
+    PrivateKey(String),
+    /// The body has no place for what is signed.
+    #[error("{0} signs inside the body, and this one has no place for it: {1}")]
+    NoPlace(String, String),
     /// Without a secret there is nothing to sign with.
     #[error("the secret is empty")]
     EmptySecret,
@@ -40,7 +52,9 @@ pub enum SignError {
 impl Explain for SignError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Unsupported(_) => "unsupported-scheme",
+            Self::SignsNothing(_) => "signs-nothing",
+            Self::PrivateKey(_) => "private-key",
+            Self::NoPlace(..) => "no-place-for-signature",
             Self::EmptySecret | Self::BadSecret(_) => "bad-secret",
             Self::Settings(error) => error.code(),
             Self::IdNeeded(_) => "id-needed",
@@ -56,121 +70,283 @@ impl Explain for SignError {
             }
             Self::EmptySecret => Some("give a secret, or use the public test secret".to_owned()),
             Self::IdNeeded(_) => Some("ask for a fresh id".to_owned()),
-            Self::Unsupported(_) | Self::Header(_) => None,
+            Self::PrivateKey(_) => {
+                Some("make a local test key, and give its public half to your handler".to_owned())
+            }
+            Self::NoPlace(..) => Some("keep the provider's envelope in an edited body".to_owned()),
+            Self::SignsNothing(_) | Self::Header(_) => None,
         }
     }
 }
 
-/// The request with fresh signature and timestamp lines, in the place of the old ones or else at the end; all other
-/// lines and the body stay as they are.
+/// How a request is signed.
+#[derive(Debug, Clone, Copy)]
+pub struct SignBy<'a> {
+    /// The provider whose scheme it is.
+    pub provider: &'static Provider,
+    /// The source's own scheme; where it says how to sign, it goes before the provider's.
+    pub generic: Option<&'a GenericScheme>,
+    /// The secret, or a private test key in PEM or as `whsk_…`.
+    pub secret: &'a [u8],
+    /// The URL that the handler will see, for the schemes that sign it.
+    pub url: Option<&'a str>,
+    /// Configuration that is not in the request, such as a webhook id.
+    pub params: &'a [(String, String)],
+    /// The moment that is signed.
+    pub at: Timestamp,
+    /// An id for the event, instead of the one that it has.
+    pub fresh_id: Option<&'a str>,
+}
+
+impl<'a> SignBy<'a> {
+    /// Signing with a provider's scheme at a moment, and nothing else said.
+    pub fn new(provider: &'static Provider, secret: &'a [u8], at: Timestamp) -> Self {
+        Self { provider, generic: None, secret, url: None, params: &[], at, fresh_id: None }
+    }
+}
+
+/// The request with fresh signature and timestamp, in the place of the old ones or else at the end; all other lines
+/// and the rest of the body stay as they are.
 ///
-/// With `fresh_id` the provider's id header gets that id (with the provider's own prefix, such as `msg_`). A key that
-/// begins with `whsk_` signs Standard Webhooks with Ed25519. A legacy signature that is there is renewed too.
+/// With `fresh_id` the event's id is another one too, in its header or in the body, with the provider's own prefix
+/// (`msg_`). A legacy signature that is there is renewed as well.
 ///
 /// # Errors
 /// [`SignError`], each with what to do about it.
-pub fn sign(
-    provider: &'static Provider,
-    generic: Option<&GenericScheme>,
-    secret: &[u8],
-    request: &Request,
-    at: Timestamp,
-    fresh_id: Option<&str>,
-) -> Result<Request, SignError> {
-    if secret.is_empty() {
+pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
+    if by.secret.is_empty() {
         return Err(SignError::EmptySecret);
     }
-    if let Some(scheme) = generic.map(generic::compile).transpose()?.flatten() {
-        return Signing { scheme: &scheme, sender: "the source", at, secret }.sign(request);
+    if let Some(scheme) = by.generic.map(generic::compile).transpose()?.flatten() {
+        return Signing { scheme: &scheme, sender: "the source", by }.sign(request.clone());
     }
-    let mut signed = match fresh_id.zip(provider.sample.as_ref()) {
-        Some((id, sample)) if !sample.id_header.is_empty() => {
-            with_line(request, &provider.id_header(request, sample), &format!("{}{id}", sample.id_prefix))?
-        }
-        _ => request.clone(),
+    let provider = by.provider;
+    let fresh = by.fresh_id.map(|id| provider.with_id(request, id)).transpose()?.flatten();
+    let mut signed = fresh.unwrap_or_else(|| request.clone());
+    let private = is_private_key(by.secret);
+    let view = View { url: by.url, ..View::of_request(request) };
+    let suited = |scheme: &&Scheme| {
+        scheme.algorithm != Algorithm::None
+            && scheme.takes_public_key() == private
+            && !scheme.signature.is_empty()
     };
-    let private = secret.starts_with(b"whsk_");
-    let suited = |scheme: &&Scheme| scheme.is_supported() && scheme.takes_public_key() == private;
-    let mut schemes = provider.schemes.iter().filter(suited);
-    let first = schemes.next().ok_or_else(|| SignError::Unsupported(provider.name.clone()))?;
-    signed = Signing { scheme: first, sender: &provider.name, at, secret }.sign(&signed)?;
-    for legacy in schemes.filter(|legacy| request.headers.has(legacy.signature_header())) {
-        signed = Signing { scheme: legacy, sender: &provider.name, at, secret }.sign(&signed)?;
+    let schemes: Vec<_> = provider.schemes.iter().filter(suited).collect();
+    let applies = |scheme: &&&Scheme| scheme.when.iter().all(|condition| condition.holds(&view));
+    let first = schemes.iter().find(applies).or(schemes.first()).ok_or_else(|| provider.unsignable())?;
+    signed = Signing { scheme: first, sender: &provider.name, by }.sign(signed)?;
+    let is_there = |scheme: &&&Scheme| {
+        scheme.signature.iter().any(|place| place.header().is_some_and(|name| request.headers.has(name)))
+    };
+    let beside = |scheme: &&&Scheme| scheme.id != first.id && scheme.signature != first.signature;
+    for legacy in schemes.iter().filter(beside).filter(is_there).filter(applies) {
+        signed = Signing { scheme: legacy, sender: &provider.name, by }.sign(signed)?;
     }
     Ok(signed)
 }
 
+fn is_private_key(secret: &[u8]) -> bool {
+    secret.starts_with(b"whsk_") || secret.trim_ascii_start().starts_with(b"-----BEGIN PRIVATE KEY-----")
+}
+
 impl Provider {
-    /// The name of the id header, in the family that the request already uses.
-    fn id_header(&self, request: &Request, sample: &crate::sample::SampleHead) -> String {
-        let family = self.schemes.first().map(|scheme| scheme.headers.id.as_slice()).unwrap_or_default();
-        let used = family.iter().find(|name| request.headers.has(name));
-        used.or(family.first()).cloned().unwrap_or_else(|| sample.id_header.clone())
+    fn unsignable(&self) -> SignError {
+        if !self.signs() {
+            return SignError::SignsNothing(self.name.clone());
+        }
+        if self.schemes.iter().any(Scheme::takes_public_key) {
+            return SignError::PrivateKey(self.name.clone());
+        }
+        SignError::BadSecret(self.name.clone())
+    }
+
+    /// The request with another id, where the provider's events have one that can be told; else `None`.
+    fn with_id(&self, request: &Request, id: &str) -> Result<Option<Request>, SignError> {
+        let prefix = self.sample.as_ref().map(|sample| sample.id_prefix.as_str()).unwrap_or_default();
+        let id = format!("{prefix}{id}");
+        let in_scheme = self.schemes.iter().flat_map(|scheme| &scheme.message_id).filter_map(Place::header);
+        let in_sample =
+            self.sample.iter().map(|sample| sample.id_header.as_str()).filter(|name| !name.is_empty());
+        let names: Vec<_> = in_scheme.chain(in_sample).collect();
+        if let Some(name) = names.iter().find(|name| request.headers.has(name)).or(names.first()) {
+            return Ok(Some(with_line(request, name, &id)?));
+        }
+        let pointers = self.facts.id.iter().filter_map(|text| text.strip_prefix('{')?.strip_suffix('}'));
+        let mut bodies = pointers.filter(|place| place.starts_with('/')).filter_map(|pointer| {
+            json_edit::replace(&request.body, pointer, &serde_json::Value::String(id.clone()).to_string())
+        });
+        Ok(bodies.next().map(|body| Request { body: body.into(), ..request.clone() }))
     }
 }
 
 struct Signing<'a> {
     scheme: &'a Scheme,
     sender: &'a str,
-    at: Timestamp,
-    secret: &'a [u8],
+    by: &'a SignBy<'a>,
 }
 
 impl Signing<'_> {
-    fn sign(&self, request: &Request) -> Result<Request, SignError> {
+    fn sign(&self, request: Request) -> Result<Request, SignError> {
         let scheme = self.scheme;
-        let names = &scheme.headers;
-        let family = names.signature.iter().position(|name| request.headers.has(name)).unwrap_or(0);
-        let of_family = |names: &[String]| names.get(family).or(names.first()).cloned();
-        let seconds = self.at.as_seconds().to_string();
-        let id =
-            of_family(&names.id).and_then(|name| request.headers.get(&name)).unwrap_or_default().to_vec();
+        let there = |place: &Place| place.header().is_some_and(|name| request.headers.has(name));
+        let family = scheme.signature.iter().position(there).unwrap_or(0);
+        let of_family = |places: &[Place]| places.get(family).or(places.first()).cloned();
+        let unit = scheme.clock.as_ref().map(|clock| clock.unit).unwrap_or_default();
+        let stamp = clock::write(unit, self.by.at);
+        let mut signed = request;
+        if let Some(place) = of_family(&scheme.timestamp).filter(|place| !matches!(place, Place::Field(_))) {
+            signed = self.written(&signed, &place, &stamp)?;
+        }
+        let mut url = self.by.url.map(str::to_owned);
+        if let Some(place) = &scheme.body_hash {
+            let hash = hex::encode(Sha256::digest(&signed.body));
+            signed = self.written(&signed, place, &hash)?;
+            url = url.map(|url| with_query(&url, signed.query.as_deref()));
+        }
+        if scheme.special == Some(Special::Adyen) {
+            return self.adyen(signed);
+        }
+        let view = View { url: url.as_deref(), params: self.by.params, ..View::of_request(&signed) };
+        let id = of_family(&scheme.message_id).and_then(|place| place.read(&view)).unwrap_or_default();
         if scheme.content.has_id() && id.is_empty() {
             return Err(SignError::IdNeeded(self.sender.to_owned()));
         }
-        let parts = Parts { id: &id, timestamp: seconds.as_bytes(), body: &request.body };
-        let value = self.header_value(&parts, &seconds)?;
-        let mut signed = request.clone();
-        if let Some(name) = of_family(&names.timestamp).filter(|_| scheme.content.has_timestamp()) {
-            signed = with_line(&signed, &name, &seconds)?;
-        }
-        let name = of_family(&names.signature).unwrap_or_default();
-        Ok(with_line(&signed, &name, &value)?)
+        let parts = Parts { view, id, timestamp: stamp.as_bytes().into() };
+        let value = self.value(&parts, &stamp)?;
+        let place =
+            of_family(&scheme.signature).ok_or_else(|| SignError::SignsNothing(self.sender.to_owned()))?;
+        self.written(&signed, &place, &value)
     }
 
-    fn header_value(&self, parts: &Parts<'_>, seconds: &str) -> Result<String, SignError> {
+    /// The request with a text at a place.
+    fn written(&self, request: &Request, place: &Place, text: &str) -> Result<Request, SignError> {
+        let no_place = || SignError::NoPlace(self.sender.to_owned(), place.words());
+        let body = |body: Vec<u8>| Request { body: body.into(), ..request.clone() };
+        match place {
+            Place::Header(name) => Ok(with_line(request, name, text)?),
+            Place::HeadersLike(start) => Ok(with_line(request, &format!("{start}1"), text)?),
+            Place::Json(_, pointer) => {
+                let quoted = json_edit::is_text(&request.body, pointer).ok_or_else(no_place)?;
+                let text = if quoted {
+                    serde_json::Value::String(text.to_owned()).to_string()
+                } else {
+                    text.to_owned()
+                };
+                json_edit::replace(&request.body, pointer, &text).map(body).ok_or_else(no_place)
+            }
+            Place::Form(name) => Ok(body(form::with_value(&request.body, name, text))),
+            Place::Query(name) => {
+                let query =
+                    form::with_value(request.query.as_deref().unwrap_or_default().as_bytes(), name, text);
+                let query = String::from_utf8(query).map_err(|_| no_place())?;
+                Ok(Request { query: Some(query), ..request.clone() })
+            }
+            Place::Field(_) | Place::Param(_) | Place::Method => Err(no_place()),
+        }
+    }
+
+    fn value(&self, parts: &Parts<'_>, stamp: &str) -> Result<String, SignError> {
         let scheme = self.scheme;
         let tag = self.tag(parts)?;
         Ok(match scheme.format {
-            Format::Plain => format!("{}{tag}", scheme.prefix),
-            Format::Fields => format!("t={seconds},{}={tag}", scheme.version),
+            _ if scheme.special == Some(Special::Braintree) => {
+                format!("{}|{tag}", parts.view.param("public_key_id").unwrap_or("public_key"))
+            }
+            Format::Plain => format!("{}{tag}", scheme.all_prefixes().next().unwrap_or_default()),
+            Format::Fields => {
+                let space = if scheme.trim { " " } else { "" };
+                let separator = char::from(scheme.field_separator());
+                let time = scheme.timestamp_field().map(|name| format!("{name}={stamp}{separator}{space}"));
+                format!("{}{}={tag}", time.unwrap_or_default(), scheme.version)
+            }
             Format::List => format!("{},{tag}", scheme.version),
         })
     }
 
     fn tag(&self, parts: &Parts<'_>) -> Result<String, SignError> {
-        let scheme = self.scheme;
+        let (scheme, secret) = (self.scheme, self.by.secret);
         let bad = || SignError::BadSecret(self.sender.to_owned());
         match scheme.algorithm {
-            Algorithm::Unsupported => Err(SignError::Unsupported(self.sender.to_owned())),
-            Algorithm::Token => String::from_utf8(self.secret.to_vec()).map_err(|_| bad()),
+            Algorithm::None => Err(SignError::SignsNothing(self.sender.to_owned())),
+            Algorithm::Token => {
+                let token = key_bytes(secret, scheme.key).ok_or_else(bad)?;
+                String::from_utf8(token.into_owned()).map_err(|_| bad())
+            }
+            Algorithm::JwtHs256 => self.token(parts).ok_or_else(bad),
             Algorithm::Ed25519 => {
-                let seed = decode_base64(self.secret.strip_prefix(b"whsk_").unwrap_or(self.secret))
-                    .ok_or_else(bad)?;
+                let seed = decode_base64(secret.strip_prefix(b"whsk_").unwrap_or(secret)).ok_or_else(bad)?;
                 // The seed alone, or the seed and the public key after it.
                 let seed: &[u8; 32] = seed.first_chunk().ok_or_else(bad)?;
-                let mut message = Vec::new();
-                scheme.content.feed(parts, |bytes| message.extend_from_slice(bytes));
-                Ok(STANDARD.encode(SigningKey::from_bytes(seed).sign(&message).to_bytes()))
+                let message = check::message(scheme, parts);
+                let signature = SigningKey::from_bytes(seed).sign(&message).to_bytes();
+                Ok(encoded(scheme.encoding, &signature))
             }
+            other if other.is_asymmetric() => Err(SignError::PrivateKey(self.sender.to_owned())),
             _ => {
-                let key = key_bytes(self.secret, scheme.key).ok_or_else(bad)?;
-                let mac = Mac::new(scheme.algorithm, &key).ok_or_else(bad)?;
-                let tag = probe::tag(scheme, mac, parts).finish(scheme.encoding);
+                let key = key_bytes(secret, scheme.key).ok_or_else(bad)?;
+                let tag = check::tag(scheme, parts, &key).ok_or_else(bad)?;
                 Ok(String::from_utf8_lossy(tag.as_bytes()).into_owned())
             }
         }
     }
+
+    /// A JSON Web Token with the claims that the scheme looks at.
+    fn token(&self, parts: &Parts<'_>) -> Option<String> {
+        let rules = self.scheme.jwt.clone().unwrap_or_default();
+        let now = self.by.at.as_seconds();
+        let mut claims = serde_json::Map::new();
+        let mut say = |name: &str, value: serde_json::Value| claims.insert(name.to_owned(), value);
+        if let Some(issuer) = rules.issuers.first() {
+            say("iss", issuer.as_str().into());
+        }
+        if let Some(claim) = &rules.body_hash {
+            say(claim, hex::encode(Sha256::digest(parts.view.body)).into());
+        }
+        if let Some(audience) = &rules.audience {
+            say("aud", parts.view.param(audience).or(parts.view.url).unwrap_or_default().into());
+        }
+        if rules.expires {
+            say("exp", (now + 300).into());
+        }
+        say("iat", now.into());
+        let claims = serde_json::Value::Object(claims).to_string();
+        let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+        let signed = format!("{}.{}", text(br#"{"alg":"HS256","typ":"JWT"}"#), text(claims.as_bytes()));
+        let key = key_bytes(self.by.secret, self.scheme.key)?;
+        let mut mac = Mac::new(Algorithm::HmacSha256, &key)?;
+        mac.update(signed.as_bytes());
+        let tag = mac.finish(Encoding::Base64url);
+        Some(format!("{signed}.{}", String::from_utf8_lossy(tag.as_bytes())))
+    }
+
+    fn adyen(&self, request: Request) -> Result<Request, SignError> {
+        let scheme = self.scheme;
+        let key = key_bytes(self.by.secret, scheme.key)
+            .ok_or_else(|| SignError::BadSecret(self.sender.to_owned()))?;
+        let tag = |content: &str| {
+            let tag = Mac::new(scheme.algorithm, &key).map(|mut mac| {
+                mac.update(content.as_bytes());
+                mac.finish(scheme.encoding)
+            });
+            tag.map(|tag| String::from_utf8_lossy(tag.as_bytes()).into_owned()).unwrap_or_default()
+        };
+        let body = adyen::with_signatures(&request.body, tag)
+            .ok_or_else(|| SignError::NoPlace(self.sender.to_owned(), "notificationItems".to_owned()))?;
+        Ok(Request { body: body.into(), ..request })
+    }
+}
+
+fn encoded(encoding: Encoding, bytes: &[u8]) -> String {
+    match encoding {
+        Encoding::Hex => hex::encode(bytes),
+        Encoding::Base64 => STANDARD.encode(bytes),
+        Encoding::Base64url => URL_SAFE_NO_PAD.encode(bytes),
+    }
+}
+
+/// The URL with another query.
+fn with_query(url: &str, query: Option<&str>) -> String {
+    let base = url.split(['?', '#']).next().unwrap_or_default();
+    query.map_or_else(|| base.to_owned(), |query| format!("{base}?{query}"))
 }
 
 /// The request with one line of that name and value: in the place of the first such line, or at the end. The case of

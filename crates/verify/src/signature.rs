@@ -1,61 +1,108 @@
-//! Reads a signature out of its header, and the parts that belong to it.
+//! Reads a signature out of its place, and the parts that belong to it.
 
-use hookmitt_event::HeaderLines;
+use std::borrow::Cow;
 
 use crate::{
     content::Parts,
-    scheme::{Format, Scheme, TagMode},
+    place::Place,
+    scheme::{Format, Scheme, Special, TagMode},
+    view::View,
 };
 
-/// A signature header as it came, with the parts that the scheme signs.
-#[derive(Debug, Clone, Copy)]
+/// A signature as it came, with the parts that the scheme signs.
+#[derive(Debug, Clone)]
 pub(crate) struct Signed<'a> {
     pub(crate) scheme: &'a Scheme,
-    /// The signature header's whole value; not empty.
-    pub(crate) raw: &'a [u8],
+    /// What stands at the signature's place, whole and not empty; several where several places count.
+    pub(crate) raws: Vec<Cow<'a, [u8]>>,
+    /// Which of the scheme's places that is.
+    pub(crate) place: usize,
     pub(crate) parts: Parts<'a>,
 }
 
 impl<'a> Signed<'a> {
-    /// What that scheme finds in these headers; `None` where its signature header is absent or empty.
-    pub(crate) fn find(scheme: &'a Scheme, headers: &'a HeaderLines, body: &'a [u8]) -> Option<Self> {
-        let names = &scheme.headers.signature;
-        let (index, raw) = names.iter().enumerate().find_map(|(index, name)| {
-            headers.get_all(name).find(|value| !value.is_empty()).map(|value| (index, value))
-        })?;
-        let part = |names: &[String]| {
-            let mut names = names.get(index).into_iter().chain(names);
-            names.find_map(|name| headers.get(name)).unwrap_or_default()
+    /// What that scheme finds in a request; `None` where the signature's place is absent or empty.
+    pub(crate) fn find(scheme: &'a Scheme, view: View<'a>) -> Option<Self> {
+        let read = |(at, place): (usize, &Place)| {
+            let raws = place.read_all(&view);
+            (!raws.is_empty()).then_some((at, raws))
         };
-        let field = scheme.clock.as_ref().and_then(|clock| clock.field.as_deref());
-        let timestamp = match field {
-            Some(field) => {
-                fields(raw).find(|(name, _)| *name == field.as_bytes()).map_or(&[][..], |(_, text)| text)
-            }
-            None => part(&scheme.headers.timestamp),
+        let mut places = scheme.signature.iter().enumerate().filter_map(read);
+        let (place, mut raws) = places.next()?;
+        // Several values under one name are a sender's oddity; the first one counts, as in the providers' SDKs.
+        if let Place::Header(_) = &scheme.signature[place] {
+            raws.truncate(1);
+        }
+        if scheme.every {
+            raws.extend(places.flat_map(|(_, more)| more));
+        }
+        let part = |places: &[Place]| {
+            let mut places = places.get(place).into_iter().chain(places);
+            places.find_map(|place| place.read(&view)).unwrap_or_default()
         };
-        Some(Self { scheme, raw, parts: Parts { id: part(&scheme.headers.id), timestamp, body } })
+        let timestamp = match scheme.timestamp_field() {
+            Some(name) => Cow::Owned(field(scheme, &raws[0], name).to_vec()),
+            None => part(&scheme.timestamp),
+        };
+        let id = part(&scheme.message_id);
+        Some(Self { scheme, raws, place, parts: Parts { view, id, timestamp } })
+    }
+
+    /// The signature's first value, whole.
+    pub(crate) fn raw(&self) -> &[u8] {
+        &self.raws[0]
+    }
+
+    /// The name of its header, or where else it stands.
+    pub(crate) fn place_words(&self) -> String {
+        self.scheme.signature[self.place].words()
     }
 
     /// The signatures that count, as they are written.
-    pub(crate) fn accepted(&self) -> impl Iterator<Item = &'a [u8]> {
-        let scheme = self.scheme;
-        let plain = (scheme.format == Format::Plain)
-            .then(|| self.raw.strip_prefix(scheme.prefix.as_bytes()))
-            .flatten();
-        let of_fields = if scheme.format == Format::Fields { self.raw } else { &[] };
-        let of_list = if scheme.format == Format::List { self.raw } else { &[] };
-        let fields =
-            fields(of_fields).filter(|(name, _)| *name == scheme.version.as_bytes()).map(|(_, value)| value);
-        let list = of_list.split(|byte| *byte == b' ').filter_map(|entry| in_list(scheme, entry));
-        plain.into_iter().chain(fields).chain(list).filter(|value| !value.is_empty())
+    pub(crate) fn accepted(&self) -> impl Iterator<Item = &[u8]> {
+        self.raws.iter().flat_map(|raw| self.accepted_in(raw))
     }
 
-    /// Whether the header holds no signature at all, only what goes with one.
+    /// Those of one of its values.
+    pub(crate) fn accepted_in<'r>(&'r self, raw: &'r [u8]) -> Vec<&'r [u8]> {
+        let scheme = self.scheme;
+        let found: Vec<&[u8]> = match scheme.format {
+            _ if scheme.special == Some(Special::Braintree) => self.of_pairs(raw),
+            Format::Plain => {
+                let mut longest_first: Vec<_> = scheme.all_prefixes().collect();
+                longest_first.sort_by_key(|prefix| std::cmp::Reverse(prefix.len()));
+                longest_first
+                    .iter()
+                    .find_map(|prefix| raw.strip_prefix(prefix.as_bytes()))
+                    .into_iter()
+                    .collect()
+            }
+            Format::Fields => {
+                let own = |(name, _): &(&[u8], &[u8])| *name == scheme.version.as_bytes();
+                fields(scheme, raw).filter(own).map(|(_, value)| value).collect()
+            }
+            Format::List => {
+                raw.split(|byte| *byte == b' ').filter_map(|entry| in_list(scheme, entry)).collect()
+            }
+        };
+        found.into_iter().filter(|value| !value.is_empty()).collect()
+    }
+
+    /// `key id|signature&key id|signature`: those of the configured key id, or of any where none is configured.
+    fn of_pairs<'r>(&'r self, raw: &'r [u8]) -> Vec<&'r [u8]> {
+        let own = self.parts.view.param("public_key_id").map(str::as_bytes);
+        let pairs = raw.split(|byte| *byte == b'&').filter_map(|pair| {
+            let bar = pair.iter().position(|byte| *byte == b'|')?;
+            Some((&pair[..bar], &pair[bar + 1..]))
+        });
+        pairs.filter(|(id, _)| own.is_none_or(|own| *id == own)).map(|(_, signature)| signature).collect()
+    }
+
+    /// Whether there is no signature at all, only what goes with one.
     pub(crate) fn is_bare(&self) -> bool {
-        let field = self.scheme.clock.as_ref().and_then(|clock| clock.field.as_deref());
-        field.is_some_and(|field| {
-            self.raw.split(|byte| *byte == b',').all(|entry| {
+        self.scheme.timestamp_field().is_some_and(|field| {
+            self.raw().split(|byte| *byte == self.scheme.field_separator()).all(|entry| {
+                let entry = entry.trim_ascii();
                 let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
                 name == field.as_bytes() && entry.len() > name.len()
             })
@@ -63,9 +110,16 @@ impl<'a> Signed<'a> {
     }
 }
 
+fn field<'r>(scheme: &Scheme, raw: &'r [u8], name: &str) -> &'r [u8] {
+    let mut found = fields(scheme, raw).filter(|(known, _)| *known == name.as_bytes());
+    found.next().map_or(&[], |(_, value)| value)
+}
+
 /// The `name=value` fields of a header such as `t=1,v1=ab`; what has no `=` is left out.
-pub(crate) fn fields(raw: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    raw.split(|byte| *byte == b',').filter_map(|entry| {
+pub(crate) fn fields<'r>(scheme: &Scheme, raw: &'r [u8]) -> impl Iterator<Item = (&'r [u8], &'r [u8])> {
+    let (separator, trim) = (scheme.field_separator(), scheme.trim);
+    raw.split(move |byte| *byte == separator).filter_map(move |entry| {
+        let entry = if trim { entry.trim_ascii() } else { entry };
         let equals = entry.iter().position(|byte| *byte == b'=')?;
         Some((&entry[..equals], &entry[equals + 1..]))
     })
@@ -85,12 +139,15 @@ fn in_list<'a>(scheme: &Scheme, entry: &'a [u8]) -> Option<&'a [u8]> {
 
 #[cfg(test)]
 mod tests {
+    use hookmitt_event::HeaderLines;
+
     use super::*;
     use crate::provider;
 
     fn accepted(id: &str, pairs: &[(&str, &str)]) -> Option<Vec<String>> {
         let headers = HeaderLines::from_pairs(pairs.iter().copied()).unwrap();
-        let signed = Signed::find(&provider(id).unwrap().schemes[0], &headers, b"")?;
+        let view = View { method: "POST", url: None, query: None, headers: &headers, body: b"", params: &[] };
+        let signed = Signed::find(&provider(id).unwrap().schemes[0], view)?;
         Some(signed.accepted().map(|value| String::from_utf8_lossy(value).into_owned()).collect())
     }
 

@@ -31,12 +31,13 @@ const SHORTEST_PIECE: usize = 8;
 pub(crate) fn find(probe: &Probe<'_>) -> Option<ShapeFinding> {
     let scheme = probe.signed.scheme;
     if scheme.algorithm == Algorithm::Token {
-        return (probe.given.is_empty()).then(|| format_of(scheme));
+        return (probe.given().is_empty()).then(|| format_of(scheme));
     }
     certain(probe).or_else(|| {
-        let Some(first) = probe.given.first() else { return Some(no_signature(scheme, probe.signed.raw)) };
+        let given = probe.given();
+        let Some(first) = given.first() else { return Some(no_signature(scheme, probe.signed.raw())) };
         let well = |given: &&[u8]| misshapen(scheme, given).is_none();
-        if probe.given.iter().any(well) { None } else { misshapen(scheme, first) }
+        if given.iter().any(well) { None } else { misshapen(scheme, first) }
     })
 }
 
@@ -44,16 +45,12 @@ fn expected_encoding(scheme: &Scheme) -> &'static str {
     match scheme.encoding {
         Encoding::Hex => "lower-case hex",
         Encoding::Base64 => "standard base64 with padding",
+        Encoding::Base64url => "base64url without padding",
     }
 }
 
 fn expected_algorithm(scheme: &Scheme) -> &'static str {
-    match scheme.algorithm {
-        Algorithm::HmacSha1 => "HMAC-SHA1",
-        Algorithm::HmacSha512 => "HMAC-SHA512",
-        Algorithm::Ed25519 => "Ed25519",
-        _ => "HMAC-SHA256",
-    }
+    scheme.algorithm.words()
 }
 
 fn format_of(scheme: &Scheme) -> ShapeFinding {
@@ -76,11 +73,11 @@ fn words(raw: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// A finding that is proven by the configured secret.
 fn certain(probe: &Probe<'_>) -> Option<ShapeFinding> {
     let scheme = probe.signed.scheme;
-    let raw = probe.signed.raw;
+    let raw = probe.signed.raw();
     for mac in probe.tags() {
         let [hex, base64] = [Encoding::Hex, Encoding::Base64].map(|encoding| mac.clone().finish(encoding));
         let own = if scheme.encoding == Encoding::Hex { hex.as_bytes() } else { unpadded(base64.as_bytes()) };
-        let counted = |word: &[u8]| probe.given.iter().any(|given| unpadded(given) == word);
+        let counted = |word: &[u8]| probe.given().iter().any(|given| unpadded(given) == word);
         if let Some(word) = words(raw).find(|word| same(word, own)) {
             return Some(if counted(word) { encoding_of(scheme) } else { format_of(scheme) });
         }

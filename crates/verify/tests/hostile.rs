@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn any_request_is_judged_without_panic_and_never_valid(request in request(), secret in "[ -~]{1,40}") {
         let secrets = [Secret::new("a", secret), Secret::new("b", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3")];
-        let _ = recognise(&request.headers);
+        let _ = recognise(&request);
         for provider in providers() {
             let judgement = judge(&inquiry(&request, Some(provider), &secrets));
             prop_assert_ne!(judgement.verdict, Verdict::Valid);
@@ -163,6 +163,6 @@ fn a_large_body_costs_bounded_work() {
         body: body.into(),
     };
     let secrets: Vec<_> = (0..20).map(|at| Secret::new("s", format!("secret {at}"))).collect();
-    let judgement = judge(&inquiry(&request, recognise(&request.headers), &secrets));
+    let judgement = judge(&inquiry(&request, recognise(&request), &secrets));
     assert_eq!((judgement.verdict, judgement.causes[0].code.as_str()), (Verdict::Invalid, "no_match"));
 }

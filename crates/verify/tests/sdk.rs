@@ -14,7 +14,7 @@ mod peer;
 use std::collections::BTreeMap;
 
 use hookmitt_event::{Request, Timestamp, Verdict};
-use hookmitt_verify::{Provider, Secret, provider, sample, sample_types, sign};
+use hookmitt_verify::{Provider, Secret, SignBy, provider, sample, sample_types, sign};
 use matrix::{PLAIN, SIGNED_AT, SUBJECTS, Subject, complaint, judged, pairs, request, variants};
 use peer::{Peer, report};
 
@@ -137,7 +137,11 @@ fn they_sign(peer: &mut Peer, provider: &'static Provider, subject: &Subject, bo
 fn we_sign(peer: &mut Peer, provider: &'static Provider, subject: &Subject, body: &[u8]) {
     let unsigned = Request { body: body.to_vec().into(), ..headers_of(provider, subject, SIGNED_AT) };
     let at = Timestamp::from_seconds(SIGNED_AT);
-    let signed = sign(provider, None, subject.secret.as_bytes(), &unsigned, at, Some("0197-other")).unwrap();
+    let signed = sign(
+        &SignBy { fresh_id: Some("0197-other"), ..SignBy::new(provider, subject.secret.as_bytes(), at) },
+        &unsigned,
+    )
+    .unwrap();
     let answer = peer.verify(subject.id, subject.secret, &signed.body, &pairs(&signed), SIGNED_AT);
     assert_eq!(answer, Ok(()), "{} refused {:?}", subject.id, String::from_utf8_lossy(body));
 }
@@ -146,7 +150,7 @@ fn we_sign(peer: &mut Peer, provider: &'static Provider, subject: &Subject, body
 fn a_sample_is_taken(peer: &mut Peer, provider: &'static Provider, subject: &Subject, kind: &str) -> bool {
     let at = Timestamp::from_seconds(SIGNED_AT);
     let made = sample(provider, Some(kind), "0197-sample", at).unwrap();
-    let signed = sign(provider, None, subject.secret.as_bytes(), &made, at, None).unwrap();
+    let signed = sign(&SignBy::new(provider, subject.secret.as_bytes(), at), &made).unwrap();
     assert_eq!(
         peer.verify(subject.id, subject.secret, &signed.body, &pairs(&signed), SIGNED_AT),
         Ok(()),

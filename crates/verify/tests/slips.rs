@@ -9,7 +9,7 @@
 mod matrix;
 
 use hookmitt_event::{Timestamp, Verdict};
-use hookmitt_verify::{Secret, provider, sign};
+use hookmitt_verify::{Secret, SignBy, provider, sign};
 use matrix::{SIGNED_AT, SUBJECTS, complaint, judged, request, variants};
 
 fn head(id: &str) -> Vec<(String, String)> {
@@ -31,7 +31,7 @@ fn every_slip_of_every_provider_is_named() {
         let mut signer = |secret: &str, body: &[u8]| {
             let unsigned = request(head(subject.id), body);
             let at = Timestamp::from_seconds(SIGNED_AT);
-            sign(provider(subject.id).unwrap(), None, secret.as_bytes(), &unsigned, at, None).unwrap()
+            sign(&SignBy::new(provider(subject.id).unwrap(), secret.as_bytes(), at), &unsigned).unwrap()
         };
         for variant in variants(subject, true, &mut signer) {
             complaints.extend(complaint(subject, &variant));

@@ -5,14 +5,14 @@
 use std::{hint::black_box, time::Instant};
 
 use hookmitt_event::{HeaderLines, Request, Timestamp, Verdict};
-use hookmitt_verify::{Inquiry, Secret, facts, judge, provider, recognise, sample, sign};
+use hookmitt_verify::{Inquiry, Secret, SignBy, facts, judge, provider, recognise, sample, sign};
 
 /// Microseconds for one request, and for one that is forged.
 fn measured(request: &Request, rounds: u32) -> f64 {
     let secrets = [Secret::new("main", "a secret of the hook")];
     let began = Instant::now();
     for _ in 0..rounds {
-        let provider = recognise(&request.headers);
+        let provider = recognise(request);
         let judgement = judge(&Inquiry {
             request: black_box(request),
             url: None,
@@ -37,7 +37,7 @@ fn a_delivery_is_judged_and_read_in_microseconds() {
     let padding = "x7Kq".repeat((3300usize.saturating_sub(made.body.len() + 10)) / 4);
     let text = String::from_utf8(made.body.to_vec()).unwrap();
     made.body = text.replacen('{', &format!("{{\"pad\":\"{padding}\","), 1).into();
-    let signed = sign(github, None, b"a secret of the hook", &made, at, None).unwrap();
+    let signed = sign(&SignBy::new(github, b"a secret of the hook", at), &made).unwrap();
     let secrets = [Secret::new("main", "a secret of the hook")];
     let inquiry = Inquiry {
         request: &signed,

@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{GenericScheme, HeaderLines, HttpVersion, Request, Timestamp, Verdict};
+use hookmitt_event::{GenericScheme, HeaderLines, Request, Timestamp, Verdict};
 use hookmitt_verify::{
-    Inquiry, Judgement, Secret, SignError, judge, parse_public_key, provider, sample, sign, test_secret,
+    Inquiry, Judgement, Secret, SignBy, SignError, judge, parse_public_key, provider, sample, sign,
+    test_secret,
 };
 
 const AT: Timestamp = Timestamp::from_seconds(1_750_000_000);
@@ -28,7 +29,7 @@ fn inquiry<'a>(request: &'a Request, id: &str, secrets: &'a [Secret]) -> Inquiry
 fn signed(id: &str, secret: &str) -> Request {
     let provider = provider(id).unwrap();
     let made = sample(provider, None, "0197-a", AT).unwrap();
-    sign(provider, None, secret.as_bytes(), &made, AT, None).unwrap()
+    sign(&SignBy::new(provider, secret.as_bytes(), AT), &made).unwrap()
 }
 
 fn names(request: &Request) -> Vec<String> {
@@ -82,27 +83,6 @@ fn without_a_secret_it_is_no_secret_unless_a_part_is_missing() {
 }
 
 #[test]
-fn gitea_and_gitlab_are_unsupported_where_they_sign() {
-    let request = |name: &str, value: &str| Request {
-        method: "POST".to_owned(),
-        path: String::new(),
-        query: None,
-        version: HttpVersion::Http11,
-        headers: HeaderLines::from_pairs([(name, value)]).unwrap(),
-        body: "{}".into(),
-    };
-    let secrets = [Secret::new("main", "x")];
-    let table = [
-        ("gitea", "X-Gitea-Signature", "ab", Verdict::Unsupported),
-        ("gitea", "X-Gitea-Signature", "", Verdict::Unsigned),
-        ("gitlab", "X-Gitlab-Token", "x", Verdict::Unsupported),
-    ];
-    for (id, name, value, verdict) in table {
-        assert_eq!(judge(&inquiry(&request(name, value), id, &secrets)).verdict, verdict, "{id} {value:?}");
-    }
-}
-
-#[test]
 fn a_legacy_signature_counts_only_where_the_strong_one_is_absent() {
     let secrets = [Secret::new("main", "hush")];
     let github = provider("github").unwrap();
@@ -111,7 +91,7 @@ fn a_legacy_signature_counts_only_where_the_strong_one_is_absent() {
     lines.push(("X-Hub-Signature", b"sha1=0".to_vec()));
     let both = Request { headers: HeaderLines::from_pairs(lines).unwrap(), ..made.clone() };
     // Re-signing renews the legacy line too.
-    let both = sign(github, None, b"hush", &both, AT, None).unwrap();
+    let both = sign(&SignBy::new(github, b"hush", AT), &both).unwrap();
     let legacy = edited(&both, "X-Hub-Signature-256", None);
     let judgement = judge(&inquiry(&legacy, "github", &secrets));
     assert_eq!((judgement.verdict, judgement.scheme), (Verdict::Valid, Some("github-hmac-sha1-legacy")));
@@ -151,7 +131,7 @@ fn milliseconds_are_named() {
     let made = sample(slack, None, "0197-a", AT).unwrap();
     // Signed as if the clock showed seconds that are milliseconds.
     let late = Timestamp::from_seconds(1_750_000_000_000);
-    let request = sign(slack, None, b"hush", &made, late, None).unwrap();
+    let request = sign(&SignBy::new(slack, b"hush", late), &made).unwrap();
     let judgement = judge(&inquiry(&request, "slack", &[Secret::new("main", "hush")]));
     assert_eq!((judgement.verdict, code(&judgement)), (Verdict::Invalid, "timestamp_unit"));
 }
@@ -211,7 +191,8 @@ fn a_generic_source_is_signed_and_verified() {
         };
         let github = provider("github").unwrap();
         let made = sample(github, None, "0197-a", AT).unwrap();
-        let request = sign(github, Some(&generic), b"hush", &made, AT, None).unwrap();
+        let request =
+            sign(&SignBy { generic: Some(&generic), ..SignBy::new(github, b"hush", AT) }, &made).unwrap();
         let secrets = [Secret::new("main", "hush")];
         let own =
             Inquiry { provider: None, generic: Some(&generic), ..inquiry(&request, "github", &secrets) };
@@ -231,13 +212,19 @@ fn signing_replaces_lines_in_their_place_and_keeps_the_rest() {
     let block: String = lines.iter().map(|(name, value)| format!("{name}:{value}\r\n")).collect();
     let old = Request { headers: HeaderLines::from_wire(block.into()).unwrap(), ..request };
     let later = Timestamp::from_seconds(1_750_000_777);
-    let fresh = sign(standard, None, b"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", &old, later, None).unwrap();
+    let fresh = sign(&SignBy::new(standard, b"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", later), &old).unwrap();
     assert_eq!(names(&fresh), ["Webhook-Signature", "X-Odd", "WEBHOOK-TIMESTAMP", "webhook-id"]);
     assert_eq!(fresh.headers.iter().nth(1).unwrap().line, b"X-Odd:  kept ");
     assert_eq!(fresh.headers.get_str("webhook-timestamp"), Some("1750000777"));
     assert_eq!(fresh.headers.get_str("webhook-id"), Some("msg_kept"));
-    let other =
-        sign(standard, None, b"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", &old, later, Some("9")).unwrap();
+    let other = sign(
+        &SignBy {
+            fresh_id: Some("9"),
+            ..SignBy::new(standard, b"whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3", later)
+        },
+        &old,
+    )
+    .unwrap();
     assert_eq!(other.headers.get_str("webhook-id"), Some("msg_9"));
 }
 
@@ -247,7 +234,8 @@ fn a_fresh_id_is_the_one_that_tells_events_apart() {
         let provider = provider(id).unwrap();
         let made = sample(provider, None, "0197-a", AT).unwrap();
         let secret = test_secret(provider).value.as_bytes();
-        let fresh = sign(provider, None, secret, &made, AT, Some("0197-b")).unwrap();
+        let fresh =
+            sign(&SignBy { fresh_id: Some("0197-b"), ..SignBy::new(provider, secret, AT) }, &made).unwrap();
         let id_of =
             |request: &Request| hookmitt_verify::facts(request, Some(provider), None).event_id.unwrap();
         assert_eq!(id_of(&fresh), id_of(&made).replace("0197-a", "0197-b"), "{id}");
@@ -259,11 +247,11 @@ fn what_can_t_be_signed_says_why() {
     let svix = provider("svix").unwrap();
     let made = sample(svix, None, "0197-a", AT).unwrap();
     let bare = edited(&made, "svix-id", None);
-    let sign = |request: &Request, secret: &[u8]| sign(svix, None, secret, request, AT, None).unwrap_err();
+    let sign = |request: &Request, secret: &[u8]| sign(&SignBy::new(svix, secret, AT), request).unwrap_err();
     assert_eq!(sign(&made, b""), SignError::EmptySecret);
     assert_eq!(sign(&made, b"whsec_%%%"), SignError::BadSecret("Svix".to_owned()));
     assert_eq!(sign(&bare, b"whsec_MDEy"), SignError::IdNeeded("Svix".to_owned()));
     let telegram = provider("telegram").unwrap();
-    let forged = hookmitt_verify::sign(telegram, None, b"a\r\nX: b", &made, AT, None);
+    let forged = hookmitt_verify::sign(&SignBy::new(telegram, b"a\r\nX: b", AT), &made);
     assert!(matches!(forged, Err(SignError::Header(_))), "{forged:?}");
 }

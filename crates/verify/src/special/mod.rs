@@ -1,0 +1,4 @@
+//! Providers whose signed content no template can say.
+
+pub(crate) mod adyen;
+pub(crate) mod contentful;

@@ -1,0 +1,50 @@
+//! Every sample event, signed with the public test secret: known by what it is, and valid.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
+
+use hookmitt_event::{Timestamp, Verdict};
+use hookmitt_verify::{
+    Inquiry, Provider, Secret, SignBy, SignError, judge, providers, sample, sample_types, sign, test_secret,
+};
+
+const AT: Timestamp = Timestamp::from_seconds(1_750_000_000);
+const URL: &str = "https://hooks.example.com/in";
+
+/// What is wrong with a signed sample; `None` where it is valid, or where only the provider can sign.
+fn complaint(provider: &'static Provider, kind: &str) -> Option<String> {
+    let made = sample(provider, Some(kind), "0197-sample", AT).unwrap();
+    let secret = test_secret(provider).value;
+    let url = made.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{URL}?{query}"));
+    let params: Vec<_> =
+        provider.params.iter().map(|param| (param.name.clone(), "configured".to_owned())).collect();
+    let by = SignBy { url: Some(&url), params: &params, ..SignBy::new(provider, secret.as_bytes(), AT) };
+    let signed = match sign(&by, &made) {
+        Ok(signed) => signed,
+        Err(SignError::SignsNothing(_) | SignError::PrivateKey(_)) => return None,
+        Err(error) => return Some(format!("{} {kind}: {error}", provider.id)),
+    };
+    let url = signed.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{URL}?{query}"));
+    let judged = judge(&Inquiry {
+        request: &signed,
+        url: Some(&url),
+        provider: Some(provider),
+        generic: None,
+        scheme: None,
+        secrets: &[Secret::new("test", secret)],
+        tolerance: None,
+        at: AT,
+        params: &params,
+    });
+    let right = matches!(judged.verdict, Verdict::Valid | Verdict::Unsupported);
+    (!right).then(|| format!("{} {kind}: {} {:?}", provider.id, judged.verdict, judged.causes))
+}
+
+#[test]
+fn every_sample_is_valid_once_it_is_signed() {
+    let complaints: Vec<_> = providers()
+        .flat_map(|provider| {
+            sample_types(provider).into_iter().filter_map(move |kind| complaint(provider, kind))
+        })
+        .collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
