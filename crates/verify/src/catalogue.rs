@@ -240,7 +240,8 @@ mod tests {
             let reads = first.algorithm == Algorithm::None || !first.signature.is_empty();
             assert!(reads, "{}: {} reads no place", provider.id, first.id);
             for event in provider.sample.iter().flat_map(|sample| &sample.events) {
-                assert!(sample_file(&provider.id, &event.body).is_some(), "{}: {}", provider.id, event.body);
+                let there = event.body.is_empty() || sample_file(&provider.id, &event.body).is_some();
+                assert!(there, "{}: {}", provider.id, event.body);
             }
         }
     }
