@@ -1,9 +1,10 @@
 //! Sample events: realistic bodies and header lines, unsigned.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::{Explain, HeaderError, HeaderLines, HttpVersion, Request, Timestamp};
 use serde::Deserialize;
 
-use crate::{Provider, catalogue::sample_file};
+use crate::{Provider, catalogue::sample_file, form};
 
 /// The header lines of a provider's samples.
 #[derive(Debug, Clone, Deserialize)]
@@ -82,6 +83,9 @@ pub(crate) struct SampleEvent {
     pub(crate) method: String,
     #[serde(default)]
     pub(crate) query: Option<String>,
+    /// The form field that carries the body in base64, as Braintree sends it.
+    #[serde(default)]
+    pub(crate) packed: Option<String>,
     /// Header lines instead of the provider's usual ones of those names.
     #[serde(default)]
     pub(crate) headers: Vec<(String, String)>,
@@ -89,6 +93,15 @@ pub(crate) struct SampleEvent {
 
 fn post() -> String {
     "POST".to_owned()
+}
+
+impl SampleEvent {
+    fn pack(&self, body: String) -> Vec<u8> {
+        match &self.packed {
+            Some(field) => form::with_value(b"", field, &format!("{}\n", STANDARD.encode(body))),
+            None => body.into_bytes(),
+        }
+    }
 }
 
 /// The types that a provider's samples have, the default first.
@@ -129,7 +142,7 @@ pub fn sample(
         query: event.query.as_ref().map(|query| fill.fill(query)),
         version: HttpVersion::Http11,
         headers: HeaderLines::from_pairs(pairs)?,
-        body: fill.fill(text).into_bytes().into(),
+        body: event.pack(fill.fill(text)).into(),
     })
 }
 

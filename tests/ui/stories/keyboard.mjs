@@ -40,7 +40,7 @@ story('keyboard only: look through the list, open tabs, replay, search, and come
   await keys.press('Enter');
   await focused(ui.page);
   await says(ui.detail, 'payment_intent.succeeded');
-  for (const [key, name] of [['2', /^Headers/], ['3', /^Body/], ['4', /^Deliveries/], ['1', /^Overview/]]) {
+  for (const [key, name] of [['2', /^Headers/], ['3', /^Body/], ['4', /^Signature/], ['5', /^Deliveries/], ['1', /^Overview/]]) {
     await keys.press(key);
     await isOpen(ui, name);
   }

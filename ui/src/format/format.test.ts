@@ -81,6 +81,10 @@ test('keys have caps', () => {
 test('names of events and places', () => {
   const event = { type: null, method: 'POST', source: 'intake', path: '/lead' };
   expect([eventName(event), eventName({ ...event, type: 'push' })]).toEqual(['POST /intake/lead', 'push']);
+  expect(eventName({ ...event, type: 'pull_request.opened', provider: 'github' })).toBe(
+    'pull_request opened',
+  );
+  expect(eventName({ ...event, type: 'invoice.paid', provider: 'stripe' })).toBe('invoice.paid');
   expect([host('http://localhost:3000/a'), host('nowhere'), place('http://localhost:3000/a/')]).toEqual([
     'localhost:3000',
     'nowhere',

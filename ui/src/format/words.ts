@@ -20,13 +20,18 @@ export function saidVerdict(verdict: Verdict, cause?: string): string {
   return cause ? `${said}: ${cause}` : said;
 }
 
+/** Their types are an event and an action, which people say as two words. */
+const TWO_WORDS = new Set(['github', 'gitea']);
+
 /** What an event is called: its type, else its request line. */
 export function eventName(event: {
   type?: string | null;
+  provider?: string | null;
   method: string;
   source: string;
   path: string;
 }): string {
+  if (event.type && TWO_WORDS.has(event.provider ?? '')) return event.type.replace('.', ' ');
   return event.type ?? `${event.method} /${event.source}${event.path}`;
 }
 

@@ -15,6 +15,12 @@ interface Says {
   icon?: Component<Record<string, unknown>> | undefined;
 }
 
+interface Fails {
+  retry?: (() => void) | undefined;
+  /** Another way on. */
+  action?: Toast['action'];
+}
+
 const SHOWN = 8_000;
 const MOST = 3;
 
@@ -29,10 +35,10 @@ class Toasts {
     this.#start(toast.id);
   }
 
-  /** Says what was not done. It stays until it is dismissed or tried again. */
-  fail(title: string, { retry }: { retry?: (() => void) | undefined } = {}): void {
-    const action = retry && { label: 'Try again', run: retry };
-    this.#show({ text: title, fails: true, action });
+  /** Says what was not done. It stays until it is dismissed, tried again or acted upon. */
+  fail(title: string, { retry, action }: Fails = {}): void {
+    const again = retry && { label: 'Try again', run: retry };
+    this.#show({ text: title, fails: true, action: action ?? again });
   }
 
   /** Takes a toast away. */

@@ -33,11 +33,16 @@ class Drafts {
     return problemsOf(this.fields(source));
   }
 
-  /** Takes what was typed into one field. */
-  edit<N extends keyof SourceFields>(source: SourceView, name: N, value: SourceFields[N]): void {
-    const edits = realEdits(fieldsOf(source), { ...this.#edits[source.slug], [name]: value });
+  /** Takes several fields at once. */
+  editAll(source: SourceView, all: Edits): void {
+    const edits = realEdits(fieldsOf(source), { ...this.#edits[source.slug], ...all });
     if (Object.keys(edits).length > 0) this.#edits[source.slug] = edits;
     else this.drop(source.slug);
+  }
+
+  /** Takes what was typed into one field. */
+  edit<N extends keyof SourceFields>(source: SourceView, name: N, value: SourceFields[N]): void {
+    this.editAll(source, { [name]: value });
   }
 
   /** Forgets them. */

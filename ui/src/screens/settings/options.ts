@@ -1,21 +1,14 @@
 /** What the select fields of settings offer. */
 
-import type { Provider } from '../../setup/types';
-
-interface Option<V extends string = string> {
-  value: V;
-  label: string;
-}
-
 /** No provider is set: the headers of each event say who sent it. */
 export const RECOGNISED = '';
 
-/** Every provider, after the choice of none. */
-export function providerOptions(providers: readonly Provider[], kept = RECOGNISED): Option[] {
-  const all = providers.map(({ id, name }) => ({ value: id, label: name }));
-  const unknown =
-    kept !== RECOGNISED && !providers.some(({ id }) => id === kept) ? [{ value: kept, label: kept }] : [];
-  return [{ value: RECOGNISED, label: 'Recognised from the headers' }, ...all, ...unknown];
+/** What is said where no provider is set. */
+export const RECOGNISED_SAYS = 'Recognised from the headers';
+
+/** Where a provider's facts are written down, each with its source. */
+export function docsOf(id: string): string {
+  return `https://github.com/hookmitt/hookmitt/blob/main/docs/providers.md#${id}`;
 }
 
 /** How events are signed. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SourceView } from '../../setup/types';
-import { changeOf, fieldsOf, realEdits, savingSays } from './source-form';
+import { changeOf, fieldsOf, paramsText, realEdits, savingSays } from './source-form';
 import { problemsOf } from './source-problems';
 
 const source: SourceView = {
@@ -12,7 +12,7 @@ const source: SourceView = {
   tolerance_s: null,
   answer: { status: null, headers: [['Retry-After', '120']], body: null, delay_ms: 0, fail_next: 3 },
   generic: null,
-  params: {},
+  params: { topic: 'a' },
   auto_created: false,
   secrets: [],
 };
@@ -33,7 +33,7 @@ test('only what was edited is sent', () => {
   expect(changeOf({ ...source, tolerance_s: 600 }, { tolerance_s: ' ' })).toEqual({ tolerance_s: null });
 });
 
-test('an answer goes out whole, with what was not edited as it is kept', () => {
+test('an answer goes out with what was edited alone, so that nothing stale is written back', () => {
   const change = changeOf(source, { status: '503', headers: 'Retry-After: 5\n\nX-A:b:c' });
   expect(change.answer).toEqual({
     status: 503,
@@ -41,10 +41,15 @@ test('an answer goes out whole, with what was not edited as it is kept', () => {
       ['Retry-After', '5'],
       ['X-A', 'b:c'],
     ],
-    body: null,
-    delay_ms: 0,
-    fail_next: 3,
   });
+  expect(changeOf(source, { body: '', fail_next: '2' }).answer).toEqual({ fail_next: 2 });
+});
+
+test('params are set, changed and taken away by name', () => {
+  const params = (wanted: Record<string, string>) => changeOf(source, { params: paramsText(wanted) }).params;
+  expect(params({ topic: 'a' })).toBeUndefined();
+  expect(params({ topic: 'b', webhook_id: '1' })).toEqual({ topic: 'b', webhook_id: '1' });
+  expect(params({})).toEqual({ topic: null });
 });
 
 test('own signing settings come and go', () => {

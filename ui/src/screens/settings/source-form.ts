@@ -1,6 +1,6 @@
 /** A source's settings as a form: texts that are edited, told apart from what the API holds. */
 
-import type { Answer, GenericScheme, SourceChange, SourceView } from '../../setup/types';
+import type { GenericScheme, SourceChange, SourceView } from '../../setup/types';
 
 /** The settings as fields hold them. */
 export interface SourceFields {
@@ -18,6 +18,8 @@ export interface SourceFields {
   time_at: string;
   object_at: string;
   public_url: string;
+  /** What no request says, by name, as JSON. */
+  params: string;
   tolerance_s: string;
   on_invalid: SourceView['on_invalid'];
   on_duplicate: SourceView['on_duplicate'];
@@ -33,7 +35,7 @@ export type Edits = Partial<SourceFields>;
 
 /** The settings that say where an event's facts are. */
 export const PLACES = ['id_at', 'type_at', 'time_at', 'object_at'] as const;
-const OWN = [
+export const OWN = [
   'signature_header',
   'algorithm',
   'encoding',
@@ -42,6 +44,8 @@ const OWN = [
   'timestamp_header',
   ...PLACES,
 ] as const;
+
+const ANSWER = ['status', 'headers', 'body', 'delay_ms', 'fail_next'] as const;
 
 /** The fields of a source as it is kept. */
 export function fieldsOf(source: SourceView): SourceFields {
@@ -57,6 +61,7 @@ export function fieldsOf(source: SourceView): SourceFields {
     provider: source.provider ?? '',
     signing: generic == null ? 'provider' : 'own',
     public_url: source.public_url ?? '',
+    params: paramsText(source.params),
     tolerance_s: source.tolerance_s?.toString() ?? '',
     on_invalid: source.on_invalid,
     on_duplicate: source.on_duplicate,
@@ -85,9 +90,10 @@ export function changeOf(source: SourceView, edits: Edits): SourceChange {
   if (has('public_url')) change.public_url = fields.public_url.trim() || null;
   if (has('tolerance_s'))
     change.tolerance_s = fields.tolerance_s.trim() === '' ? null : Number(fields.tolerance_s);
+  if (has('params')) change.params = paramsChange(source.params, paramsOf(fields));
   if (has('on_invalid')) change.on_invalid = fields.on_invalid;
   if (has('on_duplicate')) change.on_duplicate = fields.on_duplicate;
-  if (has('status', 'headers', 'body', 'delay_ms', 'fail_next')) change.answer = answerOf(fields);
+  if (has(...ANSWER)) change.answer = answerOf(real);
   if (has('signing', ...OWN)) change.generic = fields.signing === 'own' ? genericOf(fields) : null;
   return change;
 }
@@ -95,7 +101,9 @@ export function changeOf(source: SourceView, edits: Edits): SourceChange {
 /** A sentence that says what saving will do. */
 export function savingSays(change: SourceChange, slug: string): string {
   const parts: string[] = [];
-  const judges = ['provider', 'generic', 'tolerance_s', 'public_url'].some((name) => name in change);
+  const judges = ['provider', 'generic', 'tolerance_s', 'public_url', 'params'].some(
+    (name) => name in change,
+  );
   if (judges) parts.push(`the events of ${slug} are verified again`);
   if ('answer' in change) parts.push('the next request gets the new answer');
   if ('on_invalid' in change || 'on_duplicate' in change) parts.push('new events follow the new rules');
@@ -103,14 +111,35 @@ export function savingSays(change: SourceChange, slug: string): string {
   return all === '' ? '' : `${all.charAt(0).toUpperCase()}${all.slice(1)}.`;
 }
 
-function answerOf(fields: SourceFields): Answer {
-  return {
-    status: fields.status.trim() === '' ? null : Number(fields.status),
-    headers: headerLines(fields.headers),
-    body: fields.body === '' ? null : fields.body,
-    delay_ms: Number(fields.delay_ms),
-    fail_next: Number(fields.fail_next),
-  };
+/** The parts of the answer that were edited. The others may have changed meanwhile: they stay as they are. */
+function answerOf(edits: Edits): NonNullable<SourceChange['answer']> {
+  const change: NonNullable<SourceChange['answer']> = {};
+  if (edits.status !== undefined) change.status = edits.status.trim() === '' ? null : Number(edits.status);
+  if (edits.headers !== undefined) change.headers = headerLines(edits.headers);
+  if (edits.body !== undefined) change.body = edits.body === '' ? null : edits.body;
+  if (edits.delay_ms !== undefined) change.delay_ms = Number(edits.delay_ms);
+  if (edits.fail_next !== undefined) change.fail_next = Number(edits.fail_next);
+  return change;
+}
+
+/** The params of a form by name. */
+export function paramsOf({ params }: Pick<SourceFields, 'params'>): Record<string, string> {
+  return JSON.parse(params) as Record<string, string>;
+}
+
+/** The same as a field keeps it: sorted, without those that are empty. */
+export function paramsText(params: Readonly<Record<string, string>> | null | undefined): string {
+  const entries = Object.entries(params ?? {}).filter(([, value]) => value !== '');
+  return JSON.stringify(Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1))));
+}
+
+function paramsChange(
+  kept: Readonly<Record<string, string>>,
+  wanted: Record<string, string>,
+): Record<string, string | null> {
+  const names = [...new Set([...Object.keys(kept), ...Object.keys(wanted)])];
+  const changed = names.filter((name) => kept[name] !== wanted[name]);
+  return Object.fromEntries(changed.map((name) => [name, wanted[name]?.trim() || null]));
 }
 
 function genericOf(fields: SourceFields): GenericScheme {

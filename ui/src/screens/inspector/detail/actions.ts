@@ -5,6 +5,7 @@ import { Problem } from '../../../api/client';
 import { restoreEvent } from '../../../api/events';
 import type { Event } from '../../../api/shapes';
 import { eventName, host, visible } from '../../../format/words';
+import { route } from '../../../state/route.svelte';
 import { toasts } from '../../../state/toasts.svelte';
 import { curlCommand, LARGEST_INLINE } from './logic/curl';
 import { outcomeSentence } from './logic/outcome';
@@ -18,6 +19,7 @@ import {
   showEvent,
   tryTarget,
   type Asked,
+  type Resign,
 } from './requests';
 
 /** What a toast calls an event. */
@@ -31,20 +33,44 @@ function failed(title: string, error: unknown, again: () => void): void {
   toasts.fail(`${title}: ${visible(detail)}${hint ? `. ${visible(hint)}` : ''}`, { retry: again });
 }
 
+/** Signed anew, with the id that it has. */
+export const RESIGNED: Resign = { freshId: false };
+
+/** The problem of a replay whose source has no target, and of one that can't be signed anew. */
+const TARGETLESS = 'no-targets';
+const UNSIGNABLE = 'cannot-resign';
+
 /**
  * Replays an event to its source's targets, or once to a URL, and says how that went.
  * Answers false where the source has no target: then a URL is to be asked for.
  */
-export async function replayEvent(event: Event, to: string | null): Promise<boolean> {
-  const again = () => void replayEvent(event, to);
+export async function replayEvent(event: Event, to: string | null, resign: Resign = null): Promise<boolean> {
+  const again = () => void replayEvent(event, to, resign);
+  const [done, not] = resign ? ['Replayed re-signed', 'Not replayed'] : ['Replayed', 'Not replayed'];
   try {
-    const asked = await replay(event.id, to);
-    asked.forEach((one) => void tell('Replayed', 'Not replayed', one, again));
+    const asked = await replay(event.id, to, resign);
+    asked.forEach((one) => void tell(done, not, one, again));
   } catch (error) {
-    if (Problem.of(error).code === 'no-targets') return false;
-    failed('Not replayed', error, again);
+    const problem = Problem.of(error);
+    if (problem.code === TARGETLESS) return false;
+    if (problem.code === UNSIGNABLE) unsignable(event, problem);
+    else failed(not, error, again);
   }
   return true;
+}
+
+/** Says why an event can't be signed anew, with the way to what can. */
+function unsignable({ source }: Event, { detail, hint }: Problem): void {
+  const run = () => route.go({ screen: 'settings', page: `sources/${source}` });
+  toasts.fail(
+    [detail, hint]
+      .filter(Boolean)
+      .map((text) => visible(text!))
+      .join(' '),
+    {
+      action: { label: 'Open its settings', run },
+    },
+  );
 }
 
 /** Sends again what failed or died, and what waits for a retry. */

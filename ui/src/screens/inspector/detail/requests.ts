@@ -51,13 +51,19 @@ export interface Asked {
   delivery_id: string;
 }
 
+/** Signing anew for a replay: with a fresh timestamp, and with a fresh id where that is asked for; null: as it was. */
+export type Resign = { freshId: boolean } | null;
+
 /** Delivers an event again: to its source's targets, or once to a URL. */
-export async function replay(id: string, to: string | null): Promise<Asked[]> {
-  return (
-    await json<{ items: Asked[] }>('POST', `/api/events/${encodeURIComponent(id)}/replay`, {
-      body: to ? { to } : {},
-    })
-  ).items;
+export async function replay(id: string, to: string | null, resign: Resign): Promise<Asked[]> {
+  const body = {
+    ...(to ? { to } : {}),
+    ...(resign ? { resign: true, ...(resign.freshId ? { fresh_id: true } : {}) } : {}),
+  };
+  const answer = await json<{ items: Asked[] }>('POST', `/api/events/${encodeURIComponent(id)}/replay`, {
+    body,
+  });
+  return answer.items;
 }
 
 /** Makes what failed, died or was skipped wait again. */

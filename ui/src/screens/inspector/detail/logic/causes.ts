@@ -42,8 +42,8 @@ const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
 };
 
 /** A cause in three words: “Body re-serialised”. */
-export function causeTitle(cause: Cause): string {
-  return CAUSES[cause.code]?.[0] ?? cause.code.replaceAll('_', ' ');
+export function causeTitle(cause: Cause & { title?: string | null }): string {
+  return cause.title ?? CAUSES[cause.code]?.[0] ?? cause.code.replaceAll('_', ' ');
 }
 
 /** What follows “Invalid:”; null where the cause's own message has to do. */

@@ -11,6 +11,12 @@ export function plain(phrase: Phrase): string {
     .join('');
 }
 
+/** A sentence as it follows a colon: small, unless it begins with a name. */
+export function follows(sentence: string): string {
+  const isWord = /^(?:An?|It|Its|No|Nothing|Signed|That|The|There|This)\b/.test(sentence);
+  return isWord ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
+}
+
 const ORDINALS = [
   'first',
   'second',

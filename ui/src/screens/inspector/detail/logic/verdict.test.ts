@@ -78,13 +78,22 @@ describe('the verdict in words', () => {
   });
 
   it('has a sentence for each other verdict', () => {
-    expect(sentence(judged('unsigned'))).toBe('Unsigned | No signature header. Nothing proves who sent it.');
+    expect(sentence(judged('unsigned'))).toBe('Unsigned: no signature header. | Nothing proves who sent it.');
     expect(sentence(judged('no_secret', { source: 'linear' }))).toBe(
-      'No secret | No secret for linear yet, so nothing was checked.',
+      'No secret | for linear yet, so nothing was checked.',
     );
-    expect(sentence(judged('unsupported', { sender: null }))).toContain('Not checked | This version can');
+    expect(sentence(judged('unsupported', { sender: null }))).toContain(
+      'Not checked: nothing here can verify',
+    );
+    const offline = {
+      ...cause('key_unavailable'),
+      message: 'The certificate could not be fetched (offline).',
+    };
+    expect(verdictWords(judged('unsupported', { causes: [offline] })).title).toBe(
+      'Not checked: the certificate could not be fetched (offline).',
+    );
     expect(sentence(judged('pending', { sender: 'SNS' }))).toBe(
-      'Checking | Fetching the key that SNS publishes.',
+      'Checking: fetching the key that SNS publishes. | ',
     );
   });
 });

@@ -2,7 +2,7 @@ import type { Cause, Verdict } from '../../../../api/shapes';
 import { exactSize } from '../../../../format/size';
 import { verdictWord, visible } from '../../../../format/words';
 import { causeSentence, type Clock } from './causes';
-import type { Phrase } from './phrase';
+import { follows, type Phrase } from './phrase';
 import { limit, span } from './span';
 
 /** What `POST /api/events/{id}/verify` finds now. */
@@ -55,21 +55,21 @@ export function verdictWords(judged: Judged): VerdictWords {
     case 'unsigned':
       return {
         ...words,
-        sentence: ['No signature header. Nothing proves who sent it.'],
+        title: 'Unsigned: no signature header.',
+        sentence: ['Nothing proves who sent it.'],
         evidence: first?.message ?? null,
       };
     case 'no_secret': {
-      const sentence: Phrase = ['No secret for ', { strong: judged.source }, ' yet, so nothing was checked.'];
+      const sentence: Phrase = ['for ', { strong: judged.source }, ' yet, so nothing was checked.'];
       return { ...words, sentence, evidence: first?.message ?? null };
     }
     case 'unsupported':
       return {
         ...words,
-        title: 'Not checked',
-        sentence: [`This version can't verify how ${sender(judged)} signed it.`],
+        title: `Not checked: ${follows(first?.message ?? `nothing here can verify how ${sender(judged)} signed it.`)}`,
       };
     case 'pending':
-      return { ...words, sentence: [`Fetching the key that ${sender(judged)} publishes.`] };
+      return { ...words, title: `Checking: fetching the key that ${sender(judged)} publishes.` };
   }
 }
 

@@ -1,0 +1,15 @@
+import type { Event } from '../../../../api/shapes';
+import type { Check, Judged } from './verdict';
+
+/** What of an event its verdict is told from. */
+export function judgedOf(event: Event, check: Check | null, sender: string | null): Judged {
+  return {
+    verdict: event.verdict,
+    causes: event.causes,
+    sender,
+    source: event.source,
+    receivedAt: event.received_at,
+    size: event.size,
+    check,
+  };
+}

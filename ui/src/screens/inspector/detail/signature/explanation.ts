@@ -1,0 +1,16 @@
+import { api, ask } from '../../../../api/client';
+import type { components } from '../../../../api/schema.gen';
+
+type Schemas = components['schemas'];
+
+export type Explanation = Schemas['Explanation'];
+export type TriedCause = Schemas['ExplainedCause'];
+export type SignedPiece = Schemas['ContentPart'];
+export type FixLine = Schemas['FixLine'];
+export type Framework = Schemas['FrameworkFix'];
+
+/** Asks why; with a secret, as if the event were signed with that one. */
+export function explain(id: string, secret: string | null, signal: AbortSignal): Promise<Explanation> {
+  const params = { path: { id }, query: secret === null ? {} : { secret } };
+  return ask(api.GET('/api/events/{id}/explanation', { params, signal }));
+}

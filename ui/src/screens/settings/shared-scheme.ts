@@ -1,0 +1,60 @@
+/** A signing scheme of one's own as text, to be handed to somebody else. It never has a secret in it. */
+
+import { OWN, type Edits, type SourceFields } from './source-form';
+
+type Name = (typeof OWN)[number];
+
+const NAMES = new Set<string>(OWN);
+
+/** The scheme of a form, as JSON with what is set. */
+export function sharedScheme(fields: SourceFields): string {
+  const set = OWN.filter((name) => fields[name].trim() !== '');
+  const generic = Object.fromEntries(set.map((name) => [name, fields[name].trim()]));
+  const tolerance = fields.tolerance_s.trim();
+  return JSON.stringify(
+    { hookmitt_scheme: 1, generic, ...(tolerance === '' ? {} : { tolerance_s: Number(tolerance) }) },
+    null,
+    2,
+  );
+}
+
+/** What a pasted scheme sets, or why it is none. What it doesn't say is emptied, so that nothing of another is left. */
+export function readScheme(text: string): { edits: Edits } | { problem: string } {
+  const whole = parsed(text);
+  if (whole === null) return { problem: 'This is no scheme: paste the JSON that “Copy scheme” gives.' };
+  const generic = isObject(whole['generic']) ? whole['generic'] : whole;
+  const unknown = Object.keys(generic).find((name) => !NAMES.has(name) && !WRAPPING.has(name));
+  if (unknown !== undefined) return { problem: `A scheme has no setting called “${unknown}”.` };
+  if (typeof generic['signature_header'] !== 'string')
+    return { problem: 'It doesn’t name the header that carries the signature (signature_header).' };
+  const wrong = OWN.find((name) => !['string', 'undefined'].includes(typeof (generic[name] ?? undefined)));
+  if (wrong !== undefined) return { problem: `“${wrong}” has to be text.` };
+  const texts = Object.fromEntries(OWN.map((name) => [name, generic[name] ?? USUAL[name] ?? ''])) as Record<
+    Name,
+    string
+  >;
+  const tolerance = whole['tolerance_s'];
+  return {
+    edits: {
+      ...texts,
+      signing: 'own',
+      ...(typeof tolerance === 'number' ? { tolerance_s: String(tolerance) } : {}),
+    },
+  };
+}
+
+const WRAPPING = new Set(['hookmitt_scheme', 'tolerance_s']);
+const USUAL: Partial<Record<Name, string>> = { algorithm: 'hmac-sha256', encoding: 'hex' };
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
