@@ -12,8 +12,8 @@ azure_eventgrid | azure_eventgrid | Microsoft.EventGrid.SubscriptionValidationEv
 azure_eventgrid | azure_eventgrid | Microsoft.Storage.BlobCreated | Microsoft.Storage.BlobCreated | id | /blobServices/default/containers/photos/blobs/beet-3/märz.jpg
 box | box | COMMENT.CREATED | COMMENT.CREATED | id | Gewächshaus Plan.pdf: Does this fit beside the rhubarb?
 box | box | FILE.UPLOADED | FILE.UPLOADED | id | Gewächshaus Plan.pdf, by Zoë Ångström
-braintree | braintree | dispute_opened | dispute_opened | no id | 64.70 EUR: not_as_described
-braintree | braintree | subscription_went_past_due | subscription_went_past_due | no id | 49.00 for plan greenhouse_yearly: greenhouse-membership-1042
+braintree | braintree | dispute_opened | dispute_opened | id | 64.70 EUR: not_as_described
+braintree | braintree | subscription_went_past_due | subscription_went_past_due | id | 49.00 for plan greenhouse_yearly: greenhouse-0197abc-1
 calendly | calendly | invitee.canceled | invitee.canceled | id | Zoë Ångström: Plant clinic, 30 min
 calendly | calendly | invitee.created | invitee.created | id | Zoë Ångström: Plant clinic, 30 min
 cloudevents | cloudevents | com.example.sensor.reading | com.example.sensor.reading | id | bed-3 from /greenhouse/sensors/7
