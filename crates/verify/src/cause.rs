@@ -52,6 +52,16 @@ pub(crate) fn part_missing(sender: &str, what: &str, place: Option<&Place>) -> C
     )
 }
 
+/// The header that says how the signature beside it was made is gone.
+pub(crate) fn companion_missing(sender: &str, place: &Place) -> Cause {
+    let place = place.words();
+    cause(
+        "part_missing",
+        format!("{sender} says in {place} how it signed, and that is absent or empty."),
+        format!("Check that no proxy or middleware on the way drops {place}."),
+    )
+}
+
 pub(crate) fn body_hash_missing(sender: &str, place: &str) -> Cause {
     cause(
         "url_mismatch",

@@ -97,6 +97,9 @@ fn judge_by(
     let found = candidates(View::of(inquiry), schemes);
     let Some(first) = found.first() else {
         let scheme = schemes.first().map(|scheme| id_of(&scheme.id));
+        if let Some(cause) = companion_missing(View::of(inquiry), schemes, sender) {
+            return Judgement::with(Verdict::Invalid, scheme, vec![cause]);
+        }
         return Judgement::with(Verdict::Unsigned, scheme, vec![cause::unsigned(sender, schemes)]);
     };
     if found.iter().all(|signed| !is_supported(signed.scheme)) {
@@ -138,6 +141,14 @@ fn genuine(
         scheme: Some(scheme),
         secret_label: Some(secret.label.clone()),
     }
+}
+
+/// Where the one scheme that is asked about would be told by another header beside its signature, and that is gone.
+fn companion_missing(view: View<'_>, schemes: &[Scheme], sender: &str) -> Option<Cause> {
+    let [scheme] = schemes else { return None };
+    let signed = scheme.signature.iter().any(|place| place.read(&view).is_some());
+    let absent = scheme.when.iter().find(|condition| condition.lacks_header(&view)).filter(|_| signed)?;
+    Some(cause::companion_missing(sender, &absent.place))
 }
 
 /// Where a companion header names another algorithm or version than the scheme's.

@@ -166,6 +166,11 @@ impl Condition {
         self.passes(self.place.read(view).as_deref())
     }
 
+    /// Whether it asks for a header that is not there.
+    pub(crate) fn lacks_header(&self, view: &View<'_>) -> bool {
+        !self.not && self.place.header().is_some() && self.place.read(view).is_none()
+    }
+
     /// Whether it holds of the value at its place.
     pub(crate) fn passes(&self, value: Option<&[u8]>) -> bool {
         self.test.passes(value) != self.not

@@ -54,6 +54,17 @@ fn code(judgement: &Judgement) -> &str {
 }
 
 #[test]
+fn a_lost_header_that_says_how_it_was_signed_is_named() {
+    let made = sample(provider("twilio").unwrap(), None, "0197-a", AT).unwrap();
+    let headers = [("X-Twilio-Signature", "zx5Ifj5vGwOzjNZcp2uDxxz2Mkqlf5YsAx5c6o89sro=")];
+    let request = Request { headers: HeaderLines::from_pairs(headers).unwrap(), ..made };
+    let secrets = [Secret::new("key", "key")];
+    let asked = Inquiry { scheme: Some("twilio-sharedkey"), ..inquiry(&request, "twilio", &secrets) };
+    let judgement = judge(&asked);
+    assert_eq!((judgement.verdict, code(&judgement)), (Verdict::Invalid, "part_missing"));
+}
+
+#[test]
 fn any_of_several_secrets_makes_it_valid_and_is_named() {
     let request = signed("github", "new");
     let secrets = [Secret::new("old", "old"), Secret::new("new one", "new")];

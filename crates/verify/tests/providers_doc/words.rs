@@ -51,8 +51,12 @@ pub(crate) fn place(text: &str) -> String {
 
 /// A condition such as `/type=ping`.
 pub(crate) fn condition(text: &str) -> String {
-    if let Some(absent) = text.strip_prefix('!') {
-        return format!("no {}", place(absent));
+    if let Some(not) = text.strip_prefix('!') {
+        return if not.contains('=') {
+            format!("not {}", condition(not))
+        } else {
+            format!("no {}", place(not))
+        };
     }
     let Some((at, value)) = text.split_once('=') else { return place(text) };
     if at == "method" {
