@@ -26,6 +26,7 @@ fn named(scheme: &Table) -> String {
 pub(crate) fn made_with(scheme: &Table) -> String {
     let name = algorithm(text(scheme, "algorithm"));
     match text(scheme, "encoding") {
+        "hex" if flag(scheme, "upper") == Some(true) => format!("{name}, hex in either case"),
         encoding @ ("hex" | "base64" | "base64url") => format!("{name}, {encoding}"),
         _ => name.to_owned(),
     }
@@ -40,9 +41,15 @@ pub(crate) fn stands(scheme: &Table) -> String {
         "list" => format!(", each as {}", code(&format!("{version},…"))),
         _ => prefixes(scheme),
     };
-    match places.is_empty() {
-        true => "nowhere".to_owned(),
-        false => format!("{}{written}", one_of(&places)),
+    let announced = list(scheme, "announced");
+    let announced = match announced.is_empty() {
+        true => String::new(),
+        false => format!("; announced by {}", conditions(&announced)),
+    };
+    match (places.is_empty(), flag(scheme, "every")) {
+        (true, _) => "nowhere".to_owned(),
+        (_, Some(true)) => format!("{}, each with a key of its own{written}{announced}", all_of(&places)),
+        _ => format!("{}{written}{announced}", one_of(&places)),
     }
 }
 
@@ -71,9 +78,19 @@ fn signed(scheme: &Table) -> String {
     let hash = text(scheme, "body_hash");
     let hash =
         if hash.is_empty() { String::new() } else { format!("; {} is the body's SHA-256", place(hash)) };
+    let hash = format!("{hash}{}", other_forms(scheme));
     match claims.is_empty() {
         true => format!("{content}{hash}"),
         false => format!("{}{hash}", all_of(&claims)),
+    }
+}
+
+fn other_forms(scheme: &Table) -> &'static str {
+    match (text(scheme, "url_forms"), text(scheme, "body_forms")) {
+        ("ports", _) => "; the URL with or without its default port",
+        ("decoded", _) => "; the URL with or without some percent escapes decoded",
+        (_, "escaped") => "; the body as it is, or with `/` and all beyond ASCII escaped",
+        _ => "",
     }
 }
 
