@@ -167,7 +167,7 @@ impl<'a> Filling<'a> {
 
     fn fill(&self, text: &str) -> String {
         let (event, action) = self.kind.split_once('.').unwrap_or((self.kind, "created"));
-        let number = self.number().to_string();
+        let number = number_of(self.id).to_string();
         let unix = self.at.as_seconds().to_string();
         let millis = (self.at.as_micros() / 1000).to_string();
         let time = self.at.to_string();
@@ -183,12 +183,12 @@ impl<'a> Filling<'a> {
         ];
         places.iter().fold(text.to_owned(), |text, (place, with)| text.replace(place, with))
     }
+}
 
-    /// A number that differs with the id, as numeric ids need (FNV-1a, below 2^40).
-    fn number(&self) -> u64 {
-        let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        self.id.bytes().fold(0xcbf2_9ce4_8422_2325, hash) % (1 << 40)
-    }
+/// A number that differs with the id, as numeric ids need (FNV-1a, below 2^40).
+pub(crate) fn number_of(id: &str) -> u64 {
+    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    id.bytes().fold(0xcbf2_9ce4_8422_2325, hash) % (1 << 40)
 }
 
 /// The public secret that signs where none was given. Everybody knows it: it proves nothing.

@@ -14,6 +14,7 @@ use crate::{
     form, generic, json_edit,
     mac::Mac,
     place::Place,
+    sample::number_of,
     scheme::{Algorithm, Encoding, Format, Scheme, Special},
     secret::{decode_base64, key_bytes},
     special::adyen,
@@ -172,7 +173,12 @@ impl Provider {
         }
         let pointers = self.facts.id.iter().filter_map(|text| text.strip_prefix('{')?.strip_suffix('}'));
         let mut bodies = pointers.filter(|place| place.starts_with('/')).filter_map(|pointer| {
-            json_edit::replace(&request.body, pointer, &serde_json::Value::String(id.clone()).to_string())
+            // Where the provider counts, a text would be no id.
+            let value = match json_edit::is_text(&request.body, pointer)? {
+                true => serde_json::Value::from(id.as_str()),
+                false => number_of(&id).into(),
+            };
+            json_edit::replace(&request.body, pointer, &value.to_string())
         });
         Ok(bodies.next().map(|body| Request { body: body.into(), ..request.clone() }))
     }

@@ -266,3 +266,16 @@ fn what_can_t_be_signed_says_why() {
     let forged = hookmitt_verify::sign(&SignBy::new(telegram, b"a\r\nX: b", AT), &made);
     assert!(matches!(forged, Err(SignError::Header(_))), "{forged:?}");
 }
+
+#[test]
+fn a_fresh_id_is_of_the_kind_that_the_old_one_is() {
+    let telegram = provider("telegram").unwrap();
+    let old = sample(telegram, None, "0197abc-1", AT).unwrap();
+    let by = SignBy { fresh_id: Some("0197abc-2"), ..SignBy::new(telegram, b"token", AT) };
+    let fresh = sign(&by, &old).unwrap();
+    let id = |request: &Request| {
+        let update: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
+        update["update_id"].as_u64().unwrap()
+    };
+    assert_ne!(id(&fresh), id(&old));
+}
