@@ -1,6 +1,7 @@
 // A long-lived process that signs and verifies with the providers' own SDKs.
 // In:  {"id", "op": "versions" | "sign" | "verify", "sdk", "secret", "body_base64", "headers"?, "method"?, "url"?,
-//       "scheme"?, "params"?, "private_key"?, "public_key"?, "certificate"?, "now_unix"?}; keys in PEM
+//       "scheme"?, "params"?, "private_key"? (PEM), "public_key"? (as the provider shows it),
+//       "now_unix"?}
 // Out: {"id", "ok", "versions" | "headers", "body_base64"?, "url"?, "signed_by" | "verified", "error"?}, one line for
 //      each, in order. Without "now_unix" it is now.
 import { createInterface } from 'node:readline';

@@ -1,19 +1,15 @@
-"""The Python peer: signs and verifies with the providers' own SDKs, in the protocol of peer.mjs, at the present time.
-
-It also makes key pairs, which Node can't put into a certificate:
-In:  {"id", "op": "key_pair", "kind": "ed25519" | "p256" | "rsa", "name"?}
-Out: {"id", "ok", "private_key", "public_key", "certificate"?}, all in PEM
-"""
+"""The Python peer: signs and verifies with the providers' own SDKs, in the protocol of peer.mjs, at the present time."""
 
 import base64
 import contextlib
 import json
+import os
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "python_modules"))
 
-from python import SDKS, keys  # noqa: E402 (they need the path)
+from python import SDKS  # noqa: E402 (they need the path)
 
 OUTPUT = sys.stdout
 
@@ -66,8 +62,6 @@ def answer(order):
             return sign(order)
         case "verify":
             return verify(order)
-        case "key_pair":
-            return keys.pair(order["kind"], order.get("name", "localhost"))
     raise ValueError(f"unknown op {order['op']}")
 
 
@@ -75,8 +69,8 @@ def main():
     for line in sys.stdin:
         order = Order(json.loads(line))
         try:
-            # Our output is the protocol: what the SDKs print goes beside it.
-            with contextlib.redirect_stdout(sys.stderr):
+            # Our output is the protocol: what the SDKs print goes nowhere.
+            with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
                 reply = {"ok": True} | answer(order)
         except Exception as error:
             reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}

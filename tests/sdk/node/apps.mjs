@@ -114,7 +114,7 @@ export const apps = {
         ['x-amz-sns-message-id', message.MessageId]];
       return { headers, body: JSON.stringify(message) };
     },
-    verify: ({ public_key: key, certificate, body }) => withCertificate(certificate ?? key, () =>
+    verify: ({ public_key: key, body }) => withCertificate(key, () =>
       new Promise((done, fail) => {
         new SnsValidator().validate(body.toString(), (error, message) => (error ? fail(error) : done(message)));
       })),

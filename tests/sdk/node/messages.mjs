@@ -11,7 +11,7 @@ import discord from 'discord-interactions';
 import { Bot, webhookCallback } from 'grammy';
 import twilio from 'twilio';
 
-import { header, keyBase64, keyHex, lower, mac, refuse, seconds } from './shape.mjs';
+import { header, lower, mac, refuse, seconds } from './shape.mjs';
 
 const require = createRequire(import.meta.url);
 // Bolt's index starts its whole framework; the verifier alone is what a receiver calls.
@@ -41,8 +41,7 @@ export const messages = {
     },
   },
   telegram: {
-    package: 'grammy',
-    community: true, // Telegram has no SDK of its own
+    package: 'grammy', // Telegram has no SDK of its own
     signed_by: 'the configured token, which is all that Telegram sends',
     sign: ({ secret }) => [['X-Telegram-Bot-Api-Secret-Token', secret]],
     verify: async ({ secret, headers }) => {
@@ -87,7 +86,7 @@ export const messages = {
     },
     verify: ({ public_key: key, body, headers }) => {
       const webhook = new sendgrid.EventWebhook();
-      const valid = webhook.verifySignature(webhook.convertPublicKeyToECDSA(keyBase64(key)), body,
+      const valid = webhook.verifySignature(webhook.convertPublicKeyToECDSA(key), body,
         header(headers, 'x-twilio-email-event-webhook-signature'),
         header(headers, 'x-twilio-email-event-webhook-timestamp'));
       if (!valid) refuse('verifySignature says no');
@@ -103,7 +102,7 @@ export const messages = {
     },
     verify: async ({ public_key: key, body, headers }) => {
       const [signature, at] = ['x-signature-ed25519', 'x-signature-timestamp'].map((name) => header(headers, name));
-      if (!await discord.verifyKey(body, signature, at, keyHex(key))) refuse('verifyKey says no');
+      if (!await discord.verifyKey(body, signature, at, key)) refuse('verifyKey says no');
     },
   },
   line: {

@@ -19,7 +19,7 @@ const shopify = (secret) => shopifyApi({
   isEmbeddedApp: false, logger: { level: LogSeverity.Error, log: () => {} },
 });
 const gateway = ({ secret, params }) => new braintree.BraintreeGateway({
-  environment: braintree.Environment.Sandbox, merchantId: 'hookmitt', publicKey: params.public_key, privateKey: secret,
+  environment: braintree.Environment.Sandbox, merchantId: 'hookmitt', publicKey: params.public_key_id, privateKey: secret,
 });
 
 export const money = {

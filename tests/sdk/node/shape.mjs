@@ -1,6 +1,6 @@
 // What the SDKs' entries share. Each is {package, sign?, signed_by?, verify}: `sign` returns what the provider would send
 // for a body ({headers, body?, url?}), or only the header lines; `verify` throws where the SDK refuses.
-import { createHmac, createPublicKey } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 export const seconds = () => Math.floor(Date.now() / 1000);
@@ -11,11 +11,6 @@ export const lower = (headers) =>
 export const header = (headers, name) => lower(headers)[name] ?? '';
 export const mac = (algorithm, key, encoding, ...parts) =>
   parts.reduce((hmac, part) => hmac.update(part), createHmac(algorithm, key)).digest(encoding);
-
-/** A public key in PEM, in the writing that a provider shows it in. */
-export const keyHex = (pem) =>
-  Buffer.from(createPublicKey(pem).export({ format: 'jwk' }).x, 'base64url').toString('hex');
-export const keyBase64 = (pem) => createPublicKey(pem).export({ format: 'der', type: 'spki' }).toString('base64');
 
 /** The version of an installed package. */
 export const version = (name) =>

@@ -1,33 +1,31 @@
-"""Key pairs for the schemes whose private half only the provider has: the test is the provider then."""
+"""Certificates for public keys that a test made, where an SDK wants to see who vouches for a key."""
 
 import datetime
+import functools
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+from cryptography.hazmat.primitives.asymmetric import ec
 
-MAKERS = {
-    "ed25519": ed25519.Ed25519PrivateKey.generate,
-    "p256": lambda: ec.generate_private_key(ec.SECP256R1()),
-    "rsa": lambda: rsa.generate_private_key(public_exponent=65537, key_size=2048),
-}
-PEM = serialization.Encoding.PEM
+DAY = datetime.timedelta(days=1)
 
 
-def pair(kind, name):
-    """A fresh pair; for RSA with a certificate that `name` signed itself."""
-    key = MAKERS[kind]()
-    private = key.private_bytes(PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    public = key.public_key().public_bytes(PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    made = {"private_key": private.decode(), "public_key": public.decode()}
-    if kind == "rsa":
-        made["certificate"] = certificate(key, name).public_bytes(PEM).decode()
-    return made
+def common_name(name):
+    return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
 
 
-def certificate(key, name):
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
+def issued(subject, issuer, key, by, authority):
     now = datetime.datetime.now(datetime.timezone.utc)
-    day = datetime.timedelta(days=1)
-    builder = x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number(), now - day, now + day)
-    return builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True).sign(key, hashes.SHA256())
+    names = (common_name(subject), common_name(issuer))
+    builder = x509.CertificateBuilder(names[1], names[0], key, x509.random_serial_number(), now - DAY, now + DAY)
+    builder = builder.add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+    return builder.sign(by, hashes.SHA256())
+
+
+@functools.cache
+def certificate(public_key, name):
+    """The certificate of a key (PEM) for a name, and the one of the authority that issued it."""
+    key = serialization.load_pem_public_key(public_key.encode())
+    authority = ec.generate_private_key(ec.SECP256R1())
+    root = issued("Test authority", "Test authority", authority.public_key(), authority, True)
+    return issued(name, "Test authority", key, authority, False), root

@@ -7,6 +7,7 @@ import urllib.parse
 import uuid
 import zlib
 
+from . import keys
 from .shape import FORM, Sdk, demand, mac, seconds
 
 
@@ -83,7 +84,7 @@ def braintree_gateway(order):
 
     return braintree.BraintreeGateway(
         braintree.Configuration(
-            braintree.Environment.Sandbox, "hookmitt", order["params"]["public_key"], order["secret"]
+            braintree.Environment.Sandbox, "hookmitt", order["params"]["public_key_id"], order["secret"]
         )
     )
 
@@ -119,12 +120,12 @@ def paypal_verify(order):
     from OpenSSL import crypto
     from paypalrestsdk.notifications import WebhookEvent
 
-    certificate = crypto.load_certificate(crypto.FILETYPE_PEM, order["certificate"].encode())
+    leaf, root = keys.certificate(order["public_key"], "messageverificationcerts.paypal.com")
     store = crypto.X509Store()
-    store.add_cert(certificate)
+    store.add_cert(crypto.X509.from_cryptography(root))
 
-    # Only where the certificate comes from and who vouches for it are ours; name, age and signature the SDK judges.
-    WebhookEvent._get_cert = staticmethod(lambda url: certificate)
+    # Where the certificate comes from and who vouches for it is ours; chain, name, age and signature the SDK judges.
+    WebhookEvent._get_cert = staticmethod(lambda url: crypto.X509.from_cryptography(leaf))
     WebhookEvent._get_certificate_store = classmethod(lambda cls: store)
     valid = WebhookEvent.verify(
         order.header("paypal-transmission-id"),

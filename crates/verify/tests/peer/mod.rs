@@ -1,4 +1,4 @@
-//! The Node process that holds the SDKs, over lines of JSON.
+//! The processes that hold the SDKs, over lines of JSON.
 
 use std::{
     collections::BTreeMap,
@@ -10,6 +10,63 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
+
+/// What an SDK is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Node,
+    Python,
+}
+
+/// What an SDK is asked to sign or to verify.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Order {
+    pub(crate) sdk: &'static str,
+    /// The provider's scheme, where the SDK signs in more than one way.
+    pub(crate) scheme: Option<&'static str>,
+    pub(crate) secret: String,
+    /// The test's own key pair: PEM, and what the provider would show of it.
+    pub(crate) pair: Option<(String, String)>,
+    pub(crate) url: Option<String>,
+    pub(crate) params: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+    pub(crate) headers: Vec<(String, String)>,
+    /// Another time than now, which only the Node peer can do.
+    pub(crate) now: Option<i64>,
+}
+
+impl Order {
+    fn asking(&self, op: &str) -> Value {
+        let mut asked = json!({
+            "op": op, "sdk": self.sdk, "secret": self.secret, "body_base64": STANDARD.encode(&self.body),
+            "headers": self.headers, "params": self.params.iter().cloned().collect::<BTreeMap<_, _>>(),
+        });
+        if let Some((private, public)) = &self.pair {
+            asked["private_key"] = json!(private);
+            asked["public_key"] = json!(public);
+        }
+        for (name, value) in
+            [("url", json!(self.url)), ("scheme", json!(self.scheme)), ("now_unix", json!(self.now))]
+        {
+            if !value.is_null() {
+                asked[name] = value;
+            }
+        }
+        asked
+    }
+
+    /// The request that an SDK made of it.
+    fn answered(mut self, reply: &Value) -> Self {
+        self.headers = serde_json::from_value(reply["headers"].clone()).unwrap();
+        if let Some(body) = reply["body_base64"].as_str() {
+            self.body = STANDARD.decode(body).unwrap();
+        }
+        if let Some(url) = reply["url"].as_str() {
+            self.url = Some(url.to_owned());
+        }
+        self
+    }
+}
 
 pub(crate) struct Peer {
     child: Child,
@@ -23,11 +80,42 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The Node on the path, or the one that the set-up script brought.
-fn node() -> Option<PathBuf> {
-    let works =
-        |node: &PathBuf| Command::new(node).arg("--version").output().is_ok_and(|run| run.status.success());
-    [PathBuf::from("node"), root().join(".tools/node/bin/node")].into_iter().find(works)
+fn folder() -> PathBuf {
+    root().join("tests/sdk")
+}
+
+fn works(program: &Path) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|run| run.status.success())
+}
+
+/// With the Node on the path, or the one that the set-up script brought.
+fn node_peer() -> Result<Command, String> {
+    let nodes = [PathBuf::from("node"), root().join(".tools/node/bin/node")];
+    let Some(node) = nodes.into_iter().find(|node| works(node)) else {
+        return Err(
+            "Node 20 or later is not there: run `make test`, which brings it, or install nodejs".into()
+        );
+    };
+    if !folder().join("node_modules/.package-lock.json").exists() {
+        return Err("the SDKs are not installed: run `npm ci` in tests/sdk (`make test` does)".into());
+    }
+    let mut command = Command::new(node);
+    command.arg("peer.mjs");
+    Ok(command)
+}
+
+fn python_peer() -> Result<Command, String> {
+    if !works(Path::new("python3")) {
+        return Err("python3 is not there: install it, with pip".into());
+    }
+    if !folder().join("python_modules/stripe").exists() {
+        return Err(
+            "the Python SDKs are not installed: scripts/setup.sh brings them (`make test` runs it)".into()
+        );
+    }
+    let mut command = Command::new("python3");
+    command.arg("peer.py").env("PYTHONDONTWRITEBYTECODE", "1");
+    Ok(command)
 }
 
 /// A line of the run's report: shown (past the test harness, which hides what a passing test prints), and kept where
@@ -45,28 +133,22 @@ fn append(variable: &str, line: &str) {
 }
 
 /// On Debian and in CI a missing peer fails the run; elsewhere it is noted.
-fn missing(why: &str) -> Option<Peer> {
+fn missing(why: &str) {
     let strict = std::env::var_os("CI").is_some() || Path::new("/etc/debian_version").exists();
     assert!(!strict, "{why}");
     writeln!(std::io::stderr().lock(), "skipped: {why}").unwrap();
     append("HOOKMITT_SKIPPED", why);
-    None
 }
 
 impl Peer {
-    pub(crate) fn start() -> Option<Self> {
-        let folder = root().join("tests/sdk");
-        let Some(node) = node() else {
-            return missing(
-                "Node 20 or later is not there: run `make test`, which brings it, or install nodejs",
-            );
+    pub(crate) fn start(language: Language) -> Option<Self> {
+        let command = match language {
+            Language::Node => node_peer(),
+            Language::Python => python_peer(),
         };
-        if !folder.join("node_modules/.package-lock.json").exists() {
-            return missing("the SDKs are not installed: run `npm ci` in tests/sdk (`make test` does)");
-        }
-        let mut command = Command::new(node);
-        command.arg("peer.mjs").current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("the Node that printed its version starts");
+        let mut command = command.map_err(|why| missing(&why)).ok()?;
+        command.current_dir(folder()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("what printed its version starts");
         let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
         let mut peer = Self { child, input, output, versions: BTreeMap::new(), asked: 0 };
         let versions = peer.ask(json!({ "op": "versions" }));
@@ -74,34 +156,21 @@ impl Peer {
         Some(peer)
     }
 
-    pub(crate) fn version(&self, sdk: &str) -> &str {
-        &self.versions[sdk]
+    /// The SDKs by the names that orders have for them, each as `package@version`.
+    pub(crate) fn versions(&self) -> &BTreeMap<String, String> {
+        &self.versions
     }
 
-    /// The header lines that the SDK signs this body with.
-    pub(crate) fn sign(&mut self, sdk: &str, secret: &str, body: &[u8], now: i64) -> Vec<(String, String)> {
-        let body = STANDARD.encode(body);
-        let reply = self
-            .ask(json!({ "op": "sign", "sdk": sdk, "secret": secret, "body_base64": body, "now_unix": now }));
-        assert_eq!(reply["ok"], true, "{sdk} could not sign: {reply}");
-        serde_json::from_value(reply["headers"].clone()).unwrap()
+    /// The request that the SDK signs, or why it couldn't.
+    pub(crate) fn sign(&mut self, order: Order) -> Result<Order, String> {
+        let reply = self.ask(order.asking("sign"));
+        if reply["ok"] == true { Ok(order.answered(&reply)) } else { Err(reply["error"].to_string()) }
     }
 
     /// What the SDK's verifier says, with its error.
-    pub(crate) fn verify(
-        &mut self,
-        sdk: &str,
-        secret: &str,
-        body: &[u8],
-        headers: &[(String, String)],
-        now: i64,
-    ) -> Result<(), String> {
-        let body = STANDARD.encode(body);
-        let order = json!({
-            "op": "verify", "sdk": sdk, "secret": secret, "body_base64": body, "headers": headers, "now_unix": now,
-        });
-        let reply = self.ask(order);
-        assert_eq!(reply["ok"], true, "{sdk} broke: {reply}");
+    pub(crate) fn verify(&mut self, order: &Order) -> Result<(), String> {
+        let reply = self.ask(order.asking("verify"));
+        assert_eq!(reply["ok"], true, "{} broke: {reply}", order.sdk);
         if reply["verified"] == true { Ok(()) } else { Err(reply["error"].to_string()) }
     }
 
