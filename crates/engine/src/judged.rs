@@ -106,7 +106,8 @@ impl Known {
         let Incoming { request, remote, received_at, via, browser } = incoming;
         let provider = self.provider_of(&request);
         let url = self.public_url(&request);
-        let judgement = self.verdict_on(&request, url.as_deref().unwrap_or_default(), received_at);
+        let called = url.clone().unwrap_or_else(|| request.called_url(self.source.slug.as_str()));
+        let judgement = self.verdict_on(&request, &called, received_at);
         let facts = facts(&request, provider, self.source.generic.as_ref());
         let dedupe_key = dedupe_key(&facts, &request);
         let rejected = self.rejects(judgement.verdict);

@@ -32,6 +32,12 @@ impl Request {
             None => self.path.clone(),
         }
     }
+
+    /// The URL that was called where nothing stands before the capture port: `http://`, Host, slug and target.
+    pub fn called_url(&self, slug: &str) -> String {
+        let host = self.headers.get("host").map(String::from_utf8_lossy).unwrap_or_default();
+        format!("http://{host}/{slug}{}", self.path_and_query())
+    }
 }
 
 /// The HTTP versions that a catcher speaks.

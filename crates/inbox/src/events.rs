@@ -96,7 +96,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
     Ok(Event {
         seq: row.get(0)?,
         id: rows::id(row, 1)?,
-        url: url.unwrap_or_else(|| plain_url(&slug, &request)),
+        url: url.unwrap_or_else(|| request.called_url(&slug)),
         source,
         received_at: rows::moment(row, 3)?,
         via: rows::via(row, 4)?,
@@ -137,10 +137,4 @@ fn request(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Request> {
         headers,
         body,
     })
-}
-
-/// The URL of a request that came straight to the capture port.
-fn plain_url(slug: &str, request: &Request) -> String {
-    let host = request.headers.get("host").map(String::from_utf8_lossy).unwrap_or_default();
-    format!("http://{host}/{slug}{}", request.path_and_query())
 }
