@@ -31,6 +31,7 @@ fuzz_target!(|data: &[u8]| {
             tolerance: None,
             at: Timestamp::from_seconds(1_750_000_000),
             params: &[],
+            published: None,
         });
         assert_ne!(judgement.verdict, Verdict::Valid, "{}", provider.id);
     }

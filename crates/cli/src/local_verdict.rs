@@ -70,6 +70,7 @@ pub(crate) fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, Cl
         tolerance: subject.tolerance,
         at: given.at.map_or(subject.received_at, Timestamp::from_seconds),
         params: &params,
+        published: None,
     };
     let mut judgement = judge(&inquiry);
     if judgement.verdict == Verdict::Invalid {

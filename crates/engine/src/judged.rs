@@ -86,6 +86,7 @@ impl Known {
             tolerance,
             at,
             params: &self.params,
+            published: None,
         }
     }
 

@@ -27,7 +27,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Looks for a body over which the signature holds.
 pub(crate) fn find(probe: &mut Probe<'_>, headers: &HeaderLines) -> Option<BodyFinding> {
-    if !probe.signed.scheme.content.has_body() {
+    let scheme = probe.signed.scheme;
+    let in_token = scheme.jwt.as_ref().is_some_and(|rules| rules.body_hash.is_some());
+    if !scheme.content.has_body() && !in_token {
         return None;
     }
     let body = probe.signed.parts.view.body;

@@ -78,6 +78,14 @@ pub(crate) fn announced_otherwise(sender: &str, place: &str, algorithm: &str) ->
     )
 }
 
+pub(crate) fn unknown_version(sender: &str) -> Cause {
+    cause(
+        "signature_format",
+        format!("{sender} signs in version 1 or 2, and /SignatureVersion in the body says neither."),
+        format!("Pass the envelope on exactly as {sender} sent it."),
+    )
+}
+
 pub(crate) fn field_missing(sender: &str, field: &str, header: &str) -> Cause {
     cause(
         "part_missing",

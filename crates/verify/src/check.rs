@@ -14,7 +14,9 @@ use crate::{
     scheme::{Algorithm, BodyForms, Encoding, Scheme, Special, UrlForms},
     secret::key_bytes,
     signature::Signed,
+    sns,
     special::{adyen, contentful},
+    token,
     view::View,
 };
 
@@ -45,6 +47,9 @@ pub(crate) fn holds(signed: &Signed<'_>, secret: &Secret) -> bool {
     if !body_hash_holds(signed) {
         return false;
     }
+    if scheme.algorithm.is_jwt() {
+        return token::holds(signed, secret);
+    }
     if scheme.algorithm.is_asymmetric() {
         return verifies(signed, secret);
     }
@@ -56,6 +61,7 @@ pub(crate) fn holds_with_key(signed: &Signed<'_>, key: &[u8]) -> bool {
     let scheme = signed.scheme;
     match (scheme.algorithm, scheme.special) {
         (Algorithm::Token, _) => signed.accepted().any(|given| same(given, key)),
+        (Algorithm::JwtHs256, _) => token::holds_with_key(signed, key),
         (_, Some(Special::Adyen)) => {
             let items = adyen::items(signed.parts.view.body);
             let own = |item: &adyen::Item| {
@@ -93,6 +99,7 @@ pub(crate) fn mac(scheme: &Scheme, parts: &Parts<'_>, key: &[u8]) -> Option<Mac>
 pub(crate) fn feed(scheme: &Scheme, parts: &Parts<'_>, key: &[u8], mut feed: impl FnMut(&[u8])) {
     match scheme.special {
         Some(Special::Contentful) => feed(&contentful::canonical(&parts.view)),
+        Some(Special::Sns) => feed(sns::signed_text(parts.view.body).unwrap_or_default().as_bytes()),
         _ => scheme.content.feed(parts, key, feed),
     }
 }
@@ -217,7 +224,7 @@ fn verifies(signed: &Signed<'_>, secret: &Secret) -> bool {
 }
 
 /// How a public key checks that algorithm; `None` where none does, or a token says more.
-fn signing(algorithm: Algorithm) -> Option<Signing> {
+pub(crate) fn signing(algorithm: Algorithm) -> Option<Signing> {
     match algorithm {
         Algorithm::Ed25519 => Some(Signing::Ed25519),
         Algorithm::EcdsaP256Sha256 => Some(Signing::P256Der),

@@ -3,18 +3,29 @@
 use hookmitt_event::Cause;
 
 use crate::{
+    asymmetric,
     body_change::{self, BodyFinding},
     cause::{self, cause},
     judge::Inquiry,
     key_change::{self, KeyFinding},
     probe::Probe,
     signature_shape::{self, ShapeFinding},
+    token,
 };
 
 /// The causes of a signature that no configured secret matches.
 pub(crate) fn causes(probe: &mut Probe<'_>, inquiry: &Inquiry<'_>, sender: &str) -> Vec<Cause> {
     let header = probe.signed.place_words();
-    if let Some(finding) = signature_shape::find(probe) {
+    let algorithm = probe.signed.scheme.algorithm;
+    if algorithm.is_jwt() {
+        if let Some(cause) = token::cause_of(&probe.signed, inquiry.secrets, sender) {
+            return vec![cause];
+        }
+    } else if algorithm.is_asymmetric() && probe.signed.accepted().next().is_some() {
+        if let Some(cause) = asymmetric::cause_of(&probe.signed, inquiry.secrets, sender) {
+            return vec![cause];
+        }
+    } else if let Some(finding) = signature_shape::find(probe) {
         return vec![of_shape(&finding, sender, &header)];
     }
     if let Some(finding) = key_change::find(probe, inquiry.secrets) {

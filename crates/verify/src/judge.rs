@@ -5,16 +5,19 @@ use std::time::Duration;
 use hookmitt_event::{Cause, GenericScheme, Request, Timestamp, Verdict};
 
 use crate::{
-    Provider, Secret, cause, check, clock, diagnosis, generic,
+    Provider, PublishedKeys, Secret, WantedKey, cause, check, clock, diagnosis, generic,
+    key_source::{self, KeySource},
     place::Place,
     probe::Probe,
     scheme::{Algorithm, Format, Scheme, Special},
     signature::{Signed, fields},
+    sns::{self, EnvelopeFault},
+    token,
     view::View,
 };
 
 /// One request and everything that its signature is judged by.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Inquiry<'a> {
     /// The request, byte for byte.
     pub request: &'a Request,
@@ -34,6 +37,8 @@ pub struct Inquiry<'a> {
     pub at: Timestamp,
     /// Configuration that is not in the request, such as a webhook id.
     pub params: &'a [(String, String)],
+    /// The keys that providers publish, as far as they were fetched; `None` where they are not fetched at all.
+    pub published: Option<&'a dyn PublishedKeys>,
 }
 
 /// What was found.
@@ -41,21 +46,23 @@ pub struct Inquiry<'a> {
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why it is `invalid` or `unsigned`, likeliest first; else empty.
+    /// Why it is not `valid`, likeliest first, where there is something to say.
     pub causes: Vec<Cause>,
     /// The scheme that was judged; `generic` for a source's own one.
     pub scheme: Option<&'static str>,
     /// The label of the secret that matched.
     pub secret_label: Option<String>,
+    /// The published key that a `pending` verdict waits for, or that `unsupported` could not have.
+    pub wanted: Option<WantedKey>,
 }
 
 impl Judgement {
     fn plain(verdict: Verdict, scheme: Option<&'static str>) -> Self {
-        Self { verdict, causes: Vec::new(), scheme, secret_label: None }
+        Self { verdict, causes: Vec::new(), scheme, secret_label: None, wanted: None }
     }
 
     fn with(verdict: Verdict, scheme: Option<&'static str>, causes: Vec<Cause>) -> Self {
-        Self { verdict, causes, scheme, secret_label: None }
+        Self { verdict, causes, scheme, secret_label: None, wanted: None }
     }
 }
 
@@ -81,7 +88,12 @@ pub fn judge(inquiry: &Inquiry<'_>) -> Judgement {
     };
     match inquiry.scheme.map(|id| provider.scheme(id)) {
         Some(Some(scheme)) if inquiry.scheme != Some(provider.id.as_str()) => {
-            judge_by(inquiry, std::slice::from_ref(scheme), &provider.name, name_of)
+            // Versions of one scheme share a name (SNS); what the request announces decides between them.
+            let same = |other: &&Scheme| {
+                other.id == scheme.id || other.is_called(inquiry.scheme.unwrap_or_default())
+            };
+            let called: Vec<_> = provider.schemes.iter().filter(same).cloned().collect();
+            judge_by(inquiry, &called, &provider.name, name_of)
         }
         Some(None) => Judgement::plain(Verdict::Unsupported, None),
         _ => judge_by(inquiry, &provider.schemes, &provider.name, name_of),
@@ -97,17 +109,28 @@ fn judge_by(
     let found = candidates(View::of(inquiry), schemes);
     let Some(first) = found.first() else {
         let scheme = schemes.first().map(|scheme| id_of(&scheme.id));
-        if let Some(cause) = companion_missing(View::of(inquiry), schemes, sender) {
+        let view = View::of(inquiry);
+        let told = companion_missing(view, schemes, sender).or_else(|| unknown_version(view, schemes, sender));
+        if let Some(cause) = told {
             return Judgement::with(Verdict::Invalid, scheme, vec![cause]);
         }
         return Judgement::with(Verdict::Unsigned, scheme, vec![cause::unsigned(sender, schemes)]);
     };
-    if found.iter().all(|signed| !is_supported(signed.scheme)) {
-        return Judgement::plain(Verdict::Unsupported, Some(id_of(&first.scheme.id)));
-    }
     if let Some(cause) = part_missing(first, sender) {
         return Judgement::with(Verdict::Invalid, Some(id_of(&first.scheme.id)), vec![cause]);
     }
+    let published;
+    let inquiry = match key_source::look(inquiry, first, sender) {
+        KeySource::Configured => inquiry,
+        KeySource::Published(secret) => {
+            published = [secret];
+            &Inquiry { secrets: &published, ..*inquiry }
+        }
+        KeySource::Nothing { verdict, cause, wanted } => {
+            let judgement = Judgement::with(verdict, Some(id_of(&first.scheme.id)), vec![cause]);
+            return Judgement { wanted, ..judgement };
+        }
+    };
     let suited = |signed: &&Signed<'_>| inquiry.secrets.iter().any(|secret| secret.suits(signed.scheme));
     let Some(judged) = found.iter().find(suited) else {
         return Judgement::plain(Verdict::NoSecret, Some(id_of(&first.scheme.id)));
@@ -122,10 +145,6 @@ fn judge_by(
     Judgement::with(Verdict::Invalid, Some(id_of(&judged.scheme.id)), causes)
 }
 
-fn is_supported(scheme: &Scheme) -> bool {
-    !scheme.algorithm.is_jwt() && scheme.special != Some(Special::Sns)
-}
-
 fn genuine(
     inquiry: &Inquiry<'_>,
     signed: &Signed<'_>,
@@ -133,13 +152,17 @@ fn genuine(
     scheme: &'static str,
     secret: &Secret,
 ) -> Judgement {
-    let late = announced_otherwise(signed, sender).or_else(|| clock::off(inquiry, signed, sender));
+    let late = announced_otherwise(signed, sender)
+        .or_else(|| token::refused(inquiry, signed, sender))
+        .or_else(|| key_source::objection(inquiry, signed, secret, sender))
+        .or_else(|| clock::off(inquiry, signed, sender));
     let verdict = if late.is_some() { Verdict::Invalid } else { Verdict::Valid };
     Judgement {
         verdict,
         causes: late.into_iter().collect(),
         scheme: Some(scheme),
         secret_label: Some(secret.label.clone()),
+        wanted: None,
     }
 }
 
@@ -182,6 +205,12 @@ fn candidates<'a>(view: View<'a>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
     found
 }
 
+/// An envelope of SNS that is signed in a way that nobody knows, or doesn't say in which.
+fn unknown_version(view: View<'_>, schemes: &[Scheme], sender: &str) -> Option<Cause> {
+    let mut envelopes = schemes.iter().filter(|scheme| scheme.special == Some(Special::Sns));
+    envelopes.find_map(|scheme| Signed::find(scheme, view)).map(|_| cause::unknown_version(sender))
+}
+
 fn part_missing(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let scheme = signed.scheme;
     if scheme.format == Format::Fields && fields(scheme, signed.raw()).next().is_none() {
@@ -198,6 +227,12 @@ fn part_missing(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     }
     if scheme.content.has_id() && signed.parts.id.is_empty() {
         return Some(cause::part_missing(sender, "id", scheme.message_id.first()));
+    }
+    if scheme.special == Some(Special::Sns)
+        && let Err(EnvelopeFault::Missing(name)) = sns::signed_text(signed.parts.view.body)
+    {
+        let place = Place::try_from(format!("/{name}")).ok();
+        return Some(cause::part_missing(sender, "field", place.as_ref()));
     }
     let absent =
         |place: &&Place| !matches!(place, Place::Param(_)) && place.read(&signed.parts.view).is_none();

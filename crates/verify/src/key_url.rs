@@ -51,7 +51,6 @@ pub fn allowed(url: &str, hosts: &[impl AsRef<str>]) -> Result<(), UntrustedUrl>
 
 /// Whether a certificate's common name is within the provider's own domain, where its hosts are told by one
 /// (`*.paypal.com`; pypi:paypalrestsdk@1.13.3 checks that). Amazon's certificates are known by where they come from.
-#[cfg_attr(not(test), expect(dead_code, reason = "the judge takes it up next"))]
 pub(crate) fn names_provider(common_name: Option<&str>, hosts: &[impl AsRef<str>]) -> bool {
     let mut domains = hosts.iter().map(AsRef::as_ref).filter(|pattern| pattern.starts_with('*')).peekable();
     domains.peek().is_none()

@@ -52,16 +52,6 @@ impl Mac {
         }
     }
 
-    /// Whether the tag is exactly these bytes; takes as long for a near miss as for a far one.
-    pub(crate) fn is(self, tag: &[u8]) -> bool {
-        match self {
-            Self::Sha1(mac) => mac.verify_slice(tag).is_ok(),
-            Self::Sha256(mac) => mac.verify_slice(tag).is_ok(),
-            Self::Sha512(mac) => mac.verify_slice(tag).is_ok(),
-            Self::Plain(hash) => same(&hash.finalize(), tag),
-        }
-    }
-
     /// The tag as text.
     pub(crate) fn finish(self, encoding: Encoding) -> TagText {
         match self {

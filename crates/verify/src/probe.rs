@@ -64,8 +64,14 @@ impl<'a> Probe<'a> {
         self.left / self.cost(size)
     }
 
+    /// Whether each try is a signature's. Of a token only the body's hash is compared anew.
+    fn takes_a_signature(&self) -> bool {
+        let scheme = self.signed.scheme;
+        scheme.takes_public_key() && !scheme.algorithm.is_jwt()
+    }
+
     fn cost(&self, size: usize) -> usize {
-        let each = if self.signed.scheme.takes_public_key() { SIGNATURE } else { KEYED_HASH };
+        let each = if self.takes_a_signature() { SIGNATURE } else { KEYED_HASH };
         (size + each) * self.secrets.len().max(1)
     }
 

@@ -96,6 +96,7 @@ fn inquiry<'a>(
         tolerance: None,
         at: Timestamp::from_seconds(1_750_000_000),
         params: &[],
+        published: None,
     }
 }
 

@@ -34,6 +34,7 @@ fn complaint(provider: &'static Provider, kind: &str) -> Option<String> {
         tolerance: None,
         at: AT,
         params: &params,
+        published: None,
     });
     let right = matches!(judged.verdict, Verdict::Valid | Verdict::Unsupported);
     (!right).then(|| format!("{} {kind}: {} {:?}", provider.id, judged.verdict, judged.causes))

@@ -23,6 +23,7 @@ fn measured(request: &Request, rounds: u32) -> f64 {
             tolerance: None,
             at: Timestamp::from_seconds(1_750_000_000),
             params: &[],
+            published: None,
         });
         black_box((facts(request, provider, None), judgement));
     }
@@ -49,6 +50,7 @@ fn a_delivery_is_judged_and_read_in_microseconds() {
         tolerance: None,
         at,
         params: &[],
+        published: None,
     };
     assert_eq!(judge(&inquiry).verdict, Verdict::Valid);
     measured(&signed, 200);

@@ -23,6 +23,7 @@ fn inquiry<'a>(request: &'a Request, id: &str, secrets: &'a [Secret]) -> Inquiry
         tolerance: None,
         at: AT,
         params: &[],
+        published: None,
     }
 }
 

@@ -9,7 +9,11 @@ use base64::{Engine as _, alphabet, engine};
 pub(crate) use claims::{ClaimFault, Expected};
 use serde_json::{Map, Value};
 
-use crate::{PublicKey, Signing, mac::Mac, scheme::Algorithm};
+use crate::{
+    PublicKey, Signing,
+    mac::Mac,
+    scheme::{Algorithm, Encoding},
+};
 
 /// Base64url without padding; bits that are left over in the last letter may not be set, or two texts would be one
 /// signature.
@@ -99,8 +103,9 @@ impl<'a> Token<'a> {
         self.names(JwsAlgorithm::Hs256)?;
         let mut mac = Mac::new(Algorithm::HmacSha256, secret).ok_or(TokenFault::NoMatch)?;
         mac.update(self.signed.as_bytes());
-        let signature = self.signature_of(Some(32))?;
-        if mac.is(&signature) { Ok(()) } else { Err(TokenFault::NoMatch) }
+        self.signature_of(Some(32))?;
+        let tag = mac.finish(Encoding::Base64url);
+        if tag.is(self.signature.as_bytes()) { Ok(()) } else { Err(TokenFault::NoMatch) }
     }
 
     /// Whether it was signed with the private half of that key, or of the one in the set that it names.

@@ -94,6 +94,7 @@ impl Case {
             tolerance: None,
             at: Timestamp::from_seconds(self.now_unix),
             params: &params,
+            published: None,
         });
         let codes = judged.causes.into_iter().map(|cause| cause.code).collect();
         Some(Explained { verdict: judged.verdict, codes })

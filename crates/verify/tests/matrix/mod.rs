@@ -92,6 +92,7 @@ pub(crate) fn judged(
         tolerance: None,
         at: Timestamp::from_seconds(at),
         params: &[],
+        published: None,
     })
 }
 

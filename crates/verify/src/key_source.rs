@@ -1,0 +1,193 @@
+//! Where the key comes from that an asymmetric scheme is checked with: supplied by a person, or published by the
+//! provider (Threat 6).
+
+use hookmitt_event::{Cause, Verdict};
+
+use crate::{
+    Inquiry, Published, Secret, allowed,
+    cause::{self, cause},
+    key_url::names_provider,
+    place::Place,
+    scheme::{Scheme, Special},
+    signature::Signed,
+    token,
+};
+
+/// A published key that a verdict waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedKey {
+    /// Where it is published.
+    pub url: String,
+    /// The id of the key in the set, where the signature names one.
+    pub kid: Option<String>,
+}
+
+/// What a signature can be checked with.
+#[derive(Debug)]
+pub(crate) enum KeySource {
+    /// What is configured.
+    Configured,
+    /// A key that the provider published.
+    Published(Secret),
+    /// Nothing: the verdict is this one.
+    Nothing { verdict: Verdict, cause: Cause, wanted: Option<WantedKey> },
+}
+
+impl KeySource {
+    fn nothing(verdict: Verdict, cause: Cause) -> Self {
+        Self::Nothing { verdict, cause, wanted: None }
+    }
+}
+
+/// Looks for the key. A request that names a key of somebody else's host is not the provider's, whatever it is signed
+/// with.
+pub(crate) fn look(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> KeySource {
+    let scheme = signed.scheme;
+    let Some(place) = scheme.key_url.as_ref().filter(|_| scheme.takes_public_key()) else {
+        return KeySource::Configured;
+    };
+    let supplied = inquiry.secrets.iter().any(|secret| secret.suits(scheme));
+    let Some(url) = url_at(place, signed) else {
+        let place = Place::try_from(place.clone()).ok();
+        let cause = cause::part_missing(sender, "URL of its key", place.as_ref());
+        return if supplied { KeySource::Configured } else { KeySource::nothing(Verdict::Invalid, cause) };
+    };
+    if let Err(why) = allowed(&url, &scheme.key_hosts) {
+        return KeySource::nothing(Verdict::Invalid, untrusted_url(sender, &url, &why.to_string()));
+    }
+    if let Some(setting) = unset(signed, supplied) {
+        return KeySource::nothing(Verdict::NoSecret, setting_needed(sender, &setting));
+    }
+    if supplied { KeySource::Configured } else { published(inquiry, signed, sender, url) }
+}
+
+fn published(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str, url: String) -> KeySource {
+    let kid = token::key_id(signed).filter(|_| signed.scheme.algorithm.is_jwt());
+    let found = inquiry.published.map(|keys| keys.find(&url, kid.as_deref()));
+    let wanted = WantedKey { url, kid };
+    match found {
+        Some(Published::Key(key)) => KeySource::Published(Secret::public_key(host(&wanted.url), key)),
+        Some(Published::Awaited) => KeySource::Nothing {
+            verdict: Verdict::Pending,
+            cause: cause(
+                "key_pending",
+                format!("{sender}'s key is being fetched from {}.", wanted.url),
+                "Wait a moment; or give the key as a file, and the answer comes at once.",
+            ),
+            wanted: Some(wanted),
+        },
+        Some(Published::Unavailable(why)) => unavailable(sender, &why, wanted),
+        None => unavailable(sender, "keys are not fetched here", wanted),
+    }
+}
+
+fn unavailable(sender: &str, why: &str, wanted: WantedKey) -> KeySource {
+    KeySource::Nothing {
+        verdict: Verdict::Unsupported,
+        cause: cause(
+            "key_unavailable",
+            format!("{sender}'s key at {} can't be had: {why}.", wanted.url),
+            "Download the key yourself and give it as a file (--public-key).",
+        ),
+        wanted: Some(wanted),
+    }
+}
+
+/// What a key that fits says against the event being the provider's: its certificate's name or end, or the topic.
+pub(crate) fn objection(
+    inquiry: &Inquiry<'_>,
+    signed: &Signed<'_>,
+    secret: &Secret,
+    sender: &str,
+) -> Option<Cause> {
+    let scheme = signed.scheme;
+    let key = secret.as_public().filter(|_| scheme.takes_public_key())?;
+    let kid = token::key_id(signed).filter(|_| scheme.algorithm.is_jwt());
+    if let Some(certificate) = key.certificate(kid.as_deref())
+        && !names_provider(certificate.common_name.as_deref(), &scheme.key_hosts)
+    {
+        let name = certificate.common_name.clone().unwrap_or_default();
+        return Some(cause(
+            "untrusted_key",
+            format!("The certificate is made out to {name:?}, which is not within {sender}'s domain."),
+            format!("Use the certificate that {sender} publishes."),
+        ));
+    }
+    if key.ended(kid.as_deref(), inquiry.at) {
+        return Some(cause(
+            "untrusted_key",
+            format!("The key fits, but {sender} no longer used it when this was received."),
+            format!("Use the key that {sender} publishes today."),
+        ));
+    }
+    wrong_topic(signed, sender)
+}
+
+/// Amazon signs everybody's topics with the same key: only the configured one counts.
+fn wrong_topic(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
+    let configured = topic_setting(signed.scheme).and_then(|name| signed.parts.view.param(name))?;
+    let place = Place::try_from("/TopicArn".to_owned()).ok()?;
+    let found = place.read(&signed.parts.view).unwrap_or_default();
+    (found != configured.as_bytes()).then(|| {
+        cause(
+            "wrong_configuration",
+            format!(
+                "{sender} signed this for the topic {}, not for {configured}.",
+                String::from_utf8_lossy(&found)
+            ),
+            "Set the source's topic_arn to the topic that is subscribed to.",
+        )
+    })
+}
+
+fn topic_setting(scheme: &Scheme) -> Option<&'static str> {
+    (scheme.special == Some(Special::Sns)).then_some("topic_arn")
+}
+
+/// A setting without which a good signature proves nothing: what a published key signs for one customer it signs for
+/// all.
+fn unset(signed: &Signed<'_>, supplied: bool) -> Option<String> {
+    let scheme = signed.scheme;
+    let in_content = scheme.content.places().filter_map(|place| match place {
+        Place::Param(name) => Some(name.as_str()),
+        _ => None,
+    });
+    let in_token = scheme.jwt.iter().flat_map(|rules| rules.audience.iter().chain(&rules.email));
+    let topic = topic_setting(scheme).filter(|_| !supplied);
+    let mut needed = in_content.chain(in_token.map(String::as_str)).chain(topic);
+    needed.find(|name| signed.parts.view.param(name).is_none()).map(str::to_owned)
+}
+
+fn setting_needed(sender: &str, setting: &str) -> Cause {
+    cause(
+        "wrong_configuration",
+        format!(
+            "{sender} signs for all of its customers with one key: without {setting} nothing says that this is yours."
+        ),
+        format!("Set the source's {setting}."),
+    )
+}
+
+fn untrusted_url(sender: &str, url: &str, why: &str) -> Cause {
+    cause(
+        "untrusted_key",
+        format!(
+            "The request names {url:?} as the place of its key, and {sender} publishes none there: {why}."
+        ),
+        format!("Take {sender}'s key from {sender}'s own hosts only, over https."),
+    )
+}
+
+/// The URL: written in the catalogue, or by the request.
+fn url_at(text: &str, signed: &Signed<'_>) -> Option<String> {
+    if text.starts_with("https://") {
+        return Some(text.to_owned());
+    }
+    let place = Place::try_from(text.to_owned()).ok()?;
+    let found = place.read(&signed.parts.view)?;
+    Some(String::from_utf8_lossy(&found).into_owned())
+}
+
+fn host(url: &str) -> String {
+    url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+}

@@ -1,0 +1,167 @@
+//! Schemes whose signature is a token: the signature by the token's own rules, the claims by the scheme's.
+
+use hookmitt_event::Cause;
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    Inquiry, Secret,
+    cause::{self, cause},
+    jwt::{ClaimFault, Expected, JwsAlgorithm, Token, TokenFault},
+    scheme::{Algorithm, Scheme},
+    secret::key_bytes,
+    signature::Signed,
+};
+
+/// Whether a token is signed with that secret, and over this body where the scheme's tokens say its hash.
+pub(crate) fn holds(signed: &Signed<'_>, secret: &Secret) -> bool {
+    tokens(signed).any(|token| covers_body(&token, signed) && fits(&token, signed, secret).is_ok())
+}
+
+/// The same with the bytes of a shared key.
+pub(crate) fn holds_with_key(signed: &Signed<'_>, key: &[u8]) -> bool {
+    tokens(signed).any(|token| token.fits_secret(key).is_ok() && covers_body(&token, signed))
+}
+
+/// The id of the key that the token names.
+pub(crate) fn key_id(signed: &Signed<'_>) -> Option<String> {
+    tokens(signed).find_map(|token| token.key_id().map(str::to_owned))
+}
+
+/// What a token with a good signature says that it must not, or doesn't say that it must.
+pub(crate) fn refused(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
+    let scheme = signed.scheme;
+    let rules = scheme.jwt.as_ref()?;
+    let view = &signed.parts.view;
+    let setting = |name: &Option<String>| name.as_deref().and_then(|name| view.param(name));
+    let tolerance = inquiry.tolerance.or_else(|| scheme.tolerance());
+    let expected = Expected {
+        issuers: &rules.issuers,
+        audience: setting(&rules.audience),
+        email: setting(&rules.email),
+        body: None, // looked at with the signature
+        expires: rules.expires,
+        tolerance: tolerance.map(|span| i64::try_from(span.as_secs()).unwrap_or(i64::MAX)),
+        future_checked: scheme.clock.as_ref().is_none_or(|clock| clock.future_checked),
+    };
+    let fault = tokens(signed).next()?.fault(&expected, inquiry.at.as_seconds())?;
+    Some(of_claim(fault, &expected, sender))
+}
+
+/// Why no secret fits, where the token itself says so; `None` where it may be the secret or the body.
+pub(crate) fn cause_of(signed: &Signed<'_>, secrets: &[Secret], sender: &str) -> Option<Cause> {
+    let place = signed.place_words();
+    let Some(token) = tokens(signed).next() else {
+        return Some(cause(
+            "signature_format",
+            format!("{place} is no token of three parts with dots between, as {sender} sends."),
+            format!("Pass {place} on exactly as {sender} sent it."),
+        ));
+    };
+    let suited = secrets.iter().filter(|secret| secret.suits(signed.scheme));
+    let mut faults = suited.filter_map(|secret| fits(&token, signed, secret).err());
+    let fault = faults.next()?;
+    match fault {
+        TokenFault::NoMatch => None,
+        TokenFault::Truncated => Some(cause(
+            "signature_truncated",
+            format!("The token in {place} is cut off: its signature is too short."),
+            format!("Look for a length limit on {place} in a proxy, log or database column on the way."),
+        )),
+        TokenFault::Algorithm { found, expected } => Some(cause(
+            "algorithm_mismatch",
+            match found.as_str() {
+                "" => format!("The token names no algorithm; {sender} signs with {expected}."),
+                found => {
+                    format!("The token asks to be checked as {found:?}; {sender} signs with {expected}.")
+                }
+            },
+            format!("Accept {expected} alone, whatever a token says of itself: this one is not {sender}'s."),
+        )),
+        TokenFault::UnknownKey(kid) => Some(cause(
+            "untrusted_key",
+            format!("The token names the key {kid:?}, which is none of {sender}'s known keys."),
+            format!(
+                "Fetch {sender}'s keys again in case they changed; otherwise somebody else made this token."
+            ),
+        )),
+    }
+}
+
+fn tokens<'s>(signed: &'s Signed<'_>) -> impl Iterator<Item = Token<'s>> {
+    signed.accepted().filter_map(|text| Token::read(std::str::from_utf8(text).ok()?))
+}
+
+fn fits(token: &Token<'_>, signed: &Signed<'_>, secret: &Secret) -> Result<(), TokenFault> {
+    let algorithm = match signed.scheme.algorithm {
+        Algorithm::JwtRs256 => JwsAlgorithm::Rs256,
+        Algorithm::JwtEs256 => JwsAlgorithm::Es256,
+        _ => {
+            let key = key_bytes(secret.value().expose(), signed.scheme.key);
+            return token.fits_secret(&key.ok_or(TokenFault::NoMatch)?);
+        }
+    };
+    let key = secret.as_public().ok_or(TokenFault::NoMatch)?;
+    match signed.parts.view.param("kid") {
+        Some(kid) => token.fits_key(algorithm, &key.clone().with_key_id(kid)),
+        None => token.fits_key(algorithm, key),
+    }
+}
+
+fn covers_body(token: &Token<'_>, signed: &Signed<'_>) -> bool {
+    let claim = |scheme: &Scheme| scheme.jwt.as_ref()?.body_hash.clone();
+    claim(signed.scheme).is_none_or(|claim| {
+        let own = hex::encode(Sha256::digest(signed.parts.view.body));
+        token.claim(&claim).is_some_and(|said| said == own)
+    })
+}
+
+fn of_claim(fault: ClaimFault, expected: &Expected<'_>, sender: &str) -> Cause {
+    match fault {
+        ClaimFault::Missing(name) => missing(name, sender),
+        ClaimFault::NoBodyHash(name) => missing(&name, sender),
+        ClaimFault::Issuer(found) => cause(
+            "untrusted_key",
+            format!(
+                "The token was issued by {found:?}, and {sender}'s are issued by {}.",
+                expected.issuers.join(" or ")
+            ),
+            "Compare the issuer wherever such tokens are checked: anybody can have one from somebody else.",
+        ),
+        ClaimFault::Audience(found) => cause(
+            "url_mismatch",
+            format!(
+                "The token is meant for {found:?}, and the configured audience is {:?}.",
+                expected.audience.unwrap_or_default()
+            ),
+            format!(
+                "Set the audience as {sender} has it; where that is the webhook's URL, a tunnel changes it."
+            ),
+        ),
+        ClaimFault::Account(found) => cause(
+            "untrusted_key",
+            format!(
+                "The token belongs to {found:?}, and the configured account is {:?}, verified.",
+                expected.email.unwrap_or_default()
+            ),
+            format!(
+                "Compare the account wherever {sender}'s tokens are checked: any customer can have one for any audience."
+            ),
+        ),
+        ClaimFault::Expired(seconds) => cause(
+            "timestamp_old",
+            format!("The token had ended {seconds} s before it was received."),
+            "Verify at the time of receipt; for an old event replay it with --resign.",
+        ),
+        ClaimFault::Old { age, limit } => cause::timestamp_old(sender, age, limit),
+        ClaimFault::Future { ahead, limit } => cause::timestamp_future(sender, ahead, limit),
+        ClaimFault::Body(_) => cause::no_match(sender, "the body", 1),
+    }
+}
+
+fn missing(claim: &str, sender: &str) -> Cause {
+    cause(
+        "part_missing",
+        format!("{sender}'s tokens say {claim:?}, and this one doesn't."),
+        format!("Check that the token is {sender}'s, and that it comes through whole."),
+    )
+}
