@@ -110,7 +110,8 @@ fn judge_by(
     let Some(first) = found.first() else {
         let scheme = schemes.first().map(|scheme| id_of(&scheme.id));
         let view = View::of(inquiry);
-        let told = companion_missing(view, schemes, sender).or_else(|| unknown_version(view, schemes, sender));
+        let told =
+            companion_missing(view, schemes, sender).or_else(|| unknown_version(view, schemes, sender));
         if let Some(cause) = told {
             return Judgement::with(Verdict::Invalid, scheme, vec![cause]);
         }

@@ -38,6 +38,7 @@ mod sample;
 mod scheme;
 mod secret;
 mod sign;
+mod sign_token;
 mod signature;
 mod signature_shape;
 mod sns;

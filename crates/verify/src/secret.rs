@@ -9,7 +9,7 @@ use base64::{
 
 use sha1::{Digest as _, Sha1};
 
-use crate::{PublicKey, Scheme, parse_public_key, scheme::KeyMode};
+use crate::{PublicKey, Scheme, TestKeyPair, parse_public_key, scheme::KeyMode};
 
 /// A secret's bytes, as they were configured. They are never printed.
 #[derive(Clone, PartialEq, Eq)]
@@ -44,12 +44,16 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// A shared secret, byte for byte as it was configured. A text that begins with `whpk_` is a public key
-    /// (Standard Webhooks), and serves as one too.
+    /// What was configured, byte for byte. Where it reads as a public key it serves as one: Discord and SendGrid show
+    /// theirs as a plain text that a shared secret might be as well. The private half of a test key serves as the
+    /// public one.
     pub fn new(label: impl Into<String>, value: impl Into<SecretBytes>) -> Self {
         let value = value.into();
-        let public =
-            value.expose().starts_with(b"whpk_").then(|| parse_public_key(value.expose()).ok()).flatten();
+        let public = if is_private_key(value.expose()) {
+            TestKeyPair::from_secret(value.expose()).ok().map(|pair| pair.public_key().clone())
+        } else {
+            parse_public_key(value.expose()).ok()
+        };
         Self { label: label.into(), value, public }
     }
 
@@ -73,8 +77,15 @@ impl Secret {
         if scheme.algorithm.is_asymmetric() {
             return self.public.is_some();
         }
-        self.public.is_none() && !self.value.expose().is_empty()
+        let value = self.value.expose();
+        let one_sided: [&[u8]; 3] = [b"whpk_", b"whsk_", b"-----BEGIN "];
+        !value.is_empty() && !one_sided.iter().any(|start| value.starts_with(start))
     }
+}
+
+/// Whether a secret is the private half of a key pair.
+pub(crate) fn is_private_key(secret: &[u8]) -> bool {
+    secret.starts_with(b"whsk_") || secret.trim_ascii_start().starts_with(b"-----BEGIN PRIVATE KEY-----")
 }
 
 const PREFIX: &[u8] = b"whsec_";

@@ -4,19 +4,19 @@ use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
-use ed25519_dalek::{Signer as _, SigningKey};
 use hookmitt_event::{Explain, GenericScheme, HeaderError, HeaderLines, Request, Timestamp};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Provider, VerifyError, check, clock,
+    Provider, TestKeyPair, VerifyError, check, clock,
     content::Parts,
     form, generic, json_edit,
     mac::Mac,
     place::Place,
     sample::number_of,
     scheme::{Algorithm, Encoding, Format, Scheme, Special},
-    secret::{decode_base64, key_bytes},
+    secret::{is_private_key, key_bytes},
+    sign_token,
     special::adyen,
     view::View,
 };
@@ -143,10 +143,6 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
         signed = Signing { scheme: legacy, sender: &provider.name, by }.sign(signed)?;
     }
     Ok(signed)
-}
-
-fn is_private_key(secret: &[u8]) -> bool {
-    secret.starts_with(b"whsk_") || secret.trim_ascii_start().starts_with(b"-----BEGIN PRIVATE KEY-----")
 }
 
 impl Provider {
@@ -277,51 +273,21 @@ impl Signing<'_> {
                 let token = key_bytes(secret, scheme.key).ok_or_else(bad)?;
                 String::from_utf8(token.into_owned()).map_err(|_| bad())
             }
-            Algorithm::JwtHs256 => self.token(parts).ok_or_else(bad),
-            Algorithm::Ed25519 => {
-                let seed = decode_base64(secret.strip_prefix(b"whsk_").unwrap_or(secret)).ok_or_else(bad)?;
-                // The seed alone, or the seed and the public key after it.
-                let seed: &[u8; 32] = seed.first_chunk().ok_or_else(bad)?;
-                let message = check::message(scheme, parts);
-                let signature = SigningKey::from_bytes(seed).sign(&message).to_bytes();
+            algorithm if algorithm.is_jwt() => {
+                sign_token::token(scheme, parts, secret, self.by.at).ok_or_else(bad)
+            }
+            algorithm if algorithm.is_asymmetric() => {
+                let pair = TestKeyPair::from_secret(secret).map_err(|_| bad())?;
+                let way = check::signing(algorithm).ok_or_else(bad)?;
+                let signature = pair.sign(way, &check::message(scheme, parts)).map_err(|_| bad())?;
                 Ok(encoded(scheme.encoding, &signature))
             }
-            other if other.is_asymmetric() => Err(SignError::PrivateKey(self.sender.to_owned())),
             _ => {
                 let key = key_bytes(secret, scheme.key).ok_or_else(bad)?;
                 let tag = check::tag(scheme, parts, &key).ok_or_else(bad)?;
                 Ok(String::from_utf8_lossy(tag.as_bytes()).into_owned())
             }
         }
-    }
-
-    /// A JSON Web Token with the claims that the scheme looks at.
-    fn token(&self, parts: &Parts<'_>) -> Option<String> {
-        let rules = self.scheme.jwt.clone().unwrap_or_default();
-        let now = self.by.at.as_seconds();
-        let mut claims = serde_json::Map::new();
-        let mut say = |name: &str, value: serde_json::Value| claims.insert(name.to_owned(), value);
-        if let Some(issuer) = rules.issuers.first() {
-            say("iss", issuer.as_str().into());
-        }
-        if let Some(claim) = &rules.body_hash {
-            say(claim, hex::encode(Sha256::digest(parts.view.body)).into());
-        }
-        if let Some(audience) = &rules.audience {
-            say("aud", parts.view.param(audience).or(parts.view.url).unwrap_or_default().into());
-        }
-        if rules.expires {
-            say("exp", (now + 300).into());
-        }
-        say("iat", now.into());
-        let claims = serde_json::Value::Object(claims).to_string();
-        let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
-        let signed = format!("{}.{}", text(br#"{"alg":"HS256","typ":"JWT"}"#), text(claims.as_bytes()));
-        let key = key_bytes(self.by.secret, self.scheme.key)?;
-        let mut mac = Mac::new(Algorithm::HmacSha256, &key)?;
-        mac.update(signed.as_bytes());
-        let tag = mac.finish(Encoding::Base64url);
-        Some(format!("{signed}.{}", String::from_utf8_lossy(tag.as_bytes())))
     }
 
     fn adyen(&self, request: Request) -> Result<Request, SignError> {

@@ -19,7 +19,7 @@ use ring::{
 };
 use x509_cert::der::pem::{LineEnding, decode_vec, encode_string};
 
-use crate::{PublicForm, PublicKey, SecretBytes, Signing};
+use crate::{PublicForm, PublicKey, SecretBytes, Signing, secret::decode_base64};
 
 /// The kinds of keys that providers sign with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +106,20 @@ impl TestKeyPair {
         if label == LABEL { Self::from_pkcs8(&der) } else { Err(TestKeyPairError::Unreadable) }
     }
 
+    /// The pair whose private half is a source's secret: PEM, or `whsk_…` as Standard Webhooks writes it.
+    ///
+    /// # Errors
+    /// [`TestKeyPairError::Unreadable`].
+    pub fn from_secret(secret: &[u8]) -> Result<Self, TestKeyPairError> {
+        let Some(seed) = secret.strip_prefix(b"whsk_") else {
+            return Self::from_pem(std::str::from_utf8(secret).map_err(|_| TestKeyPairError::Unreadable)?);
+        };
+        // The seed alone, or the seed and the public key after it.
+        let seed = decode_base64(seed);
+        let seed = seed.as_deref().and_then(|seed| seed.first_chunk()).ok_or(TestKeyPairError::Unreadable)?;
+        Self::from_pkcs8(&of_seed(*seed).ok_or(TestKeyPairError::Unreadable)?)
+    }
+
     /// What kind of key it is.
     pub fn kind(&self) -> PairKind {
         self.kind
@@ -168,9 +182,12 @@ impl TestKeyPair {
     }
 }
 
-/// Without the public half in it, which older OpenSSLs refuse (PKCS#8 version 1).
 fn new_ed25519() -> Option<Vec<u8>> {
-    let seed: [u8; 32] = ring::rand::generate(&SystemRandom::new()).ok()?.expose();
+    of_seed(ring::rand::generate(&SystemRandom::new()).ok()?.expose())
+}
+
+/// Without the public half in it, which older OpenSSLs refuse (PKCS#8 version 1).
+fn of_seed(seed: [u8; 32]) -> Option<Vec<u8>> {
     let bytes = KeypairBytes { secret_key: seed, public_key: None };
     Some(bytes.to_pkcs8_der().ok()?.as_bytes().to_vec())
 }
