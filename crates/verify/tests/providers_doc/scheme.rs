@@ -65,14 +65,17 @@ fn prefixes(scheme: &Table) -> String {
 }
 
 fn signed(scheme: &Table) -> String {
+    let content = text(scheme, "content");
     let content = match text(scheme, "special") {
         "adyen" => "eight fields of each item, joined by colons".to_owned(),
         "contentful" => "method, path and query, the listed headers, and the body, each on a line".to_owned(),
         "sns" => "the message's fields, name and value each on a line".to_owned(),
-        "braintree" => "the form field `bt_payload`, one signature for each public key".to_owned(),
+        "braintree" if content.starts_with("{form:") => {
+            "the form field `bt_payload`, one signature for each public key".to_owned()
+        }
         _ if text(scheme, "algorithm") == "token" => "nothing: whoever knows the token can send".to_owned(),
-        _ if text(scheme, "content").is_empty() => "—".to_owned(),
-        _ => code(text(scheme, "content")),
+        _ if content.is_empty() => "—".to_owned(),
+        _ => code(content),
     };
     let claims = inner(scheme, "jwt").map(claims).unwrap_or_default();
     let hash = text(scheme, "body_hash");

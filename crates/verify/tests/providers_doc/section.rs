@@ -5,7 +5,7 @@ use toml::{Table, Value};
 use crate::{
     files::{Provider, array, flag, inner, list, number, tables, text},
     scheme,
-    words::{code, conditions, fact, first_of, one_of, place},
+    words::{code, conditions, fact, first_of, one_of, place, prose},
 };
 
 pub(crate) fn section(provider: &Provider) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn section(provider: &Provider) -> String {
     let traps = list(&provider.table, "traps");
     if !traps.is_empty() {
         out.push_str("\nTraps:\n\n");
-        traps.iter().for_each(|trap| out.push_str(&format!("- {trap}\n")));
+        traps.iter().for_each(|trap| out.push_str(&format!("- {}\n", prose(trap))));
     }
     out.push_str(&format!("\n{}\n", sources(provider)));
     out
@@ -40,7 +40,7 @@ fn points(provider: &Provider) -> [(&'static str, String); 10] {
     let table = &provider.table;
     [
         ("Recognised by", recognised(provider)),
-        ("Secret", text(table, "secret_hint").to_owned()),
+        ("Secret", prose(text(table, "secret_hint"))),
         ("Settings", settings(table)),
         ("Dedupe key", dedupe_key(provider)),
         ("Event type", first_of(&provider.facts("type"))),
@@ -72,7 +72,7 @@ fn recognised(provider: &Provider) -> String {
 fn settings(table: &Table) -> String {
     let words = |param: &&Table| {
         let needed = if flag(param, "required") == Some(true) { ", needed" } else { "" };
-        format!("{} ({}{needed})", code(text(param, "name")), text(param, "hint"))
+        format!("{} ({}{needed})", code(text(param, "name")), prose(text(param, "hint")))
     };
     tables(table, "params").iter().map(words).collect::<Vec<_>>().join(", ")
 }
@@ -134,7 +134,7 @@ fn bad_signatures(table: &Table) -> String {
 fn retry(provider: &Provider) -> String {
     let Some(retry) = provider.part("retry") else { return "unknown".to_owned() };
     let wait = number(retry, "timeout_s").map(|seconds| format!("waits {seconds} s for an answer"));
-    let policy = Some(text(retry, "policy").to_owned()).filter(|policy| !policy.is_empty());
+    let policy = Some(prose(text(retry, "policy"))).filter(|policy| !policy.is_empty());
     policy.into_iter().chain(wait).collect::<Vec<_>>().join("; ")
 }
 

@@ -5,6 +5,11 @@ pub(crate) fn code(text: &str) -> String {
     format!("`{}`", text.replace('\n', "\\n"))
 }
 
+/// A sentence of a file: what would be a tag or an entity in Markdown stays what it is.
+pub(crate) fn prose(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
 /// A row of a table: a bar inside a cell would end it.
 pub(crate) fn row(cells: &[String]) -> String {
     let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
@@ -44,6 +49,7 @@ pub(crate) fn place(text: &str) -> String {
         Some(("form", name)) => format!("{} in the form", code(name)),
         Some(("query", name)) => format!("{} in the query", code(name)),
         Some(("field", name)) => format!("its field {}", code(&format!("{name}="))),
+        Some(("param", "expected_response")) => "the answer, not the request".to_owned(),
         Some(("param", name)) => format!("the setting {}", code(name)),
         _ => code(text),
     }
