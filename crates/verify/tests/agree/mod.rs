@@ -185,6 +185,7 @@ impl<'a> Bench<'a> {
             tolerance: None,
             at: Timestamp::now(),
             params: &self.params,
+            published: None,
         })
     }
 
