@@ -8,6 +8,7 @@ import { NOW, sign } from './signers/recipe.mjs';
 import bodies from './faults/bodies.mjs';
 import bytes from './faults/bytes.mjs';
 import headers from './faults/headers.mjs';
+import sdks from './faults/sdks.mjs';
 import secrets from './faults/secrets.mjs';
 import signatures from './faults/signatures.mjs';
 import times from './faults/times.mjs';
@@ -35,7 +36,7 @@ const lab = {
 
 const rows = [...body, ...clock, ...address, ...inside, ...keys];
 const right = { name: 'as it was sent', group: 'right', run: async (row) => ({ request: await lab.signed(row), expect: ['valid'] }) };
-const faults = [right, ...bodies, ...bytes, ...urls, ...headers, ...secrets, ...signatures, ...times];
+const faults = [right, ...bodies, ...bytes, ...urls, ...headers, ...secrets, ...signatures, ...times, ...sdks];
 
 const onWire = ({ method, url, headers, body }) => ({ method, url, headers, body_base64: body.toString('base64') });
 

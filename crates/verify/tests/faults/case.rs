@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp, Verdict};
-use hookmitt_verify::{Inquiry, Secret, judge, parse_public_key, provider};
+use hookmitt_event::{CauseState, HeaderLines, HttpVersion, Request, Timestamp, Verdict};
+use hookmitt_verify::{Context, Inquiry, Secret, explain, parse_public_key, provider};
 use serde::Deserialize;
 
 /// The last line of the programs.
@@ -29,6 +29,8 @@ pub(crate) struct Case {
     secrets: Vec<String>,
     public_key: Option<String>,
     params: BTreeMap<String, String>,
+    others: Vec<Other>,
+    nearby: Vec<Wire>,
     now_unix: i64,
 }
 
@@ -39,6 +41,23 @@ pub(crate) struct Wire {
     url: String,
     headers: Vec<(String, String)>,
     body_base64: String,
+}
+
+/// A secret or public key of another source, or one that was rotated out.
+#[derive(Deserialize)]
+struct Other {
+    label: String,
+    value: Option<String>,
+    public_key: Option<String>,
+}
+
+impl Other {
+    fn secret(&self) -> Secret {
+        match &self.public_key {
+            Some(key) => public(&self.label, key),
+            None => Secret::new(&self.label, self.value.clone().unwrap()),
+        }
+    }
 }
 
 /// What the verifier says.
@@ -84,7 +103,7 @@ impl Case {
         let request = self.wire.request();
         let secrets = self.secrets();
         let params: Vec<_> = self.params.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        let judged = judge(&Inquiry {
+        let inquiry = Inquiry {
             request: &request,
             url: Some(&self.wire.url),
             provider: Some(provider),
@@ -95,8 +114,12 @@ impl Case {
             at: Timestamp::from_seconds(self.now_unix),
             params: &params,
             published: None,
-        });
-        let codes = judged.causes.into_iter().map(|cause| cause.code).collect();
-        Some(Explained { verdict: judged.verdict, codes })
+        };
+        let others: Vec<_> = self.others.iter().map(Other::secret).collect();
+        let nearby: Vec<_> = self.nearby.iter().map(Wire::request).collect();
+        let context = Context { secrets: &others, requests: &nearby, ..Context::default() };
+        let found = explain(&inquiry, &context);
+        let kept = found.causes.into_iter().filter(|cause| cause.state != CauseState::RuledOut);
+        Some(Explained { verdict: found.verdict, codes: kept.map(|cause| cause.code).collect() })
     }
 }
