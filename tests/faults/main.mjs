@@ -58,20 +58,30 @@ function line(row, fault, found) {
   };
 }
 
+// What two faults leave alike is one pair: the words that name them aside, the same request and the same knowledge.
+const alike = ({ row, fault, group, expect, ...rest }) => JSON.stringify(rest);
+
 const only = process.env.FAULTS_ROW;
-let [count, same] = [0, 0];
+let [count, without, repeated] = [0, 0, 0];
 for (const row of rows.filter(({ row: name }) => !only || name === only)) {
+  const seen = new Set();
   for (const fault of faults) {
     const found = await fault.run(row, lab).catch((error) => { throw new Error(`${row.row}, ${fault.name}: ${error.stack}`); });
     if (!found) {
-      same += 1;
+      without += 1;
       continue;
     }
+    const made = line(row, fault, found);
+    if (seen.has(alike(made))) {
+      repeated += 1;
+      continue;
+    }
+    seen.add(alike(made));
     count += 1;
-    process.stdout.write(`${JSON.stringify(line(row, fault, found))}\n`);
+    process.stdout.write(`${JSON.stringify(made)}\n`);
   }
 }
-process.stdout.write(`${JSON.stringify({ rows: rows.length, faults: faults.length - 1, requests: count, without_effect: same })}\n`);
+process.stdout.write(`${JSON.stringify({ rows: rows.length, faults: faults.length - 1, requests: count, without_effect: without, repeated })}\n`);
 python.end();
 php.end();
 await proxies.end();
