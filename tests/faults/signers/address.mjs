@@ -12,12 +12,14 @@ const sortedForm = ({ url, body }) => {
 const TOKEN = { kind: 'hex-text', secret: '0a1b2c3d4e5f60718293a4b5c6d7e8f9', other: 'ffffffff4e5f60718293a4b5c6d7e8f9' };
 const message = { whole: ({ id, name }) => ({ CallSid: id, From: '+14158675309', To: '+18005551212', Body: `Hi ${name ?? 'Zoë 🚀'}, a/b & c` }) };
 
-// https://www.contentful.com/developers/docs/webhooks/request-verification/: method, path, chosen headers, body.
+// https://www.contentful.com/developers/docs/webhooks/request-verification/: method, path (its query encoded once more,
+// as one text), chosen headers, body.
 const canonical = ({ method, url, head, body }) => {
   const { pathname, search } = new URL(url);
   const signed = head.find(([name]) => name === 'x-contentful-signed-headers')[1].split(',');
   const lower = new Map(head.map(([name, value]) => [name.toLowerCase(), value]));
-  return [[method, pathname + search, signed.map((name) => `${name}:${lower.get(name)}`).join(';'), ''].join('\n'), body];
+  const path = encodeURI(search ? `${pathname}?${encodeURIComponent(search.slice(1))}` : pathname);
+  return [[method, path, signed.map((name) => `${name}:${lower.get(name)}`).join(';'), ''].join('\n'), body];
 };
 
 const contentful = () => [
