@@ -4,6 +4,7 @@ import { fault, lower, withHeader, without } from './kit.mjs';
 const header = (name, run) => fault('header', name, async (row, lab) => (row.header ? run(row, await lab.signed(row), lab) : null));
 const renamed = (name, change) => header(name, async (row, signed, lab) => {
   const other = await change(row.header, lab);
+  if (lower(other) === lower(row.header)) return null;
   return { request: withHeader(signed, row.header, (_, value) => [other, value]), expect: ['header_renamed'] };
 });
 const dropped = (what, pick) => header(`${what} header missing`, (row, signed) => {
