@@ -1,7 +1,8 @@
 //! Takes single values out of a JSON text without building the rest.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// A longer text is cut where it is shown, and counts as absent where it names something.
@@ -48,9 +49,12 @@ impl Default for Tree {
 /// The deepest pointer that is followed; also what bounds the recursion over hostile JSON.
 const DEEPEST: usize = 16;
 
+/// The token that leads into a text which is JSON itself, or base64 of some: `/Message/(json)/id`.
+const INSIDE: &str = "(json)";
+
 impl Tree {
     /// Adds a JSON pointer (RFC 6901) whose value goes into `slot`; `false` where it is not one. `*` is the first
-    /// element of a list.
+    /// element of a list, and [`INSIDE`] leads into a text.
     pub(crate) fn add(&mut self, pointer: &str, slot: usize) -> bool {
         let Some(path) = pointer.strip_prefix('/') else { return false };
         if path.split('/').count() > DEEPEST {
@@ -116,6 +120,18 @@ impl Take<'_> {
         }
     }
 
+    /// Reads on inside a text, where somebody wants to know what stands there: SNS and Pub/Sub wrap events like that.
+    fn read_inside(self, text: &str) {
+        let children = &self.tree.nodes[self.at].children;
+        let Some((_, at)) = children.iter().find(|(name, _)| name == INSIDE) else { return };
+        let json = match text.trim_start().as_bytes() {
+            [b'{' | b'[', ..] => Cow::Borrowed(text.as_bytes()),
+            packed => Cow::Owned(STANDARD.decode(packed).unwrap_or_default()),
+        };
+        let mut reader = serde_json::Deserializer::from_slice(&json);
+        let _ = Take { tree: self.tree, at: *at, slots: self.slots }.deserialize(&mut reader);
+    }
+
     fn note_other_key(&mut self, key: &str) {
         let Some((name, slot)) = &self.tree.other else { return };
         let slot = self.slots.get_mut(*slot).filter(|slot| self.at == 0 && slot.is_none() && key != name);
@@ -162,6 +178,7 @@ impl<'de> Visitor<'de> for Take<'_> {
 
     fn visit_str<E>(mut self, value: &str) -> Result<(), E> {
         self.keep(value);
+        self.read_inside(value);
         Ok(())
     }
 
@@ -261,6 +278,14 @@ mod tests {
         assert_eq!(plucked(r#"{"id":"e1","data":{"x":"#, &["/id", "/data/x"]), [Some("e1".to_owned()), None]);
         assert_eq!(plucked("not json", &["/id"]), [None]);
         assert_eq!(plucked("\u{feff}{\"id\":1}", &["/id"]), [Some("1".to_owned())]);
+    }
+
+    #[test]
+    fn texts_that_are_json_themselves_are_read_on() {
+        let json = r#"{"text":" {\"a\":[1,\"x\"]}","packed":"eyJhIjpbMSwieCJdfQ==","plain":"a"}"#;
+        let pointers = ["/text/(json)/a/1", "/packed/(json)/a/1", "/plain/(json)/a/1", "/plain"];
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(plucked(json, &pointers), [text("x"), text("x"), None, text("a")]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ A provider is a file of data, and this page is made of those files: whoever find
 ends with the sources of its facts, and with those facts that the sources don't confirm.
 
 How to read the places: `{header:Name}` is a header, `{/a/b}` a JSON pointer into the body, `{form:x}` and `{query:x}`
-are fields of the form and of the query, `{xml:x}` is an element. `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}` and
+are fields of the form and of the query, `{xml:x}` is an element; `(json)` leads into a text that is JSON itself. `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}` and
 `{path_query}` are the request as it came, byte for byte. Of several texts the first one counts whose places are all there.
 
 ";

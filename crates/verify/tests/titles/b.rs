@@ -5,6 +5,7 @@ pub(crate) const ROWS: &str = "\
 airtable | airtable | ping | ping | id | base appGr33nh0use01x7, webhook ach643710215880
 asana | asana | task.added | task.added | no id | task 1211643710215880 in project 1209917634401125
 asana | asana | task.changed | task.changed | no id | task 1211643710215880: due_on
+aws_sns | aws_sns | Bounce | Bounce | id | bjoern@example.com: Permanent, Your tomatoes are ripe 🍅
 aws_sns | aws_sns | Notification | Notification | id | ALARM: Frost in bed 3 in EU (Frankfurt)
 aws_sns | aws_sns | SubscriptionConfirmation | SubscriptionConfirmation | id | greenhouse-alarms: You have chosen to subscribe to the topic arn:aws:sns:eu-central-1:123456789012:greenhouse-alarms.
 aws_sns | aws_sns | UnsubscribeConfirmation | UnsubscribeConfirmation | id | greenhouse-alarms: You have chosen to deactivate a subscription of the topic arn:aws:sns:eu-central-1:123456789012:gree…
@@ -37,6 +38,7 @@ fireflies | fireflies | meeting.transcribed | meeting.transcribed | id | Zoë's 
 gocardless | gocardless | mandates.cancelled | mandates.cancelled | id | mandate MD000MQ7ZJ5N8X: bank_account_closed
 gocardless | gocardless | payments.confirmed | payments.confirmed | id | payment PM0042XQ7ZJ5N8: payment_confirmed
 google_pubsub | google_pubsub | OBJECT_FINALIZE | OBJECT_FINALIZE | id | beet-3/märz.jpg in greenhouse-photos
+google_pubsub | google_pubsub | harvest.weighed | harvest.weighed | id | 12.4 kg of tomatoes from bed 3
 google_pubsub | google_pubsub | message | message | id | Zoë’s bed 3
 hubspot | hubspot | contact.creation | contact.creation | id | contact 151723405
 hubspot | hubspot | contact.propertyChange | contact.propertyChange | id | 151723405: firstname is Zoë
