@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::{Explain, HeaderError, HeaderLines, HttpVersion, Request, Timestamp};
 use serde::Deserialize;
 
-use crate::{Provider, catalogue::sample_file, form};
+use crate::{Algorithm, Provider, Scheme, catalogue::sample_file, form, scheme::KeyMode};
 
 /// The header lines of a provider's samples.
 #[derive(Debug, Clone, Deserialize)]
@@ -200,21 +200,39 @@ pub struct TestSecret {
     pub value: &'static str,
 }
 
-/// The public test secret of a provider, in the writing of its keys.
+/// The public test secret of a provider, in the writing of its keys; a private key where its own is private.
 pub fn test_secret(provider: &Provider) -> TestSecret {
-    use crate::scheme::KeyMode::{Basic, Hex, Whsec, WhsecOrUtf8, WhsecRequired};
-    let symmetric = |scheme: &&crate::Scheme| !scheme.takes_public_key() && !scheme.signature.is_empty();
-    let key = provider.schemes.iter().find(symmetric).map(|scheme| scheme.key).unwrap_or_default();
-    let (name, value) = match key {
-        // What follows whsec_ is base64 of "hookmitt-public-test-key".
-        Whsec | WhsecOrUtf8 | WhsecRequired => {
-            ("hookmitt-test-whsec", "whsec_aG9va21pdHQtcHVibGljLXRlc3Qta2V5")
+    let signs = |scheme: &&Scheme| scheme.algorithm != Algorithm::None && !scheme.signature.is_empty();
+    let symmetric = provider.schemes.iter().filter(signs).find(|scheme| !scheme.takes_public_key());
+    let Some(scheme) = symmetric.or_else(|| provider.schemes.iter().find(signs)) else { return PLAIN };
+    match scheme.algorithm {
+        Algorithm::Ed25519 => key("hookmitt-test-ed25519", include_str!("../keys/ed25519.pem")),
+        Algorithm::EcdsaP256Sha256 | Algorithm::JwtEs256 => {
+            key("hookmitt-test-p256", include_str!("../keys/p256.pem"))
         }
-        crate::scheme::KeyMode::Base64 => ("hookmitt-test-base64", "aG9va21pdHQtcHVibGljLXRlc3Qta2V5"),
-        Hex => ("hookmitt-test-hex", "686f6f6b6d6974742d7075626c69632d746573742d6b6579"),
-        Basic => ("hookmitt-test-password", "hookmitt:test-password"),
-        _ if provider.id == "stripe" => ("hookmitt-test-stripe", "whsec_hookmitt_test_secret"),
-        _ => ("hookmitt-test-secret", "hookmitt-test-secret"),
-    };
+        Algorithm::RsaSha1 | Algorithm::RsaSha256 | Algorithm::JwtRs256 => {
+            key("hookmitt-test-rsa", include_str!("../keys/rsa.pem"))
+        }
+        _ if provider.id == "stripe" => key("hookmitt-test-stripe", "whsec_hookmitt_test_secret"),
+        _ => in_writing(scheme.key),
+    }
+}
+
+const PLAIN: TestSecret = key("hookmitt-test-secret", "hookmitt-test-secret");
+
+const fn key(name: &'static str, value: &'static str) -> TestSecret {
     TestSecret { name, value }
+}
+
+fn in_writing(mode: KeyMode) -> TestSecret {
+    match mode {
+        // What follows whsec_ is base64 of "hookmitt-public-test-key".
+        KeyMode::Whsec | KeyMode::WhsecOrUtf8 | KeyMode::WhsecRequired => {
+            key("hookmitt-test-whsec", "whsec_aG9va21pdHQtcHVibGljLXRlc3Qta2V5")
+        }
+        KeyMode::Base64 => key("hookmitt-test-base64", "aG9va21pdHQtcHVibGljLXRlc3Qta2V5"),
+        KeyMode::Hex => key("hookmitt-test-hex", "686f6f6b6d6974742d7075626c69632d746573742d6b6579"),
+        KeyMode::Basic => key("hookmitt-test-password", "hookmitt:test-password"),
+        _ => PLAIN,
+    }
 }

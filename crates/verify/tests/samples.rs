@@ -10,17 +10,18 @@ use hookmitt_verify::{
 const AT: Timestamp = Timestamp::from_seconds(1_750_000_000);
 const URL: &str = "https://hooks.example.com/in";
 
-/// What is wrong with a signed sample; `None` where it is valid, or where only the provider can sign.
+/// What is wrong with a signed sample; `None` where it is valid, or where its provider signs nothing.
 fn complaint(provider: &'static Provider, kind: &str) -> Option<String> {
     let made = sample(provider, Some(kind), "0197-sample", AT).unwrap();
     let secret = test_secret(provider).value;
     let url = made.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{URL}?{query}"));
-    let params: Vec<_> =
-        provider.params.iter().map(|param| (param.name.clone(), "configured".to_owned())).collect();
+    // The topic stands in the sample itself.
+    let asked = provider.params.iter().filter(|param| param.name != "topic_arn");
+    let params: Vec<_> = asked.map(|param| (param.name.clone(), "configured".to_owned())).collect();
     let by = SignBy { url: Some(&url), params: &params, ..SignBy::new(provider, secret.as_bytes(), AT) };
     let signed = match sign(&by, &made) {
         Ok(signed) => signed,
-        Err(SignError::SignsNothing(_) | SignError::PrivateKey(_)) => return None,
+        Err(SignError::SignsNothing(_)) => return None,
         Err(error) => return Some(format!("{} {kind}: {error}", provider.id)),
     };
     let url = signed.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{URL}?{query}"));
@@ -36,7 +37,7 @@ fn complaint(provider: &'static Provider, kind: &str) -> Option<String> {
         params: &params,
         published: None,
     });
-    let right = matches!(judged.verdict, Verdict::Valid | Verdict::Unsupported);
+    let right = judged.verdict == Verdict::Valid;
     (!right).then(|| format!("{} {kind}: {} {:?}", provider.id, judged.verdict, judged.causes))
 }
 
