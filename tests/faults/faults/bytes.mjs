@@ -9,7 +9,7 @@ const python = (op) => (body, lab) => lab.python(op, body);
 const latin = { order: { name: 'Zoë Ångström' }, applies: isJson, values: null };
 const bytes = (name, group, expect, change, more = {}) => bodyFault(group, name, expect, change, { values: null, ...more });
 const written = (change) => (row, lab) => ({ write: async (value, about) => change(await lab.writers[row.style](value, about)) });
-const appended = (end) => ({ order: written((body) => Buffer.concat([body, Buffer.from(end)])) });
+const appended = (end) => ({ order: written((body) => (body.at(-1) === 0x0a ? body : Buffer.concat([body, Buffer.from(end)]))) });
 const dos = { order: written((body) => Buffer.from(body.toString().replace(/\r?\n/g, '\r\n'))), applies: isJson };
 
 const compressed = (compress, coding) => (body, _lab, signed) => {

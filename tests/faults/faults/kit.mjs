@@ -30,7 +30,8 @@ export function bodyFault(group, name, expect, change, { applies = () => true, o
       const signed = await lab.signed(row, typeof order === 'function' ? order(row, lab) : order);
       const body = await change(signed.body, lab, signed, row);
       if (body === null || body.equals(signed.body)) return null;
-      return { request: withBody(signed, body, keepLength), expect: row.covers === 'body' ? expect : [values].flat() };
+      const codes = row.eitherEscape && group === 'json' ? [...expect, 'valid'] : expect;
+      return { request: withBody(signed, body, keepLength), expect: row.covers === 'body' ? codes : [values].flat() };
     },
   };
 }

@@ -78,7 +78,7 @@ export default [
     content: ({ stamp, body }) => [stamp, body],
   }),
   recipe({
-    row: 'box', header: 'BOX-SIGNATURE-PRIMARY', enc: 'base64', secret: 'SamplePrimaryKey', other: 'OtherPrimaryKey', style: 'php', keysByPlace: true,
+    row: 'box', header: 'BOX-SIGNATURE-PRIMARY', enc: 'base64', secret: 'SamplePrimaryKey', other: 'OtherPrimaryKey', style: 'php', keysByPlace: true, eitherEscape: true,
     time: { unit: 'offset', header: 'BOX-DELIVERY-TIMESTAMP', tolerance: 600, future: true },
     headers: () => [['BOX-DELIVERY-ID', 'f96bb54b'], ['BOX-SIGNATURE-VERSION', '1'], ['BOX-SIGNATURE-ALGORITHM', 'HmacSHA256']],
     content: ({ stamp, body }) => [body, stamp],
