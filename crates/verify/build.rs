@@ -1,4 +1,4 @@
-//! Lists the provider files and the sample bodies, so that each is embedded under its name.
+//! Lists the provider files, the sample bodies and the framework fixes, so that each is embedded under its name.
 
 use std::{
     fmt::Write as _,
@@ -15,8 +15,11 @@ fn main() {
         let name = path.file_name().unwrap_or_default();
         format!("{}/{}", folder.to_string_lossy(), name.to_string_lossy())
     });
+    let catalogue = std::mem::take(&mut code);
+    list(&mut code, "FIX_FILES", &files(&root.join("fixes")), |path| stem(path).to_owned());
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
-    fs::write(out.join("catalogue_files.rs"), code).expect("the output folder can be written");
+    fs::write(out.join("catalogue_files.rs"), catalogue).expect("the output folder can be written");
+    fs::write(out.join("fix_files.rs"), code).expect("the output folder can be written");
 }
 
 /// Every file below a folder, in order.

@@ -14,6 +14,7 @@ mod diagnosis;
 mod evidence;
 mod explain;
 mod facts;
+mod fixes;
 mod form;
 mod generic;
 mod json_edit;

@@ -91,6 +91,14 @@ pub(crate) struct SampleEvent {
     pub(crate) headers: Vec<(String, String)>,
 }
 
+impl SampleHead {
+    /// What the provider calls itself in its requests.
+    pub(crate) fn user_agent(&self) -> Option<&str> {
+        let line = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("User-Agent"));
+        line.map(|(_, value)| value.as_str())
+    }
+}
+
 fn post() -> String {
     "POST".to_owned()
 }

@@ -1,8 +1,8 @@
 //! Why a verdict is what it is. Capture never asks: this tries more than a sender would wait for.
 
-use hookmitt_event::{CauseState, ExplainedCause, Explanation, Request, SecretFit, Verdict};
+use hookmitt_event::{CauseState, CodeFix, ExplainedCause, Explanation, Request, SecretFit, Verdict};
 
-use crate::{Evidence, Inquiry, Judgement, Secret, evidence, judge};
+use crate::{Evidence, Inquiry, Judgement, Secret, evidence, fixes::code_fix, judge};
 
 /// What else is known of an event's surroundings: suppositions are tried with it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,8 +40,15 @@ pub fn explain(inquiry: &Inquiry<'_>, context: &Context<'_>) -> Explanation {
         rebuilt_body_base64: None,
         body_note: None,
         secrets,
-        fix: None,
+        fix: fix(inquiry, &judgement),
     }
+}
+
+fn fix(inquiry: &Inquiry<'_>, judgement: &Judgement) -> Option<CodeFix> {
+    let lines = inquiry.request.headers.iter();
+    let clues: Vec<_> =
+        lines.filter_map(|line| Some((line.name, std::str::from_utf8(line.value).ok()?))).collect();
+    judgement.causes.first().and_then(|cause| code_fix(&cause.code, inquiry.provider, &clues))
 }
 
 fn likely(cause: &hookmitt_event::Cause) -> ExplainedCause {

@@ -1,0 +1,157 @@
+//! What to change in a receiver's code, for each framework: the embedded files of `fixes/`.
+//!
+//! A file holds one snippet for each thing that can be mended, as a comparison: a line begins with `-` where it goes,
+//! with `+` where it comes, and with a space where it stays.
+
+use std::sync::LazyLock;
+
+use hookmitt_event::{CodeFix, FixKind, FixLine, FrameworkFix};
+use serde::Deserialize;
+
+use crate::Provider;
+
+/// How much of a header is shown as the reason of a guess, in letters.
+const LONGEST_WHY: usize = 40;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Framework {
+    #[serde(skip)]
+    id: String,
+    name: String,
+    /// Its place among the others.
+    rank: u32,
+    /// Header lines that speak for it: a name, or a name and how its value begins.
+    #[serde(default)]
+    clues: Vec<String>,
+    raw_body: String,
+    public_url: String,
+}
+
+include!(concat!(env!("OUT_DIR"), "/fix_files.rs"));
+
+static FRAMEWORKS: LazyLock<Vec<Framework>> =
+    LazyLock::new(|| read(FIX_FILES).expect("a test reads the embedded fixes"));
+
+fn read(files: &[(&str, &str)]) -> Result<Vec<Framework>, String> {
+    let framework = |(id, text): &(&str, &str)| {
+        let read: Framework = toml::from_str(text).map_err(|error| format!("{id}: {error}"))?;
+        Ok(Framework { id: (*id).to_owned(), ..read })
+    };
+    let mut all = files.iter().map(framework).collect::<Result<Vec<_>, String>>()?;
+    all.sort_by_key(|framework| framework.rank);
+    Ok(all)
+}
+
+/// What a change to the code mends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slip {
+    /// The body was read as something else than bytes before its signature was checked.
+    RawBody,
+    /// The URL that the receiver sees is not the one that was called.
+    PublicUrl,
+}
+
+impl Slip {
+    /// The slip behind a cause; `None` where no code mends it.
+    fn of(cause: &str) -> Option<Self> {
+        Some(match cause {
+            "body_reserialized" | "newline_changed" | "bom_added" | "form_changed" | "charset_changed"
+            | "body_decoded" | "body_truncated" => Self::RawBody,
+            "url_mismatch" => Self::PublicUrl,
+            _ => return None,
+        })
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::RawBody => "Pass the raw body on",
+            Self::PublicUrl => "Verify the public URL",
+        }
+    }
+
+    fn snippet(self, framework: &Framework) -> &str {
+        match self {
+            Self::RawBody => &framework.raw_body,
+            Self::PublicUrl => &framework.public_url,
+        }
+    }
+}
+
+/// The change to a receiver's code that mends a cause; `None` where no code does.
+///
+/// `clues` are header lines as pairs of name and text: those of the request, which a receiver may have passed on, and
+/// those of its answers.
+pub(crate) fn code_fix(cause: &str, provider: Option<&Provider>, clues: &[(&str, &str)]) -> Option<CodeFix> {
+    let slip = Slip::of(cause)?;
+    let guess = guess(provider, clues);
+    let fix = |framework: &Framework| {
+        let why = guess.as_ref().filter(|(id, _)| *id == framework.id).map(|(_, why)| why.clone());
+        FrameworkFix {
+            id: framework.id.clone(),
+            name: framework.name.clone(),
+            guessed: why.is_some(),
+            why,
+            lines: lines(&filled(slip.snippet(framework), provider)),
+        }
+    };
+    let mut frameworks: Vec<_> = FRAMEWORKS.iter().map(fix).collect();
+    frameworks.sort_by_key(|framework| !framework.guessed);
+    Some(CodeFix { title: slip.title().to_owned(), frameworks })
+}
+
+fn filled(snippet: &str, provider: Option<&Provider>) -> String {
+    let (id, name) =
+        provider.map_or(("sender", "the sender"), |provider| (provider.id.as_str(), provider.name.as_str()));
+    snippet.replace("{path}", &format!("/webhooks/{id}")).replace("{Provider}", name)
+}
+
+fn lines(snippet: &str) -> Vec<FixLine> {
+    let line = |line: &str| {
+        let kind = match line.as_bytes().first() {
+            Some(b'-') => FixKind::Del,
+            Some(b'+') => FixKind::Add,
+            _ => FixKind::Same,
+        };
+        FixLine { kind, text: line.get(2..).unwrap_or_default().to_owned() }
+    };
+    snippet.lines().map(line).collect()
+}
+
+/// The framework that the receiver seems to be written with, and the header line that says so. What a client calls
+/// itself says least, so it is asked last.
+fn guess(provider: Option<&Provider>, clues: &[(&str, &str)]) -> Option<(&'static str, String)> {
+    let own = provider.and_then(|provider| provider.sample.as_ref()?.user_agent()).map(product);
+    let is_agent = |name: &str| name.eq_ignore_ascii_case("User-Agent");
+    let (agents, named): (Vec<_>, Vec<_>) = clues.iter().copied().partition(|(name, _)| is_agent(name));
+    let agents: Vec<_> = agents.into_iter().filter(|(_, text)| Some(product(text)) != own).collect();
+    [named, agents]
+        .iter()
+        .find_map(|clues| FRAMEWORKS.iter().find_map(|framework| framework.hinted_at(clues)))
+}
+
+/// What comes before the version.
+fn product(agent: &str) -> &str {
+    agent.split(['/', ' ']).next().unwrap_or_default()
+}
+
+impl Framework {
+    fn hinted_at(&'static self, clues: &[(&str, &str)]) -> Option<(&'static str, String)> {
+        let (name, text) = self.clues.iter().find_map(|clue| {
+            let (name, start) = clue.split_once(": ").unwrap_or((clue, ""));
+            let begins = |text: &str| {
+                text.as_bytes()
+                    .get(..start.len())
+                    .is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+            };
+            clues.iter().find(|(known, text)| known.eq_ignore_ascii_case(name) && begins(text))
+        })?;
+        // A cookie's value is nobody's business.
+        let shown = text.split(['=', ';']).next().unwrap_or_default();
+        let shown: String = shown.chars().filter(|letter| !letter.is_control()).take(LONGEST_WHY).collect();
+        Some((&self.id, format!("{}: {shown}", name.to_ascii_lowercase())))
+    }
+}
+
+#[cfg(test)]
+mod tests;
