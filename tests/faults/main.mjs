@@ -20,7 +20,7 @@ import { startProxies } from './software/proxies.mjs';
 import { writersWith } from './software/writers.mjs';
 
 const here = new URL('.', import.meta.url).pathname;
-const python = peer(process.env.FAULTS_PYTHON ?? 'python3', [`${here}software/peer.py`], { PYTHONPATH: `${here}python_modules` });
+const python = peer('python3', [`${here}software/peer.py`], { PYTHONPATH: `${here}python_modules` });
 const php = peer('php', [`${here}software/peer.php`]);
 const proxies = await startProxies();
 const writers = writersWith(python, php);
@@ -52,7 +52,11 @@ function line(row, fault, found) {
     secrets: found.secrets ?? (keyed ? [row.secret] : []),
     public_key: keyed ? null : (found.publicKey ?? row.publicKey),
     params: row.params,
-    others: (found.others ?? []).map(({ label, value, publicKey }) => ({ label, value: value ?? null, public_key: publicKey ?? null })),
+    others: (found.others ?? []).map(({ label, value, publicKey }) => ({
+      label,
+      value: value ?? null,
+      public_key: publicKey ?? null,
+    })),
     nearby: (found.nearby ?? []).map(onWire),
     now_unix: NOW,
   };
@@ -66,7 +70,9 @@ let [count, without, repeated] = [0, 0, 0];
 for (const row of rows.filter(({ row: name }) => !only || name === only)) {
   const seen = new Set();
   for (const fault of faults) {
-    const found = await fault.run(row, lab).catch((error) => { throw new Error(`${row.row}, ${fault.name}: ${error.stack}`); });
+    const found = await fault.run(row, lab).catch((error) => {
+      throw new Error(`${row.row}, ${fault.name}: ${error.stack}`);
+    });
     if (!found) {
       without += 1;
       continue;
@@ -81,7 +87,9 @@ for (const row of rows.filter(({ row: name }) => !only || name === only)) {
     process.stdout.write(`${JSON.stringify(made)}\n`);
   }
 }
-process.stdout.write(`${JSON.stringify({ rows: rows.length, faults: faults.length, requests: count, without_effect: without, repeated })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ rows: rows.length, faults: faults.length, requests: count, without_effect: without, repeated })}\n`,
+);
 python.end();
 php.end();
 await proxies.end();

@@ -7,10 +7,18 @@ const SORTED = ['body_reserialized', 'no_match'];
 const express = (app) => async (_body, lab, signed) => (await lab.express(app, signed)).body;
 const flask = (op) => (body, lab) => lab.python(op, body);
 const php = (op) => (body, lab) => lab.php(op, body);
-const json = (name, change, expect = RESERIALIZED, more = {}) => bodyFault('json', name, expect, change, { applies: isJson, ...more });
+const json = (name, change, expect = RESERIALIZED, more = {}) =>
+  bodyFault('json', name, expect, change, { applies: isJson, ...more });
 const form = (name, change, expect = ['form_changed']) => bodyFault('form', name, expect, change, { applies: isForm });
 
-const prices = { order: (row, lab) => ({ write: async (value, about) => Buffer.from((await lab.writers[row.style](value, about)).toString().replace(/"amount":( ?)1999/, '"amount":$110.00')) }) };
+const prices = {
+  order: (row, lab) => ({
+    write: async (value, about) =>
+      Buffer.from(
+        (await lab.writers[row.style](value, about)).toString().replace(/"amount":( ?)1999/, '"amount":$110.00'),
+      ),
+  }),
+};
 
 export default [
   json('Express: JSON.stringify', express('JSON.stringify')),
@@ -43,9 +51,14 @@ export default [
   form('Django: QueryDict.urlencode', flask('django form')),
   form('PHP: http_build_query', php('http_build_query')),
   form('PHP: http_build_query, RFC 3986', php('http_build_query rfc3986')),
-  ...[['Express: the form as JSON', 'form as JSON'], ['Express: decodeURIComponent', 'decodeURIComponent']].map(([name, app]) =>
-    bodyFault('form', name, ['form_changed'], express(app), { applies: isForm, values: null })),
-  ...[['Express: the payload parsed', 'payload as JSON'], ['Express: the payload field', 'payload field']].map(([name, app]) =>
-    bodyFault('form', name, ['form_changed'], express(app), { applies: (row) => row.style === 'payload' })),
+  ...[
+    ['Express: the form as JSON', 'form as JSON'],
+    ['Express: decodeURIComponent', 'decodeURIComponent'],
+  ].map(([name, app]) => bodyFault('form', name, ['form_changed'], express(app), { applies: isForm, values: null })),
+  ...[
+    ['Express: the payload parsed', 'payload as JSON'],
+    ['Express: the payload field', 'payload field'],
+  ].map(([name, app]) =>
+    bodyFault('form', name, ['form_changed'], express(app), { applies: (row) => row.style === 'payload' }),
+  ),
 ];
-

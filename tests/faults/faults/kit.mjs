@@ -13,15 +13,26 @@ export function withBody(request, body, keepLength = false) {
   return { ...request, headers: request.headers.map(length), body };
 }
 
-export const without = (request, ...names) => ({ ...request, headers: request.headers.filter(([name]) => !names.some((other) => lower(other) === lower(name))) });
+export const without = (request, ...names) => ({
+  ...request,
+  headers: request.headers.filter(([name]) => !names.some((other) => lower(other) === lower(name))),
+});
 
 export const withHeader = (request, header, change) => ({
   ...request,
-  headers: request.headers.map(([name, value]) => (lower(name) === lower(header) ? change(name, value) : [name, value])),
+  headers: request.headers.map(([name, value]) =>
+    lower(name) === lower(header) ? change(name, value) : [name, value],
+  ),
 });
 
 /// A fault of the body. `order` is what the sender is asked for, `change` what the software makes of the body.
-export function bodyFault(group, name, expect, change, { applies = () => true, order = {}, keepLength = false, values = 'valid' } = {}) {
+export function bodyFault(
+  group,
+  name,
+  expect,
+  change,
+  { applies = () => true, order = {}, keepLength = false, values = 'valid' } = {},
+) {
   return {
     name,
     group,

@@ -83,7 +83,15 @@ export function event(row, about) {
 
 /// Signs one event: {method, url, headers, body}.
 export async function sign(row, order, writers) {
-  const about = { method: row.method, url: row.url, alg: row.alg, secret: row.secret, id: row.newId?.() ?? 'evt_0001', now: NOW, ...order };
+  const about = {
+    method: row.method,
+    url: row.url,
+    alg: row.alg,
+    secret: row.secret,
+    id: row.newId?.() ?? 'evt_0001',
+    now: NOW,
+    ...order,
+  };
   about.stamp ??= row.time ? units[row.time.unit](about.now) : '';
   about.head = [['Host', new URL(about.url).host], ...row.headers(about), ['Content-Type', row.type]];
   about.shape ??= (bytes) => bytes.toString(row.enc);

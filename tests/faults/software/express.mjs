@@ -26,7 +26,7 @@ const APPS = {
   'form as JSON': [form(false), ({ body }) => JSON.stringify(body)],
   'payload as JSON': [form(false), ({ body }) => JSON.stringify(JSON.parse(body.payload))],
   'payload field': [form(false), ({ body }) => body.payload],
-  'decodeURIComponent': [text('utf-8'), ({ body }) => decodeURIComponent(body.replaceAll('+', ' '))],
+  decodeURIComponent: [text('utf-8'), ({ body }) => decodeURIComponent(body.replaceAll('+', ' '))],
   'text latin1': [text('latin1'), ({ body }) => body],
   'raw inflated': [express.raw({ type: () => true, inflate: true }), ({ body }) => body],
   'read already': [drained, ({ body }) => body ?? ''],
@@ -43,7 +43,15 @@ const ports = new Map();
 async function start(name) {
   const [parser, write] = APPS[name];
   const app = express();
-  app.use(parser, answering((request) => ({ method: request.method, url: request.url, headers: pairs(request.rawHeaders), body: write(request) })));
+  app.use(
+    parser,
+    answering((request) => ({
+      method: request.method,
+      url: request.url,
+      headers: pairs(request.rawHeaders),
+      body: write(request),
+    })),
+  );
   const server = createServer(app);
   const port = await listen(server);
   server.unref();

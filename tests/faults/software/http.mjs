@@ -7,14 +7,26 @@ export async function read(stream) {
   return Buffer.concat(parts);
 }
 
-export const listen = (server, port = 0) => new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server.address().port)));
+export const listen = (server, port = 0) =>
+  new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server.address().port)));
 export const pairs = (raw) => raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1]]] : []));
 
 /// Calls the path of a signed request at 127.0.0.1; the answer is JSON of what was seen there.
 export async function send(port, { method, url, headers, body }, path) {
   const { pathname, search } = new URL(url);
   const answer = await new Promise((resolve, reject) => {
-    const call = open({ host: '127.0.0.1', port, method, path: path ?? pathname + search, headers: headers.flat(), setHost: false, agent: false }, resolve);
+    const call = open(
+      {
+        host: '127.0.0.1',
+        port,
+        method,
+        path: path ?? pathname + search,
+        headers: headers.flat(),
+        setHost: false,
+        agent: false,
+      },
+      resolve,
+    );
     call.on('error', reject);
     call.end(body);
   });
@@ -32,9 +44,12 @@ export function answering(handle) {
 }
 
 /// A handler behind a proxy: it builds the URL as a framework does, from the Host header that it sees.
-export const handler = () => createServer(answering(async (request) => ({
-  method: request.method,
-  url: `http://${request.headers.host}${request.url}`,
-  headers: pairs(request.rawHeaders),
-  body: await read(request),
-})));
+export const handler = () =>
+  createServer(
+    answering(async (request) => ({
+      method: request.method,
+      url: `http://${request.headers.host}${request.url}`,
+      headers: pairs(request.rawHeaders),
+      body: await read(request),
+    })),
+  );

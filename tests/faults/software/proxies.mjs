@@ -10,7 +10,18 @@ import httpProxy from 'http-proxy';
 import { handler, listen, send } from './http.mjs';
 
 // The `server` blocks of nginx.conf, in its order.
-const SERVERS = ['plain', 'forwarded', 'stripped', 'prefixed', 'port', 'query dropped', 'slash', 'silent', 'auth renamed', 'auth dropped'];
+const SERVERS = [
+  'plain',
+  'forwarded',
+  'stripped',
+  'prefixed',
+  'port',
+  'query dropped',
+  'slash',
+  'silent',
+  'auth renamed',
+  'auth dropped',
+];
 
 async function freePort() {
   const server = createServer();
@@ -23,10 +34,18 @@ async function startNginx(backend) {
   const folder = mkdtempSync(join(tmpdir(), 'faults-nginx-'));
   const ports = [];
   for (const _ of SERVERS) ports.push(await freePort());
-  let conf = readFileSync(new URL('nginx.conf', import.meta.url), 'utf8').replaceAll('@folder@', folder).replaceAll('@backend@', `127.0.0.1:${backend}`);
-  ports.forEach((port, at) => { conf = conf.replaceAll(`@port${at}@`, `127.0.0.1:${port}`); });
+  let conf = readFileSync(new URL('nginx.conf', import.meta.url), 'utf8')
+    .replaceAll('@folder@', folder)
+    .replaceAll('@backend@', `127.0.0.1:${backend}`);
+  ports.forEach((port, at) => {
+    conf = conf.replaceAll(`@port${at}@`, `127.0.0.1:${port}`);
+  });
   writeFileSync(join(folder, 'nginx.conf'), conf);
-  const child = spawn('nginx', ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr', '-g', 'daemon off;'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(
+    'nginx',
+    ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr', '-g', 'daemon off; master_process off;'],
+    { stdio: ['ignore', 'ignore', 'inherit'] },
+  );
   const gone = new Promise((resolve) => child.on('exit', resolve));
   const end = async () => {
     child.kill('SIGTERM');

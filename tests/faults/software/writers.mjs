@@ -24,5 +24,12 @@ export const writersWith = (python, php) => {
 function flat(value) {
   const { data, ...rest } = value;
   if (!data) return rest;
-  return { token: 'x', command: '/do it', text: `a b, ${data.name}`, response_url: 'https://hooks.example.com/c?d=e', user: rest.id, ...(data.padding ? { padding: data.padding } : {}) };
+  return {
+    token: 'x',
+    command: '/do it',
+    text: `a b, ${data.name}`,
+    response_url: 'https://hooks.example.com/c?d=e',
+    user: rest.id,
+    ...(data.padding ? { padding: data.padding } : {}),
+  };
 }
