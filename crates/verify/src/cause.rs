@@ -86,6 +86,14 @@ pub(crate) fn unknown_version(sender: &str) -> Cause {
     )
 }
 
+pub(crate) fn unreadable(sender: &str, place: &str) -> Cause {
+    cause(
+        "signature_format",
+        format!("{place} holds no signature as {sender} writes it."),
+        format!("Pass {place} on exactly as {sender} sent it, prefix and separators included."),
+    )
+}
+
 pub(crate) fn field_missing(sender: &str, field: &str, header: &str) -> Cause {
     cause(
         "part_missing",

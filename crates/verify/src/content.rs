@@ -42,6 +42,8 @@ pub(crate) enum Piece {
     Secret,
     /// The CRC-32 of the body, in decimal.
     Crc32,
+    /// The same in hex: no scheme has it, and some senders slip.
+    HexCrc32,
     /// The decoded field `payload` of a form or query, else the body.
     Payload,
     /// The fields of a form, sorted, names and values one after the other (Twilio).
@@ -110,6 +112,32 @@ impl SignedContent {
             .any(|piece| matches!(piece, Piece::Body | Piece::Crc32 | Piece::Payload | Piece::SortedForm))
     }
 
+    /// Whether the whole URL is signed.
+    pub(crate) fn has_url(&self) -> bool {
+        self.0.contains(&Piece::Url)
+    }
+
+    /// Whether path and query are signed.
+    pub(crate) fn has_path(&self) -> bool {
+        self.0.contains(&Piece::PathAndQuery)
+    }
+
+    /// Whether the method is signed.
+    pub(crate) fn has_method(&self) -> bool {
+        self.0.contains(&Piece::At(Place::Method))
+    }
+
+    /// What is signed, in order.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.0
+    }
+
+    /// The same with the checksum in hex; `None` where there is none.
+    pub(crate) fn with_hex_checksum(&self) -> Option<Self> {
+        let changed = |piece: &Piece| if *piece == Piece::Crc32 { Piece::HexCrc32 } else { piece.clone() };
+        self.0.contains(&Piece::Crc32).then(|| Self(self.0.iter().map(changed).collect()))
+    }
+
     /// The places beside the usual ones.
     pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
         self.0.iter().filter_map(|piece| match piece {
@@ -141,6 +169,7 @@ impl Piece {
         match self {
             Self::Url => Cow::Borrowed(view.url.unwrap_or_default().as_bytes()),
             Self::PathAndQuery => Cow::Borrowed(view.path_and_query().as_bytes()),
+            Self::HexCrc32 => Cow::Owned(format!("{:08x}", crc32fast::hash(view.body)).into_bytes()),
             Self::Crc32 => Cow::Owned(crc32fast::hash(view.body).to_string().into_bytes()),
             Self::Payload => payload(view),
             Self::SortedForm => Cow::Owned(sorted_form(view)),

@@ -5,10 +5,9 @@ use std::time::Duration;
 use hookmitt_event::{Cause, GenericScheme, Request, Timestamp, Verdict};
 
 use crate::{
-    Provider, PublishedKeys, Secret, WantedKey, cause, check, clock, diagnosis, generic,
+    Provider, PublishedKeys, Secret, WantedKey, cause, check, clock, generic,
     key_source::{self, KeySource},
     place::Place,
-    probe::Probe,
     scheme::{Algorithm, Format, Scheme, Special},
     signature::{Signed, fields},
     sns::{self, EnvelopeFault},
@@ -68,8 +67,8 @@ impl Judgement {
 
 /// Judges a request's signature.
 ///
-/// The path to `valid` hashes the body once for each secret tried and copies nothing of it; only a signature that does
-/// not hold costs more, within fixed bounds.
+/// The path to a verdict hashes the body once for each secret tried and copies nothing of it. Why a signature does not
+/// hold is found out by [`explain`](crate::explain), later.
 pub fn judge(inquiry: &Inquiry<'_>) -> Judgement {
     match inquiry.generic.map(generic::compile) {
         Some(Ok(Some(scheme))) => return judge_by(inquiry, &[scheme], "The sender", |_| generic::ID),
@@ -141,9 +140,21 @@ fn judge_by(
             return genuine(inquiry, signed, sender, id_of(&signed.scheme.id), secret);
         }
     }
-    let mut causes = diagnosis::causes(&mut Probe::new(judged.clone(), inquiry.secrets), inquiry, sender);
+    let secrets = inquiry.secrets.iter().filter(|secret| secret.suits(judged.scheme)).count();
+    let mut causes = vec![match judged.accepted().next() {
+        Some(_) => cause::no_match(sender, "the request", secrets),
+        None => cause::unreadable(sender, &judged.place_words()),
+    }];
     causes.extend(clock::off(inquiry, judged, sender));
     Judgement::with(Verdict::Invalid, Some(id_of(&judged.scheme.id)), causes)
+}
+
+/// The signature that an inquiry is about: the first that one of its secrets may have made, else the first.
+pub(crate) fn judged<'a>(inquiry: &Inquiry<'_>, view: View<'a>, schemes: &'a [Scheme]) -> Option<Signed<'a>> {
+    let mut found = candidates(view, schemes);
+    let suited = |signed: &Signed<'_>| inquiry.secrets.iter().any(|secret| secret.suits(signed.scheme));
+    let at = found.iter().position(suited).unwrap_or(0);
+    (at < found.len()).then(|| found.swap_remove(at))
 }
 
 fn genuine(
@@ -187,7 +198,7 @@ fn announced_otherwise(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
 
 /// The schemes whose conditions hold and that read the first signature that is there; those whose version tag it holds
 /// come first.
-fn candidates<'a>(view: View<'a>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
+pub(crate) fn candidates<'a>(view: View<'a>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
     let applies = |scheme: &&Scheme| {
         scheme.algorithm != Algorithm::None && scheme.when.iter().all(|condition| condition.holds(&view))
     };

@@ -3,14 +3,11 @@
 //! Pure: no input, no output, no clock. Providers are data (`providers/`); schemes are code. The pipeline is
 //! [`recognise`] → [`judge`] and [`facts`]; [`sign`] and [`sample`] are the way back.
 
-mod asymmetric;
-mod body_change;
 mod catalogue;
 mod cause;
 mod check;
 mod clock;
 mod content;
-mod diagnosis;
 mod evidence;
 mod explain;
 mod facts;
@@ -18,12 +15,9 @@ mod fixes;
 mod form;
 mod generic;
 mod json_edit;
-mod json_form;
-mod json_text;
 mod judge;
 mod jwt;
 mod jwt_rules;
-mod key_change;
 mod key_source;
 mod key_url;
 mod mac;
@@ -31,7 +25,6 @@ mod money;
 mod place;
 mod places;
 mod pluck;
-mod probe;
 mod public_key;
 mod published;
 mod recognise;
@@ -41,7 +34,6 @@ mod secret;
 mod sign;
 mod sign_token;
 mod signature;
-mod signature_shape;
 mod sns;
 mod special;
 mod test_pair;
@@ -49,7 +41,7 @@ mod token;
 mod view;
 mod xml;
 
-pub use catalogue::{Confidence, Param, Provider, RetryFacts, key_hosts, provider, providers};
+pub use catalogue::{Confidence, Param, Provider, RetryFacts, provider, providers};
 pub use content::ContentError;
 pub use evidence::{Evidence, evidence};
 pub use explain::{Context, explain};

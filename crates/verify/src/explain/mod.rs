@@ -1,8 +1,43 @@
 //! Why a verdict is what it is. Capture never asks: this tries more than a sender would wait for.
+//!
+//! To explain is to ask [`check`](crate::check) again, of other requests, secrets and schemes than those at hand.
 
-use hookmitt_event::{CauseState, CodeFix, ExplainedCause, Explanation, Request, SecretFit, Verdict};
+mod bodies;
+mod charset;
+mod coded;
+mod elsewhere;
+mod finding;
+mod forms;
+mod json_form;
+mod json_text;
+mod keys;
+mod note;
+mod order;
+mod public_shape;
+mod renamed;
+mod ruled_out;
+mod settings;
+mod shape;
+mod shown;
+mod trial;
+mod urls;
+mod verdict;
 
-use crate::{Evidence, Inquiry, Judgement, Secret, evidence, fixes::code_fix, judge};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_event::{CauseState, CodeFix, Explanation, HeaderLines, Request};
+
+use crate::{
+    Evidence, Inquiry, Judgement, Secret, evidence,
+    fixes::code_fix,
+    generic,
+    judge::{self, judge},
+    key_source::{self, KeySource},
+    scheme::Scheme,
+    view::View,
+};
+
+use finding::Finding;
+use trial::Trial;
 
 /// What else is known of an event's surroundings: suppositions are tried with it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,69 +50,80 @@ pub struct Context<'a> {
     pub urls: &'a [String],
     /// The label of the secret whose signature is to be shown as the expected one; else the first one's.
     pub chosen: Option<&'a str>,
+    /// What the receiver answered: it tells what it is written with.
+    pub answers: &'a [HeaderLines],
 }
+
+/// Larger bodies are not shown as they must have been.
+const LARGEST_SHOWN: usize = 1 << 20;
 
 /// The verdict on a request with everything that speaks for it. The caller's clock says how long it took.
 pub fn explain(inquiry: &Inquiry<'_>, context: &Context<'_>) -> Explanation {
     let judgement = judge(inquiry);
-    let Evidence { scheme_name, .. } = evidence(inquiry, &judgement);
-    let causes: Vec<_> = judgement.causes.iter().map(likely).collect();
-    let secrets = inquiry.secrets.iter().map(|secret| fit(inquiry, secret)).collect();
+    let own = inquiry.generic.and_then(|scheme| generic::compile(scheme).ok().flatten());
+    let (sender, schemes) = match (&own, inquiry.provider) {
+        (Some(scheme), _) => ("The sender", std::slice::from_ref(scheme)),
+        (None, Some(provider)) => (provider.name.as_str(), of_inquiry(inquiry, &provider.schemes)),
+        (None, None) => ("The sender", &[][..]),
+    };
+    let published;
+    let inquiry = match judge::judged(inquiry, View::of(inquiry), schemes) {
+        Some(signed) => match key_source::look(inquiry, &signed, sender) {
+            KeySource::Published(secret) => {
+                published = [secret];
+                &Inquiry { secrets: &published, ..*inquiry }
+            }
+            _ => inquiry,
+        },
+        None => inquiry,
+    };
+    let mut trial = Trial::new(inquiry, context, sender, schemes);
+    let found = order::findings(&mut trial, &judgement);
+    explanation(&trial, &judgement, found)
+}
+
+/// The schemes that may be meant.
+fn of_inquiry<'s>(inquiry: &Inquiry<'_>, schemes: &'s [Scheme]) -> &'s [Scheme] {
+    let named = inquiry.scheme.filter(|id| inquiry.provider.is_some_and(|provider| provider.id != *id));
+    let at = named.and_then(|id| schemes.iter().position(|scheme| scheme.is_called(id)));
+    at.map_or(schemes, |at| &schemes[at..=at])
+}
+
+fn explanation(trial: &Trial<'_>, judgement: &Judgement, found: Vec<Finding>) -> Explanation {
+    let inquiry = trial.inquiry;
+    let Evidence { scheme_name, .. } = evidence(inquiry, judgement);
+    let shown = shown::signature(trial, judgement);
+    let tried = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let first = found.first().filter(|first| first.cause.state != CauseState::RuledOut);
+    let (sentence, detail) = verdict::words(trial, judgement, first, tried);
+    let rebuilt = first.and_then(|first| first.body.as_deref());
+    let shown_body = rebuilt.filter(|body| body.len() <= LARGEST_SHOWN);
     Explanation {
         verdict: judgement.verdict,
         provider: inquiry.provider.map(|provider| provider.id.clone()),
         scheme: judgement.scheme.map(str::to_owned),
         scheme_name,
-        sentence: sentence(&judgement),
-        detail: judgement.causes.first().map(|cause| cause.fix.clone()).unwrap_or_default(),
-        tried: u32::try_from(causes.len() + context.secrets.len()).unwrap_or(u32::MAX),
+        sentence,
+        detail,
+        tried,
         took_ms: 0,
-        causes,
-        signed_content: Vec::new(),
-        got: Vec::new(),
-        expected: None,
-        fitting: None,
-        rebuilt_body_base64: None,
-        body_note: None,
-        secrets,
-        fix: fix(inquiry, &judgement),
+        signed_content: shown.content,
+        expected: shown.expected,
+        fitting: first.and_then(|first| shown::fitting(first, &shown.got)),
+        got: shown.got,
+        rebuilt_body_base64: shown_body.map(|body| STANDARD.encode(body)),
+        body_note: rebuilt.map(|body| note::between(body, &inquiry.request.body)),
+        secrets: shown::secrets(trial, judgement),
+        fix: first.and_then(|first| fix(trial, &first.cause.code)),
+        causes: found.into_iter().map(|finding| finding.cause).collect(),
     }
 }
 
-fn fix(inquiry: &Inquiry<'_>, judgement: &Judgement) -> Option<CodeFix> {
-    let lines = inquiry.request.headers.iter();
+/// The change to the receiver's code; what it is written with is guessed from what it and its clients call themselves.
+fn fix(trial: &Trial<'_>, code: &str) -> Option<CodeFix> {
+    let lines =
+        trial.context.answers.iter().chain([&trial.inquiry.request.headers]).flat_map(HeaderLines::iter);
     let clues: Vec<_> =
         lines.filter_map(|line| Some((line.name, std::str::from_utf8(line.value).ok()?))).collect();
-    judgement.causes.first().and_then(|cause| code_fix(&cause.code, inquiry.provider, &clues))
-}
-
-fn likely(cause: &hookmitt_event::Cause) -> ExplainedCause {
-    ExplainedCause {
-        code: cause.code.clone(),
-        title: cause.code.replace('_', " "),
-        state: CauseState::Likely,
-        evidence: String::new(),
-        message: cause.message.clone(),
-        fix: cause.fix.clone(),
-    }
-}
-
-fn fit(inquiry: &Inquiry<'_>, secret: &Secret) -> SecretFit {
-    let alone = Inquiry { secrets: std::slice::from_ref(secret), ..*inquiry };
-    SecretFit { label: secret.label.clone(), fits: judge(&alone).secret_label.is_some() }
-}
-
-fn sentence(judgement: &Judgement) -> String {
-    if let Some(cause) = judgement.causes.first() {
-        return cause.message.clone();
-    }
-    match (judgement.verdict, &judgement.secret_label) {
-        (Verdict::Valid, Some(label)) => format!("The signature holds with the secret {label}."),
-        (Verdict::Valid, None) => "The signature holds.".to_owned(),
-        (Verdict::Invalid, _) => "The signature does not hold.".to_owned(),
-        (Verdict::Unsigned, _) => "The request carries no signature.".to_owned(),
-        (Verdict::NoSecret, _) => "It is signed, and there is no secret to check it with.".to_owned(),
-        (Verdict::Unsupported, _) => "It is signed in a way that can't be checked yet.".to_owned(),
-        (Verdict::Pending, _) => "The key that the provider publishes is being fetched.".to_owned(),
-    }
+    code_fix(code, trial.inquiry.provider, &clues)
 }

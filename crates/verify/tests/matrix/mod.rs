@@ -2,8 +2,8 @@
 
 mod kind;
 
-use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp};
-use hookmitt_verify::{Inquiry, Judgement, Provider, Secret, judge, provider};
+use hookmitt_event::{Explanation, HeaderLines, HttpVersion, Request, Timestamp};
+use hookmitt_verify::{Context, Inquiry, Provider, Secret, explain, provider};
 use kind::Kind;
 
 /// When everything here was signed, in Unix seconds.
@@ -81,8 +81,8 @@ pub(crate) fn judged(
     request: &Request,
     secrets: &[Secret],
     at: i64,
-) -> Judgement {
-    judge(&Inquiry {
+) -> Explanation {
+    let inquiry = Inquiry {
         request,
         url: None,
         provider: Some(provider),
@@ -93,7 +93,8 @@ pub(crate) fn judged(
         at: Timestamp::from_seconds(at),
         params: &[],
         published: None,
-    })
+    };
+    explain(&inquiry, &Context::default())
 }
 
 pub(crate) fn pairs(request: &Request) -> Vec<(String, String)> {

@@ -98,6 +98,24 @@ impl<'a> JsonText<'a> {
         matches!(tokens.first(), Some(Token::Mark(_) | Token::Space(_))).then_some(Self { tokens, strings })
     }
 
+    /// The same text with the keys of every object in order, as some serialisers write them; `None` where they are.
+    pub(crate) fn sorted(&self) -> Option<Self> {
+        let tokens = self.tokens.iter().filter(|token| !matches!(token, Token::Space(_)));
+        let mut strings = self.strings.iter();
+        let mut pairs: Vec<(Token<'a>, Option<&String>)> = Vec::new();
+        for token in tokens {
+            let text = matches!(token, Token::Text(_)).then(|| strings.next()).flatten();
+            pairs.push((*token, text));
+        }
+        let mut out = Vec::with_capacity(pairs.len());
+        let end = sort_value(&pairs, 0, 0, &mut out)?;
+        let changed = end == pairs.len() && out.iter().zip(&pairs).any(|(own, other)| own.0 != other.0);
+        changed.then(|| Self {
+            tokens: out.iter().map(|(token, _)| *token).collect(),
+            strings: out.iter().filter_map(|(_, text)| text.cloned()).collect(),
+        })
+    }
+
     /// The numbers, in order.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = &'a str> {
         self.tokens
@@ -145,6 +163,82 @@ impl<'a> JsonText<'a> {
         }
         out
     }
+}
+
+/// Deeper values are left alone.
+const DEEPEST: usize = 64;
+
+/// Appends the value that begins at a token, sorted; gives where it ends.
+fn sort_value<'t, 's>(
+    tokens: &[(Token<'t>, Option<&'s String>)],
+    at: usize,
+    depth: usize,
+    out: &mut Vec<(Token<'t>, Option<&'s String>)>,
+) -> Option<usize> {
+    let first = *tokens.get(at)?;
+    let Token::Mark(open @ (b'{' | b'[')) = first.0 else {
+        out.push(first);
+        return Some(at + 1);
+    };
+    let close = Token::Mark(if open == b'{' { b'}' } else { b']' });
+    let mut members = Vec::new();
+    let mut next = at + 1;
+    while tokens.get(next)?.0 != close && depth < DEEPEST {
+        let mut member = Vec::new();
+        let key = tokens.get(next)?.1.filter(|_| open == b'{');
+        if open == b'{' {
+            member.extend([*tokens.get(next)?, *tokens.get(next + 1)?]);
+            next += 2;
+        }
+        next = sort_value(tokens, next, depth + 1, &mut member)?;
+        members.push((key, member));
+        next += usize::from(tokens.get(next)?.0 == Token::Mark(b','));
+    }
+    if open == b'{' {
+        members.sort_by_key(|(key, _)| *key);
+    }
+    out.push(first);
+    for (at, (_, member)) in members.into_iter().enumerate() {
+        if at > 0 {
+            out.push((Token::Mark(b','), None));
+        }
+        out.extend(member);
+    }
+    out.push(*tokens.get(next).filter(|token| token.0 == close)?);
+    Some(next + 1)
+}
+
+/// The text in the commonest other writings.
+pub(crate) fn usual(body: &[u8]) -> Vec<Vec<u8>> {
+    let Some(text) = JsonText::read(body.trim_ascii()) else { return Vec::new() };
+    let raw = Letters::Written { ascii: Ascii::Raw, slash: false, html: Html::Plain };
+    let escaped = Letters::Written { ascii: Ascii::Lower, slash: false, html: Html::Plain };
+    let compact = Layout::Line { comma: ",", colon: ":" };
+    let spaced = Layout::Line { comma: ", ", colon: ": " };
+    let pretty = Layout::Lines { indent: "  ", colon: ": " };
+    let all = [compact, spaced, pretty]
+        .into_iter()
+        .flat_map(|layout| [raw, escaped].map(|letters| (layout, letters)));
+    all.map(|(layout, letters)| text.write(Writing { layout, letters, numbers: &[] })).collect()
+}
+
+/// The keys of an object in their order.
+pub(crate) fn keys(body: &[u8]) -> Option<Vec<String>> {
+    let text = JsonText::read(body.trim_ascii())?;
+    let mut strings = text.strings.iter();
+    let mut depth = 0;
+    let mut keys = Vec::new();
+    let mut last: Option<&String> = None;
+    for token in &text.tokens {
+        match token {
+            Token::Mark(b'{' | b'[') => depth += 1,
+            Token::Mark(b'}' | b']') => depth -= 1,
+            Token::Mark(b':') if depth == 1 => keys.extend(last.take().cloned()),
+            Token::Text(_) => last = strings.next(),
+            _ => {}
+        }
+    }
+    Some(keys)
 }
 
 /// Whether `letter` ends a run that began with `first`: white space ends others, and others end white space.
@@ -195,13 +289,24 @@ impl Letters {
         match self {
             Self::Seen => out.extend_from_slice(seen.as_bytes()),
             Self::Written { ascii, slash, html } => {
-                for letter in plain.chars() {
+                let mut rest = plain;
+                while let Some(at) = rest.find(|letter: char| !is_plain(letter)) {
+                    let letter = rest[at..].chars().next().unwrap_or_default();
+                    out.extend_from_slice(&rest.as_bytes()[..at]);
                     write_letter(out, letter, ascii, slash, html);
+                    rest = &rest[at + letter.len_utf8()..];
                 }
+                out.extend_from_slice(rest.as_bytes());
             }
         }
         out.push(b'"');
     }
+}
+
+/// Whether every serialiser writes it as it is.
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_alphanumeric()
+        || matches!(letter, ' ' | '_' | '-' | '.' | ',' | ':' | ';' | '=' | '(' | ')')
 }
 
 fn write_letter(out: &mut Vec<u8>, letter: char, ascii: Ascii, slash: bool, html: Html) {

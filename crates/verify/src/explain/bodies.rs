@@ -1,0 +1,238 @@
+//! Bodies that would match: what the sender may have signed, worked back from what arrived.
+
+use crate::{
+    scheme::{Scheme, Special},
+    signature::Signed,
+};
+
+use super::{charset, coded, finding::Finding, forms, json_form, trial::Trial};
+
+/// Larger bodies are tried with and without a line end only.
+const LARGEST: usize = 4 << 20;
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether a scheme covers the body, or something that is made of it.
+pub(crate) fn covers(scheme: &Scheme) -> bool {
+    scheme.content.has_body()
+        || scheme.body_hash.is_some()
+        || scheme.special.is_some_and(|special| special != Special::Sns && special != Special::Adyen)
+        || scheme.jwt.as_ref().is_some_and(|rules| rules.body_hash.is_some())
+}
+
+/// Looks for a body over which the signature holds.
+pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    if !covers(signed.scheme) {
+        return None;
+    }
+    let body = signed.parts.view.body;
+    let at_the_end = at_the_end(trial, signed, body);
+    if at_the_end.is_some() || body.len() > LARGEST {
+        return at_the_end;
+    }
+    super::order::first(
+        trial,
+        signed,
+        &[line_ends, mark, charset::find, coded::find, forms::find, between_items, json_form::find],
+    )
+}
+
+/// A body that was found, as what was done to it on its way.
+pub(crate) fn newline(sender: &str, how: &str, body: Vec<u8>) -> Finding {
+    Finding::proven("newline_changed", format!("Once {how}, the signature holds"))
+        .saying(
+            format!("{sender} signed other line ends: the signature holds once {how}."),
+            "Pass the body on as raw bytes: no trim(), no text mode, no editor or template on the way.",
+        )
+        .sentence("line ends of the body changed on its way here")
+        .detail(format!(
+            "Once {how}, it fits the signature. Secret and sender are right; only the bytes changed."
+        ))
+        .fitting("With the right line ends")
+        .body(body)
+}
+
+fn at_the_end(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Option<Finding> {
+    let sender = trial.sender;
+    let shorter: [(&str, &str, Option<&[u8]>); 3] = [
+        (
+            "the line end at the end is gone",
+            "Trailing newline added",
+            body.strip_suffix(b"\r\n").or_else(|| body.strip_suffix(b"\n")),
+        ),
+        ("the white space at the end is gone", "Trailing space added", Some(body.trim_ascii_end())),
+        ("the white space around it is gone", "White space added", Some(body.trim_ascii())),
+    ];
+    for (how, title, shorter) in shorter {
+        if let Some(shorter) = shorter.filter(|shorter| shorter.len() < body.len())
+            && trial.fits_body(signed, shorter)
+        {
+            return Some(newline(sender, how, shorter.to_vec()).titled(title));
+        }
+    }
+    let longer: [(&str, &[u8]); 3] = [
+        ("a line feed is back at the end", b"\n"),
+        ("a CRLF is back at the end", b"\r\n"),
+        ("two line feeds are back at the end", b"\n\n"),
+    ];
+    for (how, end) in longer {
+        let longer = [body, end].concat();
+        if trial.fits_body(signed, &longer) {
+            let found = newline(sender, how, longer.clone()).titled("Trailing newline removed");
+            return Some(if end == b"\r\n" && json_form::is_compact_list(body) {
+                // A list that ends so was not trimmed: a parser read it and a serialiser wrote it again.
+                let mut first = json_form::finding(
+                    sender,
+                    "a CRLF is back at the end",
+                    "the same JSON with its CRLF",
+                    longer,
+                );
+                first.also = Some(Box::new(found));
+                first
+            } else {
+                found
+            });
+        }
+    }
+    None
+}
+
+fn line_ends(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let body = signed.parts.view.body;
+    if !body.contains(&b'\n') && !body.contains(&b'\r') {
+        return None;
+    }
+    let plain = without_cr(body);
+    let mut dos = Vec::with_capacity(plain.len() + 64);
+    for line in plain.split_inclusive(|byte| *byte == b'\n') {
+        let text = line.strip_suffix(b"\n");
+        dos.extend_from_slice(text.unwrap_or(line));
+        dos.extend_from_slice(if text.is_some() { b"\r\n" } else { b"" });
+    }
+    let dos_ended = [&dos[..], b"\r\n"].concat();
+    let plain_ended = [&plain[..], b"\n"].concat();
+    let from_cr: Vec<u8> = body.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect();
+    let tries = [
+        ("its line feeds are CRLF again", dos),
+        ("its line feeds are CRLF again, at the end too", dos_ended),
+        ("its CRLFs are line feeds again", plain),
+        ("its CRLFs are line feeds again, at the end too", plain_ended),
+        ("its carriage returns are line feeds again", from_cr),
+    ];
+    let mut tries = tries.into_iter().filter(|(_, other)| other[..] != *body);
+    let (how, other) = tries.find(|(_, other)| trial.fits_body(signed, other))?;
+    Some(newline(trial.sender, how, other).titled("Line ends changed"))
+}
+
+pub(crate) fn without_cr(body: &[u8]) -> Vec<u8> {
+    let next = |at: usize| body.get(at + 1) == Some(&b'\n');
+    let keep = |(at, byte): &(usize, &u8)| !(**byte == b'\r' && next(*at));
+    body.iter().enumerate().filter(keep).map(|(_, byte)| *byte).collect()
+}
+
+/// Senders of batches put line ends between the items of a list.
+fn between_items(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let body = signed.parts.view.body;
+    let end = body.len() - body.trim_ascii_end().len();
+    let items = json_form::items(body.trim_ascii())?;
+    if items.len() < 2 {
+        return None;
+    }
+    for between in [&b",\r\n"[..], b",\n", b","] {
+        for tail in [&body[body.len() - end..], b"\r\n", b"\n", b""] {
+            let joined = [b"[", &items.join(between)[..], b"]", tail].concat();
+            if joined != body && trial.fits_body(signed, &joined) {
+                return Some(newline(trial.sender, "the line ends between its items are as before", joined));
+            }
+        }
+    }
+    None
+}
+
+fn mark(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let body = signed.parts.view.body;
+    let (how, other) = match body.strip_prefix(BOM) {
+        Some(rest) => ("the mark in front of the body is gone", rest.to_vec()),
+        None => ("the mark that was cut off is back", [BOM, body].concat()),
+    };
+    trial.fits_body(signed, &other).then(|| {
+        Finding::proven("bom_added", format!("Once {how}, the signature holds"))
+            .saying(
+                format!("A byte order mark (EF BB BF) makes the difference: the signature holds once {how}."),
+                "Write the body without re-encoding it; use UTF-8 without BOM.",
+            )
+            .sentence("a byte order mark was put in front of the body or taken away")
+            .detail("Secret and sender are right; only the three bytes of the mark differ.")
+            .fitting("With the mark as it was")
+            .body(other)
+    })
+}
+
+/// A body whose end is missing. Nothing can prove it: the rest is gone.
+pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let scheme = signed.scheme;
+    if !covers(scheme) && scheme.special.is_none() {
+        return None;
+    }
+    let view = &signed.parts.view;
+    let size = view.body.len();
+    let announced = view.headers.get_str("content-length").and_then(|length| length.parse::<usize>().ok());
+    let sender = trial.sender;
+    let said = |evidence: String, title: String| {
+        Finding::likely("body_truncated", evidence)
+            .titled(title)
+            .saying(
+                format!("Only the beginning of what {sender} signed arrived: {size} bytes."),
+                "Look for a size limit (proxy, body parser, log, database column) or a stream that was read before.",
+            )
+            .sentence("the body was cut off on its way here")
+            .detail("The rest can't be rebuilt, so nothing proves it; what arrived says so itself.")
+    };
+    let title = format!("Body cut at {}", thousands(size));
+    match announced {
+        Some(announced) if announced > size && !is_encoded(view.headers) => {
+            Some(said(format!("Content-Length says {announced} bytes, {size} arrived"), title))
+        }
+        _ if json_form::breaks_off(view.body) => {
+            Some(said(format!("The JSON breaks off after {size} bytes"), title))
+        }
+        _ => None,
+    }
+}
+
+/// A body whose announced compression isn't there any more, or is there unannounced.
+pub(crate) fn not_decoded(_: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let view = &signed.parts.view;
+    let coding = view.headers.get_str("content-encoding").unwrap_or_default().trim().to_ascii_lowercase();
+    let announced = matches!(coding.as_str(), "gzip" | "x-gzip" | "deflate" | "br" | "zstd");
+    if !covers(signed.scheme) || !announced || coded::is_compressed(view.body) {
+        return None;
+    }
+    Some(
+        Finding::likely(
+            "body_decoded",
+            format!("Content-Encoding says {coding}, and the body is not compressed"),
+        )
+        .saying(
+            format!("The body was decompressed on its way here, and {coding} bytes may be what was signed."),
+            "Verify the bytes as they were sent, before anything decompresses them.",
+        )
+        .sentence("the body was decompressed on its way here")
+        .detail("Compressed again it would not be the same bytes, so nothing proves it."),
+    )
+}
+
+fn is_encoded(headers: &hookmitt_event::HeaderLines) -> bool {
+    headers.get_str("content-encoding").is_some_and(|coding| !coding.eq_ignore_ascii_case("identity"))
+}
+
+fn thousands(number: usize) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.char_indices() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + " bytes"
+}

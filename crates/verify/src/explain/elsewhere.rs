@@ -1,0 +1,194 @@
+//! Signatures that belong somewhere else: to another secret, event, scheme or provider.
+
+use std::ops::ControlFlow;
+
+use crate::{
+    Provider, judge,
+    place::Condition,
+    providers, recognise,
+    scheme::{Algorithm, Scheme},
+    signature::Signed,
+    view::View,
+};
+
+use super::{finding::Finding, shape, trial::Trial};
+
+/// More requests of the neighbourhood are not looked at.
+const MOST_REQUESTS: usize = 40;
+
+/// A secret of another source.
+pub(crate) fn other_secret(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let view = signed.parts.view;
+    for secret in trial.context.secrets {
+        if trial.fits_with(signed.scheme, view, std::slice::from_ref(secret)) {
+            let (label, sender) = (&secret.label, trial.sender);
+            let owner = label.split('/').next().unwrap_or_default();
+            return Some(
+                Finding::proven("other_secret", format!("With the secret {label}, it verifies"))
+                    .titled(format!("Secret of {owner} fits"))
+                    .saying(
+                        format!("{sender} signed this with the secret {label}, which is not this source's."),
+                        format!("Point {sender}'s endpoint at {owner}, or give this source that secret (test and live mode have one each)."),
+                    )
+                    .sentence(format!("signed with the secret of {owner}"))
+                    .detail(format!("{label} verifies it as it came: nothing was changed on its way."))
+                    .fitting(format!("With {label}")),
+            );
+        }
+    }
+    None
+}
+
+/// The signature of something else that came in.
+pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let own = signed.parts.view;
+    for request in trial.context.requests.iter().take(MOST_REQUESTS) {
+        let theirs = View { body: &request.body, ..own };
+        let of_theirs =
+            View { headers: &request.headers, body: &request.body, query: request.query.as_deref(), ..own };
+        let same = Signed::find(signed.scheme, of_theirs).is_some_and(|other| other.raws == signed.raws);
+        let differs = request.body[..] != *own.body || request.headers != *own.headers;
+        if !differs {
+            continue;
+        }
+        let fits = (request.body[..] != *own.body && trial.fits(signed.scheme, theirs))
+            || (same && trial.fits(signed.scheme, of_theirs));
+        if fits {
+            let sender = trial.sender;
+            return Some(
+                Finding::proven("other_event", "Over another event of this source, it verifies")
+                    .saying(
+                        format!("This signature is {sender}'s, of another event that came in at this source."),
+                        "Look for code that keeps headers and body apart (a queue, a retry, a test fixture) and mixes two requests.",
+                    )
+                    .sentence("this is the signature of another event")
+                    .detail("Secret and sender are right; headers and body of two events were mixed.")
+                    .fitting("For the other event")
+                    .body(request.body.to_vec()),
+            );
+        }
+    }
+    None
+}
+
+/// Another scheme of the same provider, whose announcing header is missing.
+pub(crate) fn other_scheme(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let all = trial.inquiry.provider.map_or(&[][..], |provider| &provider.schemes);
+    let view = signed.parts.view;
+    for scheme in all.iter().filter(|scheme| scheme.id != signed.scheme.id) {
+        if !trial.fits(scheme, view) {
+            continue;
+        }
+        let missing = scheme.when.iter().find(|condition| !condition.holds(&view));
+        return Some(match missing.filter(|condition| wants(condition)) {
+            Some(condition) => {
+                let (place, sender) = (condition.place.words(), trial.sender);
+                Finding::proven(
+                    "part_missing",
+                    format!("As {} it verifies, and that is announced by {place}", scheme.algorithm.words()),
+                )
+                .saying(
+                    format!("{sender} announces this signature in {place}, and that is absent."),
+                    format!("Check that no proxy or middleware on the way drops {place}."),
+                )
+                .sentence(format!("{place} is missing, which says how it was signed"))
+            }
+            None => shape::of(shape::Slip::Algorithm, trial.sender, signed, true),
+        });
+    }
+    None
+}
+
+fn wants(condition: &Condition) -> bool {
+    !condition.not && condition.place.header().is_some()
+}
+
+/// A signature that counts at another provider, where the source's own isn't there or doesn't hold.
+pub(crate) fn other_provider(trial: &mut Trial<'_>, view: View<'_>) -> Option<Finding> {
+    let own = trial.inquiry.provider?;
+    let recognised = recognise(trial.inquiry.request);
+    if recognised.is_some_and(|found| is_kin(own, found)) {
+        return None; // its own headers say who sent it
+    }
+    let rest = providers().filter(|provider| recognised.is_none_or(|first| first.id != provider.id));
+    let found = recognised.into_iter().chain(rest).filter(|provider| !is_kin(own, provider)).try_for_each(
+        |provider| {
+            if reads_and_fits(trial, provider, own, view) {
+                ControlFlow::Break(provider)
+            } else {
+                ControlFlow::Continue(())
+            }
+        },
+    );
+    match found {
+        ControlFlow::Break(provider) => Some(from(own, provider, true)),
+        ControlFlow::Continue(()) => recognised_of(trial, own, recognised),
+    }
+}
+
+/// The same beside a signature of the source's own provider.
+pub(crate) fn other_provider_of(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    other_provider(trial, signed.parts.view).filter(Finding::is_proven)
+}
+
+/// What the request says of its sender, where the source was set to somebody else.
+pub(crate) fn recognised(trial: &Trial<'_>) -> Option<Finding> {
+    recognised_of(trial, trial.inquiry.provider?, recognise(trial.inquiry.request))
+}
+
+fn recognised_of(trial: &Trial<'_>, own: &Provider, found: Option<&'static Provider>) -> Option<Finding> {
+    let found = found.filter(|found| !is_kin(own, found))?;
+    let view = View::of(trial.inquiry);
+    let signs = !judge::candidates(view, &found.schemes).is_empty();
+    let own_signs = !judge::candidates(view, &own.schemes).is_empty();
+    (signs && !own_signs).then(|| from(own, found, false))
+}
+
+/// Whether the headers of one are those of the other, too.
+fn is_kin(own: &Provider, other: &Provider) -> bool {
+    let family = |provider: &Provider| provider.family.clone().unwrap_or_else(|| provider.id.clone());
+    family(own) == family(other) || own.shadows.contains(&other.id) || other.shadows.contains(&own.id)
+}
+
+fn reads_and_fits(
+    trial: &mut Trial<'_>,
+    provider: &'static Provider,
+    own: &Provider,
+    view: View<'_>,
+) -> bool {
+    let strange = |scheme: &&Scheme| {
+        !matches!(scheme.algorithm, Algorithm::None | Algorithm::Token)
+            && own
+                .schemes
+                .iter()
+                .all(|known| known.signature != scheme.signature || known.content != scheme.content)
+            && scheme.signature.iter().any(|place| place.header().is_some())
+            && scheme.when.iter().all(|condition| condition.holds(&view))
+    };
+    let tokens =
+        |scheme: &&Scheme| scheme.algorithm == Algorithm::Token && provider_is_named(trial, provider);
+    let schemes: Vec<_> =
+        provider.schemes.iter().filter(|scheme| strange(scheme) || tokens(scheme)).collect();
+    schemes.into_iter().any(|scheme| trial.fits(scheme, view))
+}
+
+fn provider_is_named(trial: &Trial<'_>, provider: &Provider) -> bool {
+    recognise(trial.inquiry.request).is_some_and(|found| found.id == provider.id)
+}
+
+fn from(own: &Provider, other: &Provider, proven: bool) -> Finding {
+    let (set, name) = (&own.name, &other.name);
+    let finding = if proven {
+        Finding::proven("other_provider", format!("By {name}'s scheme it verifies"))
+    } else {
+        Finding::likely("other_provider", format!("Its headers are those of {name}"))
+    };
+    finding
+        .titled(format!("Signed by {name}"))
+        .saying(
+            format!("This is an event of {name}, and the source is set to {set}."),
+            format!("Set the source's provider to {name}, or let it be recognised; or point {name}'s endpoint at another source."),
+        )
+        .sentence(format!("this is an event of {name}, and the source is set to {set}"))
+        .fitting(format!("As {name} signs"))
+}

@@ -1,0 +1,111 @@
+//! Something that was found, or ruled out, in words.
+
+use hookmitt_event::{CauseState, ExplainedCause};
+
+/// Something that may be the reason.
+#[derive(Debug, Clone)]
+pub(crate) struct Finding {
+    pub(crate) cause: ExplainedCause,
+    /// What follows `Invalid: `, where the message is not it.
+    pub(crate) sentence: Option<String>,
+    /// What to know beyond that.
+    pub(crate) detail: Option<String>,
+    /// What fits, such as `For compact JSON`.
+    pub(crate) fitting: Option<String>,
+    /// The body as it was signed.
+    pub(crate) body: Option<Vec<u8>>,
+    /// What may be said instead.
+    pub(crate) also: Option<Box<Finding>>,
+}
+
+impl Finding {
+    pub(crate) fn new(code: &str, state: CauseState, evidence: impl Into<String>) -> Self {
+        let cause = ExplainedCause {
+            code: code.to_owned(),
+            title: title(code).to_owned(),
+            state,
+            evidence: evidence.into(),
+            message: String::new(),
+            fix: String::new(),
+        };
+        Self { cause, sentence: None, detail: None, fitting: None, body: None, also: None }
+    }
+
+    /// One that makes the signature hold.
+    pub(crate) fn proven(code: &str, evidence: impl Into<String>) -> Self {
+        Self::new(code, CauseState::Proven, evidence)
+    }
+
+    /// One that something speaks for.
+    pub(crate) fn likely(code: &str, evidence: impl Into<String>) -> Self {
+        Self::new(code, CauseState::Likely, evidence)
+    }
+
+    pub(crate) fn titled(mut self, title: impl Into<String>) -> Self {
+        self.cause.title = title.into();
+        self
+    }
+
+    pub(crate) fn saying(mut self, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        self.cause.message = message.into();
+        self.cause.fix = fix.into();
+        self
+    }
+
+    pub(crate) fn sentence(mut self, sentence: impl Into<String>) -> Self {
+        self.sentence = Some(sentence.into());
+        self
+    }
+
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    pub(crate) fn fitting(mut self, label: impl Into<String>) -> Self {
+        self.fitting = Some(label.into());
+        self
+    }
+
+    pub(crate) fn body(mut self, body: Vec<u8>) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    pub(crate) fn is_proven(&self) -> bool {
+        self.cause.state == CauseState::Proven
+    }
+}
+
+/// A cause in about three words.
+pub(crate) fn title(code: &str) -> &'static str {
+    match code {
+        "unsigned" => "No signature",
+        "part_missing" => "Signed part missing",
+        "no_match" => "No known secret fits",
+        "body_reserialized" => "Body re-serialised",
+        "newline_changed" => "Line end changed",
+        "bom_added" => "Byte order mark",
+        "form_changed" => "Form written again",
+        "charset_changed" => "Character set changed",
+        "body_decoded" => "Body decoded",
+        "body_truncated" => "Body cut off",
+        "secret_whitespace" => "Space around secret",
+        "secret_encoding" => "Secret read otherwise",
+        "other_secret" => "Another secret fits",
+        "signature_encoding" => "Signature written otherwise",
+        "signature_truncated" => "Signature cut off",
+        "signature_format" => "Signature format",
+        "algorithm_mismatch" => "Another algorithm",
+        "timestamp_old" => "Timestamp too old",
+        "timestamp_future" => "Timestamp ahead",
+        "timestamp_unit" => "Timestamp in another unit",
+        "url_mismatch" => "Signed for another URL",
+        "untrusted_key" => "Key not trusted",
+        "wrong_configuration" => "Setting is wrong",
+        "other_provider" => "Another provider's signature",
+        "other_event" => "Another event's signature",
+        "header_renamed" => "Header renamed",
+        _ => "Signature does not hold",
+    }
+}

@@ -1,0 +1,217 @@
+//! The writings of a JSON body that a sender may have signed, the likeliest first.
+
+use crate::signature::Signed;
+
+use super::{
+    finding::Finding,
+    json_text::{Ascii, Html, JsonText, Layout, Letters, Writing},
+    trial::Trial,
+};
+
+const COMPACT: Layout = Layout::Line { comma: ",", colon: ":" };
+
+/// Layouts of common serialisers: what has to be undone, and what the result is called.
+const LAYOUTS: [(Layout, &str, &str); 10] = [
+    (Layout::Seen, "its white space stays and its escapes are as before", "the same JSON with other escapes"),
+    (COMPACT, "the white space between its tokens is gone", "compact JSON"),
+    (
+        Layout::Lines { indent: "  ", colon: ": " },
+        "it is indented by two spaces again",
+        "JSON indented by two spaces",
+    ),
+    (
+        Layout::Line { comma: ", ", colon: ": " },
+        "there are spaces after its commas and colons again",
+        "JSON with spaces after commas and colons",
+    ),
+    (
+        Layout::Lines { indent: "    ", colon: ": " },
+        "it is indented by four spaces again",
+        "JSON indented by four spaces",
+    ),
+    (Layout::Lines { indent: "\t", colon: ": " }, "it is indented by tabs again", "JSON indented by tabs"),
+    (
+        Layout::Lines { indent: "  ", colon: " : " },
+        "it is indented with spaces around its colons again",
+        "JSON indented with spaces around colons",
+    ),
+    (
+        Layout::Line { comma: ",", colon: ": " },
+        "there are spaces after its colons again",
+        "JSON with spaces after colons",
+    ),
+    (
+        Layout::Lines { indent: "   ", colon: ": " },
+        "it is indented by three spaces again",
+        "JSON indented by three spaces",
+    ),
+    (
+        Layout::Line { comma: ", ", colon: ":" },
+        "there are spaces after its commas again",
+        "JSON with spaces after commas",
+    ),
+];
+
+/// Looks for a writing of the body over which the signature holds.
+pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let body = signed.parts.view.body.trim_ascii();
+    let sender = trial.sender;
+    if body.first() == Some(&b'"') {
+        let inner: String = serde_json::from_slice(body).ok()?;
+        let found = trial.fits_body(signed, inner.as_bytes());
+        let how = "it is no text within a text any more";
+        return found.then(|| finding(sender, how, "the JSON inside the text", inner.into_bytes()));
+    }
+    if !matches!(body.first(), Some(b'{' | b'[')) {
+        return None;
+    }
+    let text = JsonText::read(body)?;
+    if let Some(found) = in_any_writing(trial, signed, &text) {
+        return Some(found);
+    }
+    let sorted = text.sorted()?;
+    let mut found = in_any_writing(trial, signed, &sorted)?;
+    found.cause.title = "Keys in another order".to_owned();
+    Some(found)
+}
+
+fn in_any_writing(trial: &mut Trial<'_>, signed: &Signed<'_>, text: &JsonText<'_>) -> Option<Finding> {
+    let body = signed.parts.view.body;
+    let sender = trial.sender;
+    let letters = letters(text);
+    for numbers in numbers(text) {
+        for letters in &letters {
+            for (layout, how, label) in LAYOUTS {
+                if trial.is_spent() {
+                    return None;
+                }
+                let mut written = text.write(Writing { layout, letters: *letters, numbers: &numbers });
+                trial.spend(written.len() * WRITING);
+                if written != body && trial.fits_body(signed, &written) {
+                    return Some(finding(sender, how, label, written));
+                }
+                if trial.is_spent()
+                    || written.len() > LONG && (!numbers.is_empty() || *letters != Letters::Seen)
+                {
+                    continue; // the rarer combinations are not worth it
+                }
+                for end in [&b"\n"[..], b"\r\n"] {
+                    let bare = written.len();
+                    written.extend_from_slice(end);
+                    if written != body && trial.fits_body(signed, &written) {
+                        return Some(finding(sender, how, label, written));
+                    }
+                    written.truncate(bare);
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Writing a byte costs as much as hashing so many.
+const WRITING: usize = 3;
+/// Longer texts are not tried with every line end.
+const LONG: usize = 16 << 10;
+
+/// The finding in words.
+pub(crate) fn finding(sender: &str, how: &str, label: &str, body: Vec<u8>) -> Finding {
+    let mut letters = label.chars();
+    let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    Finding::proven("body_reserialized", format!("{capital} verifies"))
+        .saying(
+            format!("The JSON was parsed and written again after {sender} signed it: the signature holds once {how}."),
+            "Keep the raw request body (express.raw(), request.get_data(), request.body) and verify and forward that.",
+        )
+        .sentence("the body was parsed and written again on its way here")
+        .detail(format!(
+            "The signature fits {label}, with every value as it is. Secret and sender are right; only the bytes changed."
+        ))
+        .fitting(format!("For {label}"))
+        .body(body)
+}
+
+/// Whether it is a list as a compact serialiser writes it.
+pub(crate) fn is_compact_list(body: &[u8]) -> bool {
+    let compact =
+        |text: JsonText<'_>| text.write(Writing { layout: COMPACT, letters: Letters::Seen, numbers: &[] });
+    body.first() == Some(&b'[') && JsonText::read(body).is_some_and(|text| compact(text) == body)
+}
+
+/// Whether it is JSON whose end is missing.
+pub(crate) fn breaks_off(body: &[u8]) -> bool {
+    matches!(body.trim_ascii_start().first(), Some(b'{' | b'['))
+        && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err_and(|error| error.is_eof())
+}
+
+/// The items of a list, as they are written.
+pub(crate) fn items(body: &[u8]) -> Option<Vec<&[u8]>> {
+    let items: Vec<&serde_json::value::RawValue> = serde_json::from_slice(body).ok()?;
+    Some(items.iter().map(|item| item.get().as_bytes()).collect())
+}
+
+/// The ways to write the strings that make a difference in this text.
+fn letters(text: &JsonText<'_>) -> Vec<Letters> {
+    let beyond_ascii = text.any_letter(|letter| !letter.is_ascii());
+    let slashes = text.any_letter(|letter| letter == '/');
+    let html = text.any_letter(|letter| "<>&'+`\"\u{2028}\u{2029}".contains(letter));
+    let mut all = vec![Letters::Seen];
+    for html in if html { &[Html::Plain, Html::Lower, Html::Upper][..] } else { &[Html::Plain] } {
+        for ascii in if beyond_ascii { &[Ascii::Lower, Ascii::Raw, Ascii::Upper][..] } else { &[Ascii::Raw] }
+        {
+            for slash in if slashes { &[false, true][..] } else { &[false] } {
+                all.push(Letters::Written { ascii: *ascii, slash: *slash, html: *html });
+            }
+        }
+    }
+    all
+}
+
+/// How the numbers may have been written: a parser turns `10.0` into `10` and `1.10` into `1.1`, or the other way round.
+/// With up to four numbers every combination is tried, else all of them or one.
+fn numbers(text: &JsonText<'_>) -> Vec<Vec<String>> {
+    const MANY: usize = 4;
+    const SINGLY: usize = 64;
+    let seen: Vec<&str> = text.numbers().collect();
+    let mixed = |changed: &dyn Fn(usize) -> bool, change: fn(&str) -> String| {
+        let written =
+            |(at, number): (usize, &&str)| if changed(at) { change(number) } else { (*number).to_owned() };
+        seen.iter().enumerate().map(written).collect::<Vec<_>>()
+    };
+    let mut all = vec![Vec::new()];
+    if seen.is_empty() {
+        return all;
+    }
+    if seen.len() <= MANY {
+        for set in (1..1usize << seen.len()).rev() {
+            all.push(mixed(&|at| set >> at & 1 == 1, longer));
+        }
+    } else {
+        all.push(mixed(&|_| true, longer));
+        all.push(mixed(&|at| !whole(seen[at]), longer));
+    }
+    all.push(mixed(&|_| true, shorter));
+    all.push(mixed(&|at| whole(seen[at]), |number| format!("{number}.00")));
+    if seen.len() > MANY {
+        all.extend((0..seen.len().min(SINGLY)).map(|one| mixed(&|at| at == one, longer)));
+    }
+    all
+}
+
+/// With the zero back that a parser dropped.
+fn longer(number: &str) -> String {
+    format!("{number}{}", if whole(number) { ".0" } else { "0" })
+}
+
+/// Without the zeros that a parser drops.
+fn shorter(number: &str) -> String {
+    if number.contains('.') && !number.contains(['e', 'E']) {
+        number.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        number.to_owned()
+    }
+}
+
+fn whole(number: &str) -> bool {
+    !number.contains(['.', 'e', 'E'])
+}

@@ -1,0 +1,220 @@
+//! Secrets that would match if they were written or read otherwise.
+
+use std::borrow::Cow;
+
+use crate::{
+    form::{self, Style},
+    mac::same,
+    scheme::{Algorithm, KeyMode},
+    secret::{decode_base64, key_bytes},
+    signature::Signed,
+};
+
+use super::{finding::Finding, trial::Trial};
+
+const PREFIX: &[u8] = b"whsec_";
+
+/// Looks for a reading of a configured secret under which the signature holds.
+pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    if signed.scheme.takes_public_key() {
+        return None;
+    }
+    let secrets: Vec<_> = trial.inquiry.secrets.iter().filter(|it| it.suits(signed.scheme)).collect();
+    for secret in &secrets {
+        let (label, text) = (&secret.label, secret.value().expose());
+        let bare = trimmed(text);
+        if bare.len() < text.len() && trial.fits_text(signed, bare) {
+            return Some(white_space(trial.sender, label, text.len() - bare.len()));
+        }
+        if let Some(how) = in_text(trial, signed, bare).or_else(|| in_key(trial, signed, bare)) {
+            return Some(reading(trial.sender, label, how));
+        }
+    }
+    None
+}
+
+/// Where no configured secret can be read as a key of this scheme at all.
+pub(crate) fn unreadable(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let mode = signed.scheme.key;
+    let secrets: Vec<_> = trial.inquiry.secrets.iter().filter(|it| it.suits(signed.scheme)).collect();
+    let reads = |secret: &[u8]| key_bytes(secret, mode).is_some();
+    if signed.scheme.takes_public_key()
+        || secrets.is_empty()
+        || secrets.iter().any(|it| reads(it.value().expose()))
+    {
+        return None;
+    }
+    let first = secrets[0];
+    if reads(trimmed(first.value().expose())) {
+        return Some(white_space(trial.sender, &first.label, 1));
+    }
+    let wanted = match mode {
+        KeyMode::Hex => "hex",
+        KeyMode::WhsecRequired => "base64 after whsec_",
+        _ => "base64",
+    };
+    let sender = trial.sender;
+    Some(Finding::proven("secret_encoding", format!("The secret {} is not {wanted}", first.label)).saying(
+        format!("The configured secret can't be a key of {sender}: it is not {wanted}."),
+        format!("Copy the signing secret from {sender} again, whole, with its prefix."),
+    ))
+}
+
+fn white_space(sender: &str, label: &str, more: usize) -> Finding {
+    let characters = if more == 1 { "1 byte".to_owned() } else { format!("{more} bytes") };
+    Finding::proven("secret_whitespace", format!("Without {characters} of white space, {label} fits"))
+        .saying(
+            format!("The configured secret has white space at its end or start; without it {sender}'s signature holds."),
+            "Set the secret again without the space or line break (`printf %s` rather than `echo`).",
+        )
+        .sentence("the configured secret has white space at its end or start")
+        .detail("Body and sender are right; only the secret was copied with something around it.")
+        .fitting("For the bare secret")
+}
+
+fn reading(sender: &str, label: &str, how: &str) -> Finding {
+    Finding::proven("secret_encoding", format!("{label} fits: {how}"))
+        .saying(
+            format!(
+                "{sender}'s signature was made with another reading of the configured secret: {how}."
+            ),
+            format!(
+                "Set the secret exactly as {sender} shows it, with its prefix, and decode it only where {sender} does."
+            ),
+        )
+        .sentence("the secret is right and is read in another way than the sender reads it")
+        .detail(format!("What differs: {how}. Body and sender are right."))
+        .fitting("For that reading")
+}
+
+/// A text without white space at its ends, also that of web pages (no-break and zero-width spaces, byte order marks).
+fn trimmed(secret: &[u8]) -> &[u8] {
+    let Ok(text) = std::str::from_utf8(secret) else { return secret.trim_ascii() };
+    let space = |letter: char| {
+        letter.is_whitespace() || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
+    };
+    text.trim_matches(space).as_bytes()
+}
+
+/// Another text, read as the scheme reads secrets.
+fn in_text(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<&'static str> {
+    if signed.scheme.algorithm == Algorithm::Token {
+        let lower = secret.to_ascii_lowercase();
+        if signed.accepted().any(|given| same(&given.to_ascii_lowercase(), &lower)) {
+            return Some("it has the right letters in another case");
+        }
+    }
+    let texts: [(&'static str, Option<Cow<'_, [u8]>>); 11] = [
+        ("it was copied with quotes around it", unquoted(secret).map(Into::into)),
+        ("it was copied with HTML entities in it", Some(without_entities(secret).into())),
+        ("it was percent-encoded", Some(form::decode(secret))),
+        ("its plus signs became spaces", Some(replaced(secret, b' ', b'+').into())),
+        ("it was encoded in base64 once more", decode_base64(secret).map(Into::into)),
+        ("it was encoded in hex once more", hex::decode(secret).ok().map(Into::into)),
+        ("its whsec_ prefix was cut off", Some([PREFIX, secret].concat().into())),
+        ("the whsec_ prefix is not part of it", secret.strip_prefix(PREFIX).map(Into::into)),
+        ("it has lower-case letters", Some(secret.to_ascii_lowercase().into())),
+        ("it has upper-case letters", Some(secret.to_ascii_uppercase().into())),
+        ("it has to be percent-encoded", Some(percent_encoded(secret).into())),
+    ];
+    let other = |text: &Option<Cow<'_, [u8]>>| text.as_deref().is_some_and(|text| *text != *secret);
+    let mut found = texts.into_iter().filter(|(_, text)| other(text));
+    found
+        .find(|(_, text)| text.as_ref().is_some_and(|text| trial.fits_text(signed, text)))
+        .map(|(how, _)| how)
+}
+
+/// Other bytes, as the key itself.
+fn in_key(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<&'static str> {
+    let bare = secret.strip_prefix(PREFIX).unwrap_or(secret);
+    let keys: [(&'static str, Option<Cow<'_, [u8]>>); 6] = [
+        ("the text itself is the key; it was decoded", Some(secret.into())),
+        ("the key is what its base64 decodes to; it was used as text", decode_base64(bare).map(Into::into)),
+        ("the key is the text after whsec_", Some(bare.into())),
+        ("the key is what its hex decodes to; it was used as text", hex::decode(bare).ok().map(Into::into)),
+        ("it has base64url letters", decode_url(bare).map(Into::into)),
+        (
+            "the key is the text of its bytes in hex",
+            decode_base64(bare).map(|key| hex::encode(key).into_bytes().into()),
+        ),
+    ];
+    let own = key_bytes(secret, signed.scheme.key);
+    let mut found = keys.into_iter().filter(|(_, key)| key.is_some() && *key != own);
+    found.find(|(_, key)| key.as_ref().is_some_and(|key| trial.fits_key(signed, key))).map(|(how, _)| how)
+}
+
+fn decode_url(text: &[u8]) -> Option<Vec<u8>> {
+    use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+    let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |at| at + 1);
+    URL_SAFE_NO_PAD.decode(&text[..end]).ok()
+}
+
+fn unquoted(secret: &[u8]) -> Option<&[u8]> {
+    match secret {
+        [first @ (b'"' | b'\'' | b'`'), inner @ .., last] if first == last => Some(inner),
+        _ => None,
+    }
+}
+
+fn replaced(text: &[u8], from: u8, to: u8) -> Vec<u8> {
+    text.iter().map(|byte| if *byte == from { to } else { *byte }).collect()
+}
+
+fn percent_encoded(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    if let Some(style) = Style::all().next() {
+        style.encode(text, &mut out);
+    }
+    out
+}
+
+/// The text with the entities decoded that serialisers of HTML write.
+fn without_entities(secret: &[u8]) -> Vec<u8> {
+    let Ok(text) = std::str::from_utf8(secret) else { return secret.to_vec() };
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let entity =
+            rest.find(';').filter(|end| *end < 10).and_then(|end| Some((end, entity(&rest[1..end])?)));
+        let (taken, letter) = entity.map_or((1, '&'), |(end, letter)| (end + 1, letter));
+        out.push(letter);
+        rest = &rest[taken..];
+    }
+    out.push_str(rest);
+    out.into_bytes()
+}
+
+fn entity(name: &str) -> Option<char> {
+    if let Some(number) = name.strip_prefix('#') {
+        let number = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16),
+            None => number.parse(),
+        };
+        return char::from_u32(number.ok()?);
+    }
+    let table = [
+        ("amp", '&'),
+        ("lt", '<'),
+        ("gt", '>'),
+        ("quot", '"'),
+        ("apos", '\''),
+        ("nbsp", '\u{a0}'),
+        ("plus", '+'),
+        ("equals", '='),
+        ("sol", '/'),
+        ("excl", '!'),
+        ("num", '#'),
+        ("dollar", '$'),
+        ("percnt", '%'),
+        ("ast", '*'),
+        ("lowbar", '_'),
+        ("colon", ':'),
+        ("semi", ';'),
+        ("quest", '?'),
+        ("commat", '@'),
+        ("grave", '`'),
+    ];
+    table.iter().find(|(known, _)| *known == name).map(|(_, letter)| *letter)
+}

@@ -1,0 +1,120 @@
+//! What is tried, the simplest and commonest first, and how what was found is ranked.
+
+use hookmitt_event::{Cause, CauseState, Verdict};
+
+use crate::{Judgement, cause, clock, judge, signature::Signed, view::View};
+
+use super::{
+    bodies, elsewhere,
+    finding::{Finding, title},
+    keys, renamed, ruled_out, settings, shape,
+    trial::Trial,
+    urls,
+};
+
+/// Looks for something that would make the signature hold.
+pub(crate) type Finder = fn(&mut Trial<'_>, &Signed<'_>) -> Option<Finding>;
+
+/// The first one that finds something decides: where two alternatives fit, the simpler is the truer.
+const FINDERS: [Finder; 10] = [
+    settings::stranger,
+    shape::proven,
+    keys::find,
+    elsewhere::other_secret,
+    settings::find,
+    bodies::find,
+    urls::find,
+    elsewhere::other_event,
+    elsewhere::other_scheme,
+    elsewhere::other_provider_of,
+];
+
+/// What the first of these finds.
+pub(crate) fn first(trial: &mut Trial<'_>, signed: &Signed<'_>, finders: &[Finder]) -> Option<Finding> {
+    finders.iter().find_map(|find| find(trial, signed))
+}
+
+/// Everything that was found: proven first, then likely, then ruled out.
+pub(crate) fn findings(trial: &mut Trial<'_>, judgement: &Judgement) -> Vec<Finding> {
+    let view = View::of(trial.inquiry);
+    let signed = judge::judged(trial.inquiry, view, trial.schemes);
+    let told = |state| judgement.causes.iter().map(move |cause| of(cause, state));
+    let mut found = match (judgement.verdict, &signed) {
+        (Verdict::Unsigned, _) => {
+            let mut found: Vec<_> = renamed::find(trial, view).into_iter().collect();
+            found.extend(elsewhere::other_provider(trial, view).filter(|_| found.is_empty()));
+            found.extend(told(CauseState::Proven));
+            found
+        }
+        (Verdict::Invalid, Some(signed)) if is_mismatch(judgement) => mismatch(trial, signed),
+        (Verdict::Invalid, Some(_)) if judgement.secret_label.is_none() => {
+            let mut found: Vec<_> = renamed::find(trial, view).into_iter().collect();
+            found.extend(told(CauseState::Proven));
+            found
+        }
+        _ => told(CauseState::Proven).collect(),
+    };
+    if judgement.verdict == Verdict::Invalid {
+        let rest = ruled_out::rest(trial, signed.as_ref(), &found);
+        found.extend(rest);
+    }
+    found
+}
+
+/// Whether nothing is said yet but that the signature does not hold.
+fn is_mismatch(judgement: &Judgement) -> bool {
+    let plain = |cause: &Cause| matches!(cause.code.as_str(), "no_match" | "signature_format");
+    judgement.secret_label.is_none() && judgement.causes.iter().any(plain)
+}
+
+fn mismatch(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
+    let mut found: Vec<_> = first(trial, signed, &FINDERS).into_iter().collect();
+    if let Some(other) = found.first_mut().and_then(|first| first.also.take()) {
+        found.push(*other);
+    }
+    if found.is_empty() {
+        found.extend(likely(trial, signed));
+    }
+    found.extend(clock::off(trial.inquiry, signed, trial.sender).map(|cause| of(&cause, CauseState::Likely)));
+    found
+}
+
+/// What speaks for something, where nothing could be proven; in the end that nothing fits.
+fn likely(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
+    if let Some(finding) = shape::misshapen(trial, signed).or_else(|| keys::unreadable(trial, signed)) {
+        return vec![finding];
+    }
+    let mut found: Vec<_> = elsewhere::recognised(trial).into_iter().collect();
+    found.extend(bodies::cut_off(trial, signed));
+    found.extend(bodies::not_decoded(trial, signed));
+    found.extend(urls::unknown(trial, signed));
+    found.push(no_match(trial, signed));
+    found
+}
+
+fn no_match(trial: &Trial<'_>, signed: &Signed<'_>) -> Finding {
+    let scheme = signed.scheme;
+    let signs = match (bodies::covers(scheme), scheme.content.has_id(), scheme.content.has_timestamp()) {
+        (_, true, true) => "the body, the id or the timestamp",
+        (_, false, true) => "the body or the timestamp",
+        (true, ..) => "the body",
+        (false, ..) => "the token",
+    };
+    let own = trial.secrets(scheme).count();
+    let others = trial.context.secrets.iter().filter(|secret| secret.suits(scheme)).count();
+    let cause = cause::no_match(trial.sender, signs, own);
+    let known = own + others;
+    let secrets = if known == 1 { "secret".to_owned() } else { format!("{known} secrets") };
+    let evidence = format!("None of the known {secrets} fits this request, nor any other form of it");
+    Finding {
+        cause: hookmitt_event::ExplainedCause { evidence, ..of(&cause, CauseState::Likely).cause },
+        ..of(&cause, CauseState::Likely)
+    }
+}
+
+/// A cause that the verdict itself names.
+pub(crate) fn of(cause: &Cause, state: CauseState) -> Finding {
+    let mut finding = Finding::new(&cause.code, state, "").saying(&cause.message, &cause.fix);
+    finding.cause.title = title(&cause.code).to_owned();
+    finding
+}

@@ -1,0 +1,107 @@
+//! What was tried and does not explain it.
+
+use hookmitt_event::CauseState;
+
+use crate::{
+    clock,
+    scheme::{Algorithm, Scheme},
+    signature::Signed,
+};
+
+use super::{bodies, finding::Finding, trial::Trial, urls};
+
+/// One supposition: its code, its name, whether it applies, and why it is out.
+type Row = (&'static str, &'static str, bool, String);
+
+/// What is left of the list of suppositions, after those that were found.
+pub(crate) fn rest(trial: &Trial<'_>, signed: Option<&Signed<'_>>, found: &[Finding]) -> Vec<Finding> {
+    let Some(signed) = signed else { return Vec::new() };
+    let rows = rows(trial, signed, found.first().is_some_and(Finding::is_proven));
+    let known = |row: &Row| found.iter().any(|finding| finding.cause.code == row.0);
+    let out = rows.into_iter().filter(|row| row.2 && !known(row));
+    out.map(|(code, name, _, why)| Finding::new(code, CauseState::RuledOut, why).titled(name)).collect()
+}
+
+fn rows(trial: &Trial<'_>, signed: &Signed<'_>, proven: bool) -> Vec<Row> {
+    let scheme = signed.scheme;
+    let body = bodies::covers(scheme);
+    let keyed = !scheme.takes_public_key();
+    let written = scheme.algorithm != Algorithm::Token;
+    let timed = !scheme.timestamp.is_empty() && scheme.tolerance().is_some();
+    let on_time = clock::off(trial.inquiry, signed, trial.sender).is_none();
+    let none = || {
+        if proven {
+            "Another cause is proven".to_owned()
+        } else {
+            "The signature does not hold so either".to_owned()
+        }
+    };
+    let secrets = if proven { none() } else { of_others(trial, scheme) };
+    let mut rows = vec![
+        (
+            "no_match",
+            "Wrong secret",
+            proven,
+            "A configured secret fits, or another cause is proven".to_owned(),
+        ),
+        ("other_secret", "Another known secret", true, secrets),
+        ("secret_whitespace", "Space around secret", keyed, none()),
+        ("secret_encoding", "Secret read otherwise", keyed, none()),
+        (
+            "timestamp_old",
+            "Timestamp out of range",
+            timed && on_time,
+            "It lies within what is allowed".to_owned(),
+        ),
+        (
+            "timestamp_unit",
+            "Timestamp in another unit",
+            timed && on_time,
+            "It reads as a time in range".to_owned(),
+        ),
+        ("url_mismatch", "Signed for another URL", urls::covers(scheme), none()),
+        ("header_renamed", "Header renamed", true, "Every signed header is there".to_owned()),
+        ("part_missing", "Signed part missing", true, "All that is signed is there".to_owned()),
+        ("other_event", "Another event's signature", body, none()),
+        ("other_provider", "Another provider", trial.inquiry.provider.is_some(), none()),
+    ];
+    rows.extend(of_signature(written, &none));
+    if body {
+        rows.extend(of_body(&none));
+    }
+    rows
+}
+
+fn of_body(none: &dyn Fn() -> String) -> Vec<Row> {
+    vec![
+        ("newline_changed", "Newline added at the end", true, none()),
+        ("newline_changed", "Line ends changed", true, none()),
+        ("bom_added", "Byte order mark", true, none()),
+        ("charset_changed", "Character set changed", true, none()),
+        ("body_decoded", "Body decompressed", true, none()),
+        ("form_changed", "Form written again", true, none()),
+        ("body_reserialized", "Body re-serialised", true, none()),
+        ("body_reserialized", "Keys sorted", true, none()),
+        ("body_reserialized", "Numbers written otherwise", true, none()),
+        ("body_reserialized", "Escapes written otherwise", true, none()),
+        ("body_truncated", "Body cut off", true, "It is as long as was announced, and ends well".to_owned()),
+    ]
+}
+
+fn of_signature(written: bool, none: &dyn Fn() -> String) -> Vec<Row> {
+    vec![
+        ("signature_encoding", "Signature written otherwise", written, none()),
+        ("signature_truncated", "Signature cut off", written, "Its length is right".to_owned()),
+        ("signature_format", "Signature format", true, "Prefix and separators are right".to_owned()),
+        ("algorithm_mismatch", "Another algorithm", written, none()),
+    ]
+}
+
+fn of_others(trial: &Trial<'_>, scheme: &Scheme) -> String {
+    let others = trial.context.secrets.iter().filter(|secret| secret.suits(scheme)).count();
+    match others {
+        0 => "No other source has one".to_owned(),
+        1 => "The one of another source does not fit".to_owned(),
+        more => format!("None of {more} of other sources fits"),
+    }
+}

@@ -1,0 +1,93 @@
+//! Settings of the source, and parts of the signed content, that were taken otherwise by the sender.
+
+use crate::{
+    place::Place,
+    scheme::{Scheme, Special},
+    signature::Signed,
+    view::View,
+};
+
+use super::{finding::Finding, trial::Trial};
+
+/// Looks for a setting under which the signature holds.
+pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    super::order::first(trial, signed, &[simulator, checksum_in_hex])
+}
+
+/// PayPal's simulator signs with the name of the setting instead of its value.
+/// <https://developer.paypal.com/api/rest/webhooks/simulator/>
+fn simulator(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let names: Vec<&String> = signed
+        .scheme
+        .content
+        .places()
+        .filter_map(|place| if let Place::Param(name) = place { Some(name) } else { None })
+        .collect();
+    let sender = trial.sender;
+    for name in names {
+        let literal = name.to_ascii_uppercase();
+        let params: Vec<_> = signed
+            .parts
+            .view
+            .params
+            .iter()
+            .filter(|(known, _)| known != name)
+            .cloned()
+            .chain([(name.clone(), literal.clone())])
+            .collect();
+        if trial.fits(signed.scheme, View { params: &params, ..signed.parts.view }) {
+            return Some(
+                Finding::proven("wrong_configuration", format!("With {literal} as {name}, it verifies"))
+                    .titled("Sent by the simulator")
+                    .saying(
+                        format!("{sender}'s simulator sent this: it signs with the text {literal} instead of a {name}."),
+                        format!("Nothing is wrong with the handler: {sender}'s real events carry the configured {name}."),
+                    )
+                    .sentence(format!("signed with the literal {literal}, as {sender}'s simulator does"))
+                    .detail("Send a real event, such as a payment in the sandbox, to test the signature.")
+                    .fitting(format!("With {literal}")),
+            );
+        }
+    }
+    None
+}
+
+fn checksum_in_hex(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let content = signed.scheme.content.with_hex_checksum()?;
+    let scheme = Scheme { content, ..signed.scheme.clone() };
+    let sender = trial.sender;
+    trial.fits(&scheme, signed.parts.view).then(|| {
+        Finding::proven("signature_encoding", "With the CRC-32 in hex, it verifies")
+            .titled("Checksum in hex")
+            .saying(
+                format!(
+                    "The signed text holds the body's CRC-32 in hex; {sender} writes it as a decimal number."
+                ),
+                "Write the CRC-32 as an unsigned decimal number.",
+            )
+            .sentence("the checksum in the signed text is in hex, not decimal")
+            .fitting("With the checksum in hex")
+    })
+}
+
+/// Braintree names the key of each signature: none of them is the configured one.
+pub(crate) fn stranger(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let own = signed.parts.view.param("public_key_id")?;
+    if signed.scheme.special != Some(Special::Braintree) || signed.accepted().next().is_some() {
+        return None;
+    }
+    let fits = trial.fits(signed.scheme, View { params: &[], ..signed.parts.view });
+    let raw = String::from_utf8_lossy(signed.raw());
+    if !raw.contains('|') {
+        return None;
+    }
+    let evidence = if fits {
+        "Its signature fits under another key's name"
+    } else {
+        "No pair carries the configured key"
+    };
+    Some(Finding::proven("untrusted_key", evidence).saying(
+        format!("No signature is there for the configured public key {own}."),
+        "Compare the public key with that of the account and environment (sandbox or production) that sends.",
+    ))
+}

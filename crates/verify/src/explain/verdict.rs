@@ -1,0 +1,108 @@
+//! The verdict in a sentence, and what to know beyond it.
+
+use hookmitt_event::Verdict;
+
+use crate::{Evidence, Judgement, evidence};
+
+use super::{finding::Finding, trial::Trial};
+
+/// The sentence and the detail.
+pub(crate) fn words(
+    trial: &Trial<'_>,
+    judgement: &Judgement,
+    first: Option<&Finding>,
+    tried: u32,
+) -> (String, String) {
+    let sender = trial.sender;
+    let message = || first.map(|first| first.cause.message.clone()).unwrap_or_default();
+    let fix = || first.map(|first| first.cause.fix.clone()).unwrap_or_default();
+    match judgement.verdict {
+        Verdict::Valid => (valid(trial, judgement), String::new()),
+        Verdict::Invalid => invalid(trial, judgement, first, tried),
+        Verdict::Unsigned if first.is_none_or(|first| first.cause.code == "unsigned") => {
+            ("Unsigned: no signature header. Nothing proves who sent it.".to_owned(), fix())
+        }
+        Verdict::Unsigned => {
+            let sentence = first.and_then(|first| first.sentence.clone()).unwrap_or_else(message);
+            (format!("Unsigned: {sentence}."), fix())
+        }
+        Verdict::NoSecret => (format!("No secret for {sender} yet, so nothing was checked."), fix()),
+        Verdict::Unsupported if first.is_some() => (format!("Not checked: {}", lower(&message())), fix()),
+        Verdict::Unsupported => {
+            ("Not checked: it is signed in a way that can't be checked.".to_owned(), fix())
+        }
+        Verdict::Pending => (format!("Checking: fetching the key of {sender}."), String::new()),
+    }
+}
+
+fn valid(trial: &Trial<'_>, judgement: &Judgement) -> String {
+    let by = match &judgement.secret_label {
+        Some(label) => format!("Signed by {} with secret {label}", trial.sender),
+        None => format!("Signed by {}", trial.sender),
+    };
+    let Evidence { signed_at, .. } = evidence(trial.inquiry, judgement);
+    let Some(signed_at) = signed_at else { return format!("Valid. {by}.") };
+    let micros = trial.inquiry.at.as_micros() - signed_at.as_micros();
+    match micros {
+        0.. => format!("Valid. {by}, {} before it arrived.", span(micros)),
+        _ => format!("Valid. {by}, {} after it arrived by its own clock.", span(-micros)),
+    }
+}
+
+fn invalid(
+    trial: &Trial<'_>,
+    judgement: &Judgement,
+    first: Option<&Finding>,
+    tried: u32,
+) -> (String, String) {
+    let Some(first) = first else {
+        return ("Invalid: the signature does not hold.".to_owned(), String::new());
+    };
+    let fix = first.cause.fix.clone();
+    if first.cause.code == "no_match" {
+        return (format!("Invalid: no known secret fits, and none of {tried} causes."), fix);
+    }
+    let aged = matches!(first.cause.code.as_str(), "timestamp_old" | "timestamp_future");
+    if let Some(sentence) = in_time(trial, judgement).filter(|_| aged) {
+        return (format!("Invalid: {sentence}."), fix);
+    }
+    let sentence = first.sentence.clone().unwrap_or_else(|| lower(first.cause.message.trim_end_matches('.')));
+    (format!("Invalid: {sentence}."), first.detail.clone().unwrap_or(fix))
+}
+
+/// How far the signature's time is off.
+fn in_time(trial: &Trial<'_>, judgement: &Judgement) -> Option<String> {
+    let Evidence { signed_at, tolerance, .. } = evidence(trial.inquiry, judgement);
+    let micros = trial.inquiry.at.as_micros() - signed_at?.as_micros();
+    let allowed = span(i64::try_from(tolerance?.as_micros()).ok()?);
+    let (allowed_number, allowed_unit) = allowed.split_once(' ').unwrap_or((&allowed, ""));
+    let off = span(micros.saturating_abs());
+    // The unit is said once where it is the same.
+    let allowed = if off.ends_with(allowed_unit) { allowed_number } else { &allowed };
+    let side = if micros < 0 { "after" } else { "before" };
+    Some(format!("signed {off} {side} it arrived; {} allows {allowed}", trial.sender))
+}
+
+/// A span as people say it.
+pub(crate) fn span(micros: i64) -> String {
+    let seconds = micros / 1_000_000;
+    match seconds {
+        ..10 => format!("{}.{} s", seconds, micros % 1_000_000 / 100_000),
+        10..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds / 60),
+        7200..172_800 => format!("{} h", seconds / 3600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// With a small first letter, where it begins no name.
+fn lower(sentence: &str) -> String {
+    let first = sentence.split(' ').next().unwrap_or_default();
+    let common =
+        matches!(first, "The" | "A" | "An" | "This" | "Its" | "It" | "No" | "None" | "Only" | "Something");
+    if !common {
+        return sentence.to_owned();
+    }
+    let mut letters = sentence.chars();
+    letters.next().map(|first| first.to_ascii_lowercase()).into_iter().chain(letters).collect()
+}
