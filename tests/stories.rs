@@ -41,6 +41,7 @@ mod stories {
     mod syncs;
     mod takeover;
     mod targets;
+    mod test_keys;
     mod threats;
     mod threats_api;
     mod threats_loops;

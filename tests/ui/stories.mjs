@@ -13,6 +13,8 @@ import './stories/live.mjs';
 import './stories/look.mjs';
 import './stories/session.mjs';
 import './stories/settings.mjs';
+import './stories/signature.mjs';
+import './stories/signing_settings.mjs';
 import { chromiumPath, closeBrowser } from './support/browser.mjs';
 import { perform, stories } from './support/stage.mjs';
 

@@ -28,6 +28,7 @@ mod sources;
 mod start_error;
 mod stats;
 mod targets;
+mod test_keys;
 mod token;
 mod verdict;
 mod wanted;

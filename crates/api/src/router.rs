@@ -14,7 +14,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     Problem, bytes, deliveries, doctor, document, events, fixtures, listen, live, providers, samples,
-    secrets, session, session::Sessions, sources, stats, targets, verdict,
+    secrets, session, session::Sessions, sources, stats, targets, test_keys, verdict,
 };
 
 /// The most bytes of a request: a set of fixtures is imported in pieces below this.
@@ -99,6 +99,7 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(sources::urls))
         .routes(routes!(secrets::list))
         .routes(routes!(secrets::set, secrets::remove))
+        .routes(routes!(test_keys::show, test_keys::make))
         .routes(routes!(targets::list, targets::add))
         .routes(routes!(targets::show, targets::change, targets::remove))
         .routes(routes!(targets::probe))

@@ -21,6 +21,7 @@ mod sample;
 mod secrets;
 mod sources;
 mod targets;
+mod test_key;
 mod urls;
 
 pub use config::Config;
@@ -35,10 +36,11 @@ pub use hookmitt_inbox::{
 pub use hookmitt_vault::StoreChoice;
 pub use listening::{ListenOrder, Listening};
 pub use live::Change;
-pub use providers::ProviderView;
+pub use providers::{ParamView, ProviderView};
 pub use rejudge::JudgeBy;
 pub use replay::{AttemptLine, Replayed};
 pub use sample::SampleOrder;
 pub use secrets::SecretEntry;
 pub use sources::{AnswerChange, SourceChange, SourceView};
 pub use targets::{Probed, TargetChange};
+pub use test_key::{PublicHalf, TestKey};

@@ -136,7 +136,7 @@ impl Engine {
             EngineError::BadInput(format!("can't sign: the provider isn't known; {hint}"))
         })?;
         let test = test_secret(provider);
-        let (secret, name) = match known.secrets.first() {
+        let (secret, name) = match known.signing_secret(provider) {
             Some(secret) => {
                 (secret.value().expose(), format!("the secret {:?} of {}", secret.label, known.source.slug))
             }

@@ -19,7 +19,7 @@ use ring::{
 };
 use x509_cert::der::pem::{LineEnding, decode_vec, encode_string};
 
-use crate::{PublicForm, PublicKey, SecretBytes, Signing, secret::decode_base64};
+use crate::{Algorithm, Provider, PublicForm, PublicKey, SecretBytes, Signing, secret::decode_base64};
 
 /// The kinds of keys that providers sign with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,18 @@ pub enum PairKind {
     P256,
     /// RSA of 2048 bits: PayPal, SNS, Google.
     Rsa,
+}
+
+impl PairKind {
+    /// The kind of key that a provider usually signs with and keeps to itself; `None` where a shared secret signs.
+    pub fn of(provider: &Provider) -> Option<Self> {
+        match provider.schemes.first()?.algorithm {
+            Algorithm::Ed25519 => Some(Self::Ed25519),
+            Algorithm::EcdsaP256Sha256 | Algorithm::JwtEs256 => Some(Self::P256),
+            Algorithm::RsaSha256 | Algorithm::RsaSha1 | Algorithm::JwtRs256 => Some(Self::Rsa),
+            _ => None,
+        }
+    }
 }
 
 /// Why there is no key pair, or no signature of one.

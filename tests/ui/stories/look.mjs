@@ -7,7 +7,7 @@ import { story } from '../support/stage.mjs';
 
 const WIDE = [1440, 900];
 const NARROW = [900, 700];
-const TABS = [/^Overview/, /^Headers/, /^Body/, /^Deliveries/];
+const TABS = [/^Overview/, /^Headers/, /^Body/, /^Signature/, /^Deliveries/];
 const PAGES = ['sources', 'sources/stripe-test', 'general', 'about'];
 
 /** Nothing is wider than the window. */

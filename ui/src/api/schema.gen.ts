@@ -440,6 +440,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sources/{slug}/test-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The test key pair of a source; null where it has none. */
+        get: operations["show_test_key"];
+        put?: never;
+        /** Makes a test key pair, which signs in place of the provider's private key; an earlier one goes. */
+        post: operations["make_test_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/stats": {
         parameters: {
             query?: never;
@@ -1307,10 +1325,16 @@ export interface components {
             items: {
                 /** @description Whether samples of its events can be made and signed. */
                 can_send: boolean;
+                /** @description How sure it is that it signs so: `confirmed` by the provider's own code, or `corroborated` only. */
+                confidence: string;
                 /** @description The catalogue id, such as `github`. */
                 id: string;
                 /** @description The name for people, such as `GitHub`. */
                 name: string;
+                /** @description What its signatures depend on and its requests don't say. */
+                params: components["schemas"]["ParamView"][];
+                /** @description Its key is private: only a local test key can sign in its place. */
+                private_key: boolean;
                 /** @description The types that those samples have, the usual one first. */
                 sample_types: string[];
                 /** @description How its secrets look and where they are found, such as `starts with whsec_, from the endpoint's page`. */
@@ -1486,6 +1510,17 @@ export interface components {
          * @enum {string}
          */
         OnInvalid: "record" | "reject";
+        /** @description A setting that a provider's signatures depend on. */
+        ParamView: {
+            /** @description Where it is found. */
+            hint: string;
+            /** @description What it is called for people. */
+            label: string;
+            /** @description Its name, such as `webhook_id`. */
+            name: string;
+            /** @description Whether nothing can be judged without it. */
+            required: boolean;
+        };
         /** @description A URL that a target may have. */
         Probe: {
             /** @description As a target's URL: `3000` and `localhost:3000` are understood. */
@@ -1525,14 +1560,27 @@ export interface components {
         ProviderView: {
             /** @description Whether samples of its events can be made and signed. */
             can_send: boolean;
+            /** @description How sure it is that it signs so: `confirmed` by the provider's own code, or `corroborated` only. */
+            confidence: string;
             /** @description The catalogue id, such as `github`. */
             id: string;
             /** @description The name for people, such as `GitHub`. */
             name: string;
+            /** @description What its signatures depend on and its requests don't say. */
+            params: components["schemas"]["ParamView"][];
+            /** @description Its key is private: only a local test key can sign in its place. */
+            private_key: boolean;
             /** @description The types that those samples have, the usual one first. */
             sample_types: string[];
             /** @description How its secrets look and where they are found, such as `starts with whsec_, from the endpoint's page`. */
             secret_hint: string | null;
+        };
+        /** @description A public key, written in one way. */
+        PublicHalf: {
+            /** @description The way, such as `hex` or `PEM`. */
+            form: string;
+            /** @description The key. */
+            text: string;
         };
         /** @description Where a delivery stands among those that wait for its target, in order of arrival. */
         Queue: {
@@ -1790,6 +1838,15 @@ export interface components {
             /** Format: int64 */
             timeout_ms: number;
             url: string;
+        };
+        /** @description A local test key pair, by its public half. */
+        TestKey: {
+            /** @description `ed25519`, `p256` or `rsa`. */
+            kind: string;
+            /** @description The label of the secret that is its private half. */
+            label: string;
+            /** @description The public half in every form that such a key has, the usual one of the provider first. */
+            public: components["schemas"]["PublicHalf"][];
         };
         /** @description A session's token, for the `Authorization: Bearer` line. */
         Token: {
@@ -2811,6 +2868,72 @@ export interface operations {
                 content?: never;
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_test_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestKey"] | null;
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_test_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TestKey"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

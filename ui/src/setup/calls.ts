@@ -1,6 +1,6 @@
 /** What set-up asks of the API. Each rejects with a {@link Problem}, whose message and hint are words for people. */
 
-import { api, ask, Problem } from '../api/client';
+import { api, ask, fetchRaw, Problem } from '../api/client';
 import type { components } from '../api/schema.gen';
 import { secretBody } from './secret';
 import type {
@@ -12,6 +12,7 @@ import type {
   SourceView,
   TargetChange,
   TargetView,
+  TestKey,
 } from './types';
 
 type Schemas = components['schemas'];
@@ -56,6 +57,17 @@ export async function setSecret(slug: string, label: string, text: string): Prom
 /** Removes a secret for good. */
 export async function removeSecret(slug: string, label: string): Promise<void> {
   await ask(api.DELETE('/api/sources/{slug}/secrets/{label}', { params: { path: { slug, label } } }));
+}
+
+/** The local test key pair of a source, by its public half; null where it has none. */
+export async function testKeyOf(slug: string): Promise<TestKey | null> {
+  const answer = await fetchRaw(`/api/sources/${slug}/test-key`);
+  return (await answer.json()) as TestKey | null;
+}
+
+/** Makes a local test key pair; an earlier one goes. */
+export function makeTestKey(slug: string): Promise<TestKey> {
+  return ask(api.POST('/api/sources/{slug}/test-key', { params: { path: { slug } } }));
 }
 
 /** Adds a target; its source is made where it is new. */

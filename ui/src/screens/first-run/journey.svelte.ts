@@ -120,6 +120,9 @@ class Journey {
         can_send: false,
         sample_types: [],
         secret_hint: null,
+        confidence: 'corroborated',
+        params: [],
+        private_key: false,
       }
     );
   }

@@ -1,3 +1,4 @@
+import KeyRound from '@lucide/svelte/icons/key-round';
 import Send from '@lucide/svelte/icons/send';
 import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
 
@@ -7,15 +8,18 @@ import type { Event } from '../../../api/shapes';
 import { eventName, host, visible } from '../../../format/words';
 import { route } from '../../../state/route.svelte';
 import { toasts } from '../../../state/toasts.svelte';
+import { providerName } from './provider-names.svelte';
 import { curlCommand, LARGEST_INLINE } from './logic/curl';
 import { outcomeSentence } from './logic/outcome';
 import {
   bodyOf,
+  confirmEvent,
   outcomeOf,
   replay,
   resumeTarget,
   retry,
   retryOne,
+  saveSecret,
   showEvent,
   tryTarget,
   type Asked,
@@ -38,7 +42,7 @@ export const RESIGNED: Resign = { freshId: false };
 
 /** The problem of a replay whose source has no target, and of one that can't be signed anew. */
 const TARGETLESS = 'no-targets';
-const UNSIGNABLE = 'cannot-resign';
+const UNSIGNABLE = 'private-key';
 
 /**
  * Replays an event to its source's targets, or once to a URL, and says how that went.
@@ -53,24 +57,18 @@ export async function replayEvent(event: Event, to: string | null, resign: Resig
   } catch (error) {
     const problem = Problem.of(error);
     if (problem.code === TARGETLESS) return false;
-    if (problem.code === UNSIGNABLE) unsignable(event, problem);
+    if (problem.code === UNSIGNABLE) unsignable(event);
     else failed(not, error, again);
   }
   return true;
 }
 
 /** Says why an event can't be signed anew, with the way to what can. */
-function unsignable({ source }: Event, { detail, hint }: Problem): void {
-  const run = () => route.go({ screen: 'settings', page: `sources/${source}` });
-  toasts.fail(
-    [detail, hint]
-      .filter(Boolean)
-      .map((text) => visible(text!))
-      .join(' '),
-    {
-      action: { label: 'Open its settings', run },
-    },
-  );
+function unsignable({ source, provider }: Event): void {
+  const sender = provider ? providerName(provider) : 'The provider';
+  toasts.fail(`${sender}’s key is private, so this can’t be re-signed. Use a local test key?`, {
+    action: { label: 'Make one', run: () => route.go({ screen: 'settings', page: `sources/${source}` }) },
+  });
 }
 
 /** Sends again what failed or died, and what waits for a retry. */
@@ -145,6 +143,26 @@ export async function resume(target: number): Promise<void> {
   await resumeTarget(target).catch((error: unknown) =>
     failed('Not resumed', error, () => void resume(target)),
   );
+}
+
+/** Keeps the secret that a set-up request brings; the page never sees it. */
+export async function keepSecret(event: Event): Promise<void> {
+  try {
+    const { source, label } = await saveSecret(event.id);
+    toasts.say(`The secret is kept as “${visible(label)}” of ${source}`, { icon: KeyRound });
+  } catch (error) {
+    failed('The secret was not kept', error, () => void keepSecret(event));
+  }
+}
+
+/** Calls the URL that a set-up request wants called. */
+export async function confirmSubscription(event: Event): Promise<void> {
+  try {
+    const { host, status } = await confirmEvent(event.id);
+    toasts.say(`Confirmed: ${visible(host)} answered ${status}`);
+  } catch (error) {
+    failed('Not confirmed', error, () => void confirmSubscription(event));
+  }
 }
 
 /** Brings a deleted event back. */

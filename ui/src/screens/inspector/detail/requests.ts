@@ -66,6 +66,16 @@ export async function replay(id: string, to: string | null, resign: Resign): Pro
   return answer.items;
 }
 
+/** Keeps the secret that a set-up request delivers. */
+export function saveSecret(id: string): Promise<{ source: string; label: string }> {
+  return json('POST', `/api/events/${encodeURIComponent(id)}/save-secret`, { body: {} });
+}
+
+/** Calls the URL that a set-up request wants called. */
+export function confirmEvent(id: string): Promise<{ host: string; status: number }> {
+  return json('POST', `/api/events/${encodeURIComponent(id)}/confirm`, {});
+}
+
 /** Makes what failed, died or was skipped wait again. */
 export async function retry(id: string): Promise<Asked[]> {
   return (await ask(api.POST('/api/events/{id}/retry', { params: { path: { id } } }))).items;

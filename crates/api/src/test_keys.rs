@@ -1,0 +1,26 @@
+//! Local test key pairs. Their public half is shown; the private one never is.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use hookmitt_engine::{Engine, TestKey};
+
+use crate::{Problem, input::Path, sources::slug};
+
+/// The test key pair of a source; null where it has none.
+#[utoipa::path(get, operation_id = "show_test_key", path = "/api/sources/{slug}/test-key", params(("slug" = String, Path)), responses((status = 200, body = Option<TestKey>), (status = 404, body = Problem)))]
+pub(crate) async fn show(
+    State(engine): State<Arc<Engine>>,
+    Path(name): Path<String>,
+) -> Result<Json<Option<TestKey>>, Problem> {
+    Ok(Json(engine.test_key(&slug(&name)?)?))
+}
+
+/// Makes a test key pair, which signs in place of the provider's private key; an earlier one goes.
+#[utoipa::path(post, operation_id = "make_test_key", path = "/api/sources/{slug}/test-key", params(("slug" = String, Path)), responses((status = 200, body = TestKey), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn make(
+    State(engine): State<Arc<Engine>>,
+    Path(name): Path<String>,
+) -> Result<Json<TestKey>, Problem> {
+    Ok(Json(engine.make_test_key(slug(&name)?).await?))
+}

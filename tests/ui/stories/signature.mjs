@@ -1,0 +1,93 @@
+// Why a signature fails, and what can be done about it.
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+
+import { clerkEvents, stripe } from '../support/samples.mjs';
+import { hasNoBarriers, says, sees } from '../support/see.mjs';
+import { OTHER_SECRETS, SECRETS, signed } from '../support/senders.mjs';
+import { story } from '../support/stage.mjs';
+import { eventually } from '../support/wait.mjs';
+
+/** A source of Stripe's with a secret, and a server. */
+async function shop(stage) {
+  const [hookmitt, server] = [await stage.hookmitt(), await stage.server()];
+  await hookmitt.api.source('shop', { provider: 'stripe' });
+  await hookmitt.api.secret('shop', SECRETS.stripe, 'Test mode');
+  await hookmitt.api.target('shop', `${server.url}/hooks`);
+  return { hookmitt, server };
+}
+
+/** Whether Stripe's rule holds for what a server got. */
+function fitsStripe(seen) {
+  const [, time, mark] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(seen.header('stripe-signature'));
+  return createHmac('sha256', SECRETS.stripe).update(`${time}.`).update(seen.body).digest('hex') === mark;
+}
+
+for (const theme of ['dark', 'light']) {
+  story(`the tab “Signature” tells what was tried and shows the signature, without barriers: ${theme}`, async (stage) => {
+    const hookmitt = await stage.hookmitt();
+    await hookmitt.api.source('users', { provider: 'clerk' });
+    await hookmitt.api.secret('users', SECRETS.clerk, 'Production');
+    const request = await signed('clerk', { body: clerkEvents.created(Date.now()) });
+    await hookmitt.post('users', { ...request, body: JSON.stringify(JSON.parse(request.body), null, 2) });
+    const ui = await stage.open(hookmitt, { theme });
+    await ui.select('user.created');
+    await says(ui.panel, /^Invalid: .*parsed and written again/, 'Fix');
+    await ui.button('All causes and the fix', ui.panel).click();
+    await says(ui.panel, 'Causes tried', 'Signature', 'Scheme');
+    await sees(ui.button('Verify again', ui.panel));
+    await sees(ui.button('Secret: Production', ui.panel));
+    await hasNoBarriers(ui.page, 'the tab Signature');
+  });
+}
+
+story('each verdict has its sentence in the tab “Signature”', async (stage) => {
+  const { hookmitt } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()) }));
+  await ui.select('charge.succeeded');
+  await ui.tab('Signature');
+  await says(ui.panel, /^Valid Signed by Stripe with secret Test mode/);
+  await hookmitt.post('shop', { body: stripe.refund(Date.now()), headers: [['Content-Type', 'application/json']] });
+  await ui.select('charge.refunded');
+  await says(ui.panel, /^Unsigned: no signature header\. Nothing proves who sent it\./);
+});
+
+story('a secret that was missing is added in the tab “Signature”, and the verdict changes in place', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  await hookmitt.api.source('shop', { provider: 'stripe' });
+  const ui = await stage.open(hookmitt);
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()) }));
+  await ui.select('charge.succeeded');
+  const panel = await ui.tab('Signature');
+  await says(panel, /^No secret for shop yet, so nothing was checked\./);
+  await panel.getByLabel('Signing secret').fill(SECRETS.stripe);
+  await ui.button('Save', panel).click();
+  await says(panel, /^Valid Signed by Stripe/);
+});
+
+story('what is invalid is replayed with a signature that fits, by ⇧R too', async (stage) => {
+  const { hookmitt, server } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()), secret: OTHER_SECRETS.stripe }));
+  await ui.select('charge.succeeded');
+  const [first] = await server.waitFor(1);
+  assert.ok(!fitsStripe(first));
+  await ui.button(/^Replay re-signed/, ui.detail).click();
+  const [, second] = await server.waitFor(2);
+  assert.deepEqual(second.body, first.body);
+  assert.ok(fitsStripe(second), 'the new signature fits');
+  await ui.page.keyboard.press('Shift+R');
+  const [, , third] = await server.waitFor(3);
+  assert.ok(fitsStripe(third), 'and so does that of the key');
+});
+
+story('a list of nothing but invalid events tells why in each row', async (stage) => {
+  const { hookmitt } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()), secret: OTHER_SECRETS.stripe }));
+  await says(ui.row('charge.succeeded'), 'Invalid');
+  await ui.go('#/events?view=invalid');
+  await eventually('the word gives way to the cause', async () => !/Invalid/.test(await ui.row('charge.succeeded').innerText()));
+  await says(ui.row('charge.succeeded'), /secret|match/i);
+});
