@@ -4,7 +4,7 @@ use std::{net::SocketAddr, os::unix::fs::PermissionsExt as _, path::Path, sync::
 
 use bytes::Bytes;
 use hookmitt_catch::{Caught, Sink as _, parse_head};
-use hookmitt_engine::{Engine, Resources, StoreChoice};
+use hookmitt_engine::{Engine, Network, Resources, StoreChoice};
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{App, LocalServer, post};
 use serde_json::{Value, json};
@@ -100,7 +100,11 @@ async fn threat_3_a_web_page_makes_no_source() {
 #[tokio::test(flavor = "multi_thread")]
 async fn threat_3_only_senders_on_this_machine_make_a_source() {
     let folder = tempfile::tempdir().unwrap();
-    let resources = Resources { data_dir: folder.path().to_owned(), secrets: StoreChoice::File };
+    let resources = Resources {
+        data_dir: folder.path().to_owned(),
+        secrets: StoreChoice::File,
+        network: Network::default(),
+    };
     let engine = Engine::open(resources).await.unwrap();
     let sent = async |slug: &str, remote: &str| {
         let (head, _) =
@@ -278,7 +282,8 @@ async fn threat_8_the_data_directory_is_for_its_owner_alone() {
 async fn threat_8_a_folder_that_is_made_is_closed_from_the_start() {
     let above = tempfile::tempdir().unwrap();
     let path = above.path().join("a/b");
-    let resources = Resources { data_dir: path.clone(), secrets: StoreChoice::File };
+    let resources =
+        Resources { data_dir: path.clone(), secrets: StoreChoice::File, network: Network::default() };
     let engine = Engine::open(resources).await.unwrap();
     for folder in [path.clone(), path.parent().unwrap().to_owned()] {
         assert_eq!(

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Instant};
 
 use axum::Router;
 use hookmitt_catch::{Bound, Connections, Limits, accept, bind, catch};
-use hookmitt_engine::{Engine, Resources, StoreChoice};
+use hookmitt_engine::{Engine, Network, Resources, StoreChoice};
 use tokio_util::task::TaskTracker;
 
 use crate::{Door, Gate, StartError, router, server, session::Sessions, socket, token};
@@ -47,7 +47,9 @@ impl Host {
         let capture = bind(options.host.as_deref(), options.port)?;
         let api = options.api_port.map(|port| bind(None, port)).transpose()?;
         let resources = match options.secrets {
-            Some(secrets) => Resources { data_dir: options.data_dir.clone(), secrets },
+            Some(secrets) => {
+                Resources { data_dir: options.data_dir.clone(), secrets, network: Network::default() }
+            }
             None => Resources::of(&options.data_dir)?,
         };
         let engine = Engine::open(resources).await?;

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use hookmitt_event::{Slug, Source, Target, TargetId, TargetKind};
+use hookmitt_keys::KeyStore;
 use hookmitt_verify::Secret;
 
 /// One consistent view; replaced whole when anything changes.
@@ -27,13 +28,20 @@ pub struct Known {
     pub has_secret: bool,
     /// The source's parameters, as verification takes them.
     pub params: Vec<(String, String)>,
+    /// The keys that providers publish.
+    pub keys: Option<KeyStore>,
 }
 
 impl Known {
     /// A source with the secrets that could be read.
     pub(crate) fn new(source: Source, secrets: Vec<Secret>, has_secret: bool) -> Self {
         let params = source.params.clone().into_iter().collect();
-        Self { source, secrets, has_secret, params }
+        Self { source, secrets, has_secret, params, keys: None }
+    }
+
+    /// With the keys that providers publish.
+    pub(crate) fn with_keys(self, keys: KeyStore) -> Self {
+        Self { keys: Some(keys), ..self }
     }
 }
 

@@ -9,6 +9,7 @@ use std::{
 use arc_swap::ArcSwap;
 use hookmitt_event::{EventId, Timestamp};
 use hookmitt_inbox::Inbox;
+use hookmitt_keys::{KeyStore, Network};
 use hookmitt_vault::StoreChoice;
 use tokio::sync::{Mutex, broadcast, watch};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -19,6 +20,7 @@ use crate::{
     explain::Explaining,
     live::Live,
     own_addresses::OwnAddresses,
+    published,
     refusals::Refusals,
     secrets::Secrets,
 };
@@ -30,6 +32,8 @@ pub struct Resources {
     pub data_dir: PathBuf,
     /// Where secrets may be kept.
     pub secrets: StoreChoice,
+    /// How the hosts are reached that publish providers' keys.
+    pub network: Network,
 }
 
 impl Resources {
@@ -38,7 +42,11 @@ impl Resources {
     /// # Errors
     /// A `HOOKMITT_KEYRING` that says nothing known.
     pub fn of(data_dir: &Path) -> Result<Self, EngineError> {
-        Ok(Self { data_dir: data_dir.to_owned(), secrets: StoreChoice::from_env()? })
+        Ok(Self {
+            data_dir: data_dir.to_owned(),
+            secrets: StoreChoice::from_env()?,
+            network: Network::default(),
+        })
     }
 }
 
@@ -48,6 +56,7 @@ pub struct Engine {
     pub(crate) data_dir: PathBuf,
     pub(crate) inbox: Inbox,
     pub(crate) secrets: Secrets,
+    pub(crate) keys: KeyStore,
     config: ArcSwap<Config>,
     reloading: Mutex<()>,
     pub(crate) live: Live,
@@ -70,14 +79,16 @@ impl Engine {
     /// A newer or unreadable data directory. Secrets that can't be read are no error:
     /// [`warnings`](Self::warnings) says so.
     pub async fn open(resources: Resources) -> Result<Arc<Self>, EngineError> {
-        let Resources { data_dir, secrets } = resources;
+        let Resources { data_dir, secrets, network } = resources;
         let inbox = Inbox::open(&data_dir)?;
         let secrets = Secrets::open(&data_dir, secrets).await?;
+        let (keys, fetching) = published::open(&data_dir, network);
         let engine = Arc::new(Self {
             ownership: Ownership::new(&data_dir),
             data_dir,
             inbox,
             secrets,
+            keys,
             config: ArcSwap::default(),
             reloading: Mutex::default(),
             live: Live::new(),
@@ -93,6 +104,7 @@ impl Engine {
         engine.reload().await?;
         engine.watch_others();
         engine.explain_invalid();
+        engine.await_keys(fetching);
         engine.await_keychain(&engine.tasks);
         Ok(engine)
     }
@@ -216,7 +228,7 @@ impl Engine {
     pub async fn reload(&self) -> Result<(), EngineError> {
         let _alone = self.reloading.lock().await;
         let version = self.inbox.config_version().await?;
-        let config = self.secrets.config(&self.inbox, version).await?;
+        let config = self.secrets.config(&self.inbox, version, &self.keys).await?;
         self.config.store(Arc::new(config));
         self.couriers.wake_all();
         self.live.announce(Change::Config);

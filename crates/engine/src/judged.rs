@@ -4,7 +4,9 @@ use hookmitt_event::{
     Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via,
 };
 use hookmitt_inbox::{Arrival, REJECTED, Route};
-use hookmitt_verify::{Inquiry, Judgement, Provider, facts, judge, provider, providers, recognise};
+use hookmitt_verify::{
+    Inquiry, Judgement, Provider, PublishedKeys, facts, judge, provider, providers, recognise,
+};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Known;
@@ -34,6 +36,10 @@ impl Known {
     /// What verification finds at `at`.
     pub(crate) fn verdict_on(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
         let mut judgement = judge(&self.inquiry(request, url, at));
+        // Only put into a queue: nothing waits for the network here.
+        if let Some((keys, wanted)) = self.keys.as_ref().zip(judgement.wanted.as_ref()) {
+            keys.want(&wanted.url, wanted.kid.as_deref());
+        }
         let fits = judgement.secret_label.is_some();
         judgement.causes.extend(self.own_causes(request, judgement.verdict, fits));
         judgement
@@ -86,13 +92,15 @@ impl Known {
             tolerance,
             at,
             params: &self.params,
-            published: None,
+            published: self.keys.as_ref().map(|keys| keys as &dyn PublishedKeys),
         }
     }
 
-    /// Whether an event with this verdict may own its dedupe key.
+    /// Whether an event with this verdict may own its dedupe key. One that waits for a published key takes it when it
+    /// becomes valid; a forged one, told by such a key, must not shadow the genuine one either.
     pub(crate) fn may_own(&self, verdict: Verdict, browser: bool) -> bool {
-        !browser && (!self.has_secret || verdict == Verdict::Valid)
+        let doubtful = self.has_secret || matches!(verdict, Verdict::Pending | Verdict::Invalid);
+        !browser && (!doubtful || verdict == Verdict::Valid)
     }
 
     /// Whether a verdict keeps an event out. In a source with a secret one that could not be checked, because that

@@ -13,6 +13,7 @@ mod live;
 mod own_addresses;
 mod pipeline;
 mod providers;
+mod published;
 mod refusals;
 mod rejudge;
 mod replay;
@@ -33,6 +34,7 @@ pub use hookmitt_inbox::{
     Filter, Inbox, InboxError, Listed, Page, Place, Shown, SourceCount, SourceSettings, Stats,
     TargetSettings, View, ViewCounts,
 };
+pub use hookmitt_keys::Network;
 pub use hookmitt_vault::StoreChoice;
 pub use listening::{ListenOrder, Listening};
 pub use live::Change;

@@ -128,7 +128,7 @@ fn with_given(own: &[(String, String)], given: &[(String, String)]) -> Vec<(Stri
 
 /// The new verdict of an event. What was proved once stays so: a secret that was replaced, or that this process can't
 /// read, is no proof against it. Where the signature holds, settings such as the tolerance count anew.
-fn rejudged(known: &Known, event: &Event) -> Rejudged {
+pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
     let judgement = known.verdict_on(&event.request, &event.url, event.received_at);
     let unproved = event.verdict == Verdict::Valid && judgement.secret_label.is_none();
     let lost = unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret;

@@ -126,7 +126,7 @@ impl Engine {
             let label = order.secret_name.clone().unwrap_or_else(|| "given".to_owned());
             secrets.insert(0, Secret::new(label, value));
         }
-        Ok(Known::new(source, secrets, has_secret))
+        Ok(Known::new(source, secrets, has_secret).with_keys(self.keys.clone()))
     }
 
     fn unmade(&self, slug: Slug) -> hookmitt_event::Source {

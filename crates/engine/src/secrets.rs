@@ -9,6 +9,7 @@ use std::{
 
 use hookmitt_event::{Explain as _, Slug, TargetId, Timestamp};
 use hookmitt_inbox::{Inbox, InboxError, SourceSettings};
+use hookmitt_keys::KeyStore;
 use hookmitt_vault::{Place, Problem, StoreChoice, Vault, VaultError};
 use hookmitt_verify::Secret;
 use serde::Serialize;
@@ -85,7 +86,12 @@ impl Secrets {
     }
 
     /// Joins what the inbox knows with the secrets.
-    pub(crate) async fn config(&self, inbox: &Inbox, version: i64) -> Result<Config, EngineError> {
+    pub(crate) async fn config(
+        &self,
+        inbox: &Inbox,
+        version: i64,
+        keys: &KeyStore,
+    ) -> Result<Config, EngineError> {
         let (sources, targets) = (inbox.sources().await?, inbox.targets().await?);
         let listed = self.list().await?;
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +104,7 @@ impl Secrets {
                 secrets.extend(lent.secret.clone());
             }
             let has_secret = !secrets.is_empty() || listed.iter().any(|entry| entry.source == source.slug);
-            (slug, Arc::new(Known::new(source, secrets, has_secret)))
+            (slug, Arc::new(Known::new(source, secrets, has_secret).with_keys(keys.clone())))
         });
         let sources = known.collect();
         let targets = targets.into_iter().map(|target| (target.id, Arc::new(target))).collect();

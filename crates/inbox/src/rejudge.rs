@@ -55,6 +55,30 @@ impl Inbox {
             .await
     }
 
+    /// The events of any source that have that verdict, after a sequence number, oldest first; none from the bin. Costs
+    /// nothing where no event has it, as the totals know.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn ids_with_verdict(
+        &self,
+        verdict: Verdict,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<(i64, EventId)>, InboxError> {
+        const SQL: &str = "SELECT event.seq, event.id FROM tally JOIN event ON event.source = tally.source
+            WHERE tally.verdict = ?1 AND tally.events > 0 AND event.verdict = ?1 AND event.seq > ?2
+            AND event.deleted_at IS NULL ORDER BY event.seq LIMIT ?3";
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(SQL)?;
+                let values = params![verdict as i64, after, limit];
+                let found = select.query_map(values, |row| Ok((row.get(0)?, rows::id(row, 1)?)))?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
     /// Stores new verdicts, oldest event first. An event that may no longer own its key gives it up, to the next
     /// one that may.
     ///

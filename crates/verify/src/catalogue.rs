@@ -185,6 +185,15 @@ pub(crate) fn sample_file(provider: &str, name: &str) -> Option<&'static str> {
     SAMPLE_FILES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
 }
 
+/// Every host that a provider of the catalogue publishes keys on, as [`allowed`](crate::allowed) takes them.
+pub fn key_hosts() -> Vec<String> {
+    let schemes = providers().flat_map(|provider| &provider.schemes);
+    let mut hosts: Vec<_> = schemes.flat_map(|scheme| scheme.key_hosts.iter().cloned()).collect();
+    hosts.sort();
+    hosts.dedup();
+    hosts
+}
+
 impl Provider {
     /// Takes from its family what it doesn't say itself.
     fn inherit(&mut self, family: &Self) {

@@ -41,7 +41,7 @@ mod token;
 mod view;
 mod xml;
 
-pub use catalogue::{Confidence, Param, Provider, RetryFacts, provider, providers};
+pub use catalogue::{Confidence, Param, Provider, RetryFacts, key_hosts, provider, providers};
 pub use content::ContentError;
 pub use evidence::{Evidence, evidence};
 pub use explain::{Context, explain};
