@@ -17,6 +17,7 @@ use ring::{
         RSA_PKCS1_SHA256,
     },
 };
+use sha1::Digest as _;
 use x509_cert::der::pem::{LineEnding, decode_vec, encode_string};
 
 use crate::{Algorithm, Provider, PublicForm, PublicKey, SecretBytes, Signing, secret::decode_base64};
@@ -158,7 +159,7 @@ impl TestKeyPair {
     /// Signs a message.
     ///
     /// # Errors
-    /// [`TestKeyPairError::WrongKind`]; also for RSA with SHA-1, which is checked but no longer made.
+    /// [`TestKeyPairError::WrongKind`].
     pub fn sign(&self, signing: Signing, message: &[u8]) -> Result<Vec<u8>, TestKeyPairError> {
         let der = self.pkcs8.expose();
         let random = SystemRandom::new();
@@ -178,6 +179,7 @@ impl TestKeyPair {
                 let mut made = vec![0; pair.public().modulus_len()];
                 pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut made).ok().map(|()| made)
             }),
+            (PairKind::Rsa, Signing::RsaSha1) => rsa_sha1(der, message),
             _ => None,
         };
         signature.ok_or(TestKeyPairError::WrongKind)
@@ -211,6 +213,19 @@ fn new_rsa() -> Option<Vec<u8>> {
     Some(key.to_pkcs8_der().ok()?.as_bytes().to_vec())
 }
 
+/// SNS signs with SHA-1 where a topic says nothing else; ring makes no such signatures.
+fn rsa_sha1(der: &[u8], message: &[u8]) -> Option<Vec<u8>> {
+    use ::rsa::pkcs8::DecodePrivateKey as _;
+    let key = ::rsa::RsaPrivateKey::from_pkcs8_der(der).ok()?;
+    let hash = sha1::Sha1::digest(message);
+    let padding = ::rsa::Pkcs1v15Sign { hash_len: Some(hash.len()), prefix: SHA1_PREFIX.into() };
+    key.sign_with_rng(&mut ::rsa::rand_core::OsRng, padding, &hash).ok()
+}
+
+/// What stands before a SHA-1 hash in a signature (RFC 8017, 9.2, note 1).
+const SHA1_PREFIX: [u8; 15] =
+    [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
+
 fn ed25519(der: &[u8]) -> Option<PublicKey> {
     let key = SigningKey::from_pkcs8_der(der).ok()?;
     PublicKey::from_bytes(key.verifying_key().as_bytes()).ok()
@@ -237,7 +252,7 @@ mod tests {
         let table: [(PairKind, &[Signing], &[PublicForm]); 3] = [
             (PairKind::Ed25519, &[Signing::Ed25519], &[Hex, Whpk, Spki, Pem, Jwk]),
             (PairKind::P256, &[Signing::P256Der, Signing::P256Fixed], &[Spki, Pem, Jwk]),
-            (PairKind::Rsa, &[Signing::RsaSha256], &[Spki, Pem, Jwk]),
+            (PairKind::Rsa, &[Signing::RsaSha256, Signing::RsaSha1], &[Spki, Pem, Jwk]),
         ];
         for (kind, signings, forms) in table {
             let made = TestKeyPair::generate(kind).unwrap();
@@ -252,7 +267,8 @@ mod tests {
                     assert!(!key.verifies(*signing, None, b"massage", &signature), "{kind:?} {form:?}");
                 }
             }
-            assert_eq!(kept.sign(Signing::RsaSha1, b"message"), Err(TestKeyPairError::WrongKind));
+            let other = if kind == PairKind::Rsa { Signing::Ed25519 } else { Signing::RsaSha1 };
+            assert_eq!(kept.sign(other, b"message"), Err(TestKeyPairError::WrongKind));
         }
     }
 

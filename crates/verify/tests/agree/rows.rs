@@ -28,7 +28,6 @@ pub(crate) struct Row {
 pub(crate) enum Key {
     /// A secret of the kind that the provider gives, and another one.
     Secret(&'static str, &'static str),
-    #[expect(dead_code, reason = "signing with a test pair is on its way")]
     /// A key pair, whose public half the provider shows in this form.
     Pair(PairKind, PublicForm),
 }
@@ -113,6 +112,8 @@ pub(crate) const ROWS: &[Row] = &[
         lines: &[("X-Twilio-Webhooks-Signature-Settings", "key=webhooks_sharedkey_1,algorithm=HMAC_SHA256")],
         ..also(TWILIO_PYTHON, "twilio-sharedkey")
     },
+    row("sendgrid", Node, Key::Pair(PairKind::P256, PublicForm::Spki), Bodies::Text),
+    row("discord", Node, Key::Pair(PairKind::Ed25519, PublicForm::Hex), Bodies::Text),
     row("line", Node, TEXT, Bodies::Bytes),
     row("zoom", Node, TEXT, Bodies::Canonical),
     row("paddle", Node, Key::Secret("pdl_ntfset_01h_x+/y", "pdl_ntfset_other"), Bodies::Text),
@@ -134,6 +135,19 @@ pub(crate) const ROWS: &[Row] = &[
     row("contentful", Node, CONTENTFUL, Bodies::Text),
     row("sanity", Node, TEXT, Bodies::NotEmpty),
     row("workos", Node, TEXT, Bodies::Canonical),
+    row("aws_sns", Node, Key::Pair(PairKind::Rsa, PublicForm::Pem), Bodies::Samples),
+    Row {
+        params: &[
+            ("audience", "https://example.com/push"),
+            ("service_account_email", "push@example.iam.gserviceaccount.com"),
+        ],
+        covers_body: false,
+        ..row("google_pubsub", Node, Key::Pair(PairKind::Rsa, PublicForm::Pem), Bodies::Samples)
+    },
+    Row {
+        params: &[("webhook_id", "8PT597110X687430LKGECATA")],
+        ..row("paypal", Python, Key::Pair(PairKind::Rsa, PublicForm::Pem), Bodies::Text)
+    },
     row("gocardless", Node, TEXT, Bodies::Bytes),
     row("gocardless", Python, TEXT, Bodies::Samples),
     row("elevenlabs", Python, Key::Secret("wsec_0a1b2c", "wsec_other"), Bodies::Json),
