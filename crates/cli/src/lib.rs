@@ -79,7 +79,7 @@ async fn obey(cli: Cli, screen: &Screen) -> Result<Exit, CliError> {
     match cli.verb {
         Verb::Serve(args) => verbs::serve::run(&args, &dir()?, screen).await,
         Verb::Listen(args) => verbs::listen::run(&args, &dir()?, screen).await,
-        Verb::Verify(args) if args.is_for_file() => verbs::verify::run_on_file(&args, screen),
+        Verb::Verify(args) if args.is_for_file() => verbs::verify::run_on_file(&args, screen).await,
         Verb::Doctor => verbs::doctor::run(&dir()?, screen).await,
         Verb::Completions(args) => verbs::completions::run(&args, screen),
         Verb::Export(args) if !args.raw => Err(verbs::export::redaction_missing()),

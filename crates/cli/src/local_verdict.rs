@@ -3,8 +3,10 @@
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
 use hookmitt_event::{GenericScheme, Plain, Request, Timestamp, Verdict};
+use hookmitt_keys::Network;
 use hookmitt_verify::{
-    Context, Inquiry, Provider, Secret, explain, judge, parse_public_key, providers, recognise,
+    Context, Inquiry, Provider, Published, PublishedKeys, Secret, explain, judge, key_hosts,
+    parse_public_key, providers, recognise,
 };
 
 use crate::{
@@ -37,7 +39,7 @@ pub(crate) struct Subject {
 }
 
 /// Judges it by what was given.
-pub(crate) fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, CliError> {
+pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, CliError> {
     let provider = who(subject, given)?;
     let generic = subject.generic.as_ref().filter(|_| given.provider.is_none() && given.scheme.is_none());
     if provider.is_none() && generic.is_none() {
@@ -49,18 +51,11 @@ pub(crate) fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, Cl
         secrets.push(Secret::new(label_of_variable(name), secret_of_variable(name)?));
     }
     let key = given.public_key.as_deref().map(public_key).transpose()?;
-    let bad_key = match key {
-        Some(Ok(secret)) => {
-            secrets.push(secret);
-            None
-        }
-        Some(Err(error)) => Some(error),
-        None => None,
-    };
+    secrets.extend(key);
     let mut params = subject.params.clone();
     params.extend(given.param.iter().map(|Param(name, value)| (name.clone(), value.clone())));
     let params: Vec<_> = params.into_iter().collect();
-    let inquiry = Inquiry {
+    let mut inquiry = Inquiry {
         request: &subject.request,
         url: given.url.as_deref().or(subject.url.as_deref()),
         provider,
@@ -73,19 +68,40 @@ pub(crate) fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, Cl
         published: None,
     };
     let mut judgement = judge(&inquiry);
+    let asked;
+    if let Some(wanted) = judgement.wanted.take() {
+        asked = Asked::of(wanted.url).await;
+        inquiry.published = Some(&asked);
+        judgement = judge(&inquiry);
+    }
     if judgement.verdict == Verdict::Invalid {
         judgement.causes = explain(&inquiry, &Context::default()).kept_causes();
     }
-    // A scheme that we don't support may take a key that we can't read: then the verdict says more than the key's error.
-    match bad_key {
-        Some(error) if judgement.verdict != Verdict::Unsupported => Err(error),
-        _ => Ok(VerdictReport {
-            verdict: judgement.verdict,
-            provider: provider.map(|provider| provider.id.clone()),
-            scheme: judgement.scheme.map(str::to_owned),
-            secret_label: judgement.secret_label,
-            causes: judgement.causes,
-        }),
+    Ok(VerdictReport {
+        verdict: judgement.verdict,
+        provider: provider.map(|provider| provider.id.clone()),
+        scheme: judgement.scheme.map(str::to_owned),
+        secret_label: judgement.secret_label,
+        causes: judgement.causes,
+    })
+}
+
+/// A published key that was asked for because this verdict wants it.
+struct Asked {
+    url: String,
+    found: Published,
+}
+
+impl Asked {
+    async fn of(url: String) -> Self {
+        let found = hookmitt_keys::ask(&Network::default(), &key_hosts(), &url).await;
+        Self { url, found }
+    }
+}
+
+impl PublishedKeys for Asked {
+    fn find(&self, url: &str, _kid: Option<&str>) -> Published {
+        if url == self.url { self.found.clone() } else { Published::Awaited }
     }
 }
 
@@ -110,11 +126,10 @@ fn of_scheme(id: &str) -> Result<&'static Provider, CliError> {
     })
 }
 
-/// A public key out of a file; the inner error is about what is in it.
-fn public_key(path: &Path) -> Result<Result<Secret, CliError>, CliError> {
+/// A public key out of a file.
+fn public_key(path: &Path) -> Result<Secret, CliError> {
     let bytes = fs::read(path).map_err(|source| CliError::file(path, source))?;
     let label = format!("file:{}", path.file_name().unwrap_or_default().to_string_lossy());
-    Ok(parse_public_key(&bytes)
-        .map(|key| Secret::public_key(label, key))
-        .map_err(|error| CliError::explained(&error)))
+    let key = parse_public_key(&bytes).map_err(|error| CliError::explained(&error))?;
+    Ok(Secret::public_key(label, key))
 }

@@ -62,7 +62,13 @@ impl VerdictReport {
     }
 
     fn complaint(&self) -> Option<(&'static str, &'static str, &'static str)> {
+        let setting = self.causes.first().is_some_and(|cause| cause.code == "wrong_configuration");
         match self.verdict {
+            Verdict::NoSecret if setting => Some((
+                "setting-needed",
+                "it is signed, and a setting is missing that says whether it is yours",
+                "give it with --param NAME=VALUE, or keep it in the source",
+            )),
             Verdict::NoSecret => Some((
                 "no-secret",
                 "it is signed, and there is no secret to check it with",
@@ -70,8 +76,8 @@ impl VerdictReport {
             )),
             Verdict::Unsupported => Some((
                 "unsupported",
-                "this scheme can't be verified by this version",
-                "--scheme names another scheme of the same provider",
+                "the key that it takes can't be had here",
+                "download the provider's key, and give it with --public-key FILE",
             )),
             Verdict::Pending => Some((
                 "key-pending",

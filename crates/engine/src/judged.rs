@@ -36,10 +36,7 @@ impl Known {
     /// What verification finds at `at`.
     pub(crate) fn verdict_on(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
         let mut judgement = judge(&self.inquiry(request, url, at));
-        // Only put into a queue: nothing waits for the network here.
-        if let Some((keys, wanted)) = self.keys.as_ref().zip(judgement.wanted.as_ref()) {
-            keys.want(&wanted.url, wanted.kid.as_deref());
-        }
+        self.want_key(&judgement);
         let fits = judgement.secret_label.is_some();
         judgement.causes.extend(self.own_causes(request, judgement.verdict, fits));
         judgement
@@ -93,6 +90,13 @@ impl Known {
             at,
             params: &self.params,
             published: self.keys.as_ref().map(|keys| keys as &dyn PublishedKeys),
+        }
+    }
+
+    /// Has the published key fetched that a verdict wants. Only puts it into a queue: nothing waits for the network.
+    pub(crate) fn want_key(&self, judgement: &Judgement) {
+        if let Some((keys, wanted)) = self.keys.as_ref().zip(judgement.wanted.as_ref()) {
+            keys.want(&wanted.url, wanted.kid.as_deref());
         }
     }
 

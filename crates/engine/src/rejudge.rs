@@ -106,6 +106,7 @@ fn verified(
     let params = with_given(&known.params, &by.params);
     inquiry.params = &params;
     let mut judgement = hookmitt_verify::judge(&inquiry);
+    known.want_key(&judgement);
     if judgement.verdict == Verdict::Invalid {
         judgement.causes = hookmitt_verify::explain(&inquiry, &around.context(None)).kept_causes();
     }

@@ -14,4 +14,4 @@ mod store;
 
 pub use fetch::{LARGEST, Network, TIME_LIMIT};
 pub use problem::KeyProblem;
-pub use store::{Clock, Fetching, KeyStore};
+pub use store::{Clock, Fetching, KeyStore, ask};

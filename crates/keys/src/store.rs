@@ -8,7 +8,7 @@ use std::{
 };
 
 use hookmitt_event::Timestamp;
-use hookmitt_verify::{Published, PublishedKeys, allowed, parse_public_key};
+use hookmitt_verify::{PublicKey, Published, PublishedKeys, allowed, parse_public_key};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -57,13 +57,34 @@ impl Shared {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why a URL is never asked.
     fn refusal(&self, url: &str) -> Option<KeyProblem> {
-        if allowed(url, BEHIND_CREDENTIALS).is_ok() {
-            return Some(KeyProblem::Credentials);
-        }
-        allowed(url, &self.hosts).err().map(KeyProblem::Untrusted)
+        refusal(url, &self.hosts)
     }
+}
+
+/// Why a URL is never asked.
+fn refusal(url: &str, hosts: &[String]) -> Option<KeyProblem> {
+    if allowed(url, BEHIND_CREDENTIALS).is_ok() {
+        return Some(KeyProblem::Credentials);
+    }
+    allowed(url, hosts).err().map(KeyProblem::Untrusted)
+}
+
+/// Asks for what is published at `url`, once, and keeps it nowhere: for commands, which may wait.
+pub async fn ask(network: &Network, hosts: &[String], url: &str) -> Published {
+    match asked(network, hosts, url).await {
+        Ok((key, _)) => Published::Key(key),
+        Err(problem) => Published::Unavailable(problem.to_string()),
+    }
+}
+
+async fn asked(network: &Network, hosts: &[String], url: &str) -> Result<(PublicKey, Answer), KeyProblem> {
+    if let Some(refusal) = refusal(url, hosts) {
+        return Err(refusal);
+    }
+    let parsed = Url::parse(url).map_err(|_| hookmitt_verify::UntrustedUrl::NoUrl)?;
+    let answer = fetch(network, &parsed).await?;
+    Ok((parse_public_key(&answer.body)?, answer))
 }
 
 impl KeyStore {
@@ -152,13 +173,8 @@ impl Fetching {
     }
 
     async fn fetched(&self, url: &str) -> Result<Fetched, KeyProblem> {
-        // Asked again here, beside the connection: whatever comes into the queue stays harmless.
-        if let Some(refusal) = self.shared.refusal(url) {
-            return Err(refusal);
-        }
-        let parsed = Url::parse(url).map_err(|_| hookmitt_verify::UntrustedUrl::NoUrl)?;
-        let Answer { body, max_age } = fetch(&self.network, &parsed).await?;
-        let key = parse_public_key(&body)?;
+        // The hosts are looked at again, beside the connection: whatever comes into the queue stays harmless.
+        let (key, Answer { body, max_age }) = asked(&self.network, &self.shared.hosts, url).await?;
         let text = String::from_utf8_lossy(&body).into_owned();
         let fetched_at = (self.shared.clock)();
         let lasts = max_age.map_or(USUAL, |age| age.clamp(SHORTEST, USUAL));

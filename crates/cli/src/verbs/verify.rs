@@ -87,9 +87,9 @@ impl Args {
 
 /// Judges a stored event: with its source's secrets, or by what was given.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
-    let Some(id) = &args.id else { return run_on_file(args, screen) };
+    let Some(id) = &args.id else { return run_on_file(args, screen).await };
     if args.given.has_secrets() {
-        return local_verdict::find(&stored(id, client).await?, &args.given)?.print(screen);
+        return local_verdict::find(&stored(id, client).await?, &args.given).await?.print(screen);
     }
     let report: VerdictReport =
         client.send(Method::POST, &id.address_of("verify"), &args.given.to_json()).await?;
@@ -102,11 +102,11 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
 }
 
 /// Judges the request in a file.
-pub(crate) fn run_on_file(args: &Args, screen: &Screen) -> Result<Exit, CliError> {
+pub(crate) async fn run_on_file(args: &Args, screen: &Screen) -> Result<Exit, CliError> {
     let path = args.request.as_deref().unwrap_or_else(|| std::path::Path::new(""));
     let file = std::fs::read(path).map_err(|source| CliError::file(path, source))?;
     let read = read_request_file(&file).map_err(|error| CliError::explained(&error))?;
-    local_verdict::find(&subject_of(read, Timestamp::now()), &args.given)?.print(screen)
+    local_verdict::find(&subject_of(read, Timestamp::now()), &args.given).await?.print(screen)
 }
 
 fn subject_of(file: RequestFile, now: Timestamp) -> Subject {
