@@ -27,6 +27,8 @@ mod stories {
     mod glance;
     mod glance_live;
     mod golden;
+    mod handshake_rows;
+    mod handshakes;
     mod keychain;
     mod layers;
     mod limits;

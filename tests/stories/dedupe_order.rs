@@ -51,6 +51,7 @@ fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
         on_duplicate: OnDuplicate::Skip,
         browser: false,
         delivery_of: None,
+        handshake_answer: None,
         arrival_key: None,
         parent: None,
         route: Route::Targets,

@@ -285,6 +285,7 @@ fn arrival(source: i64, body: Vec<u8>) -> Arrival {
         on_duplicate: OnDuplicate::Skip,
         browser: false,
         delivery_of: None,
+        handshake_answer: None,
         arrival_key: None,
         parent: None,
         route: Route::Nowhere,

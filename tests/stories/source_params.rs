@@ -51,3 +51,18 @@ async fn a_change_to_the_answer_leaves_what_it_does_not_name() {
     let expected = json!({ "status": 201, "headers": [], "body": null, "delay_ms": 5, "fail_next": 3 });
     assert_eq!(changed["answer"], expected);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_s_parameters_are_known_by_name() {
+    let app = App::start().await;
+    let asked = json!({ "slug": "pay", "provider": "paypal", "params": { "webhook": "1" } });
+    let (status, answer) = app.call("POST", "/api/sources", asked).await;
+    assert_eq!((status, &answer["code"]), (400, &json!("unknown-param")), "{answer}");
+    assert!(answer["hint"].as_str().unwrap().contains("webhook_id"), "{answer}");
+    app.source("pay", json!({ "provider": "paypal", "params": { "webhook_id": "1" } })).await;
+    let none = json!({ "provider": "github", "params": { "webhook_id": "1" } });
+    let answer = app.call("PATCH", "/api/sources/pay", none).await.1;
+    assert!(answer["hint"].as_str().unwrap().contains("in its requests"), "{answer}");
+    let own = json!({ "generic": { "signature_header": "X-Sig" }, "params": { "anything": "goes" } });
+    app.ask("PATCH", "/api/sources/pay", own).await;
+}

@@ -62,7 +62,8 @@ pub(crate) async fn named(engine: &Engine, text: &str) -> Result<EventId, Proble
 
 pub(crate) async fn shown(engine: &Engine, id: EventId) -> Result<Json<EventJson>, Problem> {
     let shown = engine.inbox().show(id).await?;
-    Ok(Json(EventJson::shown(&shown.event, &shown.deliveries)))
+    let handshake_offer = engine.handshake_offer(&shown.event);
+    Ok(Json(EventJson { handshake_offer, ..EventJson::shown(&shown.event, &shown.deliveries) }))
 }
 
 /// One event with its deliveries.

@@ -12,6 +12,7 @@ mod events;
 mod fixtures;
 mod gate;
 mod glances;
+mod handshakes;
 mod host;
 mod input;
 mod listen;

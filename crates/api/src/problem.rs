@@ -47,6 +47,7 @@ impl From<EngineError> for Problem {
         let status = match &error {
             EngineError::Inbox(inbox) => status_of(inbox),
             EngineError::Vault(_) if error.code() == "keychain-locked" => StatusCode::SERVICE_UNAVAILABLE,
+            EngineError::NotConfirmed(_) => StatusCode::BAD_GATEWAY,
             EngineError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         };

@@ -13,8 +13,8 @@ use utoipa::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    Problem, bytes, deliveries, doctor, document, events, fixtures, listen, live, providers, samples,
-    secrets, session, session::Sessions, sources, stats, targets, test_keys, verdict,
+    Problem, bytes, deliveries, doctor, document, events, fixtures, handshakes, listen, live, providers,
+    samples, secrets, session, session::Sessions, sources, stats, targets, test_keys, verdict,
 };
 
 /// The most bytes of a request: a set of fixtures is imported in pieces below this.
@@ -88,6 +88,8 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(events::restore))
         .routes(routes!(verdict::verify))
         .routes(routes!(verdict::explanation))
+        .routes(routes!(handshakes::save_secret))
+        .routes(routes!(handshakes::confirm))
         .routes(routes!(events::deliveries))
         .routes(routes!(deliveries::replay))
         .routes(routes!(deliveries::retry))

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    completions, events, export, import, listen, replay, retry, secret, send, serve, show, source, target,
-    url, verify,
+    completions, confirm, events, export, import, listen, replay, retry, secret, send, serve, show, source,
+    target, url, verify,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -43,6 +43,8 @@ pub(crate) enum Verb {
     Replay(replay::Args),
     /// Take up failed, dead or skipped deliveries again
     Retry(retry::Args),
+    /// Call the URL that a genuine set-up request asks for, such as Amazon SNS's
+    Confirm(confirm::Args),
     /// Write events to fixture files
     Export(export::Args),
     /// Read fixture files into the inbox

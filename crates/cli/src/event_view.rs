@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use hookmitt_event::{AttemptJson, Cause, DeliveryJson, EventJson, EventStatus, Plain, Timestamp};
+use hookmitt_event::{
+    AttemptJson, Cause, DeliveryJson, EventJson, EventStatus, HandshakeOffer, Plain, Timestamp,
+};
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -92,6 +94,20 @@ impl EventView<'_> {
         }
         if let Some(handshake) = &event.handshake {
             line("handshake", Plain(handshake).to_string());
+        }
+        if let Some(answer) = &event.handshake_answer {
+            let body: String = answer.body.chars().take(SHOWN_ANSWER).collect();
+            line("answered", format!("{}  {}", answer.status, Plain(&body)).trim_end().to_owned());
+        }
+        if let Some(at) = event.handshake_answer.as_ref().and_then(|answer| answer.confirmed_at) {
+            line("confirmed", shown::moment(at, self.zone));
+        }
+        if let Some(offer) = event.handshake_offer {
+            let what = match offer {
+                HandshakeOffer::SaveSecret => "hookmitt secret accept",
+                HandshakeOffer::Confirm => "hookmitt confirm",
+            };
+            line("next", Styled(ODD, format!("`{what} #{}`", event.seq)).to_string());
         }
     }
 

@@ -100,6 +100,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Events(args) => verbs::events::run(&args, client, screen).await,
         Verb::Show(args) => verbs::show::run(&args, client, screen).await,
         Verb::Verify(args) => verbs::verify::run(&args, client, screen).await,
+        Verb::Confirm(args) => verbs::confirm::run(&args, client, screen).await,
         Verb::Replay(args) => verbs::replay::run(&args, client, screen).await,
         Verb::Retry(args) => verbs::retry::run(&args, client, screen).await,
         Verb::Export(args) => verbs::export::run(&args, client, screen).await,

@@ -3,7 +3,7 @@
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, Weak},
 };
 
 use arc_swap::ArcSwap;
@@ -53,6 +53,8 @@ impl Resources {
 /// Everything that works on one data directory, in one process.
 #[derive(Debug)]
 pub struct Engine {
+    /// Itself, for what goes on beside a call.
+    pub(crate) this: Weak<Self>,
     pub(crate) data_dir: PathBuf,
     pub(crate) inbox: Inbox,
     pub(crate) secrets: Secrets,
@@ -83,7 +85,8 @@ impl Engine {
         let inbox = Inbox::open(&data_dir)?;
         let secrets = Secrets::open(&data_dir, secrets).await?;
         let (keys, fetching) = published::open(&data_dir, network);
-        let engine = Arc::new(Self {
+        let engine = Arc::new_cyclic(|this| Self {
+            this: Weak::clone(this),
             ownership: Ownership::new(&data_dir),
             data_dir,
             inbox,

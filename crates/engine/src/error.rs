@@ -33,6 +33,16 @@ pub enum EngineError {
     /// No provider has that id.
     #[error("no provider {0:?}")]
     UnknownProvider(String),
+    /// A provider doesn't depend on that.
+    #[error("{provider} has no parameter {name:?}")]
+    UnknownParam {
+        /// The provider's name.
+        provider: String,
+        /// What was given.
+        name: String,
+        /// What there is.
+        known: Vec<&'static str>,
+    },
     /// No provider has a scheme of that id.
     #[error("there is no scheme {0:?}")]
     UnknownScheme(String),
@@ -45,6 +55,21 @@ pub enum EngineError {
     /// Something asked for makes no sense.
     #[error("{0}")]
     BadInput(String),
+    /// A set-up request was to deliver a secret, and it delivers none.
+    #[error("#{0} delivers no secret")]
+    DeliversNoSecret(i64),
+    /// A set-up request was to be confirmed that wants nothing called.
+    #[error("#{0} asks for nothing to be called")]
+    NothingToConfirm(i64),
+    /// A set-up request was to be confirmed whose signature was not found valid.
+    #[error("#{0} is not known to be genuine, so its URL is not called")]
+    NotGenuine(i64),
+    /// The URL that a set-up request wants called is somebody else's.
+    #[error("its URL is not called: {0}")]
+    ConfirmUrl(String),
+    /// The call that confirms did not go well.
+    #[error("the provider did not confirm: {0}")]
+    NotConfirmed(String),
     /// Exports without `raw` need redaction.
     #[error("redacted exports are not built yet")]
     RedactionMissing,
@@ -74,10 +99,16 @@ impl Explain for EngineError {
             Self::Sign(error) => error.code(),
             Self::Sample(error) => error.code(),
             Self::UnknownProvider(_) => "unknown-provider",
+            Self::UnknownParam { .. } => "unknown-param",
             Self::UnknownScheme(_) => "unknown-scheme",
             Self::OwnAddress(_) => "own-address",
             Self::NoTargets(_) => "no-targets",
             Self::BadInput(_) => "bad-input",
+            Self::DeliversNoSecret(_) => "no-delivered-secret",
+            Self::NothingToConfirm(_) => "nothing-to-confirm",
+            Self::NotGenuine(_) => "not-genuine",
+            Self::ConfirmUrl(_) => "confirm-url",
+            Self::NotConfirmed(_) => "not-confirmed",
             Self::RedactionMissing => "redaction-missing",
             Self::Fixture { .. } => "bad-fixture",
             Self::Stopping => "stopping",
@@ -98,6 +129,10 @@ impl Explain for EngineError {
                 let ids: Vec<_> = hookmitt_verify::providers().map(|provider| provider.id.as_str()).collect();
                 Some(format!("one of {}", ids.join(", ")))
             }
+            Self::UnknownParam { known, .. } if known.is_empty() => {
+                Some("everything that it signs is in its requests".to_owned())
+            }
+            Self::UnknownParam { known, .. } => Some(format!("one of {}", known.join(", "))),
             Self::UnknownScheme(_) => Some("a provider's id stands for its usual scheme".to_owned()),
             Self::OwnAddress(_) => {
                 Some("give the address of your own server, such as http://localhost:3000".to_owned())
@@ -109,6 +144,13 @@ impl Explain for EngineError {
                 "`--raw` exports the exact bytes, secrets in them included: mind who gets the file"
                     .to_owned(),
             ),
+            Self::DeliversNoSecret(_) => Some(
+                "Asana's and Notion's first requests do; `hookmitt events` shows which those are".to_owned(),
+            ),
+            Self::NothingToConfirm(_) => Some("Amazon SNS's SubscriptionConfirmation does".to_owned()),
+            Self::NotGenuine(_) => Some("`hookmitt verify ID` says what is missing".to_owned()),
+            Self::ConfirmUrl(_) => Some("look at it first: it may be a forgery".to_owned()),
+            Self::NotConfirmed(_) => Some("have the provider send the request again".to_owned()),
             Self::BadInput(_) | Self::Stopping => None,
         }
     }

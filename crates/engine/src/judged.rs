@@ -9,7 +9,7 @@ use hookmitt_verify::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::config::Known;
+use crate::{config::Known, handshake::Answered};
 
 /// A request that came in, before it is judged.
 pub(crate) struct Incoming {
@@ -23,7 +23,7 @@ pub(crate) struct Incoming {
 /// A judged request, and what the answer to its sender depends on.
 pub(crate) struct Judged {
     pub(crate) arrival: Arrival,
-    pub(crate) rejected: bool,
+    pub(crate) answered: Answered,
 }
 
 impl Known {
@@ -109,7 +109,7 @@ impl Known {
 
     /// Whether a verdict keeps an event out. In a source with a secret one that could not be checked, because that
     /// secret can't be read, is kept out too: what rejects must not let through what it can't judge.
-    fn rejects(&self, verdict: Verdict) -> bool {
+    pub(crate) fn rejects(&self, verdict: Verdict) -> bool {
         let unproved = matches!(verdict, Verdict::Unsigned | Verdict::NoSecret) && self.has_secret;
         (verdict == Verdict::Invalid || unproved) && self.source.on_invalid == OnInvalid::Reject
     }
@@ -121,12 +121,17 @@ impl Known {
         let url = self.public_url(&request);
         let called = url.clone().unwrap_or_else(|| request.called_url(self.source.slug.as_str()));
         let judgement = self.verdict_on(&request, &called, received_at);
-        let facts = facts(&request, provider, self.source.generic.as_ref());
+        let mut facts = facts(&request, provider, self.source.generic.as_ref());
         let dedupe_key = dedupe_key(&facts, &request);
-        let rejected = self.rejects(judgement.verdict);
-        let route = match (browser, rejected) {
+        let handshake = provider.and_then(|provider| self.handshake(&request, provider, &judgement));
+        facts.handshake = handshake.as_ref().map(|handshake| handshake.name);
+        let is_set_up = handshake.as_ref().is_some_and(|handshake| handshake.answered);
+        let answered = self.answered(provider, &judgement, handshake);
+        let route = match (browser, &answered) {
             (true, _) => Route::Withheld("it was sent by a web page"),
-            (_, true) => Route::Withheld(REJECTED),
+            (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
+            (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
+            _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
             _ => Route::Targets,
         };
         let arrival = Arrival {
@@ -137,6 +142,7 @@ impl Known {
             received_at,
             via,
             provider: provider.map(|provider| provider.id.clone()),
+            handshake_answer: answered.kept(),
             may_own: self.may_own(judgement.verdict, browser),
             verdict: judgement.verdict,
             causes: judgement.causes,
@@ -152,7 +158,7 @@ impl Known {
             facts,
             request,
         };
-        Judged { arrival, rejected }
+        Judged { arrival, answered }
     }
 
     /// The URL that the provider called, where something else stands before us.

@@ -7,10 +7,12 @@ mod engine;
 mod error;
 mod explain;
 mod fixtures;
+mod handshake;
 mod judged;
 mod listening;
 mod live;
 mod own_addresses;
+mod params;
 mod pipeline;
 mod providers;
 mod published;
@@ -30,6 +32,7 @@ pub use edit::Edit;
 pub use engine::{Engine, Resources};
 pub use error::EngineError;
 pub use fixtures::{Exported, Imported};
+pub use handshake::Confirmed;
 pub use hookmitt_inbox::{
     Filter, Inbox, InboxError, Listed, Page, Place, Shown, SourceCount, SourceSettings, Stats,
     TargetSettings, View, ViewCounts,

@@ -3,12 +3,13 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use hookmitt_catch::{Caught, Refusal, Reply, Sink};
-use hookmitt_event::{Explain as _, HeaderLines, Request, Slug, Timestamp, Verdict, Via};
+use hookmitt_event::{Answer, Explain as _, HeaderLines, Request, Slug, Timestamp, Verdict, Via};
 use hookmitt_inbox::{Arrival, InboxError, SourceSettings, Stored};
 
 use crate::{
     Change, Engine, EngineError,
     config::Known,
+    handshake::Answered,
     judged::{Incoming, Judged},
 };
 
@@ -28,13 +29,19 @@ impl Sink for Engine {
         };
         let incoming =
             Incoming { request, remote: Some(remote.to_string()), received_at, via: Via::Direct, browser };
-        let Judged { arrival, rejected } = judge(Arc::clone(&known), incoming).await;
-        let answer = Answering::of(&arrival);
+        let Judged { arrival, answered } = judge(Arc::clone(&known), incoming).await;
+        let known_provider = arrival.provider.is_some();
+        let is_set_up = arrival.facts.handshake.is_some();
         let stored = self.store(arrival).await;
         drop(share);
         match stored {
             Err(error) => self.refuse(error.into(), target, remote, received_at),
-            Ok(stored) => self.answer(&known, &stored, answer, rejected).await,
+            Ok(stored) => {
+                if is_set_up {
+                    self.confirm_by_itself(&known, stored.id);
+                }
+                self.answer(&known, &stored, &answered, known_provider).await
+            }
         }
     }
 
@@ -49,23 +56,6 @@ async fn judge(known: Arc<Known>, incoming: Incoming) -> Judged {
         return known.judge(incoming);
     }
     tokio::task::block_in_place(|| known.judge(incoming))
-}
-
-/// What the answer needs of an event, once the event itself has gone to the inbox.
-struct Answering {
-    known_provider: bool,
-    verdict: Verdict,
-    handshake_answer: Option<String>,
-}
-
-impl Answering {
-    fn of(arrival: &Arrival) -> Self {
-        Self {
-            known_provider: arrival.provider.is_some(),
-            verdict: arrival.verdict,
-            handshake_answer: arrival.facts.handshake_answer.clone(),
-        }
-    }
 }
 
 impl Engine {
@@ -104,35 +94,22 @@ impl Engine {
         foreign || site.eq_ignore_ascii_case(b"cross-site") || site.eq_ignore_ascii_case(b"same-site")
     }
 
-    async fn answer(&self, known: &Known, stored: &Stored, answering: Answering, rejected: bool) -> Reply {
+    async fn answer(
+        &self,
+        known: &Known,
+        stored: &Stored,
+        answered: &Answered,
+        known_provider: bool,
+    ) -> Reply {
         let id = stored.id.to_string();
         let settings = &known.source.answer;
-        let mut reply = if rejected {
-            let code = if answering.verdict == Verdict::Unsigned { "unsigned" } else { "invalid-signature" };
-            Reply::problem(
-                401,
-                code,
-                "the signature is missing, does not hold or can't be checked",
-                "sign with the secret of this endpoint",
-            )
-        } else if settings.fail_next > 0 && self.takes_failure(&known.source.slug).await {
-            Reply::problem(500, "told-to-fail", "this source was told to fail", "try again")
-        } else if let Some(answer) = answering.handshake_answer {
-            let mut reply = Reply::json(200, answer);
-            reply.headers[0].1 = b"text/plain; charset=utf-8".to_vec();
-            reply
-        } else {
-            let usual = if answering.known_provider { 200 } else { 202 };
-            let body = format!(r#"{{"received":true,"id":"{id}"}}"#);
-            let mut reply =
-                Reply::json(settings.status.unwrap_or(usual), settings.body.clone().unwrap_or(body));
-            if settings.headers.has("content-type") {
-                reply.headers.clear();
-            }
-            let set = settings.headers.iter().map(|line| (line.name.to_owned(), line.value.to_vec()));
-            reply.headers.extend(set);
-            reply
-        };
+        let set_aside = matches!(answered, Answered::Rejected(_));
+        let mut reply =
+            if !set_aside && settings.fail_next > 0 && self.takes_failure(&known.source.slug).await {
+                Reply::problem(500, "told-to-fail", "this source was told to fail", "try again")
+            } else {
+                answered.reply().unwrap_or_else(|| usual(settings, &id, known_provider))
+            };
         reply.headers.push(("x-hookmitt-event-id".to_owned(), id.into_bytes()));
         reply.delay = settings.delay();
         reply
@@ -157,4 +134,17 @@ impl Engine {
         self.refused(Refusal { at, remote, target: Some(target), status, code, message: message.clone() });
         Reply::problem(status, code, &message, &hint)
     }
+}
+
+/// What a source answers to an event.
+fn usual(settings: &Answer, id: &str, known_provider: bool) -> Reply {
+    let status = if known_provider { 200 } else { 202 };
+    let body = format!(r#"{{"received":true,"id":"{id}"}}"#);
+    let mut reply = Reply::json(settings.status.unwrap_or(status), settings.body.clone().unwrap_or(body));
+    if settings.headers.has("content-type") {
+        reply.headers.clear();
+    }
+    let set = settings.headers.iter().map(|line| (line.name.to_owned(), line.value.to_vec()));
+    reply.headers.extend(set);
+    reply
 }

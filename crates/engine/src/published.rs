@@ -61,14 +61,20 @@ async fn judge_waiting(engine: &Weak<Engine>, verdicts: &[Verdict]) -> Result<()
                 let Ok(known) = engine.known(&event.source) else { continue }; // removed meanwhile
                 let now = rejudged(&known, &event);
                 if now.verdict != event.verdict || now.causes != event.causes {
-                    changed.push(now);
+                    changed.push((known, now));
                 }
             }
-            let ids: Vec<_> = changed.iter().map(|rejudged| rejudged.id).collect();
             if !changed.is_empty() {
-                engine.inbox.rejudge(changed).await?;
+                engine.inbox.rejudge(changed.iter().map(|(_, now)| now.clone()).collect()).await?;
             }
-            ids.into_iter().for_each(|id| engine.live.announce(Change::Event(id)));
+            for (known, now) in changed {
+                engine.live.announce(Change::Event(now.id));
+                match now.verdict {
+                    Verdict::Valid => engine.confirm_by_itself(&known, now.id),
+                    Verdict::Invalid => engine.explaining.add(now.id),
+                    _ => {}
+                }
+            }
         }
     }
     Ok(())

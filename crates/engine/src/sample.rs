@@ -141,6 +141,7 @@ impl Engine {
             answer: Default::default(),
             generic: None,
             params: Default::default(),
+            confirm: false,
             auto_created: false,
         }
     }

@@ -7,7 +7,7 @@ use hookmitt_inbox::SourceSettings;
 use hookmitt_verify::{provider, validate_generic};
 use serde::{Deserialize, Serialize};
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, params::set_params};
 
 /// A source as it is shown.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
@@ -30,6 +30,8 @@ pub struct SourceView {
     pub generic: Option<GenericScheme>,
     /// What its verdicts depend on and no request says, such as a webhook id, by name.
     pub params: BTreeMap<String, String>,
+    /// A genuine set-up request that wants a URL called is confirmed without a click.
+    pub confirm: bool,
     /// Made by an unknown name on the capture port.
     pub auto_created: bool,
     /// The labels of its secrets that could be read.
@@ -62,6 +64,8 @@ pub struct SourceChange {
     /// unsets all.
     #[serde(deserialize_with = "given")]
     pub params: Option<Option<BTreeMap<String, Option<String>>>>,
+    /// Whether a genuine set-up request that wants a URL called is confirmed without a click.
+    pub confirm: Option<bool>,
 }
 
 /// A change to what the capture port answers: what is absent stays, null unsets.
@@ -115,39 +119,12 @@ impl SourceChange {
         set(&mut settings.tolerance_s, self.tolerance_s);
         self.answer.unwrap_or_default().apply(&mut settings.answer);
         set(&mut settings.generic, self.generic);
+        set(&mut settings.confirm, self.confirm);
         if let Some(params) = self.params {
             set_params(params, settings)?;
         }
         check(settings)
     }
-}
-
-/// More than any provider needs.
-const MOST_PARAMS: usize = 32;
-/// In bytes, a name and a value each.
-const LONGEST_PARAM: usize = 4_096;
-
-fn set_params(
-    given: Option<BTreeMap<String, Option<String>>>,
-    settings: &mut SourceSettings,
-) -> Result<(), EngineError> {
-    let Some(given) = given else {
-        settings.params.clear();
-        return Ok(());
-    };
-    for (name, value) in given {
-        match value.filter(|value| !value.is_empty()) {
-            None => drop(settings.params.remove(&name)),
-            Some(value) if name.is_empty() || name.len() > LONGEST_PARAM || value.len() > LONGEST_PARAM => {
-                return Err(EngineError::BadInput("a parameter needs a name, and 4 KiB at most".to_owned()));
-            }
-            Some(value) => drop(settings.params.insert(name, value)),
-        }
-    }
-    if settings.params.len() > MOST_PARAMS {
-        return Err(EngineError::BadInput(format!("a source can't have more than {MOST_PARAMS} parameters")));
-    }
-    Ok(())
 }
 
 fn check(settings: &SourceSettings) -> Result<(), EngineError> {
@@ -276,6 +253,7 @@ fn view(source: &Source, secrets: Vec<String>) -> SourceView {
         answer: source.answer,
         generic: source.generic,
         params: source.params,
+        confirm: source.confirm,
         auto_created: source.auto_created,
         secrets,
     }

@@ -45,8 +45,29 @@ pub struct Facts {
     pub object: Option<String>,
     /// The set-up request that this is, such as `url_verification`.
     pub handshake: Option<&'static str>,
-    /// What the provider expects as the body of the answer to that set-up request.
-    pub handshake_answer: Option<String>,
+}
+
+/// What a set-up request was answered, without its header lines: those may carry a secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct HandshakeAnswer {
+    /// The status.
+    pub status: u16,
+    /// The body.
+    pub body: String,
+    /// When the URL was called that confirms it.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = "date-time")]
+    pub confirmed_at: Option<Timestamp>,
+}
+
+/// What can be done with a set-up request by hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HandshakeOffer {
+    /// It delivers the secret that signs from now on, and that isn't kept yet.
+    SaveSecret,
+    /// A URL of the provider's is to be called.
+    Confirm,
 }
 
 /// What makes two events of a source the same.
@@ -128,6 +149,8 @@ pub struct Event {
     pub parent: Option<EventId>,
     /// The set-up request that this is.
     pub handshake: Option<String>,
+    /// What that was answered.
+    pub handshake_answer: Option<HandshakeAnswer>,
     /// When it was put in the bin.
     pub deleted_at: Option<Timestamp>,
 }

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Attempt, Cause, Delivery, DeliveryId, DeliveryState, Event, EventId, EventStatus, Glance, HeaderLines,
-    HttpVersion, Queue, Slug, TargetId, Timestamp, Verdict, Via,
+    Attempt, Cause, Delivery, DeliveryId, DeliveryState, Event, EventId, EventStatus, Glance,
+    HandshakeAnswer, HandshakeOffer, HeaderLines, HttpVersion, Queue, Slug, TargetId, Timestamp, Verdict,
+    Via,
 };
 
 /// An event in JSON, for the command line and the API alike.
@@ -78,6 +79,12 @@ pub struct EventJson {
     /// Its deliveries; only where one event is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliveries: Option<Vec<DeliveryJson>>,
+    /// What its set-up request was answered; only where there was an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_answer: Option<HandshakeAnswer>,
+    /// What can be done with its set-up request by hand; only where one event is shown and something can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_offer: Option<HandshakeOffer>,
     /// Its copies and its most telling delivery; only where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glance: Option<Glance>,
@@ -117,6 +124,8 @@ impl EventJson {
             deleted_at: event.deleted_at,
             status,
             deliveries: None,
+            handshake_answer: event.handshake_answer.clone(),
+            handshake_offer: None,
             glance: None,
         }
     }

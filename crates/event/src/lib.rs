@@ -19,7 +19,7 @@ mod verdict;
 
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead};
 pub use error::Explain;
-pub use event::{DedupeKey, Event, Facts, Via};
+pub use event::{DedupeKey, Event, Facts, HandshakeAnswer, HandshakeOffer, Via};
 pub use explanation::{
     CauseState, CodeFix, ContentKind, ContentPart, ExplainedCause, Explanation, Fitting, FixKind, FixLine,
     FrameworkFix, SecretFit,

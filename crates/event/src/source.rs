@@ -145,6 +145,8 @@ pub struct Source {
     pub generic: Option<GenericScheme>,
     /// What its verdicts depend on and no request says, such as a webhook id.
     pub params: BTreeMap<String, String>,
+    /// A genuine set-up request that wants a URL called is confirmed without a click.
+    pub confirm: bool,
     /// Made by an unknown slug on the capture port rather than by hand.
     pub auto_created: bool,
 }

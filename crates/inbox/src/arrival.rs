@@ -1,7 +1,8 @@
 //! Stores one event: its row, its dedupe key and its deliveries, in one transaction.
 
 use hookmitt_event::{
-    Cause, DedupeKey, DeliveryId, EventId, Facts, OnDuplicate, Request, TargetId, Timestamp, Verdict, Via,
+    Cause, DedupeKey, DeliveryId, EventId, Facts, HandshakeAnswer, OnDuplicate, Request, TargetId, Timestamp,
+    Verdict, Via,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -34,6 +35,8 @@ pub struct Arrival {
     pub provider: Option<String>,
     /// What was read out of it.
     pub facts: Facts,
+    /// What it was answered as a set-up request.
+    pub handshake_answer: Option<HandshakeAnswer>,
     /// What verification found.
     pub verdict: Verdict,
     /// Why.
@@ -214,9 +217,9 @@ fn insert(
 ) -> Result<(), InboxError> {
     const SQL: &str = "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, provider, type, title,
         event_time, object, dedupe_key, duplicate_of, parent, arrival_key, handshake, causes, remote, url, method,
-        path, query, version, size, sha256, headers, body)
+        path, query, version, size, sha256, headers, body, handshake_answer)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-        ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
     let Arrival { request, facts, .. } = arrival;
     db.prepare_cached(SQL)?.execute(params![
         seq,
@@ -247,6 +250,7 @@ fn insert(
         arrival.sha256,
         &request.headers.as_wire()[..],
         &request.body[..],
+        arrival.handshake_answer.as_ref().and_then(|answer| serde_json::to_string(answer).ok()),
     ])?;
     Ok(())
 }

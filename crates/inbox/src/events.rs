@@ -23,10 +23,10 @@ pub struct Shown {
 /// The columns that [`read`] wants, before the body.
 pub(crate) const COLUMNS: &str = "e.seq, e.id, s.slug, e.received_at, e.via, e.verdict, e.flags, e.provider, e.type,
     e.title, e.event_time, e.dedupe_key, e.duplicate_of, e.parent, e.handshake, e.causes, e.deleted_at, e.remote,
-    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers";
+    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers, e.handshake_answer";
 
 /// How many columns those are: where the body comes, if it is asked for.
-pub(crate) const BODY: usize = 26;
+pub(crate) const BODY: usize = 27;
 
 impl Inbox {
     /// One event, body included.
@@ -91,6 +91,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
     let source = slug.parse().map_err(|_| rows::corrupt(2, "source name"))?;
     let dedupe_key: Option<String> = row.get(11)?;
     let causes: Option<String> = row.get(15)?;
+    let handshake_answer: Option<String> = row.get(26)?;
     let request = request(row, body)?;
     let url: Option<String> = row.get(18)?;
     Ok(Event {
@@ -112,6 +113,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         duplicate_of: rows::id_or_null(row, 12)?,
         parent: rows::id_or_null(row, 13)?,
         handshake: row.get(14)?,
+        handshake_answer: handshake_answer.and_then(|json| serde_json::from_str(&json).ok()),
         causes: causes.map(|json| causes_of(&json)).transpose()?.unwrap_or_default(),
         deleted_at: rows::moment_or_null(row, 16)?,
         remote: row.get(17)?,

@@ -86,6 +86,7 @@ impl Story {
             on_duplicate: OnDuplicate::default(),
             browser: false,
             delivery_of: None,
+            handshake_answer: None,
             arrival_key: None,
             parent: None,
             route: Route::Targets,

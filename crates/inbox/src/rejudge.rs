@@ -1,6 +1,6 @@
 //! New verdicts for stored events, after a secret was added or changed, and what that does to their keys.
 
-use hookmitt_event::{Cause, EventId, Verdict, Via};
+use hookmitt_event::{Cause, EventId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
@@ -90,6 +90,20 @@ impl Inbox {
 }
 
 impl Inbox {
+    /// Notes when the URL of a set-up request was called that confirms it.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn set_confirmed(&self, id: EventId, at: Timestamp) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE event SET handshake_answer = json_set(coalesce(handshake_answer,
+            '{\"status\":200,\"body\":\"\"}'), '$.confirmed_at', ?2) WHERE id = ?1";
+        self.write(move |batch| {
+            batch.db.prepare_cached(SQL)?.execute(params![id.as_bytes(), at.to_string()])?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Stores the causes of a verdict that were found after it. One that has become another meanwhile keeps its own.
     /// Answers whether they were stored.
     ///

@@ -32,6 +32,8 @@ pub struct SourceSettings {
     pub generic: Option<GenericScheme>,
     /// What its verdicts depend on and no request says, such as a webhook id.
     pub params: BTreeMap<String, String>,
+    /// A genuine set-up request that wants a URL called is confirmed without a click.
+    pub confirm: bool,
 }
 
 impl From<&Source> for SourceSettings {
@@ -46,6 +48,7 @@ impl From<&Source> for SourceSettings {
             answer: source.answer,
             generic: source.generic,
             params: source.params,
+            confirm: source.confirm,
         }
     }
 }
@@ -236,6 +239,7 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
         answer: settings.answer,
         generic: settings.generic,
         params: settings.params,
+        confirm: settings.confirm,
         auto_created: row.get(4)?,
     })
 }

@@ -1,13 +1,11 @@
-//! What a request says about itself: id, type, time, object, title, handshake.
+//! What a request says about itself: id, type, time, object, title.
 
 use hookmitt_event::{Facts, GenericScheme, Request, Timestamp};
 
 use crate::{
     Provider, generic,
-    place::Place,
     places::{Plan, Text},
     pluck::Found,
-    view::View,
 };
 
 /// Longer ids and keys are not taken: cut ones would make two events the same.
@@ -23,29 +21,13 @@ pub fn facts(
     provider: Option<&'static Provider>,
     generic: Option<&GenericScheme>,
 ) -> Facts {
-    let mut facts = provider.map(|provider| by_catalogue(request, provider)).unwrap_or_default();
+    let mut facts = provider.map(|provider| by_plan(request, &provider.plan)).unwrap_or_default();
     if let Some(plan) = generic.and_then(generic::plan) {
         let own = by_plan(request, &plan);
         facts.event_id = own.event_id.or(facts.event_id);
         facts.event_type = own.event_type.or(facts.event_type);
         facts.event_time = own.event_time.or(facts.event_time);
         facts.object = own.object.or(facts.object);
-    }
-    facts
-}
-
-fn by_catalogue(request: &Request, provider: &'static Provider) -> Facts {
-    let mut facts = by_plan(request, &provider.plan);
-    let view = View::of_request(request);
-    let asked = provider.handshake.iter().find(|it| it.when.iter().all(|condition| condition.holds(&view)));
-    if let Some(handshake) = asked {
-        facts.handshake = Some(handshake.name.as_str());
-        let body =
-            handshake.answer.as_ref().and_then(|answer| answer.body.strip_prefix('{')?.strip_suffix('}'));
-        let place = body.and_then(|place| Place::try_from(place.to_owned()).ok());
-        let answer =
-            place.and_then(|place| place.read(&view)).and_then(|value| String::from_utf8(value.into()).ok());
-        facts.handshake_answer = answer;
     }
     facts
 }
@@ -62,7 +44,6 @@ fn from_slots(plan: &Plan, slots: &[Option<Found>]) -> Facts {
         event_time: plan.time.iter().find_map(|text| time(&text.fill(slots)?.text)),
         object: first_name(&plan.object, slots),
         handshake: None,
-        handshake_answer: None,
     }
 }
 

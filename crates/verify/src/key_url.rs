@@ -30,6 +30,16 @@ pub enum UntrustedUrl {
 /// # Errors
 /// [`UntrustedUrl`] where it may not.
 pub fn allowed(url: &str, hosts: &[impl AsRef<str>]) -> Result<(), UntrustedUrl> {
+    let parsed = at_host(url, hosts)?;
+    let is_amazon = parsed.host_str().is_some_and(|host| host.starts_with("sns."));
+    if is_amazon && !parsed.path().ends_with(".pem") {
+        return Err(UntrustedUrl::Path);
+    }
+    Ok(())
+}
+
+/// A URL at one of these hosts, as [`allowed`] has it, whatever its path.
+pub(crate) fn at_host(url: &str, hosts: &[impl AsRef<str>]) -> Result<Url, UntrustedUrl> {
     let parsed = Url::parse(url).map_err(|_| UntrustedUrl::NoUrl)?;
     if parsed.scheme() != "https" {
         return Err(UntrustedUrl::NotHttps);
@@ -43,10 +53,7 @@ pub fn allowed(url: &str, hosts: &[impl AsRef<str>]) -> Result<(), UntrustedUrl>
     if !hosts.iter().any(|pattern| fits(host, pattern.as_ref())) {
         return Err(UntrustedUrl::Host(host.to_owned()));
     }
-    if host.starts_with("sns.") && !parsed.path().ends_with(".pem") {
-        return Err(UntrustedUrl::Path);
-    }
-    Ok(())
+    Ok(parsed)
 }
 
 /// Whether a certificate's common name is within the provider's own domain, where its hosts are told by one

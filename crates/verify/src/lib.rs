@@ -3,6 +3,7 @@
 //! Pure: no input, no output, no clock. Providers are data (`providers/`); schemes are code. The pipeline is
 //! [`recognise`] → [`judge`] and [`facts`]; [`sign`] and [`sample`] are the way back.
 
+mod answer_text;
 mod catalogue;
 mod cause;
 mod check;
@@ -14,6 +15,7 @@ mod facts;
 mod fixes;
 mod form;
 mod generic;
+mod handshake;
 mod json_edit;
 mod judge;
 mod jwt;
@@ -47,6 +49,7 @@ pub use evidence::{Evidence, evidence};
 pub use explain::{Context, explain};
 pub use facts::facts;
 pub use generic::{VerifyError, validate_generic};
+pub use handshake::{Handshake, HandshakeReply, confirm_url, handshake};
 pub use judge::{Inquiry, Judgement, judge};
 pub use key_source::WantedKey;
 pub use key_url::{UntrustedUrl, allowed};

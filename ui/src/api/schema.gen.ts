@@ -110,6 +110,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/{id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Calls the URL that confirms a set-up request; its provider's alone, and only where the request is genuine. */
+        post: operations["confirm_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}/copies": {
         parameters: {
             query?: never;
@@ -206,6 +223,23 @@ export interface paths {
         put?: never;
         /** Makes an event's failed, dead and skipped deliveries wait again. */
         post: operations["retry_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/events/{id}/save-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keeps the secret that a set-up request delivers; judges its source's events anew. */
+        post: operations["save_delivered_secret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -728,6 +762,16 @@ export interface components {
             /** @description What it does. */
             title: string;
         };
+        /** @description What came of the call that confirms a set-up request. */
+        Confirmed: {
+            /** @description The host that was called. */
+            host: string;
+            /**
+             * Format: int32
+             * @description The status of its answer.
+             */
+            status: number;
+        };
         /**
          * @description Where a piece of what is signed comes from.
          * @enum {string}
@@ -888,6 +932,8 @@ export interface components {
             glance?: components["schemas"]["Glance"] | null;
             /** @description The set-up request that this is. */
             handshake: string | null;
+            handshake_answer?: components["schemas"]["HandshakeAnswer"] | null;
+            handshake_offer?: components["schemas"]["HandshakeOffer"] | null;
             /** @description `[name, value]` in order; a value that is not UTF-8 as `{"base64": …}`. */
             headers: [
                 string,
@@ -1106,6 +1152,26 @@ export interface components {
             copies_differ: boolean;
             delivery: components["schemas"]["DeliveryGlance"] | null;
         };
+        /** @description What a set-up request was answered, without its header lines: those may carry a secret. */
+        HandshakeAnswer: {
+            /** @description The body. */
+            body: string;
+            /**
+             * Format: date-time
+             * @description When the URL was called that confirms it.
+             */
+            confirmed_at: string | null;
+            /**
+             * Format: int32
+             * @description The status.
+             */
+            status: number;
+        };
+        /**
+         * @description What can be done with a set-up request by hand.
+         * @enum {string}
+         */
+        HandshakeOffer: "save_secret" | "confirm";
         /** @description That it runs. */
         Health: {
             ok: boolean;
@@ -1214,6 +1280,8 @@ export interface components {
                 glance?: components["schemas"]["Glance"] | null;
                 /** @description The set-up request that this is. */
                 handshake?: string | null;
+                handshake_answer?: components["schemas"]["HandshakeAnswer"] | null;
+                handshake_offer?: components["schemas"]["HandshakeOffer"] | null;
                 /** @description `[name, value]` in order; a value that is not UTF-8 as `{"base64": …}`. */
                 headers: [
                     string,
@@ -1383,6 +1451,8 @@ export interface components {
                 answer: components["schemas"]["Answer"];
                 /** @description Made by an unknown name on the capture port. */
                 auto_created: boolean;
+                /** @description A genuine set-up request that wants a URL called is confirmed without a click. */
+                confirm: boolean;
                 generic?: components["schemas"]["GenericScheme"] | null;
                 /** @description What is done with a repeat. */
                 on_duplicate: components["schemas"]["OnDuplicate"];
@@ -1642,6 +1712,16 @@ export interface components {
             /** @description The event type; the provider's usual one without. */
             type?: string | null;
         };
+        /** @description How a delivered secret is kept. */
+        SaveSecret: {
+            /** @description What tells it from the source's others. */
+            label?: string | null;
+        };
+        /** @description Where a delivered secret was kept. */
+        SavedSecret: {
+            label: string;
+            source: components["schemas"]["Slug"];
+        };
         /** @description A secret as it is listed, without its value. */
         SecretEntry: {
             /** @description The variable's name, for `env`. */
@@ -1675,6 +1755,8 @@ export interface components {
         /** @description A change to a source: what is absent stays, null unsets. */
         SourceChange: {
             answer?: components["schemas"]["AnswerChange"] | null;
+            /** @description Whether a genuine set-up request that wants a URL called is confirmed without a click. */
+            confirm?: boolean | null;
             generic?: components["schemas"]["GenericScheme"] | null;
             on_duplicate?: components["schemas"]["OnDuplicate"] | null;
             on_invalid?: components["schemas"]["OnInvalid"] | null;
@@ -1712,6 +1794,8 @@ export interface components {
             answer: components["schemas"]["Answer"];
             /** @description Made by an unknown name on the capture port. */
             auto_created: boolean;
+            /** @description A genuine set-up request that wants a URL called is confirmed without a click. */
+            confirm: boolean;
             generic: components["schemas"]["GenericScheme"] | null;
             /** @description What is done with a repeat. */
             on_duplicate: components["schemas"]["OnDuplicate"];
@@ -2160,6 +2244,51 @@ export interface operations {
             };
         };
     };
+    confirm_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Confirmed"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     event_copies: {
         parameters: {
             query?: never;
@@ -2345,6 +2474,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Items_Replayed"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    save_delivered_secret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveSecret"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSecret"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             404: {

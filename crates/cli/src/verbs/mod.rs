@@ -1,6 +1,7 @@
 //! The verbs, a file each.
 
 pub(crate) mod completions;
+pub(crate) mod confirm;
 pub(crate) mod doctor;
 pub(crate) mod events;
 pub(crate) mod export;

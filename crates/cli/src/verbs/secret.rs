@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::{
     client::{Address, Client},
+    event_ref::EventRef,
     failure::{CliError, Exit},
     terminal::{BAD, FAINT, ODD, STRONG, Screen, Styled},
 };
@@ -32,6 +33,14 @@ pub(crate) enum Verb {
         /// Read it from this environment variable whenever hookmitt serves; keeps the name only
         #[arg(long, value_name = "NAME")]
         env: Option<String>,
+    },
+    /// Keep the secret that a set-up request has delivered, such as Asana's or Notion's
+    Accept {
+        /// The event: its id or the id's beginning, '#12', last, last~2
+        id: EventRef,
+        /// What tells it from the source's others
+        #[arg(long, value_name = "L")]
+        label: Option<String>,
     },
     /// List secrets, without their values
     List {
@@ -59,6 +68,13 @@ struct Entry {
     problem: Option<String>,
 }
 
+/// Where a delivered secret was kept.
+#[derive(Debug, Deserialize)]
+struct Saved {
+    source: Slug,
+    label: String,
+}
+
 /// Does it.
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let one = |slug: &Slug, label: &str| Address::new(["sources", slug.as_str(), "secrets", label]);
@@ -71,6 +87,12 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             client.order(Method::PUT, &one(slug, label), Some(&order)).await?;
             let kept = entries(Some(slug), client).await?;
             kept.iter().filter(|entry| entry.label == *label).for_each(|entry| confirm(entry, screen));
+        }
+        Verb::Accept { id, label } => {
+            let order = json!({ "label": label });
+            let saved: Saved = client.send(Method::POST, &id.address_of("save-secret"), &order).await?;
+            let kept = entries(Some(&saved.source), client).await?;
+            kept.iter().filter(|entry| entry.label == saved.label).for_each(|entry| confirm(entry, screen));
         }
         Verb::List { slug } => {
             for entry in entries(slug.as_ref(), client).await? {

@@ -44,6 +44,9 @@ pub(crate) struct Settings {
     /// What the provider doesn't put into its requests, such as webhook_id=1; 'K=' unsets it; may be given several times
     #[arg(long, value_name = "K=V")]
     param: Vec<Param>,
+    /// Whether a genuine set-up request that wants a URL called (Amazon SNS) is confirmed without asking
+    #[arg(long, value_name = "BOOL")]
+    confirm: Option<bool>,
     #[command(flatten, next_help_heading = "What the sender is answered")]
     answer: AnswerFlags,
     #[command(flatten, next_help_heading = "How a sender that is in no catalogue signs")]
@@ -127,6 +130,9 @@ impl Settings {
         }
         if let Some(tolerance) = &self.tolerance {
             change.insert("tolerance_s".to_owned(), seconds(tolerance)?);
+        }
+        if let Some(confirm) = self.confirm {
+            change.insert("confirm".to_owned(), json!(confirm));
         }
         if !self.param.is_empty() {
             let params = self.param.iter().map(|Param(name, value)| (name.clone(), text_or_null(value)));

@@ -13,6 +13,7 @@ const source: SourceView = {
   answer: { status: null, headers: [['Retry-After', '120']], body: null, delay_ms: 0, fail_next: 3 },
   generic: null,
   params: { topic: 'a' },
+  confirm: false,
   auto_created: false,
   secrets: [],
 };

@@ -1,0 +1,51 @@
+//! Set-up requests: what a person does with them after they were answered.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State};
+use hookmitt_engine::{Confirmed, Engine};
+use hookmitt_event::Slug;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Problem,
+    events::named,
+    input::{Body, Path},
+};
+
+/// How a delivered secret is kept.
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SaveSecret {
+    /// What tells it from the source's others.
+    label: Option<String>,
+}
+
+/// Where a delivered secret was kept.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct SavedSecret {
+    source: Slug,
+    label: String,
+}
+
+/// Keeps the secret that a set-up request delivers; judges its source's events anew.
+#[utoipa::path(post, operation_id = "save_delivered_secret", path = "/api/events/{id}/save-secret", params(("id" = String, Path)), request_body = SaveSecret, responses((status = 200, body = SavedSecret), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn save_secret(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+    Body(order): Body<SaveSecret>,
+) -> Result<Json<SavedSecret>, Problem> {
+    let id = named(&engine, &id).await?;
+    let (source, label) = engine.save_delivered_secret(id, order.label).await?;
+    Ok(Json(SavedSecret { source, label }))
+}
+
+/// Calls the URL that confirms a set-up request; its provider's alone, and only where the request is genuine.
+#[utoipa::path(post, operation_id = "confirm_event", path = "/api/events/{id}/confirm", params(("id" = String, Path)), responses((status = 200, body = Confirmed), (status = 400, body = Problem), (status = 404, body = Problem), (status = 502, body = Problem)))]
+pub(crate) async fn confirm(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<Confirmed>, Problem> {
+    let id = named(&engine, &id).await?;
+    Ok(Json(engine.confirm(id).await?))
+}

@@ -1,0 +1,260 @@
+//! Set-up requests: answered at once, and what a person can do with them afterwards.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hookmitt_catch::Reply;
+use hookmitt_event::{
+    DeliveryId, Event, EventId, HandshakeAnswer, HandshakeOffer, HeaderLines, HttpVersion, Request, Slug,
+    Timestamp, Verdict,
+};
+use hookmitt_forward::{Envelope, Outcome, TargetUrl, Tls, send};
+use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, confirm_url, handshake};
+use serde::Serialize;
+
+use crate::{Change, Engine, EngineError, config::Known};
+
+/// How the sender of a captured request is answered.
+#[derive(Debug)]
+pub(crate) enum Answered {
+    /// As the source has it.
+    Usual,
+    /// As the provider wants to hear after a set-up request.
+    Handshake(HandshakeReply),
+    /// A set-up request that says something else than what is configured.
+    Refused,
+    /// With the status on which the provider insists where a signature does not hold.
+    Invalid(u16),
+    /// 401: the source rejects what it can't prove.
+    Rejected(Verdict),
+}
+
+impl Answered {
+    /// The answer; none where it is the source's own.
+    pub(crate) fn reply(&self) -> Option<Reply> {
+        match self {
+            Self::Usual => None,
+            Self::Handshake(answer) => Some(said(answer)),
+            Self::Refused => Some(Reply::problem(
+                403,
+                "handshake-refused",
+                "the token of this set-up request is not the configured one",
+                "give the provider the token of this endpoint",
+            )),
+            Self::Invalid(status) => {
+                let mut reply = Reply::json(*status, String::new());
+                reply.headers.clear();
+                Some(reply)
+            }
+            Self::Rejected(verdict) => {
+                let code = if *verdict == Verdict::Unsigned { "unsigned" } else { "invalid-signature" };
+                Some(Reply::problem(
+                    401,
+                    code,
+                    "the signature is missing, does not hold or can't be checked",
+                    "sign with the secret of this endpoint",
+                ))
+            }
+        }
+    }
+
+    /// What is kept of it with the event.
+    pub(crate) fn kept(&self) -> Option<HandshakeAnswer> {
+        match self {
+            Self::Handshake(answer) => {
+                Some(HandshakeAnswer { status: answer.status, body: answer.body.clone(), confirmed_at: None })
+            }
+            Self::Refused => Some(HandshakeAnswer { status: 403, body: String::new(), confirmed_at: None }),
+            Self::Usual | Self::Invalid(_) | Self::Rejected(_) => None,
+        }
+    }
+}
+
+fn said(answer: &HandshakeReply) -> Reply {
+    let mut reply = Reply::json(answer.status, answer.body.clone());
+    let is_typed = answer.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if is_typed || answer.body.is_empty() {
+        reply.headers.clear();
+    }
+    let lines = answer.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
+    reply.headers.extend(lines);
+    // What is echoed is a stranger's: no browser may take it for a page (Threat 2).
+    if !answer.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-content-type-options")) {
+        reply.headers.push(("x-content-type-options".to_owned(), b"nosniff".to_vec()));
+    }
+    reply
+}
+
+impl Known {
+    /// The set-up request that this is; what has to be made with a secret is made with the one that fits.
+    pub(crate) fn handshake(
+        &self,
+        request: &Request,
+        provider: &'static Provider,
+        judgement: &Judgement,
+    ) -> Option<Handshake> {
+        let fits = |label: &String| Some(label) != judgement.secret_label.as_ref();
+        let mut secrets: Vec<_> = self.secrets.iter().collect();
+        secrets.sort_by_key(|secret| fits(&secret.label));
+        handshake(request, provider, &secrets, &self.params)
+    }
+
+    /// How the sender is answered.
+    pub(crate) fn answered(
+        &self,
+        provider: Option<&'static Provider>,
+        judgement: &Judgement,
+        handshake: Option<Handshake>,
+    ) -> Answered {
+        let verdict = judgement.verdict;
+        if self.rejects(verdict) {
+            return Answered::Rejected(verdict);
+        }
+        let is_bad = verdict == Verdict::Invalid || verdict == Verdict::Unsigned && self.has_secret;
+        if let Some(status) = provider.and_then(|provider| provider.invalid_status).filter(|_| is_bad) {
+            return Answered::Invalid(status);
+        }
+        match handshake {
+            Some(handshake) if handshake.refused => Answered::Refused,
+            Some(Handshake { answer: Some(answer), signed, .. })
+                if !signed || verdict != Verdict::Invalid =>
+            {
+                Answered::Handshake(answer)
+            }
+            _ => Answered::Usual,
+        }
+    }
+}
+
+/// What came of the call that confirms a set-up request.
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct Confirmed {
+    /// The host that was called.
+    pub host: String,
+    /// The status of its answer.
+    pub status: u16,
+}
+
+/// How long the call that confirms may take.
+const CONFIRM: Duration = Duration::from_secs(5);
+
+impl Engine {
+    /// What can be done with an event by hand, if it is a set-up request.
+    pub fn handshake_offer(&self, event: &Event) -> Option<HandshakeOffer> {
+        event.handshake.as_ref()?;
+        let known = self.known(&event.source).ok()?;
+        let handshake = asked(&known, event)?;
+        if let Some(secret) = &handshake.delivered_secret {
+            let kept = known.secrets.iter().any(|known| known.value() == secret);
+            return (!kept).then_some(HandshakeOffer::SaveSecret);
+        }
+        let confirmed = event.handshake_answer.as_ref().is_some_and(|answer| answer.confirmed_at.is_some());
+        let can = handshake.confirm.is_some() && !confirmed && event.verdict == Verdict::Valid;
+        can.then_some(HandshakeOffer::Confirm)
+    }
+
+    /// Keeps the secret that a set-up request delivers, and judges its source's events anew. Answers the source and
+    /// the label.
+    ///
+    /// # Errors
+    /// An event that delivers none; what the vault says.
+    pub async fn save_delivered_secret(
+        &self,
+        id: EventId,
+        label: Option<String>,
+    ) -> Result<(Slug, String), EngineError> {
+        let event = self.inbox.event(id).await?;
+        let known = self.known(&event.source)?;
+        let secret = asked(&known, &event).and_then(|handshake| handshake.delivered_secret);
+        let secret = secret.ok_or(EngineError::DeliversNoSecret(event.seq))?;
+        if let Some(kept) = known.secrets.iter().find(|known| *known.value() == secret) {
+            return Ok((event.source, kept.label.clone()));
+        }
+        let taken = self.list_secrets().await?;
+        let is_taken = taken.iter().any(|entry| entry.source == event.source && entry.label == USUAL);
+        let own = if is_taken { format!("event-{}", event.seq) } else { USUAL.to_owned() };
+        let label = label.unwrap_or(own);
+        self.set_secret(event.source.clone(), label.clone(), secret.expose().to_vec()).await?;
+        self.live.announce(Change::Event(id));
+        Ok((event.source, label))
+    }
+
+    /// Calls the URL that confirms a set-up request: one of its provider's hosts, by `https`, no redirect (Threat 6).
+    ///
+    /// # Errors
+    /// An event that wants none called, or that isn't valid; a URL of somebody else's; an answer that isn't 2xx.
+    pub async fn confirm(&self, id: EventId) -> Result<Confirmed, EngineError> {
+        let event = self.inbox.event(id).await?;
+        let known = self.known(&event.source)?;
+        let url = asked(&known, &event).and_then(|handshake| handshake.confirm);
+        let url = url.ok_or(EngineError::NothingToConfirm(event.seq))?;
+        if event.verdict != Verdict::Valid {
+            return Err(EngineError::NotGenuine(event.seq));
+        }
+        let provider = known.provider_of(&event.request).ok_or(EngineError::NothingToConfirm(event.seq))?;
+        confirm_url(provider, &url).map_err(|error| EngineError::ConfirmUrl(error.to_string()))?;
+        let confirmed = call(&url).await?;
+        self.inbox.set_confirmed(id, Timestamp::now()).await?;
+        self.live.announce(Change::Event(id));
+        Ok(confirmed)
+    }
+
+    /// Confirms a set-up request that was found valid, where its source says so, beside what else goes on.
+    pub(crate) fn confirm_by_itself(&self, known: &Known, id: EventId) {
+        let Some(engine) = self.this.upgrade().filter(|_| known.source.confirm) else { return };
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            match stop.run_until_cancelled(engine.confirm(id)).await {
+                Some(Err(EngineError::NothingToConfirm(_))) | Some(Ok(_)) | None => {}
+                Some(Err(error)) => tracing::warn!(%error, "a set-up request could not be confirmed"),
+            }
+        });
+    }
+}
+
+/// The label of a source's only secret.
+const USUAL: &str = "default";
+
+/// The set-up request that a stored event is.
+fn asked(known: &Known, event: &Event) -> Option<Handshake> {
+    let provider = known.provider_of(&event.request)?;
+    let secrets: Vec<_> = known.secrets.iter().collect();
+    handshake(&event.request, provider, &secrets, &known.params)
+}
+
+async fn call(url: &str) -> Result<Confirmed, EngineError> {
+    let target = TargetUrl::parse(url)?;
+    let headers =
+        HeaderLines::from_pairs([("Accept", "*/*"), ("User-Agent", "hookmitt")]).unwrap_or_default();
+    let request = Request {
+        method: "GET".to_owned(),
+        path: String::new(),
+        query: None,
+        version: HttpVersion::Http11,
+        headers,
+        body: Bytes::new(),
+    };
+    let event_id = EventId::fresh();
+    let envelope = Envelope {
+        request: &request,
+        event_id,
+        delivery_id: DeliveryId { event: event_id, number: 1 },
+        attempt: 1,
+        verdict: Verdict::Valid,
+        replay: false,
+        preserve_host: false,
+        hookmitt_headers: false,
+    };
+    let host = target.authority().to_owned();
+    match send(&target, &envelope, CONFIRM, &Tls::new()).await {
+        Outcome::Answered { response, .. } if (200..300).contains(&response.status) => {
+            Ok(Confirmed { host, status: response.status })
+        }
+        Outcome::Answered { response, .. } => {
+            Err(EngineError::NotConfirmed(format!("{host} answered {}", response.status)))
+        }
+        Outcome::Unreachable { error } | Outcome::Broken { error, .. } => {
+            Err(EngineError::NotConfirmed(error))
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The texts of answers to set-up requests: literals and places, some of them computed.
+
+use crate::{Provider, Secret, mac::Mac, place::Place, scheme::Encoding, secret::key_bytes, view::View};
+
+/// A text with places. A brace that begins no place is a brace: answers are often JSON.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct AnswerText(Vec<Piece>);
+
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    Literal(String),
+    At(Place),
+    /// `hmac-hex:PLACE`: the keyed hash of what stands there, under the source's secret, in hex.
+    Hmac(Place),
+}
+
+impl AnswerText {
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text;
+        while let Some((before, tail)) = rest.split_once('{') {
+            literal.push_str(before);
+            let named = tail.split_once('}').and_then(|(name, after)| Some((Piece::parse(name)?, after)));
+            match named {
+                Some((piece, after)) => {
+                    pieces.extend(
+                        Some(std::mem::take(&mut literal))
+                            .filter(|text| !text.is_empty())
+                            .map(Piece::Literal),
+                    );
+                    pieces.push(piece);
+                    rest = after;
+                }
+                None => {
+                    literal.push('{');
+                    rest = tail;
+                }
+            }
+        }
+        literal.push_str(rest);
+        pieces.extend(Some(literal).filter(|text| !text.is_empty()).map(Piece::Literal));
+        Self(pieces)
+    }
+
+    /// The text with its places filled, each escaped where it stands in JSON; `None` where one is missing.
+    pub(crate) fn fill(
+        &self,
+        provider: &Provider,
+        view: &View<'_>,
+        secret: Option<&Secret>,
+        json: bool,
+    ) -> Option<String> {
+        let mut out = String::new();
+        for piece in &self.0 {
+            let value = match piece {
+                Piece::Literal(text) => {
+                    out.push_str(text);
+                    continue;
+                }
+                Piece::At(place) => String::from_utf8(place.read(view)?.into_owned()).ok()?,
+                Piece::Hmac(place) => hmac(provider, secret?, &place.read(view)?)?,
+            };
+            out.push_str(&if json { escaped(&value) } else { value });
+        }
+        Some(out)
+    }
+}
+
+impl Piece {
+    fn parse(name: &str) -> Option<Self> {
+        let place = |text: &str| Place::try_from(text.to_owned()).ok();
+        match name.strip_prefix("hmac-hex:") {
+            Some(of) => place(of).map(Self::Hmac),
+            None => place(name).map(Self::At),
+        }
+    }
+}
+
+/// As the provider's own signatures are made, whatever their encoding.
+fn hmac(provider: &Provider, secret: &Secret, message: &[u8]) -> Option<String> {
+    let made = provider.schemes.iter().find_map(|scheme| {
+        let key = key_bytes(secret.value().expose(), scheme.key)?;
+        Mac::new(scheme.algorithm, &key)
+    });
+    let mut mac = made?;
+    mac.update(message);
+    String::from_utf8(mac.finish(Encoding::Hex).as_bytes().to_vec()).ok()
+}
+
+/// The text as it stands between the quotes of a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use hookmitt_event::HeaderLines;
+
+    use super::*;
+    use crate::provider;
+
+    fn filled(text: &str, json: bool, secret: Option<&str>) -> Option<String> {
+        let headers = HeaderLines::from_pairs([("X-A", "b")]).unwrap();
+        let view = View {
+            method: "POST",
+            url: None,
+            query: Some("q=1%202"),
+            headers: &headers,
+            body: br#"{"a":"say \"hi\"","n":7}"#,
+            params: &[],
+        };
+        let secret = secret.map(|value| Secret::new("default", value.as_bytes().to_vec()));
+        AnswerText::parse(text).fill(provider("github").unwrap(), &view, secret.as_ref(), json)
+    }
+
+    #[test]
+    fn a_brace_that_begins_no_place_is_a_brace() {
+        let table = [
+            ("{/a}", false, Some("say \"hi\"")),
+            (r#"{"type":1}"#, true, Some(r#"{"type":1}"#)),
+            (r#"{"x":"{/a}","y":{/n}}"#, true, Some(r#"{"x":"say \"hi\"","y":7}"#)),
+            ("{header:x-a}|{query:q}", false, Some("b|1 2")),
+            ("{/gone}", false, None),
+            ("{hmac-hex:/a}", false, None),
+            ("{", false, Some("{")),
+        ];
+        for (text, json, expected) in table {
+            assert_eq!(filled(text, json, None).as_deref(), expected, "{text}");
+        }
+        let made = filled("{hmac-hex:/n}", false, Some("key")).unwrap();
+        assert_eq!(made, "01235b0d2aa4a5daba7243a9228194c8eff913ac5e56e967301210270380bc42");
+    }
+}

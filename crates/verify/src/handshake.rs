@@ -1,0 +1,128 @@
+//! Set-up requests: what a provider asks before, or beside, its events, and what it wants to hear.
+
+use hookmitt_event::Request;
+
+use crate::{
+    Provider, Secret, SecretBytes,
+    answer_text::AnswerText,
+    catalogue,
+    key_url::{self, UntrustedUrl},
+    mac::same,
+    place::Place,
+    view::View,
+};
+
+/// A set-up request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handshake {
+    /// What the catalogue calls it, such as `url_verification`.
+    pub name: &'static str,
+    /// It is answered only where its signature isn't invalid.
+    pub signed: bool,
+    /// Whether the catalogue says what it is answered. One without goes to the handler like any event.
+    pub answered: bool,
+    /// The answer; none where a secret or a parameter that it needs isn't there.
+    pub answer: Option<HandshakeReply>,
+    /// The secret that it delivers, which signs from now on.
+    pub delivered_secret: Option<SecretBytes>,
+    /// The URL whose call confirms it.
+    pub confirm: Option<String>,
+    /// It says something else than what is configured.
+    pub refused: bool,
+}
+
+/// What a set-up request is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandshakeReply {
+    /// The status.
+    pub status: u16,
+    /// Header lines.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: String,
+}
+
+/// Larger bodies are no set-up requests: they are not read for one, so that capture stays quick.
+const LARGEST: usize = 64 * 1024;
+/// Longer texts are no secrets.
+const LONGEST_SECRET: usize = 4_096;
+
+/// The set-up request that this is, if it is one, by its provider's catalogue entry.
+///
+/// Of `secrets` the first is the one that answers are made with, where one has to be.
+pub fn handshake(
+    request: &Request,
+    provider: &'static Provider,
+    secrets: &[&Secret],
+    params: &[(String, String)],
+) -> Option<Handshake> {
+    let view = View { params, ..View::of_request(request) };
+    let known = provider.handshake.iter().find(|known| is_it(known, &view))?;
+    let text = |place: &Option<Place>| {
+        let value = place.as_ref()?.read(&view)?.into_owned();
+        String::from_utf8(value).ok()
+    };
+    let delivered = text(&known.secret).filter(|secret| secret.len() <= LONGEST_SECRET);
+    let reply = known.answer.as_ref().map(|answer| {
+        let filler = Filler { provider, view, secret: secrets.first().copied() };
+        filler.reply(answer)
+    });
+    Some(Handshake {
+        name: &known.name,
+        signed: known.signed,
+        answered: reply.is_some(),
+        answer: reply.flatten(),
+        delivered_secret: delivered.map(SecretBytes::from),
+        confirm: text(&known.confirm),
+        refused: known.check.as_ref().is_some_and(|places| differ(places, &view)),
+    })
+}
+
+/// Whether the URL that confirms a set-up request may be called: only one of the provider's own hosts (Threat 6).
+///
+/// # Errors
+/// [`UntrustedUrl`] where it may not.
+pub fn confirm_url(provider: &Provider, url: &str) -> Result<(), UntrustedUrl> {
+    let hosts: Vec<_> = provider.schemes.iter().flat_map(|scheme| &scheme.key_hosts).collect();
+    key_url::at_host(url, &hosts).map(drop)
+}
+
+/// Whether all conditions hold; those that need the body are looked at last.
+fn is_it(known: &catalogue::Handshake, view: &View<'_>) -> bool {
+    let in_body = |place: &Place| matches!(place, Place::Json(..) | Place::Form(_));
+    let (of_body, of_head): (Vec<_>, Vec<_>) =
+        known.when.iter().partition(|condition| in_body(&condition.place));
+    of_head.iter().all(|condition| condition.holds(view))
+        && (of_body.is_empty() || view.body.len() <= LARGEST)
+        && of_body.iter().all(|condition| condition.holds(view))
+}
+
+/// Whether the second place is configured and the first says something else.
+fn differ([asked, configured]: &[Place; 2], view: &View<'_>) -> bool {
+    let Some(configured) = configured.read(view) else { return false };
+    !asked.read(view).is_some_and(|asked| same(&asked, &configured))
+}
+
+/// What answers are made of.
+struct Filler<'a> {
+    provider: &'static Provider,
+    view: View<'a>,
+    secret: Option<&'a Secret>,
+}
+
+impl Filler<'_> {
+    fn reply(&self, answer: &catalogue::HandshakeAnswer) -> Option<HandshakeReply> {
+        let is_json = answer.headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("content-type") && value.to_ascii_lowercase().contains("json")
+        });
+        let fill = |text: &str, json: bool| {
+            AnswerText::parse(text).fill(self.provider, &self.view, self.secret, json)
+        };
+        let headers = answer.headers.iter().map(|(name, value)| Some((name.clone(), fill(value, false)?)));
+        Some(HandshakeReply {
+            status: if answer.status == 0 { 200 } else { answer.status },
+            headers: headers.collect::<Option<_>>()?,
+            body: fill(&answer.body, is_json)?,
+        })
+    }
+}
