@@ -35,6 +35,7 @@ mod stories {
     mod limits_port;
     mod listen;
     mod order;
+    mod own_scheme;
     mod pages;
     mod providers;
     mod replay;

@@ -19,6 +19,7 @@ mod moment;
 mod outcome;
 mod provider_name;
 mod seat;
+mod shared_scheme;
 mod shown;
 mod stop;
 mod tail;

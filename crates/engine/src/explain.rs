@@ -59,7 +59,13 @@ pub(crate) struct Surroundings {
 
 impl Surroundings {
     pub(crate) fn context<'a>(&'a self, chosen: Option<&'a str>) -> Context<'a> {
-        Context { secrets: &self.secrets, requests: &self.requests, urls: &self.urls, chosen, ..Context::default() }
+        Context {
+            secrets: &self.secrets,
+            requests: &self.requests,
+            urls: &self.urls,
+            chosen,
+            ..Context::default()
+        }
     }
 }
 

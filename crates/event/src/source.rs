@@ -96,22 +96,38 @@ impl Answer {
 
 /// How a source without a catalogue provider signs and names its events.
 ///
-/// Each `*_at` is a JSON pointer (`/data/id`) or `header:Name`.
+/// A place is `header:Name`, a JSON pointer (`/data/id`), `form:field` or `query:name`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GenericScheme {
     /// The header that carries the signature, such as `X-Signature`.
     pub signature_header: Option<String>,
-    /// `hmac-sha256` (default), `hmac-sha1`, `hmac-sha512`, or `token` for plain equality.
+    /// The place of the signature, where it is not a header's whole value.
+    pub signature_at: Option<String>,
+    /// `hmac-sha256` (default), `hmac-sha1`, `hmac-sha512`, `sha256` (a plain hash over content with `{secret}` in it),
+    /// `ed25519`, `ecdsa-p256-sha256`, `rsa-sha256`, `rsa-sha1`, or `token` for plain equality.
     pub algorithm: Option<String>,
-    /// `hex` (default) or `base64`.
+    /// `hex` (default), `base64` or `base64url`.
     pub encoding: Option<String>,
     /// Text before the signature, such as `sha256=`.
     pub prefix: Option<String>,
-    /// What is signed, with `{body}`, `{timestamp}` and `{id}`; default `{body}`.
+    /// `plain` (default): prefix and signature; `fields`: `t=…,v1=…`; `list`: `v1,… v1,…`.
+    pub format: Option<String>,
+    /// The field or tag that carries the signature, such as `v1`, where the format is not plain.
+    pub version: Option<String>,
+    /// The letter between fields; a comma without.
+    pub separator: Option<String>,
+    /// What is signed, with `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, `{path_query}`, `{secret}` or any
+    /// place in braces; default `{body}`.
     pub signed_content: Option<String>,
-    /// The header that carries the timestamp (Unix seconds), where one is signed.
+    /// How the secret becomes a key: `utf8` (default), `base64`, `hex` or `whsec` (base64 after `whsec_`).
+    pub key: Option<String>,
+    /// The header that carries the timestamp, where one is signed.
     pub timestamp_header: Option<String>,
+    /// The place of the timestamp, or `field:t` for a field of the signature header.
+    pub timestamp_at: Option<String>,
+    /// `s` (Unix seconds, default), `ms` or `rfc3339`.
+    pub timestamp_unit: Option<String>,
     /// Where the event's id is.
     pub id_at: Option<String>,
     /// Where its type is.
@@ -120,6 +136,8 @@ pub struct GenericScheme {
     pub time_at: Option<String>,
     /// Where the key of its object is.
     pub object_at: Option<String>,
+    /// Where a title for people is.
+    pub title_at: Option<String>,
 }
 
 /// One integration as the inbox holds it. Its secrets live in the vault.

@@ -138,6 +138,11 @@ impl SignedContent {
         self.0.contains(&Piece::Crc32).then(|| Self(self.0.iter().map(changed).collect()))
     }
 
+    /// Whether the secret itself is in what is hashed.
+    pub(crate) fn has_secret(&self) -> bool {
+        self.0.contains(&Piece::Secret)
+    }
+
     /// The places beside the usual ones.
     pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
         self.0.iter().filter_map(|piece| match piece {

@@ -28,6 +28,7 @@ pub fn facts(
         facts.event_type = own.event_type.or(facts.event_type);
         facts.event_time = own.event_time.or(facts.event_time);
         facts.object = own.object.or(facts.object);
+        facts.title = own.title.or(facts.title);
     }
     facts
 }

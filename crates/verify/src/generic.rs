@@ -6,7 +6,7 @@ use crate::{
     content::{ContentError, SignedContent},
     place::{Place, PlaceError},
     places::{FactPlaces, Plan},
-    scheme::{Algorithm, Clock, Encoding, KeyMode, Scheme, TimeUnit},
+    scheme::{Algorithm, Clock, Encoding, Format, KeyMode, Scheme, TimeUnit},
 };
 
 /// The id that a verdict names for a generic scheme.
@@ -18,12 +18,16 @@ const TOLERANCE_S: u32 = 300;
 /// A generic scheme that can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// No such algorithm.
-    #[error("unknown algorithm {0:?}")]
-    Algorithm(String),
-    /// No such encoding.
-    #[error("unknown encoding {0:?}")]
-    Encoding(String),
+    /// A setting with a value that there is none of.
+    #[error("unknown {setting} {given:?}")]
+    Unknown {
+        /// What the setting is called.
+        setting: &'static str,
+        /// What was given.
+        given: String,
+        /// What there is.
+        known: &'static str,
+    },
     /// A name that no header can have.
     #[error("{0:?} can't be a header name")]
     Header(String),
@@ -36,39 +40,49 @@ pub enum VerifyError {
     /// The body is not covered.
     #[error("the signed content leaves the body out")]
     NoBody,
+    /// A plain hash over content without the secret proves nothing.
+    #[error("a plain hash proves nothing where the signed content leaves the secret out")]
+    NoSecret,
     /// The timestamp is signed, and nothing says where it is.
-    #[error("the timestamp is signed, but no timestamp header is set")]
+    #[error("the timestamp is signed, but nothing says where it is")]
     NoTimestamp,
     /// The id is signed, and nothing says where it is.
-    #[error("the id is signed, but no header for it is set")]
+    #[error("the id is signed, but nothing says where it is")]
     NoId,
-    /// Signing settings without a signature header.
-    #[error("no signature header is set")]
+    /// The field or tag of the signature is not named.
+    #[error("the format {0} needs the name of the field or tag that carries the signature")]
+    NoVersion(&'static str),
+    /// Signing settings without a place for the signature.
+    #[error("nothing says where the signature is")]
     NoSignature,
 }
 
 impl Explain for VerifyError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Algorithm(_) => "bad-algorithm",
-            Self::Encoding(_) => "bad-encoding",
+            Self::Unknown { setting: "algorithm", .. } => "bad-algorithm",
+            Self::Unknown { setting: "encoding", .. } => "bad-encoding",
+            Self::Unknown { .. } => "bad-scheme-setting",
             Self::Header(_) => "bad-header-name",
             Self::Place(_) => "bad-place",
-            Self::Content(_) | Self::NoBody => "bad-signed-content",
-            Self::NoTimestamp | Self::NoId | Self::NoSignature => "incomplete-scheme",
+            Self::Content(_) | Self::NoBody | Self::NoSecret => "bad-signed-content",
+            Self::NoTimestamp | Self::NoId | Self::NoSignature | Self::NoVersion(_) => "incomplete-scheme",
         }
     }
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Algorithm(_) => "use hmac-sha256, hmac-sha1, hmac-sha512 or token",
-            Self::Encoding(_) => "use hex or base64",
+            Self::Unknown { known, .. } => return Some(format!("use {known}")),
             Self::Header(_) => "use letters, digits and hyphens, such as X-Signature",
             Self::Place(_) | Self::Content(_) => return None,
-            Self::NoBody => "put {body} into the signed content, such as {timestamp}.{body}",
-            Self::NoTimestamp => "set timestamp_header, or take {timestamp} out of the signed content",
-            Self::NoId => "set id_at to header:Name, or take {id} out of the signed content",
-            Self::NoSignature => "set signature_header, such as X-Signature",
+            Self::NoBody => "put {body} or a place in it into the signed content, such as {timestamp}.{body}",
+            Self::NoSecret => "put {secret} into the signed content, or use hmac-sha256",
+            Self::NoTimestamp => {
+                "set timestamp_header or timestamp_at, or take {timestamp} out of the signed content"
+            }
+            Self::NoId => "set id_at, such as header:X-Id, or take {id} out of the signed content",
+            Self::NoVersion(_) => "set version, such as v1",
+            Self::NoSignature => "set signature_header, such as X-Signature, or signature_at",
         };
         Some(hint.to_owned())
     }
@@ -80,83 +94,153 @@ impl Explain for VerifyError {
 /// [`VerifyError`], each with what to do about it.
 pub fn validate_generic(generic: &GenericScheme) -> Result<(), VerifyError> {
     compile(generic)?;
-    for name in [&generic.signature_header, &generic.timestamp_header].into_iter().flatten() {
-        check_header(name)?;
-    }
-    for place in
-        [&generic.id_at, &generic.type_at, &generic.time_at, &generic.object_at].into_iter().flatten()
-    {
-        if let Some(name) = place.strip_prefix("header:") {
-            check_header(name)?;
-        }
-    }
     build_plan(generic)?;
     Ok(())
 }
 
-fn check_header(name: &str) -> Result<(), VerifyError> {
-    HeaderLines::from_pairs([(name, "")]).map(|_| ()).map_err(|_| VerifyError::Header(name.to_owned()))
+fn header(name: &str) -> Result<Place, VerifyError> {
+    let fits = HeaderLines::from_pairs([(name, "")]).is_ok();
+    if fits { Ok(Place::Header(name.to_owned())) } else { Err(VerifyError::Header(name.to_owned())) }
 }
+
+/// A place that a setting names.
+fn place(text: &str) -> Result<Place, VerifyError> {
+    match text.strip_prefix("header:") {
+        Some(name) => header(name),
+        None => Ok(Place::try_from(text.to_owned())?),
+    }
+}
+
+/// The place that one of two settings names: any place, or a header by its name.
+fn one_of(at: Option<&str>, name: Option<&str>) -> Result<Option<Place>, VerifyError> {
+    at.map(place).or_else(|| name.map(header)).transpose()
+}
+
+/// A setting that is not empty.
+fn set(setting: &Option<String>) -> Option<&str> {
+    setting.as_deref().filter(|text| !text.is_empty())
+}
+
+/// One of a few values, the first without.
+fn choice<T: Copy>(
+    setting: &'static str,
+    given: Option<&str>,
+    known: &'static str,
+    values: &[(&str, T)],
+) -> Result<T, VerifyError> {
+    let Some(given) = given else { return Ok(values[0].1) };
+    let found = values.iter().find(|(name, _)| *name == given).map(|(_, value)| *value);
+    found.ok_or_else(|| VerifyError::Unknown { setting, given: given.to_owned(), known })
+}
+
+const ALGORITHMS: [(&str, Algorithm); 9] = [
+    ("hmac-sha256", Algorithm::HmacSha256),
+    ("hmac-sha1", Algorithm::HmacSha1),
+    ("hmac-sha512", Algorithm::HmacSha512),
+    ("sha256", Algorithm::Sha256),
+    ("ed25519", Algorithm::Ed25519),
+    ("ecdsa-p256-sha256", Algorithm::EcdsaP256Sha256),
+    ("rsa-sha256", Algorithm::RsaSha256),
+    ("rsa-sha1", Algorithm::RsaSha1),
+    ("token", Algorithm::Token),
+];
 
 /// The settings as a scheme; `None` where they don't say how to sign.
 pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyError> {
-    let Some(signature) = generic.signature_header.clone().filter(|name| !name.is_empty()) else {
-        let signs =
-            generic.algorithm.is_some() || generic.prefix.is_some() || generic.signed_content.is_some();
+    let Some(signature) = one_of(set(&generic.signature_at), set(&generic.signature_header))? else {
+        let signs = [&generic.algorithm, &generic.prefix, &generic.signed_content, &generic.format];
+        let signs = signs.into_iter().any(|setting| set(setting).is_some());
         return if signs { Err(VerifyError::NoSignature) } else { Ok(None) };
     };
-    let algorithm = algorithm(generic.algorithm.as_deref())?;
-    let encoding = match generic.encoding.as_deref() {
-        None | Some("hex") => Encoding::Hex,
-        Some("base64") => Encoding::Base64,
-        Some(other) => return Err(VerifyError::Encoding(other.to_owned())),
-    };
+    let known = "hmac-sha256, hmac-sha1, hmac-sha512, sha256, ed25519, ecdsa-p256-sha256, rsa-sha256, rsa-sha1 or token";
+    let algorithm = choice("algorithm", set(&generic.algorithm), known, &ALGORITHMS)?;
+    let encodings =
+        [("hex", Encoding::Hex), ("base64", Encoding::Base64), ("base64url", Encoding::Base64url)];
+    let encoding = choice("encoding", set(&generic.encoding), "hex, base64 or base64url", &encodings)?;
+    let formats = [("plain", Format::Plain), ("fields", Format::Fields), ("list", Format::List)];
+    let format = choice("format", set(&generic.format), "plain, fields or list", &formats)?;
+    let version = version(generic, format)?;
     let content = content(generic, algorithm)?;
-    let header = |name: &String| Place::Header(name.clone());
-    let id = generic.id_at.as_deref().and_then(|place| place.strip_prefix("header:"));
-    let timestamp = generic.timestamp_header.as_ref().filter(|_| content.has_timestamp());
+    let id = set(&generic.id_at).filter(|_| content.has_id()).map(place).transpose()?;
+    // A timestamp that no signature covers says nothing; one in the body is covered with it.
+    let covered =
+        |place: &Place| content.has_timestamp() || matches!(place, Place::Json(..) | Place::Form(_));
+    let timestamp = one_of(set(&generic.timestamp_at), set(&generic.timestamp_header))?.filter(covered);
+    let units = [("s", TimeUnit::S), ("ms", TimeUnit::Ms), ("rfc3339", TimeUnit::Rfc3339)];
+    let unit = choice("timestamp_unit", set(&generic.timestamp_unit), "s, ms or rfc3339", &units)?;
+    let clock = Clock { tolerance_s: TOLERANCE_S, future_checked: true, unit, exclusive: false };
     Ok(Some(Scheme {
         id: ID.to_owned(),
-        signature: vec![header(&signature)],
-        message_id: id.map(|name| header(&name.to_owned())).into_iter().collect(),
-        timestamp: timestamp.map(header).into_iter().collect(),
+        signature: vec![signature],
+        message_id: id.into_iter().collect(),
+        clock: timestamp.is_some().then_some(clock),
+        timestamp: timestamp.into_iter().collect(),
         algorithm,
         encoding,
         prefix: generic.prefix.clone().unwrap_or_default(),
+        format,
+        version,
+        separator: separator(generic)?,
+        key: key(generic, algorithm)?,
         content,
-        key: if algorithm == Algorithm::Token { KeyMode::Compare } else { KeyMode::Utf8 },
-        clock: timestamp.map(|_| Clock {
-            tolerance_s: TOLERANCE_S,
-            future_checked: true,
-            unit: TimeUnit::S,
-            exclusive: false,
-        }),
         ..Scheme::default()
     }))
 }
 
-fn algorithm(name: Option<&str>) -> Result<Algorithm, VerifyError> {
-    match name {
-        None | Some("hmac-sha256") => Ok(Algorithm::HmacSha256),
-        Some("hmac-sha1") => Ok(Algorithm::HmacSha1),
-        Some("hmac-sha512") => Ok(Algorithm::HmacSha512),
-        Some("token") => Ok(Algorithm::Token),
-        Some(other) => Err(VerifyError::Algorithm(other.to_owned())),
+fn version(generic: &GenericScheme, format: Format) -> Result<String, VerifyError> {
+    match (set(&generic.version), format) {
+        (Some(version), _) => Ok(version.to_owned()),
+        (None, Format::Plain) => Ok(String::new()),
+        (None, Format::Fields) => Err(VerifyError::NoVersion("fields")),
+        (None, Format::List) => Err(VerifyError::NoVersion("list")),
     }
 }
 
+fn separator(generic: &GenericScheme) -> Result<Option<char>, VerifyError> {
+    let Some(text) = set(&generic.separator) else { return Ok(None) };
+    let mut letters = text.chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) if letter.is_ascii() => Ok(Some(letter)),
+        _ => Err(VerifyError::Unknown {
+            setting: "separator",
+            given: text.to_owned(),
+            known: "one letter, such as a comma or semicolon",
+        }),
+    }
+}
+
+fn key(generic: &GenericScheme, algorithm: Algorithm) -> Result<KeyMode, VerifyError> {
+    let modes = [
+        ("utf8", KeyMode::Utf8),
+        ("base64", KeyMode::Base64),
+        ("hex", KeyMode::Hex),
+        ("whsec", KeyMode::Whsec),
+    ];
+    let mode = choice("key", set(&generic.key), "utf8, base64, hex or whsec", &modes)?;
+    Ok(match algorithm {
+        Algorithm::Token => KeyMode::Compare,
+        algorithm if algorithm.is_asymmetric() => KeyMode::Public,
+        _ => mode,
+    })
+}
+
 fn content(generic: &GenericScheme, algorithm: Algorithm) -> Result<SignedContent, VerifyError> {
-    let content = SignedContent::parse(generic.signed_content.as_deref().unwrap_or("{body}"))?;
+    let content = SignedContent::parse(set(&generic.signed_content).unwrap_or("{body}"))?;
     if algorithm == Algorithm::Token {
         return Ok(SignedContent::default());
     }
-    if !content.has_body() {
+    let covers = |place: &Place| matches!(place, Place::Json(..) | Place::Form(_));
+    if !content.has_body() && !content.places().any(covers) {
         return Err(VerifyError::NoBody);
     }
-    if content.has_timestamp() && generic.timestamp_header.is_none() {
+    if algorithm == Algorithm::Sha256 && !content.has_secret() {
+        return Err(VerifyError::NoSecret);
+    }
+    let has_time = set(&generic.timestamp_at).or(set(&generic.timestamp_header)).is_some();
+    if content.has_timestamp() && !has_time {
         return Err(VerifyError::NoTimestamp);
     }
-    if content.has_id() && !generic.id_at.as_ref().is_some_and(|place| place.starts_with("header:")) {
+    if content.has_id() && set(&generic.id_at).is_none() {
         return Err(VerifyError::NoId);
     }
     Ok(content)
@@ -164,30 +248,31 @@ fn content(generic: &GenericScheme, algorithm: Algorithm) -> Result<SignedConten
 
 /// Where the settings say that facts are; `None` where nothing is set or a place can't be read.
 pub(crate) fn plan(generic: &GenericScheme) -> Option<Plan> {
-    let named = generic.id_at.is_some()
-        || generic.type_at.is_some()
-        || generic.time_at.is_some()
-        || generic.object_at.is_some();
-    if named { build_plan(generic).ok() } else { None }
+    let places = [&generic.id_at, &generic.type_at, &generic.time_at, &generic.object_at, &generic.title_at];
+    if places.into_iter().any(|place| set(place).is_some()) { build_plan(generic).ok() } else { None }
 }
 
-fn build_plan(generic: &GenericScheme) -> Result<Plan, PlaceError> {
-    let place = |at: &Option<String>| match at {
+fn build_plan(generic: &GenericScheme) -> Result<Plan, VerifyError> {
+    let text = |at: &Option<String>| match set(at) {
         // Braces would let a setting smuggle a second place in.
-        Some(at) if at.contains(['{', '}', '|']) => Err(PlaceError(at.clone())),
-        Some(at) if !at.starts_with('/') && !at.starts_with("header:") => Err(PlaceError(at.clone())),
-        Some(at) => Ok(vec![format!("{{{at}}}")]),
+        Some(at) if at.contains(['{', '}', '|']) => Err(VerifyError::Place(PlaceError(at.to_owned()))),
+        Some(at) => match place(at)? {
+            Place::Field(_) | Place::Param(_) | Place::HeadersLike(_) => {
+                Err(VerifyError::Place(PlaceError(at.to_owned())))
+            }
+            _ => Ok(vec![format!("{{{at}}}")]),
+        },
         None => Ok(Vec::new()),
     };
     let facts = FactPlaces {
-        id: place(&generic.id_at)?,
-        kind: place(&generic.type_at)?,
-        time: place(&generic.time_at)?,
-        object: place(&generic.object_at)?,
-        title: Vec::new(),
+        id: text(&generic.id_at)?,
+        kind: text(&generic.type_at)?,
+        time: text(&generic.time_at)?,
+        object: text(&generic.object_at)?,
+        title: text(&generic.title_at)?,
         form_json: None,
     };
-    Plan::new(&facts)
+    Ok(Plan::new(&facts)?)
 }
 
 #[cfg(test)]
@@ -201,7 +286,7 @@ mod tests {
         assert_eq!(validate_generic(&good), Ok(()));
         assert_eq!(validate_generic(&GenericScheme::default()), Ok(()));
         type Spoil = fn(&mut GenericScheme);
-        let table: [(&str, Spoil); 10] = [
+        let table: [(&str, Spoil); 17] = [
             ("bad-algorithm", |it| it.algorithm = Some("md5".to_owned())),
             ("bad-encoding", |it| it.encoding = Some("base58".to_owned())),
             ("bad-header-name", |it| it.signature_header = Some("X Signature".to_owned())),
@@ -212,6 +297,13 @@ mod tests {
             ("bad-signed-content", |it| it.signed_content = Some("{timestamp}".to_owned())),
             ("incomplete-scheme", |it| it.signed_content = Some("{timestamp}.{body}".to_owned())),
             ("incomplete-scheme", |it| it.signed_content = Some("{id}.{body}".to_owned())),
+            ("incomplete-scheme", |it| it.format = Some("fields".to_owned())),
+            ("bad-scheme-setting", |it| it.format = Some("csv".to_owned())),
+            ("bad-scheme-setting", |it| it.separator = Some(", ".to_owned())),
+            ("bad-scheme-setting", |it| it.key = Some("rot13".to_owned())),
+            ("bad-scheme-setting", |it| it.timestamp_unit = Some("min".to_owned())),
+            ("bad-signed-content", |it| it.algorithm = Some("sha256".to_owned())),
+            ("bad-place", |it| it.title_at = Some("field:t".to_owned())),
         ];
         for (code, spoil) in table {
             let mut bad = good.clone();

@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{GenericScheme, HeaderLines, Request, Timestamp, Verdict};
+use hookmitt_event::{Explain as _, GenericScheme, HeaderLines, HttpVersion, Request, Timestamp, Verdict};
 use hookmitt_verify::{
     Inquiry, Judgement, Secret, SignBy, SignError, judge, parse_public_key, provider, sample, sign,
-    test_secret,
+    test_secret, validate_generic,
 };
 
 const AT: Timestamp = Timestamp::from_seconds(1_750_000_000);
@@ -212,6 +212,58 @@ fn a_generic_source_is_signed_and_verified() {
         assert_eq!(judge(&own).scheme, Some("generic"));
         let wrong = [Secret::new("main", "hash")];
         assert_eq!(judge(&Inquiry { secrets: &wrong, ..own }).verdict, Verdict::Invalid, "{algorithm}");
+    }
+}
+
+#[test]
+fn a_generic_source_signs_wherever_its_settings_say() {
+    let set = |text: &str| Some(text.to_owned());
+    let body = r#"{"id":"a","sent":0,"proof":"","data":{}}"#;
+    let fields = GenericScheme {
+        signature_header: set("X-Signature"),
+        format: set("fields"),
+        version: set("s"),
+        separator: set(";"),
+        timestamp_at: set("field:time"),
+        timestamp_unit: set("ms"),
+        signed_content: set("{method} {url}\n{timestamp}\n{body}"),
+        encoding: set("base64url"),
+        key: set("base64"),
+        ..GenericScheme::default()
+    };
+    let in_body = GenericScheme {
+        signature_at: set("/proof"),
+        timestamp_at: set("/sent"),
+        algorithm: set("sha256"),
+        signed_content: set("{secret}{/id}{/sent}"),
+        ..GenericScheme::default()
+    };
+    let unsealed = GenericScheme { signed_content: set("{secret}{header:X-Data}"), ..in_body.clone() };
+    assert_eq!(validate_generic(&unsealed).unwrap_err().code(), "bad-signed-content");
+    for (generic, covers_url) in [(fields, true), (in_body, false)] {
+        let made = Request {
+            method: "PUT".to_owned(),
+            path: "/x".to_owned(),
+            query: None,
+            version: HttpVersion::Http11,
+            headers: HeaderLines::from_pairs([("Host", "a")]).unwrap(),
+            body: body.into(),
+        };
+        let url = Some("https://example.com/x");
+        let by = SignBy {
+            generic: Some(&generic),
+            url,
+            ..SignBy::new(provider("github").unwrap(), b"aHVzaA==", AT)
+        };
+        let request = sign(&by, &made).unwrap();
+        let secrets = [Secret::new("main", "aHVzaA==")];
+        let own =
+            Inquiry { provider: None, generic: Some(&generic), url, ..inquiry(&request, "github", &secrets) };
+        assert_eq!(judge(&own).verdict, Verdict::Valid, "{:?}", judge(&own).causes);
+        let late = Inquiry { at: Timestamp::from_seconds(1_750_000_900), ..own };
+        assert_eq!(judge(&late).causes[0].code, "timestamp_old");
+        let elsewhere = Inquiry { url: Some("https://example.com/y"), ..own };
+        assert_eq!(judge(&elsewhere).verdict == Verdict::Invalid, covers_url);
     }
 }
 

@@ -1117,29 +1117,51 @@ export interface components {
         /**
          * @description How a source without a catalogue provider signs and names its events.
          *
-         *     Each `*_at` is a JSON pointer (`/data/id`) or `header:Name`.
+         *     A place is `header:Name`, a JSON pointer (`/data/id`), `form:field` or `query:name`.
          */
         GenericScheme: {
-            /** @description `hmac-sha256` (default), `hmac-sha1`, `hmac-sha512`, or `token` for plain equality. */
+            /**
+             * @description `hmac-sha256` (default), `hmac-sha1`, `hmac-sha512`, `sha256` (a plain hash over content with `{secret}` in it),
+             *     `ed25519`, `ecdsa-p256-sha256`, `rsa-sha256`, `rsa-sha1`, or `token` for plain equality.
+             */
             algorithm?: string | null;
-            /** @description `hex` (default) or `base64`. */
+            /** @description `hex` (default), `base64` or `base64url`. */
             encoding?: string | null;
+            /** @description `plain` (default): prefix and signature; `fields`: `t=…,v1=…`; `list`: `v1,… v1,…`. */
+            format?: string | null;
             /** @description Where the event's id is. */
             id_at?: string | null;
+            /** @description How the secret becomes a key: `utf8` (default), `base64`, `hex` or `whsec` (base64 after `whsec_`). */
+            key?: string | null;
             /** @description Where the key of its object is. */
             object_at?: string | null;
             /** @description Text before the signature, such as `sha256=`. */
             prefix?: string | null;
+            /** @description The letter between fields; a comma without. */
+            separator?: string | null;
+            /** @description The place of the signature, where it is not a header's whole value. */
+            signature_at?: string | null;
             /** @description The header that carries the signature, such as `X-Signature`. */
             signature_header?: string | null;
-            /** @description What is signed, with `{body}`, `{timestamp}` and `{id}`; default `{body}`. */
+            /**
+             * @description What is signed, with `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, `{path_query}`, `{secret}` or any
+             *     place in braces; default `{body}`.
+             */
             signed_content?: string | null;
             /** @description Where its time is (RFC 3339 or Unix seconds). */
             time_at?: string | null;
-            /** @description The header that carries the timestamp (Unix seconds), where one is signed. */
+            /** @description The place of the timestamp, or `field:t` for a field of the signature header. */
+            timestamp_at?: string | null;
+            /** @description The header that carries the timestamp, where one is signed. */
             timestamp_header?: string | null;
+            /** @description `s` (Unix seconds, default), `ms` or `rfc3339`. */
+            timestamp_unit?: string | null;
+            /** @description Where a title for people is. */
+            title_at?: string | null;
             /** @description Where its type is. */
             type_at?: string | null;
+            /** @description The field or tag that carries the signature, such as `v1`, where the format is not plain. */
+            version?: string | null;
         };
         /** @description How often an event came in, and how its deliveries stand. */
         Glance: {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::{
     client::{Address, Client},
     failure::{CliError, Exit},
+    shared_scheme,
     terminal::{FAINT, STRONG, Screen, Styled},
     verbs::source_settings::Settings,
 };
@@ -27,6 +28,9 @@ pub(crate) enum Verb {
     Show {
         /// Its name
         slug: Slug,
+        /// Only how it signs by settings of its own, as a file that `--scheme-file` takes; never a secret
+        #[arg(long)]
+        scheme: bool,
     },
     /// Change settings of a source; an empty text unsets one
     Edit {
@@ -54,7 +58,8 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             print(&made, screen)?;
         }
         Verb::List => list(&client.all(&all).await?, screen)?,
-        Verb::Show { slug } => print(&client.get(&one(slug)).await?, screen)?,
+        Verb::Show { slug, scheme: true } => print_scheme(slug, &client.get(&one(slug)).await?, screen)?,
+        Verb::Show { slug, scheme: false } => print(&client.get(&one(slug)).await?, screen)?,
         Verb::Edit { slug, settings } => {
             let before: Value = client.get(&one(slug)).await?;
             let change = Value::Object(settings.change(&before)?);
@@ -94,6 +99,12 @@ fn list(sources: &[Value], screen: &Screen) -> Result<(), CliError> {
         screen.note(Styled(FAINT, "no sources yet: `hookmitt source add NAME`, or post to the capture port"));
     }
     Ok(())
+}
+
+fn print_scheme(slug: &Slug, source: &Value, screen: &Screen) -> Result<(), CliError> {
+    let none = || CliError::bad_input("no-scheme", format!("{slug} signs by no settings of its own"));
+    let scheme = shared_scheme::of(source).ok_or_else(none)?;
+    if screen.json { screen.print_json(&scheme) } else { screen.print(format_args!("{scheme:#}")) }
 }
 
 fn print(source: &Value, screen: &Screen) -> Result<(), CliError> {

@@ -1,9 +1,11 @@
 //! The settings of a source as flags, and what becomes of them in the API.
 
+use std::path::PathBuf;
+
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-use crate::{edit::Param, failure::CliError, moment::Span, provider_name};
+use crate::{edit::Param, failure::CliError, moment::Span, provider_name, shared_scheme};
 
 /// What is done with a bad signature.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -74,21 +76,42 @@ struct GenericFlags {
     /// The header that carries the signature, such as X-Signature
     #[arg(long, value_name = "NAME")]
     sign_header: Option<String>,
-    /// hmac-sha256, hmac-sha1, hmac-sha512, or token for plain equality
+    /// Where the signature is, if not in a header of its own: /json/pointer, form:field or query:name
+    #[arg(long, value_name = "PLACE")]
+    sign_at: Option<String>,
+    /// hmac-sha256, hmac-sha1, hmac-sha512, sha256, ed25519, ecdsa-p256-sha256, rsa-sha256, or token for plain equality
     #[arg(long, value_name = "A")]
     sign_algorithm: Option<String>,
-    /// hex or base64
+    /// hex, base64 or base64url
     #[arg(long, value_name = "E")]
     sign_encoding: Option<String>,
     /// What stands before the signature, such as sha256=
     #[arg(long, value_name = "TEXT")]
     sign_prefix: Option<String>,
-    /// What is signed, with {body}, {timestamp} and {id}
+    /// plain (prefix and signature), fields (t=…,v1=…) or list (v1,… v1,…)
+    #[arg(long, value_name = "F")]
+    sign_format: Option<String>,
+    /// The field or tag that carries the signature, such as v1
+    #[arg(long, value_name = "NAME")]
+    sign_version: Option<String>,
+    /// The letter between fields; else a comma
+    #[arg(long, value_name = "LETTER")]
+    sign_separator: Option<String>,
+    /// What is signed, with {body}, {timestamp}, {id}, {url}, {method} or any place in braces
     #[arg(long, value_name = "TEMPLATE")]
     sign_content: Option<String>,
+    /// How the secret becomes a key: utf8, base64, hex or whsec
+    #[arg(long, value_name = "K")]
+    sign_key: Option<String>,
     /// The header that carries the signed timestamp
     #[arg(long, value_name = "NAME")]
     timestamp_header: Option<String>,
+    /// Where the timestamp is, if not in a header of its own: field:t (of the signature header) or /json/pointer
+    #[arg(long, value_name = "PLACE")]
+    timestamp_at: Option<String>,
+    /// s, ms or rfc3339
+    #[arg(long, value_name = "U")]
+    timestamp_unit: Option<String>,
     /// Where an event's id is: /json/pointer or header:Name
     #[arg(long, value_name = "PLACE")]
     id_at: Option<String>,
@@ -101,6 +124,12 @@ struct GenericFlags {
     /// Where the key of its object is
     #[arg(long, value_name = "PLACE")]
     object_at: Option<String>,
+    /// Where a title for people is
+    #[arg(long, value_name = "PLACE")]
+    title_at: Option<String>,
+    /// All of these from a file that `source show SLUG --scheme` wrote; single flags go before it
+    #[arg(long, value_name = "FILE")]
+    scheme_file: Option<PathBuf>,
 }
 
 impl Settings {
@@ -142,7 +171,12 @@ impl Settings {
         if !answer.is_empty() {
             change.insert("answer".to_owned(), Value::Object(answer));
         }
-        merge(&mut change, "generic", before, self.generic.fields());
+        let shared = self.generic.scheme_file.as_deref().map(shared_scheme::read).transpose()?;
+        let before = shared.as_ref().map_or_else(|| before.clone(), |scheme| json!(scheme));
+        for (name, value) in shared.into_iter().flatten() {
+            change.entry(name).or_insert(value);
+        }
+        merge(&mut change, "generic", &before, self.generic.fields());
         Ok(change)
     }
 }
@@ -170,6 +204,14 @@ impl GenericFlags {
     fn fields(&self) -> Map<String, Value> {
         let given = [
             ("signature_header", &self.sign_header),
+            ("signature_at", &self.sign_at),
+            ("format", &self.sign_format),
+            ("version", &self.sign_version),
+            ("separator", &self.sign_separator),
+            ("key", &self.sign_key),
+            ("timestamp_at", &self.timestamp_at),
+            ("timestamp_unit", &self.timestamp_unit),
+            ("title_at", &self.title_at),
             ("algorithm", &self.sign_algorithm),
             ("encoding", &self.sign_encoding),
             ("prefix", &self.sign_prefix),
