@@ -96,6 +96,7 @@ mod tests {
     fn report(verdict: Verdict) -> VerdictReport {
         let cause = Cause {
             code: "no_match".to_owned(),
+            title: None,
             message: "no \u{1b}[2J".to_owned(),
             fix: "set it".to_owned(),
         };

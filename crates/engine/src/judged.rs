@@ -47,6 +47,7 @@ impl Known {
         match verdict {
             Verdict::NoSecret if self.has_secret => Some(Cause {
                 code: "secret_unreadable".to_owned(),
+                title: None,
                 message: "This source has a secret, but it could not be read.".to_owned(),
                 fix: "`hookmitt secret list` says why; once it can be read, the event is judged anew."
                     .to_owned(),
@@ -65,6 +66,7 @@ impl Known {
         let users: Vec<_> = users.map(|provider| provider.id.as_str()).collect();
         (!users.is_empty()).then(|| Cause {
             code: "provider_not_set".to_owned(),
+            title: None,
             message: format!(
                 "Several providers write the headers of {}, and their secrets differ; {slug} doesn't say which one sends.",
                 recognised.name

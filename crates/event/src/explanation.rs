@@ -160,6 +160,7 @@ impl Explanation {
         let kept = self.causes.iter().filter(|cause| cause.state != CauseState::RuledOut);
         let kept = kept.map(|cause| Cause {
             code: cause.code.clone(),
+            title: Some(cause.title.clone()),
             message: cause.message.clone(),
             fix: cause.fix.clone(),
         });

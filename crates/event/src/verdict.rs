@@ -62,6 +62,9 @@ impl FromStr for Verdict {
 pub struct Cause {
     /// A stable code such as `body_reserialized`.
     pub code: String,
+    /// Its name for people, where it was explained: `Secret of stripe-live fits`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What was found, as a sentence.
     pub message: String,
     /// What to do about it, as a sentence.

@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(crate) fn cause(code: &str, message: String, fix: impl Into<String>) -> Cause {
-    Cause { code: code.to_owned(), message, fix: fix.into() }
+    Cause { code: code.to_owned(), title: None, message, fix: fix.into() }
 }
 
 pub(crate) fn unknown_sender() -> Cause {

@@ -734,6 +734,8 @@ export interface components {
             fix: string;
             /** @description What was found, as a sentence. */
             message: string;
+            /** @description Its name for people, where it was explained: `Secret of stripe-live fits`. */
+            title: string | null;
         };
         /**
          * @description How sure a cause is.

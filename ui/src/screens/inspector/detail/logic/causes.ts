@@ -33,6 +33,16 @@ const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
   timestamp_unit: ['Timestamp unit', 'the signed timestamp is not in whole seconds.'],
   part_missing: ['Signed part missing', 'a part that is signed too did not come with it.'],
   no_match: ['No secret fits', 'no known secret fits.'],
+  other_secret: ['Another known secret', 'signed with another secret that is known here.'],
+  other_event: ['Another event’s signature', 'this is the signature of another event.'],
+  header_renamed: ['Header renamed', 'a header that is signed has another name here.'],
+  charset_changed: [
+    'Character set changed',
+    'the body was written in another character set on its way here.',
+  ],
+  body_decoded: ['Body decompressed', 'the body was decompressed on its way here.'],
+  body_truncated: ['Body cut off', 'the end of the body is missing.'],
+  other_provider: ['Another provider', (sender) => `the signature is not one of ${sender}’s.`],
   url_mismatch: ['Another URL', 'it was signed for another URL than the one that was called.'],
   untrusted_key: ['Key not trusted', 'the key that signed it is not to be trusted.'],
   wrong_configuration: [
@@ -42,7 +52,7 @@ const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
 };
 
 /** A cause in three words: “Body re-serialised”. */
-export function causeTitle(cause: Cause & { title?: string | null }): string {
+export function causeTitle(cause: Cause): string {
   return cause.title ?? CAUSES[cause.code]?.[0] ?? cause.code.replaceAll('_', ' ');
 }
 

@@ -26,7 +26,7 @@ function judged(verdict: Verdict, change: Partial<Judged> = {}): Judged {
   };
 }
 
-const cause = (code: string): Cause => ({ code, message: 'Found.', fix: 'Mend.' });
+const cause = (code: string): Cause => ({ code, title: null, message: 'Found.', fix: 'Mend.' });
 const sentence = (of: Judged) => `${verdictWords(of).title} | ${plain(verdictWords(of).sentence)}`;
 
 describe('the verdict in words', () => {
