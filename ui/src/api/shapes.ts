@@ -18,10 +18,7 @@ export type GlanceDelivery = Schemas['DeliveryGlance'];
 /** What a row tells at a glance beside the event. */
 export type Glance = Schemas['Glance'];
 /** An event; lists and the live stream carry it with `glance`. */
-export type Event = Schemas['EventJson'] & {
-  handshake_answer?: { status: number; body: string; confirmed_at?: string | null } | null;
-  handshake_offer?: 'save_secret' | 'confirm' | null;
-};
+export type Event = Schemas['EventJson'];
 export type Stats = Schemas['StatsJson'];
 
 /** A saved view. */
