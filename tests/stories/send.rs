@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, path::Path};
 
-use hookmitt_stories::{Down, LocalServer, Peer, Process, Ran, Receiver, SDKS, report};
+use hookmitt_stories::{Down, LocalServer, MORE_SDKS, Peer, Process, Ran, Receiver, SDKS, report};
 use serde_json::{Value, json};
 
 use super::listen::{command, folder, run, serving};
@@ -20,7 +20,7 @@ async fn every_sdk_takes_what_send_signs() {
     let versions = peer.versions().await;
     let folder = folder();
     let (serve, _) = serving(folder.path()).await;
-    for (sdk, secret) in SDKS {
+    for (sdk, secret) in SDKS.into_iter().chain(MORE_SDKS) {
         let ran = send(folder.path(), secret, &[sdk, "--to", &receiver.url(sdk)]).await;
         let seen = receiver.next().await;
         assert_eq!((&seen["status"], &seen["error"]), (&json!(200), &Value::Null), "{sdk}: {seen}");

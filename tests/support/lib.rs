@@ -33,7 +33,7 @@ pub use local_server::{Answer, LocalServer, Seen};
 pub use process::{Process, Ran};
 #[cfg(target_os = "linux")]
 pub use screen::Screen;
-pub use sdk::{Peer, Receiver, SDKS, report};
+pub use sdk::{MORE_SDKS, Peer, Receiver, SDKS, report};
 pub use seed::{say, seed};
 pub use senders::signature;
 pub use serve::{Server, serve, under};

@@ -35,6 +35,20 @@ pub const SDKS: [(&str, &str); 13] = [
     ("telegram", "A1_b-2"),
 ];
 
+/// More providers whose SDK is asked about what `send` signs.
+pub const MORE_SDKS: [(&str, &str); 10] = [
+    ("line", "8c570fa6dd201bb328f1c1eac23a96d8"),
+    ("zoom", "4vN0XkZ2TfKq7m"),
+    ("paddle", "pdl_ntfset_01h_x+/y"),
+    ("razorpay", "a secret of the hook"),
+    ("gocardless", "ED7D658C-D8EB-4941-948B-3973214F2D49"),
+    ("mux", "k9bGx2mq"),
+    ("linear", "lin_wh_0a1b2c"),
+    ("notion", "secret_0a1b2c"),
+    ("sanity", "of the hook"),
+    ("workos", "wh_sec_0a1b2c"),
+];
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -118,10 +132,10 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts it with the secrets of [`SDKS`].
+    /// Starts it with the secrets of [`SDKS`] and [`MORE_SDKS`].
     pub async fn start() -> Option<Self> {
         let mut command = script("receiver.mjs")?;
-        for (sdk, secret) in SDKS {
+        for (sdk, secret) in SDKS.into_iter().chain(MORE_SDKS) {
             command.env(format!("HOOKMITT_SECRET_{}", sdk.to_uppercase()), secret);
         }
         let mut child = command.env("HOOKMITT_RECEIVER_STDIN", "1").spawn().expect("node starts");
