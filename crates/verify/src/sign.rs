@@ -138,9 +138,13 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
     let is_there = |scheme: &&&Scheme| {
         scheme.signature.iter().any(|place| place.header().is_some_and(|name| request.headers.has(name)))
     };
-    let beside = |scheme: &&&Scheme| scheme.id != first.id && scheme.signature != first.signature;
-    for legacy in schemes.iter().filter(beside).filter(is_there).filter(applies) {
-        signed = Signing { scheme: legacy, sender: &provider.name, by }.sign(signed)?;
+    // Of two schemes that write to one place, the first that applies is the one that is judged.
+    let mut written = vec![&first.signature];
+    for legacy in schemes.iter().filter(is_there).filter(applies) {
+        if !written.contains(&&legacy.signature) {
+            written.push(&legacy.signature);
+            signed = Signing { scheme: legacy, sender: &provider.name, by }.sign(signed)?;
+        }
     }
     Ok(signed)
 }
