@@ -39,6 +39,7 @@ mod stories {
     mod pages;
     mod providers;
     mod replay;
+    mod resign;
     mod send;
     mod source_params;
     mod syncs;

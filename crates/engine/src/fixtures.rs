@@ -93,6 +93,7 @@ impl Engine {
         self.ensure_source(&slug).await?;
         let known = Arc::clone(&self.known(&slug)?);
         let incoming = Incoming {
+            url: None,
             request: fixture.to_request(),
             remote: None,
             received_at: fixture.received_at,

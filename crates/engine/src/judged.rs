@@ -14,6 +14,8 @@ use crate::{config::Known, handshake::Answered};
 /// A request that came in, before it is judged.
 pub(crate) struct Incoming {
     pub(crate) request: Request,
+    /// The URL that was called, where that isn't told by the source and the request.
+    pub(crate) url: Option<String>,
     pub(crate) remote: Option<String>,
     pub(crate) received_at: Timestamp,
     pub(crate) via: Via,
@@ -118,9 +120,9 @@ impl Known {
 
     /// Judges a request and makes it ready to be stored.
     pub(crate) fn judge(&self, incoming: Incoming) -> Judged {
-        let Incoming { request, remote, received_at, via, browser } = incoming;
+        let Incoming { request, url, remote, received_at, via, browser } = incoming;
         let provider = self.provider_of(&request);
-        let url = self.public_url(&request);
+        let url = url.or_else(|| self.public_url(&request));
         let called = url.clone().unwrap_or_else(|| request.called_url(self.source.slug.as_str()));
         let judgement = self.verdict_on(&request, &called, received_at);
         let mut facts = facts(&request, provider, self.source.generic.as_ref());
@@ -164,7 +166,7 @@ impl Known {
     }
 
     /// The URL that the provider called, where something else stands before us.
-    fn public_url(&self, request: &Request) -> Option<String> {
+    pub(crate) fn public_url(&self, request: &Request) -> Option<String> {
         let base = self.source.public_url.as_deref()?;
         Some(format!("{}{}", base.trim_end_matches('/'), request.path_and_query()))
     }

@@ -19,6 +19,7 @@ mod published;
 mod refusals;
 mod rejudge;
 mod replay;
+mod resign;
 mod retry;
 mod sample;
 mod secrets;

@@ -27,8 +27,14 @@ impl Sink for Engine {
             Ok(known) => known,
             Err(refused) => return self.refuse(refused, target, remote, received_at),
         };
-        let incoming =
-            Incoming { request, remote: Some(remote.to_string()), received_at, via: Via::Direct, browser };
+        let incoming = Incoming {
+            request,
+            url: None,
+            remote: Some(remote.to_string()),
+            received_at,
+            via: Via::Direct,
+            browser,
+        };
         let Judged { arrival, answered } = judge(Arc::clone(&known), incoming).await;
         let known_provider = arrival.provider.is_some();
         let is_set_up = arrival.facts.handshake.is_some();

@@ -3,16 +3,14 @@
 use std::time::Duration;
 
 use hookmitt_event::{
-    Delivery, DeliveryId, DeliveryState, Event, EventId, Request, Target, TargetId, TargetKind, Timestamp,
-    Via,
+    Delivery, DeliveryId, DeliveryState, Event, EventId, Target, TargetId, TargetKind, Timestamp, Via,
 };
 use hookmitt_forward::{TargetUrl, answers};
 use hookmitt_inbox::Route;
-use hookmitt_verify::{SignBy, sign, test_secret};
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use crate::{Change, Edit, Engine, EngineError, TargetChange, config::Known, judged::Incoming};
+use crate::{Change, Edit, Engine, EngineError, TargetChange, judged::Incoming, resign::Edited};
 
 /// A delivery that was asked for.
 #[derive(Clone, Copy, Debug, Serialize, utoipa::ToSchema)]
@@ -80,8 +78,11 @@ impl Engine {
             let replayed = added.into_iter().map(|delivery_id| Replayed { event_id: id, delivery_id });
             return Ok((replayed.collect(), None));
         }
-        let (request, secret) = self.edited(&event, &edit)?;
-        let replayed = self.store_edited(&event, request, targets).await?;
+        let (mut replayed, mut secret) = (Vec::new(), None);
+        for mut edited in self.edited(&event, &edit, targets)? {
+            secret = edited.secret.take();
+            replayed.extend(self.store_edited(&event, edited).await?);
+        }
         Ok((replayed, secret))
     }
 
@@ -106,55 +107,11 @@ impl Engine {
         Ok(self.add_target(None, change, TargetKind::Once).await?.id)
     }
 
-    fn edited(&self, event: &Event, edit: &Edit) -> Result<(Request, Option<String>), EngineError> {
-        let changed = edit.apply(&event.request)?;
-        if !edit.resign && edit.fresh_id {
-            let message = "a fresh id needs a fresh signature: ask for `resign` too";
-            return Err(EngineError::BadInput(message.to_owned()));
-        }
-        if !edit.resign {
-            return Ok((changed, None));
-        }
-        let known = self.known(&event.source)?;
-        let id = edit.fresh_id.then(|| EventId::fresh().to_string());
-        self.signed(&known, &changed, id.as_deref()).map(|(request, secret)| (request, Some(secret)))
-    }
-
-    /// The request signed anew with the source's first secret, else with the public test secret; and which it was.
-    pub(crate) fn signed(
-        &self,
-        known: &Known,
-        request: &Request,
-        fresh_id: Option<&str>,
-    ) -> Result<(Request, String), EngineError> {
-        let generic = known.source.generic.as_ref();
-        let provider = known.provider_of(request);
-        let provider = provider.or_else(|| generic.and_then(|_| hookmitt_verify::providers().next()));
-        let provider = provider.ok_or_else(|| {
-            let hint =
-                format!("`hookmitt source edit {} --provider ID` says how it signs", known.source.slug);
-            EngineError::BadInput(format!("can't sign: the provider isn't known; {hint}"))
-        })?;
-        let test = test_secret(provider);
-        let (secret, name) = match known.signing_secret(provider) {
-            Some(secret) => {
-                (secret.value().expose(), format!("the secret {:?} of {}", secret.label, known.source.slug))
-            }
-            None => (test.value.as_bytes(), format!("the public test secret {}", test.name)),
-        };
-        let by = SignBy { generic, fresh_id, ..SignBy::new(provider, secret, Timestamp::now()) };
-        Ok((sign(&by, request)?, name))
-    }
-
-    async fn store_edited(
-        &self,
-        parent: &Event,
-        request: Request,
-        targets: Vec<TargetId>,
-    ) -> Result<Vec<Replayed>, EngineError> {
+    async fn store_edited(&self, parent: &Event, edited: Edited) -> Result<Vec<Replayed>, EngineError> {
         let known = self.known(&parent.source)?;
-        let incoming =
-            Incoming { request, remote: None, received_at: Timestamp::now(), via: Via::Edit, browser: false };
+        let Edited { request, url, targets, .. } = edited;
+        let received_at = Timestamp::now();
+        let incoming = Incoming { request, url, remote: None, received_at, via: Via::Edit, browser: false };
         let mut arrival = known.judge(incoming).arrival;
         arrival.parent = Some(parent.id);
         arrival.may_own = false; // a copy of ours must not shadow the genuine event

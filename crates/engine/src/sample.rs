@@ -10,7 +10,12 @@ use hookmitt_inbox::Route;
 use hookmitt_verify::{Provider, SampleError, Secret, provider, sample, sample_types};
 use serde::Deserialize;
 
-use crate::{AttemptLine, Engine, EngineError, config::Known, judged::Incoming};
+use crate::{
+    AttemptLine, Engine, EngineError,
+    config::Known,
+    judged::Incoming,
+    resign::{handler_url, signed},
+};
 
 /// A sample that is asked for.
 #[derive(Clone, Deserialize, utoipa::ToSchema)]
@@ -81,7 +86,7 @@ impl Engine {
         let signer = self.signer(&order, provider, straight.then_some(&url)).await?;
         let (mut lines, mut used) = (Vec::new(), String::new());
         for _ in 0..times {
-            let (request, secret) = self.signed_sample(&order, provider, &signer)?;
+            let (request, secret) = self.signed_sample(&order, provider, &signer, (&url, straight))?;
             used = secret;
             lines.push(if straight {
                 through_own_port(&url, request).await
@@ -151,6 +156,7 @@ impl Engine {
         order: &SampleOrder,
         provider: &'static Provider,
         signer: &Known,
+        (to, straight): (&TargetUrl, bool),
     ) -> Result<(Request, String), EngineError> {
         let id = EventId::fresh().to_string();
         let mut request = sample(provider, order.r#type.as_deref(), &id, Timestamp::now())?;
@@ -160,7 +166,15 @@ impl Engine {
                 .map_err(|error| EngineError::BadInput(format!("the body is no base64: {error}")))?;
             request.body = Bytes::from(body);
         }
-        let (request, mut secret) = self.signed(signer, &request, Some(&id))?;
+        // What stands before us calls our own port by another URL than the provider calls.
+        let tail = |public: &str| {
+            let path = to.request_target(&request.path, request.query.as_deref());
+            let rest = path.trim_start_matches('/').split_once('/').map(|(_, rest)| format!("/{rest}"));
+            format!("{}{}", public.trim_end_matches('/'), rest.unwrap_or_default())
+        };
+        let public = signer.source.public_url.as_deref().filter(|_| straight).map(tail);
+        let url = public.unwrap_or_else(|| handler_url(to, None, &request));
+        let (request, mut secret) = signed(signer, &request, Some(&id), Some(&url))?;
         if let (Some(_), Some(name)) = (&order.secret_base64, &order.secret_name) {
             secret = format!("the secret {name}");
         }
@@ -175,7 +189,9 @@ impl Engine {
     ) -> Result<AttemptLine, EngineError> {
         let target = self.once(url.as_str()).await?;
         let received_at = Timestamp::now();
-        let incoming = Incoming { request, remote: None, received_at, via: Via::Send, browser: false };
+        let seen = signer.signs_url(&request).then(|| handler_url(url, None, &request));
+        let incoming =
+            Incoming { request, url: seen, remote: None, received_at, via: Via::Send, browser: false };
         let mut arrival = signer.judge(incoming).arrival;
         arrival.route = Route::To(vec![target]);
         let stored = self.store(arrival).await?;

@@ -8,7 +8,7 @@ use crate::{
     place::{Condition, Place},
     places::{FactPlaces, Plan},
     sample::SampleHead,
-    scheme::{Algorithm, Scheme},
+    scheme::{Algorithm, Scheme, Special},
 };
 
 /// One sender of webhooks: how it is recognised, how it signs, and where its events say what they are.
@@ -223,6 +223,14 @@ impl Provider {
     pub fn scheme(&self, id: &str) -> Option<&Scheme> {
         let named = self.schemes.iter().find(|scheme| scheme.is_called(id));
         named.or_else(|| self.schemes.first().filter(|_| id == self.id))
+    }
+
+    /// Whether it signs the URL that it calls, or a part of it.
+    pub fn signs_url(&self) -> bool {
+        let contentful = |scheme: &Scheme| scheme.special == Some(Special::Contentful);
+        self.schemes
+            .iter()
+            .any(|scheme| scheme.content.has_url() || scheme.content.has_path() || contentful(scheme))
     }
 
     /// Whether it signs its events at all.

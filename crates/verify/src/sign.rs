@@ -72,7 +72,7 @@ impl Explain for SignError {
             Self::EmptySecret => Some("give a secret, or use the public test secret".to_owned()),
             Self::IdNeeded(_) => Some("ask for a fresh id".to_owned()),
             Self::PrivateKey(_) => {
-                Some("make a local test key, and give its public half to your handler".to_owned())
+                Some("make a local test key with `hookmitt secret test-key NAME`, and give its public half to your handler".to_owned())
             }
             Self::NoPlace(..) => Some("keep the provider's envelope in an edited body".to_owned()),
             Self::SignsNothing(_) | Self::Header(_) => None,

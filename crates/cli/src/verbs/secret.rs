@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::{Plain, Slug};
 use http::Method;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     client::{Address, Client},
@@ -33,6 +33,11 @@ pub(crate) enum Verb {
         /// Read it from this environment variable whenever hookmitt serves; keeps the name only
         #[arg(long, value_name = "NAME")]
         env: Option<String>,
+    },
+    /// Make a key pair that signs in the provider's place, where its own key is private; prints the public half
+    TestKey {
+        /// The source
+        slug: Slug,
     },
     /// Keep the secret that a set-up request has delivered, such as Asana's or Notion's
     Accept {
@@ -88,6 +93,11 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             let kept = entries(Some(slug), client).await?;
             kept.iter().filter(|entry| entry.label == *label).for_each(|entry| confirm(entry, screen));
         }
+        Verb::TestKey { slug } => {
+            let address = Address::new(["sources", slug.as_str(), "test-key"]);
+            let made: Value = client.send(Method::POST, &address, &json!({})).await?;
+            print_test_key(slug, &made, screen)?;
+        }
         Verb::Accept { id, label } => {
             let order = json!({ "label": label });
             let saved: Saved = client.send(Method::POST, &id.address_of("save-secret"), &order).await?;
@@ -105,6 +115,26 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
         }
     }
     Ok(Exit::Success)
+}
+
+/// The public half on standard output, in the form that the provider's handlers take.
+fn print_test_key(slug: &Slug, made: &Value, screen: &Screen) -> Result<(), CliError> {
+    if screen.json {
+        return screen.print_json(made);
+    }
+    let halves = made["public"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |half: &Value, name: &str| half[name].as_str().unwrap_or_default().to_owned();
+    screen.note(format_args!(
+        "{slug} signs with a local test key from now on; give its public half to your handler:"
+    ));
+    if let Some(first) = halves.first() {
+        screen.print(text(first, "text").trim_end())?;
+    }
+    let others: Vec<_> = halves.iter().skip(1).map(|half| text(half, "form")).collect();
+    if !others.is_empty() {
+        screen.note(Styled(FAINT, format!("--json prints it as {} too", Plain(&others.join(", ")))));
+    }
+    Ok(())
 }
 
 async fn entries(slug: Option<&Slug>, client: &Client) -> Result<Vec<Entry>, CliError> {
