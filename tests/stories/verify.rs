@@ -14,23 +14,6 @@ use tokio::task::JoinSet;
 
 use super::listen::{command, folder};
 
-/// The providers of this version; of each all vectors are judged.
-const OPEN: [&str; 13] = [
-    "github",
-    "stripe",
-    "slack",
-    "shopify",
-    "standardwebhooks",
-    "svix",
-    "clerk",
-    "resend",
-    "openai",
-    "anthropic",
-    "replicate",
-    "polar",
-    "liveblocks",
-];
-
 #[derive(Deserialize)]
 struct Vector {
     id: String,
@@ -39,6 +22,8 @@ struct Vector {
     secret: Option<String>,
     secrets: Option<Vec<String>>,
     public_key: Option<String>,
+    public_key_format: Option<String>,
+    params: Option<HashMap<String, Value>>,
     method: String,
     url: String,
     headers: Vec<(String, String)>,
@@ -91,12 +76,24 @@ impl Vector {
                 .env(format!("SECRET_{number}"), secret)
                 .args(["--secret-env", &format!("SECRET_{number}")]);
         }
+        for (name, value) in self.params() {
+            verify.args(["--param", &format!("{name}={value}")]);
+        }
         if let Some(key) = &self.public_key {
             let file = folder.join(format!("{at}.key"));
             fs::write(&file, key).expect("a file");
             verify.arg("--public-key").arg(file);
         }
         Some((self, Ran::of(verify).await))
+    }
+
+    /// What is not in the request; a key's id too, which a PEM doesn't say.
+    fn params(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let params = self.params.iter().flatten().map(|(name, value)| (name.clone(), text(value)));
+        let kid = self.public_key_format.as_deref().and_then(|format| format.split_once("(kid "));
+        let kid = kid.map(|(_, kid)| ("kid".to_owned(), kid.trim_end_matches(')').to_owned()));
+        params.chain(kid).collect()
     }
 
     fn check(&self, ran: &Ran, causes: &Causes) -> Result<(), String> {
@@ -119,18 +116,16 @@ impl Vector {
     }
 }
 
+/// Those of every provider.
 fn vectors() -> Option<Vec<Vector>> {
-    let folders = OPEN.iter().map(|name| format!("vectors/open/{name}"));
-    let mut all = Vec::new();
-    for folder in folders.chain(["vectors/derived/open/telegram".to_owned()]) {
-        let mut files: Vec<_> =
-            fs::read_dir(shared(&folder)?).unwrap().map(|file| file.unwrap().path()).collect();
-        files.sort();
-        all.extend(
-            files.iter().map(|file| serde_json::from_slice::<Vector>(&fs::read(file).unwrap()).unwrap()),
-        );
-    }
-    Some(all)
+    let within = |folder: &Path| {
+        let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+        paths.sort();
+        paths
+    };
+    let folders = [within(&shared("vectors/open")?), within(&shared("vectors/derived/open")?)].concat();
+    let files = folders.iter().flat_map(|folder| within(folder));
+    Some(files.map(|file| serde_json::from_slice(&fs::read(file).unwrap()).unwrap()).collect())
 }
 
 #[tokio::test(flavor = "multi_thread")]
