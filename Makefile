@@ -27,7 +27,7 @@ screenshots: ## Render the screens from seeded data
 lint: ## Check formatting, types, clippy, documentation, dependencies and scripts
 	@scripts/lint.sh
 
-bench: ## Measure capture and start-up; JSON in target/bench
+bench: ## Measure capture, start-up and signatures; JSON in target/bench
 	@scripts/setup.sh --for core
 	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed $(ARGS)
 
@@ -41,7 +41,7 @@ bench-ui: ## Measure the page under load, and the window
 		cargo build --release -p hookmitt-desktop --features tauri/custom-protocol && \
 		npm --prefix tests/ui run bench -- $(ARGS)
 
-fuzz: ## Fuzz each target for FUZZ_SECONDS (20)
+fuzz: ## Fuzz each target for FUZZ_SECONDS (60)
 	@scripts/fuzz.sh $(ARGS)
 
 fmt: ## Format the code

@@ -233,6 +233,12 @@ impl Provider {
             .any(|scheme| scheme.content.has_url() || scheme.content.has_path() || contentful(scheme))
     }
 
+    /// Whether its bodies end with CR LF, as its samples do.
+    pub(crate) fn ends_with_crlf(&self) -> bool {
+        let mut events = self.sample.iter().flat_map(|sample| &sample.events);
+        events.any(|event| sample_file(&self.id, &event.body).is_some_and(|body| body.ends_with("\r\n")))
+    }
+
     /// Whether it signs its events at all.
     pub fn signs(&self) -> bool {
         self.schemes.iter().any(|scheme| scheme.algorithm != Algorithm::None)

@@ -13,6 +13,8 @@ mod evidence;
 mod explain;
 mod facts;
 mod fixes;
+#[cfg(test)]
+mod flips;
 mod form;
 mod generic;
 mod handshake;

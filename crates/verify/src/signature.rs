@@ -104,7 +104,9 @@ impl<'a> Signed<'a> {
             self.raw().split(|byte| *byte == self.scheme.field_separator()).all(|entry| {
                 let entry = entry.trim_ascii();
                 let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
-                name == field.as_bytes() && entry.len() > name.len()
+                let value = entry.get(name.len() + 1..).unwrap_or_default();
+                // Another `=` is a signature behind a separator that isn't the scheme's.
+                name == field.as_bytes() && entry.len() > name.len() && !value.contains(&b'=')
             })
         })
     }

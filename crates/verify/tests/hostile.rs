@@ -4,7 +4,9 @@
 
 use bytes::Bytes;
 use hookmitt_event::{GenericScheme, HeaderLines, HttpVersion, Request, Timestamp, Verdict};
-use hookmitt_verify::{Inquiry, Provider, Secret, facts, judge, providers, recognise, validate_generic};
+use hookmitt_verify::{
+    Context, Inquiry, Provider, Secret, explain, facts, judge, providers, recognise, validate_generic,
+};
 use proptest::prelude::*;
 
 const NAMES: [&str; 22] = [
@@ -147,6 +149,21 @@ proptest! {
         for provider in providers() {
             prop_assert_ne!(judge(&inquiry(&request, Some(provider), &secrets)).verdict, Verdict::Valid);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_request_is_explained_without_panic(request in request(), which in any::<prop::sample::Index>()) {
+        let all: Vec<_> = providers().collect();
+        let secrets = [Secret::new("a", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3")];
+        let nearby = [request.clone()];
+        let context = Context { secrets: &secrets, requests: &nearby, ..Context::default() };
+        let found = explain(&inquiry(&request, Some(*which.get(&all)), &secrets), &context);
+        prop_assert_ne!(found.verdict, Verdict::Valid);
+        prop_assert!(found.verdict != Verdict::Invalid || !found.kept_causes().is_empty());
     }
 }
 

@@ -1,4 +1,5 @@
-//! `make bench`: how fast a durable capture is beside a bare handler, how soon it answers, how much memory it takes.
+//! `make bench`: how fast a durable capture is beside a bare handler, how soon it answers, how much memory it takes, and how
+//! long verdicts and their explanations take.
 //!
 //! Prints a table and writes `target/bench/speed.json`. Machines are noisy: what counts is the ratio within one run.
 
@@ -6,6 +7,7 @@ mod load;
 mod measured;
 mod report;
 mod servers;
+mod signatures;
 mod workload;
 
 use std::process::ExitCode;
@@ -16,6 +18,8 @@ fn main() -> ExitCode {
         (Some("--bare-handler"), _) => servers::bare_handler(),
         // Only the load, on a server that is being profiled.
         (Some("--load"), Some(address)) => measured::load_only(&address),
+        // Only what takes seconds.
+        (Some("--signatures"), _) => report::signatures(),
         _ => measured::run(),
     };
     match outcome {

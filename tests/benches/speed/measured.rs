@@ -20,6 +20,7 @@ use crate::{
     load::{Answered, Load, send},
     report,
     servers::{Server, binary, start_bare, start_hookmitt},
+    signatures::{self, Signatures},
     workload::{SECRET, Workload},
 };
 
@@ -61,6 +62,7 @@ pub(crate) struct Measured {
     pub(crate) first_capture: Duration,
     pub(crate) idle_bytes: u64,
     pub(crate) full_bytes: u64,
+    pub(crate) signatures: Signatures,
 }
 
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -70,7 +72,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let steady = steady(&runtime)?.waits;
     let (first_capture, idle_bytes) = start(&runtime)?;
     let full_bytes = after_many(&runtime)?;
-    report::write(&Measured { pairs, syncs, steady, first_capture, idle_bytes, full_bytes })
+    let signatures = signatures::measured()?;
+    report::write(&Measured { pairs, syncs, steady, first_capture, idle_bytes, full_bytes, signatures })
 }
 
 /// Sends what a durable measurement sends, and prints the rate.

@@ -1,6 +1,7 @@
 //! Bodies that would match: what the sender may have signed, worked back from what arrived.
 
 use crate::{
+    place::Place,
     scheme::{Scheme, Special},
     signature::Signed,
 };
@@ -17,6 +18,13 @@ pub(crate) fn covers(scheme: &Scheme) -> bool {
         || scheme.body_hash.is_some()
         || scheme.special.is_some_and(|special| special != Special::Sns && special != Special::Adyen)
         || scheme.jwt.as_ref().is_some_and(|rules| rules.body_hash.is_some())
+}
+
+/// Whether parts of a signature stand inside the body, so that they are lost with it.
+pub(crate) fn holds_parts(scheme: &Scheme) -> bool {
+    let inside = |place: &Place| matches!(place, Place::Json(..) | Place::Form(_));
+    let mut places = scheme.timestamp.iter().chain(&scheme.message_id).chain(scheme.content.places());
+    places.any(inside)
 }
 
 /// Looks for a body over which the signature holds.
@@ -53,6 +61,7 @@ pub(crate) fn newline(sender: &str, how: &str, body: Vec<u8>) -> Finding {
 
 fn at_the_end(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Option<Finding> {
     let sender = trial.sender;
+    let of_batches = trial.inquiry.provider.is_some_and(|provider| provider.ends_with_crlf());
     let shorter: [(&str, &str, Option<&[u8]>); 3] = [
         (
             "the line end at the end is gone",
@@ -78,7 +87,7 @@ fn at_the_end(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Option
         let longer = [body, end].concat();
         if trial.fits_body(signed, &longer) {
             let found = newline(sender, how, longer.clone()).titled("Trailing newline removed");
-            return Some(if end == b"\r\n" && json_form::is_compact_list(body) {
+            return Some(if end == b"\r\n" && of_batches && json_form::is_compact_list(body) {
                 // A list that ends so was not trimmed: a parser read it and a serialiser wrote it again.
                 let mut first = json_form::finding(
                     sender,
@@ -141,7 +150,14 @@ fn between_items(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> 
         for tail in [&body[body.len() - end..], b"\r\n", b"\n", b""] {
             let joined = [b"[", &items.join(between)[..], b"]", tail].concat();
             if joined != body && trial.fits_body(signed, &joined) {
-                return Some(newline(trial.sender, "the line ends between its items are as before", joined));
+                let (sender, how) = (trial.sender, "the line ends between its items are as before");
+                let found = newline(sender, how, joined.clone());
+                if end > 0 || !json_form::is_compact_list(body) {
+                    return Some(found);
+                }
+                let mut first = json_form::finding(sender, how, "the same JSON with its line ends", joined);
+                first.also = Some(Box::new(found));
+                return Some(first);
             }
         }
     }
@@ -167,10 +183,27 @@ fn mark(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     })
 }
 
+/// What JavaScript makes of a parsed body that is used as text.
+pub(crate) fn object_text(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    const TEXT: &[u8] = b"[object Object]";
+    (signed.parts.view.body.trim_ascii() == TEXT).then(|| {
+        Finding::likely("body_reserialized", "The body is the text [object Object]")
+            .saying(
+                format!(
+                    "The body was parsed and then used as text, so that nothing is left of what {} signed.",
+                    trial.sender
+                ),
+                "Keep the raw request body, and verify and forward that.",
+            )
+            .sentence("the body was parsed and used as text on its way here")
+            .detail("JavaScript writes a parsed object so where text is wanted.")
+    })
+}
+
 /// A body whose end is missing. Nothing can prove it: the rest is gone.
 pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
-    if !covers(scheme) && scheme.special.is_none() {
+    if !covers(scheme) && scheme.special.is_none() && !holds_parts(scheme) {
         return None;
     }
     let view = &signed.parts.view;

@@ -48,8 +48,8 @@ pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
             View { headers: &request.headers, body: &request.body, query: request.query.as_deref(), ..own };
         let same = Signed::find(signed.scheme, of_theirs).is_some_and(|other| other.raws == signed.raws);
         let differs = request.body[..] != *own.body || request.headers != *own.headers;
-        if !differs {
-            continue;
+        if !differs || same_values(&request.body, own.body) {
+            continue; // the same event once more: what changed is in the writing
         }
         let fits = (request.body[..] != *own.body && trial.fits(signed.scheme, theirs))
             || (same && trial.fits(signed.scheme, of_theirs));
@@ -71,10 +71,18 @@ pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
     None
 }
 
+fn same_values(left: &[u8], right: &[u8]) -> bool {
+    let read = |body: &[u8]| serde_json::from_slice::<serde_json::Value>(body).ok();
+    left != right && read(left).zip(read(right)).is_some_and(|(left, right)| left == right)
+}
+
 /// Another scheme of the same provider, whose announcing header is missing.
 pub(crate) fn other_scheme(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let all = trial.inquiry.provider.map_or(&[][..], |provider| &provider.schemes);
     let view = signed.parts.view;
+    if signed.scheme.body_hash.is_some() {
+        return None; // without the body's hash other schemes would fit, and say nothing of the body
+    }
     for scheme in all.iter().filter(|scheme| scheme.id != signed.scheme.id) {
         if !trial.fits(scheme, view) {
             continue;
@@ -124,6 +132,16 @@ pub(crate) fn other_provider(trial: &mut Trial<'_>, view: View<'_>) -> Option<Fi
         ControlFlow::Break(provider) => Some(from(own, provider, true)),
         ControlFlow::Continue(()) => recognised_of(trial, own, recognised),
     }
+}
+
+/// An event that another provider's headers give away.
+pub(crate) fn recognised_elsewhere(trial: &mut Trial<'_>, view: View<'_>) -> Option<Finding> {
+    let own = trial.inquiry.provider?;
+    let found = recognise(trial.inquiry.request).filter(|found| !is_kin(own, found))?;
+    if reads_and_fits(trial, found, own, view) {
+        return Some(from(own, found, true));
+    }
+    recognised_of(trial, own, Some(found))
 }
 
 /// The same beside a signature of the source's own provider.

@@ -11,7 +11,7 @@ use super::{
 const COMPACT: Layout = Layout::Line { comma: ",", colon: ":" };
 
 /// Layouts of common serialisers: what has to be undone, and what the result is called.
-const LAYOUTS: [(Layout, &str, &str); 10] = [
+const LAYOUTS: [(Layout, &str, &str); 11] = [
     (Layout::Seen, "its white space stays and its escapes are as before", "the same JSON with other escapes"),
     (COMPACT, "the white space between its tokens is gone", "compact JSON"),
     (
@@ -50,6 +50,7 @@ const LAYOUTS: [(Layout, &str, &str); 10] = [
         "there are spaces after its commas again",
         "JSON with spaces after commas",
     ),
+    (Layout::Batch, "a CRLF follows each of its items again", "compact JSON with a CRLF after each item"),
 ];
 
 /// Looks for a writing of the body over which the signature holds.
@@ -75,36 +76,58 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     Some(found)
 }
 
+/// First the numbers as they are, in every writing; then as they may have been, at first with everything else as it is.
 fn in_any_writing(trial: &mut Trial<'_>, signed: &Signed<'_>, text: &JsonText<'_>) -> Option<Finding> {
-    let body = signed.parts.view.body;
-    let sender = trial.sender;
     let letters = letters(text);
-    for numbers in numbers(text) {
-        for letters in &letters {
-            for (layout, how, label) in LAYOUTS {
-                if trial.is_spent() {
-                    return None;
-                }
-                let mut written = text.write(Writing { layout, letters: *letters, numbers: &numbers });
-                trial.spend(written.len() * WRITING);
-                if written != body && trial.fits_body(signed, &written) {
-                    return Some(finding(sender, how, label, written));
-                }
-                if trial.is_spent()
-                    || written.len() > LONG && (!numbers.is_empty() || *letters != Letters::Seen)
-                {
-                    continue; // the rarer combinations are not worth it
-                }
-                for end in [&b"\n"[..], b"\r\n"] {
-                    let bare = written.len();
-                    written.extend_from_slice(end);
-                    if written != body && trial.fits_body(signed, &written) {
-                        return Some(finding(sender, how, label, written));
-                    }
-                    written.truncate(bare);
-                }
+    let as_seen = letters.iter().flat_map(|letters| LAYOUTS.map(|layout| (*letters, layout)));
+    for (letters, layout) in as_seen.clone() {
+        if let found @ Some(_) = in_writing(trial, signed, text, letters, layout, &[]) {
+            return found;
+        }
+    }
+    let numbers = numbers(text);
+    for (letters, layout) in as_seen {
+        for numbers in &numbers {
+            if trial.is_spent() {
+                return None;
+            }
+            if let found @ Some(_) = in_writing(trial, signed, text, letters, layout, numbers) {
+                return found;
             }
         }
+    }
+    None
+}
+
+fn in_writing(
+    trial: &mut Trial<'_>,
+    signed: &Signed<'_>,
+    text: &JsonText<'_>,
+    letters: Letters,
+    (layout, how, label): (Layout, &'static str, &'static str),
+    numbers: &[String],
+) -> Option<Finding> {
+    let body = signed.parts.view.body;
+    if trial.is_spent() || layout == Layout::Batch && body.trim_ascii_start().first() != Some(&b'[') {
+        return None;
+    }
+    let mut written = text.write(Writing { layout, letters, numbers });
+    trial.spend(written.len() * WRITING);
+    // The rarer combinations are not worth every line end.
+    let usual = numbers.is_empty() && (written.len() < LONG || letters == Letters::Seen);
+    let ends: &[&[u8]] = match layout {
+        Layout::Batch => &[b"\r\n", b""],
+        _ if usual => &[b"", b"\n", b"\r\n"],
+        _ if written.len() < LONG => &[b"", b"\n"],
+        _ => &[b""],
+    };
+    for end in ends {
+        let bare = written.len();
+        written.extend_from_slice(end);
+        if written != body && trial.fits_body(signed, &written) {
+            return Some(finding(trial.sender, how, label, written));
+        }
+        written.truncate(bare);
     }
     None
 }
@@ -178,22 +201,25 @@ fn numbers(text: &JsonText<'_>) -> Vec<Vec<String>> {
             |(at, number): (usize, &&str)| if changed(at) { change(number) } else { (*number).to_owned() };
         seen.iter().enumerate().map(written).collect::<Vec<_>>()
     };
-    let mut all = vec![Vec::new()];
+    let mut all = Vec::new();
     if seen.is_empty() {
         return all;
     }
+    let ways: [fn(&str) -> String; 2] = [longer, longest];
     if seen.len() <= MANY {
-        for set in (1..1usize << seen.len()).rev() {
-            all.push(mixed(&|at| set >> at & 1 == 1, longer));
+        for (set, way) in (1..1usize << seen.len()).rev().flat_map(|set| ways.map(|way| (set, way))) {
+            all.push(mixed(&|at| set >> at & 1 == 1, way));
         }
     } else {
-        all.push(mixed(&|_| true, longer));
-        all.push(mixed(&|at| !whole(seen[at]), longer));
+        for way in ways {
+            all.push(mixed(&|_| true, way));
+            all.push(mixed(&|at| !whole(seen[at]), way));
+        }
     }
     all.push(mixed(&|_| true, shorter));
-    all.push(mixed(&|at| whole(seen[at]), |number| format!("{number}.00")));
     if seen.len() > MANY {
-        all.extend((0..seen.len().min(SINGLY)).map(|one| mixed(&|at| at == one, longer)));
+        let singly = (0..seen.len().min(SINGLY)).flat_map(|one| ways.map(|way| (one, way)));
+        all.extend(singly.map(|(one, way)| mixed(&|at| at == one, way)));
     }
     all
 }
@@ -201,6 +227,11 @@ fn numbers(text: &JsonText<'_>) -> Vec<Vec<String>> {
 /// With the zero back that a parser dropped.
 fn longer(number: &str) -> String {
     format!("{number}{}", if whole(number) { ".0" } else { "0" })
+}
+
+/// With both zeros of a price.
+fn longest(number: &str) -> String {
+    format!("{number}{}", if whole(number) { ".00" } else { "00" })
 }
 
 /// Without the zeros that a parser drops.

@@ -25,6 +25,8 @@ pub(crate) enum Layout {
     Seen,
     /// None, or after commas and colons.
     Line { comma: &'static str, colon: &'static str },
+    /// None, and a CRLF after each item of the outermost list.
+    Batch,
     /// One line for each member.
     Lines { indent: &'static str, colon: &'static str },
 }
@@ -274,6 +276,7 @@ impl Layout {
                 out.extend_from_slice(colon.as_bytes())
             }
             (Self::Line { comma, .. }, b',') => out.extend_from_slice(comma.as_bytes()),
+            (Self::Batch, b',') if depth == 1 => out.extend_from_slice(b",\r\n"),
             (Self::Lines { .. }, b',') => {
                 out.push(b',');
                 self.line(out, depth);

@@ -22,7 +22,7 @@ const FINDERS: [Finder; 10] = [
     keys::find,
     elsewhere::other_secret,
     settings::find,
-    bodies::find,
+    in_bodies,
     urls::find,
     elsewhere::other_event,
     elsewhere::other_scheme,
@@ -41,14 +41,22 @@ pub(crate) fn findings(trial: &mut Trial<'_>, judgement: &Judgement) -> Vec<Find
     let told = |state| judgement.causes.iter().map(move |cause| of(cause, state));
     let mut found = match (judgement.verdict, &signed) {
         (Verdict::Unsigned, _) => {
-            let mut found: Vec<_> = renamed::find(trial, view).into_iter().collect();
-            found.extend(elsewhere::other_provider(trial, view).filter(|_| found.is_empty()));
+            let mut found: Vec<_> = elsewhere::recognised_elsewhere(trial, view).into_iter().collect();
+            found.extend(if found.is_empty() { renamed::find(trial, view) } else { None });
+            found.extend(if found.is_empty() { elsewhere::other_provider(trial, view) } else { None });
             found.extend(told(CauseState::Proven));
             found
         }
         (Verdict::Invalid, Some(signed)) if is_mismatch(judgement) => mismatch(trial, signed),
-        (Verdict::Invalid, Some(_)) if judgement.secret_label.is_none() => {
+        (Verdict::Invalid, Some(signed)) if judgement.secret_label.is_none() => {
             let mut found: Vec<_> = renamed::find(trial, view).into_iter().collect();
+            if found.is_empty() && bodies::holds_parts(signed.scheme) {
+                found.extend(first(
+                    trial,
+                    signed,
+                    &[bodies::find, bodies::object_text, bodies::cut_off, bodies::not_decoded],
+                ));
+            }
             found.extend(told(CauseState::Proven));
             found
         }
@@ -65,6 +73,14 @@ pub(crate) fn findings(trial: &mut Trial<'_>, judgement: &Judgement) -> Vec<Find
 fn is_mismatch(judgement: &Judgement) -> bool {
     let plain = |cause: &Cause| matches!(cause.code.as_str(), "no_match" | "signature_format");
     judgement.secret_label.is_none() && judgement.causes.iter().any(plain)
+}
+
+/// Bodies have the most writings: what they may cost leaves something for the rest.
+fn in_bodies(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let kept = trial.put_aside();
+    let found = bodies::find(trial, signed);
+    trial.take_back(kept);
+    found
 }
 
 fn mismatch(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
@@ -85,6 +101,7 @@ fn likely(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
         return vec![finding];
     }
     let mut found: Vec<_> = elsewhere::recognised(trial).into_iter().collect();
+    found.extend(bodies::object_text(trial, signed));
     found.extend(bodies::cut_off(trial, signed));
     found.extend(bodies::not_decoded(trial, signed));
     found.extend(urls::unknown(trial, signed));

@@ -11,7 +11,22 @@ use super::{finding::Finding, trial::Trial};
 
 /// Looks for a setting under which the signature holds.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
-    super::order::first(trial, signed, &[simulator, checksum_in_hex])
+    super::order::first(trial, signed, &[swapped, simulator, checksum_in_hex])
+}
+
+/// Each key belongs to one header, and they were configured the other way round (Box).
+fn swapped(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let sender = trial.sender;
+    (signed.scheme.every && trial.fits(signed.scheme, signed.parts.view)).then(|| {
+        Finding::proven("wrong_configuration", "In another order, the configured keys fit")
+            .titled("Keys in wrong order")
+            .saying(
+                format!("A configured key fits, and {sender} uses it for the other signature header."),
+                format!("Enter the keys in {sender}'s order: the primary one first."),
+            )
+            .sentence("the configured keys are in the wrong order")
+            .fitting("With the keys in order")
+    })
 }
 
 /// PayPal's simulator signs with the name of the setting instead of its value.

@@ -14,7 +14,7 @@ use crate::{
 const WORK: usize = 24 << 20;
 /// What each try costs besides its bytes, in bytes.
 const KEYED_HASH: usize = 512;
-const SIGNATURE: usize = 32 << 10;
+const SIGNATURE: usize = 24 << 10;
 
 /// What is known of a request that is to be explained, and how much work is left.
 pub(crate) struct Trial<'a> {
@@ -86,6 +86,18 @@ impl<'a> Trial<'a> {
     pub(crate) fn fits_text(&mut self, signed: &Signed<'_>, secret: &[u8]) -> bool {
         !secret.is_empty()
             && self.fits_with(signed.scheme, signed.parts.view, &[Secret::new("", secret.to_vec())])
+    }
+
+    /// Keeps a part of the work for later.
+    pub(crate) fn put_aside(&mut self) -> usize {
+        let kept = self.left / 4;
+        self.left -= kept;
+        kept
+    }
+
+    /// Has that part again.
+    pub(crate) fn take_back(&mut self, kept: usize) {
+        self.left += kept;
     }
 
     /// Whether any work is left.
