@@ -87,7 +87,8 @@ fn verdict() -> anyhow::Result<f64> {
 /// The median of some; of the known secrets the first `own` are the source's.
 fn explanation(own: usize) -> anyhow::Result<f64> {
     let signed = event(EXPLAINED_BODY)?;
-    let request = Request { body: [&signed.body[..signed.body.len() - 3], b"0]}"].concat().into(), ..signed };
+    let request =
+        Request { body: [&signed.body[..signed.body.len() - 7], b"null}]}"].concat().into(), ..signed };
     let secret = |number| Secret::new(format!("shop/{number}"), format!("another secret {number}"));
     let known: Vec<_> = (0..EXPLAINED_SECRETS).map(secret).collect();
     let (own, others) = known.split_at(own);
