@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Fuzzes each target for FUZZ_SECONDS (60); arguments name single targets. Starts from the committed seeds in
-# fuzz/corpus; what a run finds stays there too, and is not committed. Prints how often each target ran.
+# Fuzzes each target for FUZZ_SECONDS (60), two at a time, and prints what each of them executed; arguments name single
+# targets. Each begins with fuzz/corpus/<target>; what is found beyond that is kept in the target folder.
 #
-# A new target is one file in fuzz/fuzz_targets and one [[bin]] in fuzz/Cargo.toml.
+# A new target is one file in fuzz/fuzz_targets, one [[bin]] in fuzz/Cargo.toml, and some seeds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --for core
@@ -15,23 +15,37 @@ export PATH=$path:$PATH
 # the targets have a folder of their own.
 export RUSTC_BOOTSTRAP=1
 target=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
+seconds=${FUZZ_SECONDS:-60}
 
+started=$SECONDS
 if (($# == 0)); then
+  cargo fuzz build --target-dir "$target"
   # shellcheck disable=SC2046 # a list of words
   set -- $(cargo fuzz list)
+else
+  for name in "$@"; do cargo fuzz build --target-dir "$target" "$name"; done
 fi
-for name in "$@"; do
-  echo "== $name"
-  mkdir -p "fuzz/corpus/$name"
-  log=$(mktemp)
-  # A run's own output goes to stderr; of it the number of executions is the point.
-  if ! cargo fuzz run --target-dir "$target" "$name" "fuzz/corpus/$name" -- \
-    -max_total_time="${FUZZ_SECONDS:-60}" -max_len=65536 -timeout=60 -verbosity=0 -print_final_stats=1 \
-    2> >(tee "$log" >&2); then
-    rm -f "$log"
-    exit 1
+echo "built in $((SECONDS - started)) s"
+
+triple=$(rustc -vV | sed -n 's/^host: //p')
+fuzzed() {
+  local name=$1 found=$target/corpus/$1 log=$target/$1.log
+  # CI begins with the seeds alone: what is kept between runs would take longer and longer to read.
+  if [[ ${CI:-} == true ]]; then rm -rf "$found"; fi
+  mkdir -p "$found" "fuzz/corpus/$name" "$target/artifacts/$name"
+  if ! "$target/$triple/release/$name" "$found" "fuzz/corpus/$name" -max_total_time="$seconds" -max_len=65536 -timeout=60 \
+    -verbosity=0 -print_final_stats=1 -artifact_prefix="$target/artifacts/$name/" >"$log" 2>&1; then
+    cat "$log"
+    echo "$name: failed; the input is in $target/artifacts/$name"
+    return 1
   fi
-  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-  rm -f "$log"
-  echo "fuzz: $name: ${executions:-unknown} executions in ${FUZZ_SECONDS:-60} s"
-done
+  local executed
+  executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+  printf '%-14s %4s s %12s executions   %s seeds\n' "$name" "$seconds" "${executed:-no}" \
+    "$(find "fuzz/corpus/$name" -type f | wc -l | tr -d ' ')"
+  # A target that ran nothing was not fuzzed.
+  [[ ${executed:-0} -gt 0 ]]
+}
+export -f fuzzed
+export target triple seconds
+printf '%s\n' "$@" | xargs -P 2 -I{} bash -c 'fuzzed {}'
