@@ -49,6 +49,9 @@ async function inbox(stage) {
     await picture(ui, `inspector-${theme}`);
     await show(ui, ids.invalid);
     await picture(ui, `invalid-${theme}`);
+    await show(ui, ids.invalid, 'signature');
+    await sees(ui.panel.getByText('Causes tried'));
+    await picture(ui, `signature-${theme}`);
     await show(ui, ids.dead);
     await picture(ui, `dead-letter-${theme}`);
     for (const page of ['sources', 'sources/stripe-test', 'general', 'about']) {

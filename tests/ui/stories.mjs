@@ -7,6 +7,7 @@ import './stories/arrival.mjs';
 import './stories/curl.mjs';
 import './stories/delivery.mjs';
 import './stories/first_run.mjs';
+import './stories/handshake.mjs';
 import './stories/hostile.mjs';
 import './stories/keyboard.mjs';
 import './stories/live.mjs';

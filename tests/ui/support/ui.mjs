@@ -11,7 +11,7 @@ export class Ui {
     this.list = page.getByRole('region', { name: 'Events', exact: true }).getByRole('listbox');
     this.rows = this.list.getByRole('option');
     this.detail = page.getByRole('region', { name: 'Event', exact: true }).first();
-    this.panel = this.detail.getByRole('tabpanel');
+    this.panel = this.detail.getByRole('tabpanel').first();
     this.search = page.getByRole('searchbox').or(page.getByRole('textbox', { name: /search|filter/i })).first();
   }
 

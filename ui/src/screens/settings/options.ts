@@ -37,6 +37,12 @@ export const ON_INVALID = [
   { value: 'reject', label: 'Answer 401' },
 ] as const;
 
+/** When the URL is called that a set-up request wants called. */
+export const CONFIRM = [
+  { value: 'click', label: 'On a click' },
+  { value: 'itself', label: 'By itself' },
+] as const;
+
 /** What is done with a repeat. */
 export const ON_DUPLICATE = [
   { value: 'skip', label: 'Skip it' },

@@ -23,6 +23,8 @@ export interface SourceFields {
   tolerance_s: string;
   on_invalid: SourceView['on_invalid'];
   on_duplicate: SourceView['on_duplicate'];
+  /** Whether a genuine set-up request is confirmed without a click. */
+  confirm: 'click' | 'itself';
   status: string;
   headers: string;
   body: string;
@@ -65,6 +67,7 @@ export function fieldsOf(source: SourceView): SourceFields {
     tolerance_s: source.tolerance_s?.toString() ?? '',
     on_invalid: source.on_invalid,
     on_duplicate: source.on_duplicate,
+    confirm: source.confirm ? 'itself' : 'click',
     status: answer.status?.toString() ?? '',
     headers: (answer.headers ?? []).map(([name, value]) => `${name}: ${value}`).join('\n'),
     body: answer.body ?? '',
@@ -93,6 +96,7 @@ export function changeOf(source: SourceView, edits: Edits): SourceChange {
   if (has('params')) change.params = paramsChange(source.params, paramsOf(fields));
   if (has('on_invalid')) change.on_invalid = fields.on_invalid;
   if (has('on_duplicate')) change.on_duplicate = fields.on_duplicate;
+  if (has('confirm')) change.confirm = fields.confirm === 'itself';
   if (has(...ANSWER)) change.answer = answerOf(real);
   if (has('signing', ...OWN)) change.generic = fields.signing === 'own' ? genericOf(fields) : null;
   return change;
@@ -106,7 +110,8 @@ export function savingSays(change: SourceChange, slug: string): string {
   );
   if (judges) parts.push(`the events of ${slug} are verified again`);
   if ('answer' in change) parts.push('the next request gets the new answer');
-  if ('on_invalid' in change || 'on_duplicate' in change) parts.push('new events follow the new rules');
+  if ('on_invalid' in change || 'on_duplicate' in change || 'confirm' in change)
+    parts.push('new events follow the new rules');
   const all = parts.join('; ');
   return all === '' ? '' : `${all.charAt(0).toUpperCase()}${all.slice(1)}.`;
 }
