@@ -13,6 +13,14 @@ const fields = {
   type_at: '',
   time_at: '',
   object_at: '',
+  signature_at: '',
+  format: 'plain',
+  version: '',
+  separator: '',
+  key: 'utf8',
+  timestamp_at: '',
+  timestamp_unit: 's',
+  title_at: '',
   tolerance_s: '600',
 } as SourceFields;
 

@@ -1,6 +1,6 @@
 /** A signing scheme of one's own as text, to be handed to somebody else. It never has a secret in it. */
 
-import { OWN, type Edits, type SourceFields } from './source-form';
+import { LEFT_OUT, OWN, type Edits, type SourceFields } from './source-form';
 
 type Name = (typeof OWN)[number];
 
@@ -8,7 +8,7 @@ const NAMES = new Set<string>(OWN);
 
 /** The scheme of a form, as JSON with what is set. */
 export function sharedScheme(fields: SourceFields): string {
-  const set = OWN.filter((name) => fields[name].trim() !== '');
+  const set = OWN.filter((name) => fields[name].trim() !== '' && fields[name] !== LEFT_OUT[name]);
   const generic = Object.fromEntries(set.map((name) => [name, fields[name].trim()]));
   const tolerance = fields.tolerance_s.trim();
   return JSON.stringify(
@@ -25,7 +25,7 @@ export function readScheme(text: string): { edits: Edits } | { problem: string }
   const generic = isObject(whole['generic']) ? whole['generic'] : whole;
   const unknown = Object.keys(generic).find((name) => !NAMES.has(name) && !WRAPPING.has(name));
   if (unknown !== undefined) return { problem: `A scheme has no setting called “${unknown}”.` };
-  if (typeof generic['signature_header'] !== 'string')
+  if (![generic['signature_header'], generic['signature_at']].some((place) => typeof place === 'string'))
     return { problem: 'It doesn’t name the header that carries the signature (signature_header).' };
   const wrong = OWN.find((name) => !['string', 'undefined'].includes(typeof (generic[name] ?? undefined)));
   if (wrong !== undefined) return { problem: `“${wrong}” has to be text.` };
@@ -44,7 +44,13 @@ export function readScheme(text: string): { edits: Edits } | { problem: string }
 }
 
 const WRAPPING = new Set(['hookmitt_scheme', 'tolerance_s']);
-const USUAL: Partial<Record<Name, string>> = { algorithm: 'hmac-sha256', encoding: 'hex' };
+const USUAL: Partial<Record<Name, string>> = {
+  algorithm: 'hmac-sha256',
+  encoding: 'hex',
+  format: 'plain',
+  key: 'utf8',
+  timestamp_unit: 's',
+};
 
 function parsed(text: string): Record<string, unknown> | null {
   try {

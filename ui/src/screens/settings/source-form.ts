@@ -8,6 +8,14 @@ export interface SourceFields {
   provider: string;
   signing: 'provider' | 'own';
   signature_header: string;
+  signature_at: string;
+  format: string;
+  version: string;
+  separator: string;
+  key: string;
+  timestamp_at: string;
+  timestamp_unit: string;
+  title_at: string;
   algorithm: string;
   encoding: string;
   prefix: string;
@@ -36,14 +44,21 @@ export interface SourceFields {
 export type Edits = Partial<SourceFields>;
 
 /** The settings that say where an event's facts are. */
-export const PLACES = ['id_at', 'type_at', 'time_at', 'object_at'] as const;
+export const PLACES = ['id_at', 'type_at', 'time_at', 'object_at', 'title_at'] as const;
 export const OWN = [
   'signature_header',
+  'signature_at',
+  'format',
+  'version',
+  'separator',
+  'key',
   'algorithm',
   'encoding',
   'prefix',
   'signed_content',
   'timestamp_header',
+  'timestamp_at',
+  'timestamp_unit',
   ...PLACES,
 ] as const;
 
@@ -60,6 +75,9 @@ export function fieldsOf(source: SourceView): SourceFields {
     ...own,
     algorithm: own.algorithm || 'hmac-sha256',
     encoding: own.encoding || 'hex',
+    format: own.format || 'plain',
+    key: own.key || 'utf8',
+    timestamp_unit: own.timestamp_unit || 's',
     provider: source.provider ?? '',
     signing: generic == null ? 'provider' : 'own',
     public_url: source.public_url ?? '',
@@ -147,8 +165,19 @@ function paramsChange(
   return Object.fromEntries(changed.map((name) => [name, wanted[name]?.trim() || null]));
 }
 
+/** What is so without being said. */
+export const LEFT_OUT: Partial<Record<(typeof OWN)[number], string>> = {
+  format: 'plain',
+  key: 'utf8',
+  timestamp_unit: 's',
+};
+
 function genericOf(fields: SourceFields): GenericScheme {
-  return Object.fromEntries(OWN.map((name) => [name, fields[name].trim() || null])) as GenericScheme;
+  const said = (name: (typeof OWN)[number]) => {
+    const text = fields[name].trim();
+    return text === '' || text === LEFT_OUT[name] ? null : text;
+  };
+  return Object.fromEntries(OWN.map((name) => [name, said(name)])) as GenericScheme;
 }
 
 function headerLines(text: string): [string, string][] {

@@ -41,23 +41,27 @@ function ownProblems(
 ): void {
   const header = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
   const signature = fields.signature_header.trim();
-  if (signature === '')
+  if (signature === '' && fields.signature_at.trim() === '')
     say('signature_header', 'Name the header that carries the signature, such as X-Signature.');
-  else if (!header.test(signature))
+  else if (signature !== '' && !header.test(signature))
     say('signature_header', 'Use letters, digits and hyphens, such as X-Signature.');
   const content = fields.signed_content.trim();
   const isToken = fields.algorithm === 'token';
   if (!isToken && content !== '' && !content.includes('{body}')) {
     say('signed_content', 'The body has to be in it: put {body}, such as {timestamp}.{body}.');
   }
-  if (!isToken && content.includes('{timestamp}') && fields.timestamp_header.trim() === '') {
+  if (
+    !isToken &&
+    content.includes('{timestamp}') &&
+    (fields.timestamp_header + fields.timestamp_at).trim() === ''
+  ) {
     say('timestamp_header', 'The timestamp is signed, so name the header that carries it.');
   }
   for (const name of PLACES) say(name, placeProblem(fields[name].trim()));
 }
 
 function placeProblem(place: string): string | null {
-  const fits = place === '' || place.startsWith('/') || /^header:.+/.test(place);
+  const fits = place === '' || place.startsWith('/') || /^(header|form|query):.+/.test(place);
   return fits ? null : 'Write a JSON pointer such as /data/id, or header:Name.';
 }
 
