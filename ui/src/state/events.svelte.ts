@@ -176,10 +176,14 @@ class Events {
     const page = await listEvents(this.filter, { limit: PAGE, signal }).catch(() => null);
     if (!page || signal.aborted) return; // the next loss or event asks again
     const rows = page.items.map(rowOf);
-    const newer = rows.filter((row) => row.seq > known);
-    for (const row of rows) this.#pages.update(row);
-    if (newer.length === PAGE && known > 0) this.#tooMany(newer.length);
-    else this.#add(newer);
+    // What came in by itself while this was read is there already.
+    const missed = rows.filter((row) => !this.#change(row) && row.seq > known);
+    if (missed.length === PAGE && known > 0) this.#tooMany(missed.length);
+    else {
+      const newest = this.#newestKnown();
+      for (const row of missed) if (row.seq < newest) this.#pages.insert(row);
+      this.#add(missed.filter((row) => row.seq > newest));
+    }
     this.#version += 1;
   }
 

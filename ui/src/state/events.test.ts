@@ -140,3 +140,14 @@ test('an answer that comes too late is not shown', async () => {
   await settle();
   expect(numbers()).toEqual([3, 2, 1]);
 });
+
+test('what comes in by itself while what was missed is read is there once', async () => {
+  let answer = (_page: EventPage) => {};
+  listEvents.mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
+  const read = events.catchUp();
+  events.apply(event(5));
+  await settle();
+  answer({ items: [event(5), event(4), event(3), event(2), event(1)], next_cursor: null });
+  await read;
+  expect(numbers()).toEqual([5, 4, 3, 2, 1]);
+});
