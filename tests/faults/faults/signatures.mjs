@@ -8,7 +8,8 @@ const shaped = (name, shape, expect, applies = () => true) =>
     if (row.tokenOnly || !applies(row)) return null;
     const [right, request] = [await lab.signed(row), await lab.signed(row, { shape: (bytes) => shape(bytes, row) })];
     const same = right.body.equals(request.body) && JSON.stringify(right.headers) === JSON.stringify(request.headers);
-    return same && row.kind !== 'public' ? null : { request, expect };
+    const codes = typeof expect === 'function' ? expect(row) : expect;
+    return same && row.kind !== 'public' ? null : { request, expect: codes };
   });
 const enc =
   (...names) =>
@@ -35,7 +36,13 @@ const otherAlgorithm = (name, alg, from) =>
 export default [
   shaped('hex instead of base64', (bytes) => bytes.toString('hex'), ENCODING, enc('base64', 'base64url')),
   shaped('base64 instead of hex', (bytes) => bytes.toString('base64'), ENCODING, enc('hex')),
-  shaped('base64url instead of base64', (bytes) => bytes.toString('base64url'), ENCODING, enc('base64')),
+  shaped(
+    'base64url instead of base64',
+    (bytes) => bytes.toString('base64url'),
+    // Of a public key's signature both alphabets are read.
+    (row) => (row.kind === 'public' ? [...ENCODING, 'valid'] : ENCODING),
+    enc('base64'),
+  ),
   shaped(
     'base64 instead of base64url',
     (bytes) => bytes.toString('base64'),
