@@ -33,7 +33,7 @@ bench: ## Measure capture, start-up and signatures; JSON in target/bench
 
 bench-explain: ## Spoil signed requests with real software; print which causes were found, JSON in target/bench
 	@scripts/setup.sh --for test
-	@$(ENV) cargo test -p hookmitt-verify --test faults -- --include-ignored $(ARGS)
+	@$(ENV) cargo test -p hookmitt-verify --test faults $(ARGS)
 
 bench-ui: ## Measure the page under load, and the window
 	@scripts/setup.sh --for test

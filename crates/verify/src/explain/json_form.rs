@@ -53,6 +53,9 @@ const LAYOUTS: [(Layout, &str, &str); 11] = [
     (Layout::Batch, "a CRLF follows each of its items again", "compact JSON with a CRLF after each item"),
 ];
 
+/// The white space of most senders.
+const PLAIN: [Layout; 3] = [Layout::Seen, COMPACT, Layout::Batch];
+
 /// Looks for a writing of the body over which the signature holds.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let body = signed.parts.view.body.trim_ascii();
@@ -76,17 +79,26 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     Some(found)
 }
 
-/// First the numbers as they are, in every writing; then as they may have been, at first with everything else as it is.
+/// One change after the other: the white space, the numbers, the escapes; then numbers together with the rest. Of
+/// signatures that are costly to check only the first few hundred tries can be had.
 fn in_any_writing(trial: &mut Trial<'_>, signed: &Signed<'_>, text: &JsonText<'_>) -> Option<Finding> {
-    let letters = letters(text);
+    let (letters, numbers) = (letters(text), numbers(text));
     let as_seen = letters.iter().flat_map(|letters| LAYOUTS.map(|layout| (*letters, layout)));
-    for (letters, layout) in as_seen.clone() {
+    let spaces = LAYOUTS.map(|layout| (layout, &[][..]));
+    let plain = LAYOUTS.into_iter().filter(|(layout, ..)| PLAIN.contains(layout));
+    let numbered = plain.flat_map(|layout| numbers.iter().map(move |numbers| (layout, &numbers[..])));
+    for (layout, numbers) in spaces.into_iter().chain(numbered) {
+        if let found @ Some(_) = in_writing(trial, signed, text, Letters::Seen, layout, numbers) {
+            return found;
+        }
+    }
+    for (letters, layout) in as_seen.clone().skip(LAYOUTS.len()) {
         if let found @ Some(_) = in_writing(trial, signed, text, letters, layout, &[]) {
             return found;
         }
     }
-    let numbers = numbers(text);
-    for (letters, layout) in as_seen {
+    let rest = as_seen.filter(|(letters, (layout, ..))| *letters != Letters::Seen || !PLAIN.contains(layout));
+    for (letters, layout) in rest {
         for numbers in &numbers {
             if trial.is_spent() {
                 return None;
@@ -118,6 +130,7 @@ fn in_writing(
     let ends: &[&[u8]] = match layout {
         Layout::Batch => &[b"\r\n", b""],
         _ if usual => &[b"", b"\n", b"\r\n"],
+        _ if signed.scheme.takes_public_key() && PLAIN.contains(&layout) => &[b""],
         _ if written.len() < LONG => &[b"", b"\n"],
         _ => &[b""],
     };

@@ -2,8 +2,7 @@
 //! whether the right cause is found.
 //!
 //! The programs of `tests/faults` make the requests: Node, Express, Flask, Django, PHP, nginx. They share nothing with
-//! the verifier. `make bench-explain` prints the table; `FAULTS_ROW` narrows a run to
-//! one row.
+//! the verifier. `make bench-explain` prints the table; `FAULTS_ROW` narrows a run to one row.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be")]
 
@@ -26,7 +25,6 @@ const NAMED_PERCENT: f64 = 100.0;
 const FIRST_PERCENT: f64 = 98.0;
 
 #[test]
-#[ignore = "until every provider is in the catalogue and its causes are ranked: make bench-explain shows how far"]
 fn every_fault_is_named_and_nothing_right_is_called_wrong() {
     let Some(cases) = programs::cases() else { return };
     let mut score = Score::default();
