@@ -47,6 +47,7 @@ pub(crate) fn cases() -> Option<Vec<Case>> {
     let folder = root().join("tests/faults");
     let installed = [
         ("npm ci in tests/faults", folder.join("node_modules/.package-lock.json").exists()),
+        ("npm ci in tests/sdk", root().join("tests/sdk/node_modules/stripe").exists()),
         ("Flask and Django in tests/faults/python_modules", folder.join("python_modules/flask").exists()),
         ("python3", works(Path::new("python3"), "--version")),
         ("php-cli", works(Path::new("php"), "--version")),

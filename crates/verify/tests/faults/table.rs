@@ -51,7 +51,7 @@ fn lines(score: &Score) -> Vec<String> {
     let groups: BTreeSet<&str> = score.tallies.keys().map(|(_, group)| group.as_str()).collect();
     let rows: BTreeSet<&str> = score.tallies.keys().map(|(row, _)| row.as_str()).collect();
     let cells = |row: &str, of: &dyn Fn(&str, &str) -> String| {
-        groups.iter().map(|group| format!("{:>9}", of(row, group))).collect::<String>()
+        groups.iter().map(|group| format!("{:>10}", of(row, group))).collect::<String>()
     };
     let cell = |row: &str, group: &str| shown(score.tallies.get(&(row.to_owned(), group.to_owned())));
     let mut lines = vec![format!("{:<22}{}", "first / pairs", cells("", &|_, group| group.to_owned()))];
