@@ -174,17 +174,22 @@ fn reads_and_fits(
     own: &Provider,
     view: View<'_>,
 ) -> bool {
+    // Only headers are looked at first: the body would be read anew for each of many schemes.
+    let is_there = |scheme: &Scheme| {
+        scheme.signature.iter().any(|place| place.header().is_some() && place.read(&view).is_some())
+    };
     let strange = |scheme: &&Scheme| {
         !matches!(scheme.algorithm, Algorithm::None | Algorithm::Token)
             && own
                 .schemes
                 .iter()
                 .all(|known| known.signature != scheme.signature || known.content != scheme.content)
-            && scheme.signature.iter().any(|place| place.header().is_some())
+            && is_there(scheme)
             && scheme.when.iter().all(|condition| condition.holds(&view))
     };
-    let tokens =
-        |scheme: &&Scheme| scheme.algorithm == Algorithm::Token && provider_is_named(trial, provider);
+    let tokens = |scheme: &&Scheme| {
+        scheme.algorithm == Algorithm::Token && is_there(scheme) && provider_is_named(trial, provider)
+    };
     let schemes: Vec<_> =
         provider.schemes.iter().filter(|scheme| strange(scheme) || tokens(scheme)).collect();
     schemes.into_iter().any(|scheme| trial.fits(scheme, view))

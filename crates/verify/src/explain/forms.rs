@@ -12,6 +12,8 @@ use super::{finding::Finding, json_text, trial::Trial};
 
 /// The field under which providers send a JSON text in a form.
 const JSON_FIELD: &[u8] = b"payload";
+/// Longer bodies are tried in the commonest styles only.
+const LARGE: usize = 16 << 10;
 /// A form with more fields is not rebuilt from JSON.
 const MOST_FIELDS: usize = 200;
 
@@ -50,8 +52,10 @@ fn each(
     how: &'static str,
     mut write: impl FnMut(Style) -> Vec<u8>,
 ) -> Found {
-    for style in Style::all() {
+    let size = signed.parts.view.body.len();
+    for style in Style::all().take(if size > LARGE { 4 } else { usize::MAX }) {
         let other = write(style);
+        trial.spend(other.len());
         if other != signed.parts.view.body && trial.fits_body(signed, &other) {
             return Some((how, other));
         }
@@ -64,7 +68,8 @@ fn from_json(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Found {
     if let found @ Some(_) = each(trial, signed, how, |style| field(JSON_FIELD, body, style)) {
         return found;
     }
-    for text in json_text::usual(body) {
+    let other_texts = if body.len() > LARGE { Vec::new() } else { json_text::usual(body) };
+    for text in other_texts {
         if let found @ Some(_) = each(trial, signed, how, |style| field(JSON_FIELD, &text, style)) {
             return found;
         }

@@ -11,10 +11,10 @@ use crate::{
 };
 
 /// Bytes that may be hashed and written to find out why a signature does not hold: well below 100 ms.
-const WORK: usize = 24 << 20;
+const WORK: usize = 13 << 20;
 /// What each try costs besides its bytes, in bytes.
 const KEYED_HASH: usize = 512;
-const SIGNATURE: usize = 24 << 10;
+const SIGNATURE: usize = 12 << 10;
 
 /// What is known of a request that is to be explained, and how much work is left.
 pub(crate) struct Trial<'a> {
