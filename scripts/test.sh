@@ -35,7 +35,7 @@ status=0
 limit=()
 if command -v timeout >/dev/null; then limit=(timeout --kill-after=30 "${TEST_LIMIT:-1800}"); fi
 # A shell in the background ignores Ctrl-C, and what it starts would too.
-if env --default-signal=INT true 2>/dev/null; then limit=(env --default-signal=INT,QUIT,CHLD "${limit[@]}"); fi
+if env --default-signal=INT true 2>/dev/null; then limit=(env "--default-signal=INT,QUIT,CHLD" "${limit[@]}"); fi
 tested() { NO_COLOR=1 ${limit[@]+"${limit[@]}"} "$@" 2>&1 | tee -a "$log" || status=$?; }
 tested npm --prefix ui --silent test -- ${1:+--passWithNoTests --testNamePattern "$1"}
 tested cargo test --workspace --no-fail-fast "$@"
