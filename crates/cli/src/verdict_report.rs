@@ -29,7 +29,7 @@ impl VerdictReport {
     /// Prints it on standard output, and says on standard error what is needed where there is no yes or no.
     pub(crate) fn print(&self, screen: &Screen) -> Result<Exit, CliError> {
         if screen.json {
-            screen.print_json(self)?
+            screen.print_json(&self.contracted())?
         } else {
             screen.print(self.text().trim_end())?
         }
@@ -37,6 +37,12 @@ impl VerdictReport {
             screen.complain(code, message, Some(hint));
         }
         Ok(self.exit())
+    }
+
+    /// Of each cause what the command promises to print, and no more.
+    fn contracted(&self) -> Self {
+        let causes = self.causes.iter().map(|cause| Cause { title: None, ..cause.clone() }).collect();
+        Self { causes, ..self.clone() }
     }
 
     fn exit(&self) -> Exit {
