@@ -84,7 +84,7 @@ async fn titles_say_what_an_event_is_about() {
     for (sdk, part) in [
         ("github", "octocat/hello"),
         ("stripe", "in_1"),
-        ("slack", "U1"),
+        ("slack", "hi"),
         ("shopify", "#9999"),
         ("telegram", "Ada: hi"),
     ] {
