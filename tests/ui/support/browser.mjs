@@ -44,6 +44,12 @@ const reportViolations = () => {
   });
 };
 
+/** A warning's stack tells what the page was doing, which its text often does not. */
+const tellWhereFrom = () => {
+  const warn = console.warn;
+  console.warn = (...words) => warn(...words, new Error('warned').stack);
+};
+
 /** What a page did that it should not have. */
 export class Watch {
   trouble = [];
@@ -93,6 +99,7 @@ export async function openPage(origin, { theme = 'dark', size = [1440, 900], mot
   const page = await context.newPage();
   const watch = new Watch(page, origin);
   await page.exposeBinding('hookmittViolation', (_source, line) => watch.note(`policy: ${line}`));
+  await page.addInitScript(tellWhereFrom);
   await page.addInitScript(reportViolations);
   await page.addInitScript({ path: axe });
   return { page, watch, close: () => context.close() };
