@@ -1,0 +1,70 @@
+//! What can go wrong with the relay's store.
+
+use hookmitt_event::Explain;
+
+/// Why the store could not do what was asked.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum MailboxError {
+    /// The tunnel's quota is used up: 507.
+    #[error("the mailbox of this tunnel is full: {0}")]
+    QuotaFull(&'static str),
+    /// The disk is full: 507.
+    #[error("the disk that holds the mailboxes is full")]
+    DiskFull,
+    /// More waits than can be written: 503.
+    #[error("the store has more waiting than it can write")]
+    Overloaded,
+    /// Somebody has or had that name: names are never given out again.
+    #[error("the tunnel name {0} is taken")]
+    NameTaken(String),
+    /// No such tunnel, device, token or code; for a code also: it was used, or its time is over.
+    #[error("no {what} {name}")]
+    Unknown {
+        /// `tunnel`, `device`, `token` or `code`.
+        what: &'static str,
+        /// Its name; never a secret.
+        name: String,
+    },
+    /// The store can't be opened.
+    #[error("can't open the store {store}: {why}")]
+    Open {
+        /// Where it is.
+        store: String,
+        /// What was said.
+        why: String,
+    },
+    /// Anything else; nothing was stored.
+    #[error("the store failed: {0}")]
+    Failed(String),
+    /// The store is closed.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl Explain for MailboxError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::QuotaFull(_) => "quota-full",
+            Self::DiskFull => "disk-full",
+            Self::Overloaded => "overloaded",
+            Self::NameTaken(_) => "name-taken",
+            Self::Unknown { .. } => "unknown",
+            Self::Open { .. } => "store-unusable",
+            Self::Failed(_) => "store-failed",
+            Self::Closed => "store-closed",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::QuotaFull(_) => {
+                "start the app so that it drains the mailbox, or raise the relay's quota".to_owned()
+            }
+            Self::DiskFull => "make room on the relay's disk".to_owned(),
+            Self::Overloaded | Self::Failed(_) | Self::Closed => "try again in a moment".to_owned(),
+            Self::NameTaken(_) => "choose another name, or none for one that is made up".to_owned(),
+            Self::Unknown { .. } => return None,
+            Self::Open { .. } => "check the path or URL of --store and who may read it".to_owned(),
+        })
+    }
+}

@@ -1,0 +1,12 @@
+//! The relay's durable store: tunnels, devices, tokens, and the sealed letters that wait for them.
+//!
+//! [`Mailbox`] is what the relay speaks to. Two makes keep the same contract (`tests/contract`): SQLite in one file, and
+//! NATS JetStream for relays beside each other.
+
+mod error;
+mod mailbox;
+mod model;
+
+pub use error::MailboxError;
+pub use mailbox::{Delivered, Feed, Held, Mailbox};
+pub use model::{Device, DeviceKey, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage};

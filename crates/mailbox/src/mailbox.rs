@@ -1,0 +1,150 @@
+//! The contract that every make of store keeps.
+
+use std::{future::Future, time::Duration};
+
+use hookmitt_wire::{Depth, Parcel, SourceOffer};
+
+use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Quota, Reply, Token, Tunnel, Usage};
+
+/// A letter on its way to a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// Where it is in its mailbox: grows, with gaps.
+    pub position: u64,
+    /// The letter.
+    pub parcel: Parcel,
+}
+
+/// The letters of one tunnel from a position on, in order; waits where there is none yet.
+pub trait Feed: Send {
+    /// The next letters: at least one, at most `most` and about `bytes` (one may be larger). Safe to cancel.
+    fn next(
+        &mut self,
+        most: usize,
+        bytes: usize,
+    ) -> impl Future<Output = Result<Vec<Delivered>, MailboxError>> + Send;
+}
+
+/// A sender that is held until the app has answered.
+pub trait Held: Send {
+    /// The app's answer; none where it does not come in time.
+    fn answer(self, limit: Duration) -> impl Future<Output = Option<Reply>> + Send;
+}
+
+/// The relay's store. Everything that it says is done is durable: it survives a power cut.
+///
+/// Times are microseconds since the Unix epoch.
+pub trait Mailbox: Clone + Send + Sync + 'static {
+    /// How letters come out.
+    type Feed: Feed;
+    /// How answers come back.
+    type Held: Held;
+
+    // Tokens
+
+    /// Keeps a token by its hash.
+    fn add_token(
+        &self,
+        id: &str,
+        hash: [u8; 32],
+        name: Option<&str>,
+        now: i64,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// All tokens, oldest first.
+    fn tokens(&self) -> impl Future<Output = Result<Vec<Token>, MailboxError>> + Send;
+    /// The id of the token with this hash, unless it was revoked.
+    fn token(&self, hash: [u8; 32]) -> impl Future<Output = Result<Option<String>, MailboxError>> + Send;
+    /// Revokes a token: its tunnels are shut from now on, their letters are deleted.
+    fn revoke_token(&self, id: &str, now: i64) -> impl Future<Output = Result<(), MailboxError>> + Send;
+
+    // Tunnels and devices
+
+    /// Opens a tunnel. [`MailboxError::NameTaken`] where the name was ever given out.
+    fn open_tunnel(
+        &self,
+        tunnel: NewTunnel,
+        now: i64,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// A tunnel by its name. Called for each request, so answered from memory (at most 1 s old where relays share a store).
+    fn tunnel(&self, name: &str) -> impl Future<Output = Result<Option<Tunnel>, MailboxError>> + Send;
+    /// Replaces the sources that a tunnel takes.
+    fn set_sources(
+        &self,
+        tunnel: &str,
+        sources: Vec<SourceOffer>,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// Keeps the hash of a one-time code with which a device may join until `until`.
+    fn add_invite(
+        &self,
+        tunnel: &str,
+        code: [u8; 32],
+        until: i64,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// Registers a device by a one-time code, which is used up; it gets the letters from now on.
+    fn join(
+        &self,
+        tunnel: &str,
+        code: [u8; 32],
+        device: NewDevice,
+        now: i64,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// A tunnel's devices.
+    fn devices(&self, tunnel: &str) -> impl Future<Output = Result<Vec<Device>, MailboxError>> + Send;
+    /// A device is or was there just now.
+    fn seen(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+        now: i64,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// A device leaves. What waited only for it goes; with the last device the tunnel is shut, its name never given out again.
+    fn leave(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+
+    // Letters
+
+    /// Stores a letter durably within the quota, and wakes the feeds. Answers its position.
+    fn put(
+        &self,
+        tunnel: &str,
+        parcel: Parcel,
+        quota: &Quota,
+    ) -> impl Future<Output = Result<u64, MailboxError>> + Send;
+    /// The letters of a tunnel after a position.
+    fn feed(&self, tunnel: &str, after: u64)
+    -> impl Future<Output = Result<Self::Feed, MailboxError>> + Send;
+    /// A device has committed every letter up to `through`: its cursor moves, never back, and what every device has is deleted.
+    fn ack(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+        through: u64,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// What waits for a device, and the newest position of the tunnel (0 where nothing ever came).
+    fn depth(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+    ) -> impl Future<Output = Result<(Depth, u64), MailboxError>> + Send;
+    /// Counts a request that was refused, or one that named no source of the tunnel. May be lost in a power cut.
+    fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) -> impl Future<Output = ()> + Send;
+
+    // Senders that are held
+
+    /// Begins to wait for the app's answer to an event; before the letter is put.
+    fn hold(&self, event: [u8; 16]) -> impl Future<Output = Result<Self::Held, MailboxError>> + Send;
+    /// Passes on the app's answer; nobody may be waiting any more.
+    fn answer(&self, event: [u8; 16], reply: Reply) -> impl Future<Output = Result<(), MailboxError>> + Send;
+
+    // House-keeping
+
+    /// Deletes letters that are too old, forgets devices that were idle for too long, and used-up codes. Every minute or so.
+    fn sweep(&self, quota: &Quota, now: i64) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// What the store holds.
+    fn usage(&self) -> impl Future<Output = Result<Usage, MailboxError>> + Send;
+    /// Finishes what is under way and closes.
+    fn close(&self) -> impl Future<Output = ()> + Send;
+}

@@ -1,0 +1,71 @@
+//! What is said by plain HTTP under `/-/v1/`, as JSON: a tunnel is opened with a token, a device joins with a code.
+//!
+//! `POST /-/v1/tunnels` with `Authorization: Bearer <token>` takes [`OpenTunnel`] and answers 201 [`Opened`];
+//! `POST /-/v1/join` takes [`Join`] and answers 200 [`Joined`]. Keys are base64 (standard, padded) of 32 bytes.
+//! `GET /-/v1/tunnel` is the WebSocket. Errors are `application/problem+json` with `code` and `hint`.
+
+use serde::{Deserialize, Serialize};
+
+/// A tunnel is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenTunnel {
+    /// A reserved name (`[a-z0-9][a-z0-9-]{2,62}`); an unguessable one is made up without.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The tunnel's X25519 public key, by which the relay seals.
+    pub sealing_key: String,
+    /// The device's Ed25519 public key.
+    pub device_key: String,
+    /// What the device is called, for `tunnel status`.
+    pub device_name: String,
+}
+
+/// A tunnel is open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opened {
+    /// Its name.
+    pub tunnel: String,
+    /// Its public URL, without a slash at its end; `/<source>` follows.
+    pub public_url: String,
+}
+
+/// Another device wants to take part in a tunnel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Join {
+    /// The tunnel's name.
+    pub tunnel: String,
+    /// The one-time code.
+    pub code: String,
+    /// The device's Ed25519 public key.
+    pub device_key: String,
+    /// What the device is called.
+    pub device_name: String,
+}
+
+/// The device takes part from now on.
+pub type Joined = Opened;
+
+/// What a teammate is given: all that another device needs. Shown once, as one line of text.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Invited {
+    /// The relay's URL.
+    pub relay: String,
+    /// The tunnel's name.
+    pub tunnel: String,
+    /// The tunnel's X25519 private key, base64: the relay never sees it.
+    pub sealing_secret: String,
+    /// The one-time code.
+    pub code: String,
+}
+
+impl std::fmt::Debug for Invited {
+    /// Without what is secret in it.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Invited")
+            .field("relay", &self.relay)
+            .field("tunnel", &self.tunnel)
+            .finish_non_exhaustive()
+    }
+}

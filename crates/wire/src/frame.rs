@@ -1,0 +1,238 @@
+//! The frames of a tunnel: each is one binary WebSocket message, the version in its first byte, then postcard.
+//!
+//! The relay speaks first: [`RelayFrame::Challenge`], answered by [`AppFrame::Hello`], answered by
+//! [`RelayFrame::Welcome`] or [`RelayFrame::Refused`]. Then letters flow down, and acknowledgements up.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// The version of the frames that this build speaks.
+pub const VERSION: u8 = 1;
+
+/// The most bytes of one frame.
+pub const MAX_FRAME: usize = 1024 * 1024;
+
+/// Sealed letters longer than this go in pieces of it, so that heartbeats and other letters pass between them.
+pub const PIECE: usize = 256 * 1024;
+
+/// What a device signs begins with this, so that the signature means nothing anywhere else.
+pub const HELLO_CONTEXT: &[u8] = b"hookmitt tunnel hello v1\0";
+
+/// What a relay says to an app.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RelayFrame {
+    /// Sign this.
+    Challenge {
+        /// Random, and used once.
+        nonce: [u8; 32],
+    },
+    /// The device is who it says.
+    Welcome {
+        /// The public URL of the tunnel, without a slash at its end.
+        public_url: String,
+        /// What waits for this device.
+        depth: Depth,
+        /// The newest position in the mailbox: what comes up to it was waiting before.
+        newest: u64,
+        /// The relay's clock, in microseconds since the Unix epoch.
+        now: i64,
+    },
+    /// The conversation can't go on; the connection closes.
+    Refused {
+        /// A stable code: `unknown-tunnel`, `unknown-device`, `bad-signature`, `version`, `busy`, `stopping`, `flood`.
+        code: String,
+        /// What happened, and what to do.
+        message: String,
+    },
+    /// One sealed letter, or the first piece of it.
+    Parcel {
+        /// Where it is in the mailbox: grows, with gaps.
+        position: u64,
+        /// What it is, with all of its data or the first piece of it.
+        parcel: Parcel,
+        /// How many bytes of data there are in all.
+        size: u32,
+    },
+    /// The next piece of a letter.
+    Piece {
+        /// Which letter.
+        position: u64,
+        /// The bytes.
+        data: Bytes,
+    },
+    /// Answers an [`AppFrame::Ping`].
+    Pong {
+        /// As it was asked.
+        stamp: u64,
+        /// What waits for this device now.
+        depth: Depth,
+    },
+    /// Answers an [`AppFrame::Invite`].
+    Invited {
+        /// The one-time code with which another device joins.
+        code: String,
+        /// When it ends, in microseconds since the Unix epoch.
+        until: i64,
+    },
+}
+
+/// What an app says to a relay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AppFrame {
+    /// Who speaks.
+    Hello {
+        /// The tunnel's name.
+        tunnel: String,
+        /// The device's Ed25519 public key.
+        device: [u8; 32],
+        /// Its signature over [`hello_text`]; 64 bytes.
+        signature: Bytes,
+        /// The program and its version, for the relay's log.
+        app: String,
+        /// The most letters that may be on the way unacknowledged.
+        window: u32,
+        /// The most bytes of them.
+        window_bytes: u32,
+    },
+    /// The sources that the tunnel takes, all of them; said after the welcome and whenever they change.
+    Sources(Vec<SourceOffer>),
+    /// Letters are committed durably on this device.
+    Ack {
+        /// Every letter up to this position.
+        through: u64,
+        /// Letters beyond it.
+        also: Vec<u64>,
+    },
+    /// What to answer to a sender that is held.
+    Answer {
+        /// The letter's event id.
+        event: [u8; 16],
+        /// The status.
+        status: u16,
+        /// Header lines.
+        headers: Vec<(String, Bytes)>,
+        /// The body.
+        body: Bytes,
+    },
+    /// Are you there?
+    Ping {
+        /// Comes back unchanged.
+        stamp: u64,
+    },
+    /// A code for another device is wanted.
+    Invite,
+    /// This device takes nothing more: its cursor and key are forgotten.
+    Leave,
+}
+
+/// A sealed letter: what of it a relay and its disk know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parcel {
+    /// The encapsulated key of the epoch in which it was sealed (HPKE, RFC 9180); names the epoch, too.
+    pub epoch: [u8; 32],
+    /// Its number in the epoch, from 0.
+    pub number: u32,
+    /// When the request's last byte was in, in microseconds since the Unix epoch.
+    pub received_at: i64,
+    /// Its sender waits for the app's answer.
+    pub held: bool,
+    /// The sealed [`Letter`](crate::Letter).
+    pub data: Bytes,
+}
+
+/// What waits for a device at the relay, and what the relay had to refuse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Depth {
+    /// How many letters.
+    pub letters: u64,
+    /// Their sealed bytes.
+    pub bytes: u64,
+    /// When the oldest was received, in microseconds since the Unix epoch.
+    pub oldest: Option<i64>,
+    /// How many requests were refused (429, 507, 503) since the tunnel was made; only grows.
+    pub refused: u64,
+    /// When one was refused last.
+    pub refused_at: Option<i64>,
+    /// How many requests named a source that the tunnel doesn't have; only grows.
+    pub unknown: u64,
+}
+
+/// When a sender is held until the app has answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Hold {
+    /// Set-up requests are, so that they are answered as their provider wants it.
+    #[default]
+    Handshakes,
+    /// Every sender is: the source must answer 401 to what is not genuine, or was told to.
+    Always,
+    /// None is.
+    Never,
+}
+
+/// One source that a tunnel takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceOffer {
+    /// Its name in URLs.
+    pub slug: String,
+    /// Its provider's id, where it was set.
+    pub provider: Option<String>,
+    /// When senders are held.
+    pub hold: Hold,
+    /// The status of the default answer; else 200 where the provider is known and 202 where it isn't.
+    pub status: Option<u16>,
+    /// Its header lines.
+    pub headers: Vec<(String, Bytes)>,
+    /// Its body instead of `{"received":true,"id":…}`.
+    pub body: Option<String>,
+    /// How long to wait before it, in milliseconds.
+    pub delay_ms: u64,
+}
+
+/// A message that is no frame.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// The other side speaks another version.
+    #[error(
+        "the other side speaks version {found} of the tunnel's frames, this one {VERSION}: update the older of the two"
+    )]
+    Version {
+        /// Its version.
+        found: u8,
+    },
+    /// It is longer than any frame may be.
+    #[error("a frame of {0} bytes; {MAX_FRAME} are the most")]
+    TooLarge(usize),
+    /// Its bytes make no sense.
+    #[error("a frame that can't be read")]
+    Malformed,
+}
+
+/// What a device signs: the context, the tunnel's name, a zero, and the relay's nonce.
+pub fn hello_text(tunnel: &str, nonce: &[u8; 32]) -> Vec<u8> {
+    [HELLO_CONTEXT, tunnel.as_bytes(), &[0], nonce].concat()
+}
+
+/// The bytes of a frame.
+pub fn encode(frame: &impl Serialize) -> Bytes {
+    let start = vec![VERSION];
+    // Writing plain data to memory can't fail; an empty message would be refused by the other side.
+    postcard::to_extend(frame, start).map(Bytes::from).unwrap_or_default()
+}
+
+/// A frame from its bytes.
+///
+/// # Errors
+/// [`FrameError`].
+pub fn decode<F: DeserializeOwned>(message: &[u8]) -> Result<F, FrameError> {
+    if message.len() > MAX_FRAME {
+        return Err(FrameError::TooLarge(message.len()));
+    }
+    let (&found, rest) = message.split_first().ok_or(FrameError::Malformed)?;
+    if found != VERSION {
+        return Err(FrameError::Version { found });
+    }
+    match postcard::take_from_bytes(rest) {
+        Ok((frame, [])) => Ok(frame),
+        _ => Err(FrameError::Malformed),
+    }
+}

@@ -1,0 +1,14 @@
+//! What tunnel and relay say to each other: frames over a WebSocket, and the letter that each of them carries sealed.
+//!
+//! Types and their bytes only: who dials, stores or seals is the business of the crates above.
+
+mod control;
+mod frame;
+mod letter;
+
+pub use control::{Invited, Join, Joined, OpenTunnel, Opened};
+pub use frame::{
+    AppFrame, Depth, FrameError, HELLO_CONTEXT, Hold, MAX_FRAME, PIECE, Parcel, RelayFrame, SourceOffer,
+    VERSION, decode, encode, hello_text,
+};
+pub use letter::{Letter, LetterError};
