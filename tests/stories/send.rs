@@ -96,6 +96,30 @@ async fn it_says_which_secret_signed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_sample_of_a_provider_that_signs_nothing_goes_out_unsigned_and_says_so() {
+    let (folder, server) = (folder(), LocalServer::start().await);
+    for (provider, name) in [("azure_eventgrid", "Azure Event Grid"), ("datadog", "Datadog")] {
+        let ran = run(folder.path(), &["send", provider, "--to", &server.url(), "--json"]).await.exits(0);
+        let reason = format!("{name} signs nothing");
+        assert!(
+            ran.err.contains(&format!("unsigned: {reason}")) && !ran.err.contains("signed with"),
+            "{}",
+            ran.err
+        );
+        let line = ran.json().remove(0);
+        assert_eq!((&line["response_status"], &line["unsigned"]), (&json!(200), &json!(reason)));
+        let event = run(folder.path(), &["show", "last", "--json"]).await.exits(0).json().remove(0);
+        assert_eq!((&event["provider"], &event["verdict"]), (&json!(provider), &json!("unsigned")));
+    }
+    // A secret changes nothing of that, and of others nothing is said.
+    let given = send(folder.path(), "s3cret", &["datadog", "--to", &server.url()]).await.exits(0);
+    assert_eq!(given.json().remove(0)["unsigned"], "Datadog signs nothing");
+    let signed = send(folder.path(), "s3cret", &["github", "--to", &server.url()]).await.exits(0);
+    assert_eq!(signed.json().remove(0).get("unsigned"), None);
+    assert_eq!(server.seen().len(), 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_sample_for_our_own_port_arrives_like_a_providers() {
     let folder = folder();
     let (serve, capture): (Process, _) = serving(folder.path()).await;

@@ -3,18 +3,9 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{AttemptLine, Engine, SampleOrder};
-use serde::Serialize;
+use hookmitt_engine::{Engine, SampleOrder, Sent};
 
 use crate::{Problem, input::Body};
-
-/// What came of the samples.
-#[derive(Debug, Serialize, utoipa::ToSchema)]
-pub(crate) struct Sent {
-    items: Vec<AttemptLine>,
-    /// Which secret signed, in words.
-    secret: String,
-}
 
 /// Signs, sends and waits for one attempt of each.
 #[utoipa::path(post, operation_id = "send_sample", path = "/api/send", request_body = SampleOrder, responses((status = 200, body = Sent), (status = 400, body = Problem)))]
@@ -23,6 +14,5 @@ pub(crate) async fn send(
     Body(order): Body<SampleOrder>,
 ) -> Result<Json<Sent>, Problem> {
     engine.deliver_if_alone().await?;
-    let (items, secret) = engine.send_sample(order).await?;
-    Ok(Json(Sent { items, secret }))
+    Ok(Json(engine.send_sample(order).await?))
 }

@@ -29,6 +29,9 @@ pub(crate) struct Outcome {
     pub(crate) response_status: Option<u16>,
     /// Why it answered nothing.
     pub(crate) error: Option<String>,
+    /// Why a sample went out unsigned; said only where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) unsigned: Option<String>,
 }
 
 impl Outcome {
@@ -106,6 +109,7 @@ mod tests {
             status: Some("pending".to_owned()),
             response_status,
             error: error.map(str::to_owned),
+            unsigned: None,
         }
     }
 

@@ -45,7 +45,7 @@ pub use live::Change;
 pub use providers::{ParamView, ProviderView};
 pub use rejudge::JudgeBy;
 pub use replay::{AttemptLine, Replayed};
-pub use sample::SampleOrder;
+pub use sample::{SampleOrder, Sent};
 pub use secrets::SecretEntry;
 pub use sources::{AnswerChange, SourceChange, SourceView};
 pub use targets::{Probed, TargetChange};

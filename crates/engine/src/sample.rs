@@ -7,8 +7,8 @@ use bytes::Bytes;
 use hookmitt_event::{DeliveryId, DeliveryState, EventId, Request, Slug, Timestamp, Verdict, Via};
 use hookmitt_forward::{Envelope, Outcome, TargetUrl, send};
 use hookmitt_inbox::Route;
-use hookmitt_verify::{Provider, SampleError, Secret, provider, sample, sample_types};
-use serde::Deserialize;
+use hookmitt_verify::{Provider, SampleError, Secret, SignError, provider, sample, sample_types};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     AttemptLine, Engine, EngineError,
@@ -64,16 +64,28 @@ impl SampleOrder {
     }
 }
 
+/// What came of samples that were sent.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct Sent {
+    /// What came of each.
+    pub items: Vec<AttemptLine>,
+    /// Which secret signed, in words; `null` where none did.
+    pub secret: Option<String>,
+    /// Why none did, in words: the provider signs nothing.
+    pub unsigned: Option<String>,
+}
+
 /// How long a sample that goes straight through our own capture port may take.
 const STRAIGHT: Duration = Duration::from_secs(30);
 
 impl Engine {
     /// Signs samples, keeps them (`via` is `send`) and delivers them; waits for one attempt of each. One that goes
-    /// to our own capture port goes through it like a provider's. Answers what came of each, and which secret it was.
+    /// to our own capture port goes through it like a provider's. A provider that signs nothing has its samples sent
+    /// so, too. Answers what came of each, and which secret it was.
     ///
     /// # Errors
     /// An unknown provider, a bad URL, a body or secret that can't be used.
-    pub async fn send_sample(&self, order: SampleOrder) -> Result<(Vec<AttemptLine>, String), EngineError> {
+    pub async fn send_sample(&self, order: SampleOrder) -> Result<Sent, EngineError> {
         let provider =
             provider(&order.provider).ok_or_else(|| EngineError::UnknownProvider(order.provider.clone()))?;
         let times = order.times.unwrap_or(1);
@@ -84,17 +96,18 @@ impl Engine {
         let url = TargetUrl::from_shorthand(&order.to)?;
         let straight = self.own.hold(&url).await;
         let signer = self.signer(&order, provider, straight.then_some(&url)).await?;
-        let (mut lines, mut used) = (Vec::new(), String::new());
+        let (mut items, mut used) = (Vec::new(), None);
         for _ in 0..times {
             let (request, secret) = self.signed_sample(&order, provider, &signer, (&url, straight))?;
             used = secret;
-            lines.push(if straight {
+            items.push(if straight {
                 through_own_port(&url, request).await
             } else {
                 self.deliver_sample(&signer, request, &url).await?
             });
         }
-        Ok((lines, used))
+        let unsigned = used.is_none().then(|| format!("{} signs nothing", provider.name));
+        Ok(Sent { items, secret: used, unsigned })
     }
 
     /// The source whose secret signs: the one named, else the one that the URL of our own port leads to, else the
@@ -151,13 +164,14 @@ impl Engine {
         }
     }
 
+    /// The sample, and which secret signed it: none where the provider signs nothing.
     fn signed_sample(
         &self,
         order: &SampleOrder,
         provider: &'static Provider,
         signer: &Known,
         (to, straight): (&TargetUrl, bool),
-    ) -> Result<(Request, String), EngineError> {
+    ) -> Result<(Request, Option<String>), EngineError> {
         let id = EventId::fresh().to_string();
         let mut request = sample(provider, order.r#type.as_deref(), &id, Timestamp::now())?;
         if let Some(text) = &order.data_base64 {
@@ -174,11 +188,12 @@ impl Engine {
         };
         let public = signer.source.public_url.as_deref().filter(|_| straight).map(tail);
         let url = public.unwrap_or_else(|| handler_url(to, None, &request));
-        let (request, mut secret) = signed(signer, &request, Some(&id), Some(&url))?;
-        if let (Some(_), Some(name)) = (&order.secret_base64, &order.secret_name) {
-            secret = format!("the secret {name}");
-        }
-        Ok((request, secret))
+        let (signed, secret) = match signed(signer, &request, Some(&id), Some(&url)) {
+            Err(EngineError::Sign(SignError::SignsNothing(_))) => return Ok((request, None)),
+            tried => tried?,
+        };
+        let given = order.secret_base64.as_ref().and(order.secret_name.as_ref());
+        Ok((signed, Some(given.map_or(secret, |name| format!("the secret {name}")))))
     }
 
     async fn deliver_sample(

@@ -59,6 +59,15 @@ story('the test event of the first run is signed with the secret that was set', 
   await says(ui.panel, /^Valid/);
 });
 
+story('the test event of a provider that signs nothing goes out unsigned, and says so', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  await hookmitt.api.ask('POST', '/api/sources', { slug: 'datadog', provider: 'datadog' });
+  const ui = await stage.open(hookmitt);
+  await ui.button(/^Send test event/).click();
+  await says(ui.page.locator('body'), 'Test event sent unsigned: Datadog signs nothing');
+  await says(ui.panel, /^Unsigned/);
+});
+
 story('the first run refuses a target that is hookmitt itself, beside its field', async (stage) => {
   const hookmitt = await stage.hookmitt();
   const ui = await stage.open(hookmitt);

@@ -1768,11 +1768,14 @@ export interface components {
             /** @description Its label. */
             label: string;
         };
-        /** @description What came of the samples. */
+        /** @description What came of samples that were sent. */
         Sent: {
+            /** @description What came of each. */
             items: components["schemas"]["AttemptLine"][];
-            /** @description Which secret signed, in words. */
-            secret: string;
+            /** @description Which secret signed, in words; `null` where none did. */
+            secret: string | null;
+            /** @description Why none did, in words: the provider signs nothing. */
+            unsigned: string | null;
         };
         /** @description The name of a source in URLs: `[a-z0-9][a-z0-9_-]{0,62}`. */
         Slug: string;

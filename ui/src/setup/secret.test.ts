@@ -7,7 +7,7 @@ import {
   placeOf,
   secretBody,
   secretProblem,
-  signerName,
+  signedHow,
 } from './secret';
 
 test('a masked secret keeps its length, its kind and its end', () => {
@@ -55,10 +55,14 @@ test('where it is kept is never promised wrongly', () => {
   expect(keptIn(['keychain', 'file'])).toMatchObject({ warns: true });
 });
 
-test('a toast names the secret that signed', () => {
-  expect(signerName('the secret "Test mode" of stripe')).toBe('“Test mode”');
-  expect(signerName('the public test secret hookmitt-test-stripe')).toBe('hookmitt-test-stripe');
-  expect(signerName('the secret given')).toBe('given');
+test('a toast names the secret that signed, or says why none did', () => {
+  const how = (secret: string) => signedHow({ secret, unsigned: null });
+  expect(how('the secret "Test mode" of stripe')).toBe('signed with “Test mode”');
+  expect(how('the public test secret hookmitt-test-stripe')).toBe('signed with hookmitt-test-stripe');
+  expect(how('the secret given')).toBe('signed with given');
+  expect(signedHow({ secret: null, unsigned: 'Datadog signs nothing' })).toBe(
+    'sent unsigned: Datadog signs nothing',
+  );
 });
 
 test('a secret’s place is said', () => {

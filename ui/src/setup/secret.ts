@@ -1,5 +1,7 @@
 /** Secrets on their way from a field to the vault, which never gives them back. */
 
+import type { Sent } from './types';
+
 /** What tells a source's first secret from others, unless it is said; the command line uses it too. */
 export const USUAL_LABEL = 'default';
 
@@ -70,10 +72,11 @@ export function keptIn(kinds: readonly string[]): { text: string; warns: boolean
   return { text: `Kept in the system keychain${place}. ${never}`, warns: false };
 }
 
-/** The name of the secret that signed a sample, out of the API's words for it. */
-export function signerName(secret: string): string {
+/** How a sample was signed: with which secret, or why with none. */
+export function signedHow({ secret, unsigned }: Pick<Sent, 'secret' | 'unsigned'>): string {
+  if (secret === null) return `sent unsigned: ${unsigned ?? 'its provider signs nothing'}`;
   const own = /^the secret "(.*)" of \S+$/.exec(secret)?.[1];
-  return own === undefined ? secret.replace(/^the (public test )?secret /, '') : `“${own}”`;
+  return `signed with ${own === undefined ? secret.replace(/^the (public test )?secret /, '') : `“${own}”`}`;
 }
 
 /** Where a secret is kept, in words. */

@@ -45,6 +45,7 @@ pub(crate) struct Args {
 struct Sent {
     items: Vec<Outcome>,
     secret: Option<String>,
+    unsigned: Option<String>,
 }
 
 /// Sends them, and prints what came of each.
@@ -54,9 +55,12 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     if let Some(secret) = &sent.secret {
         screen.note(format_args!("signed with {}", Plain(secret)));
     }
+    if let Some(reason) = &sent.unsigned {
+        screen.note(format_args!("unsigned: {}", Plain(reason)));
+    }
     let mut outcomes = Outcomes::default();
-    for outcome in &sent.items {
-        outcomes.print(outcome, screen)?;
+    for outcome in sent.items {
+        outcomes.print(&Outcome { unsigned: sent.unsigned.clone(), ..outcome }, screen)?;
     }
     Ok(outcomes.exit())
 }

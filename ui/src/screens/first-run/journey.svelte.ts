@@ -1,5 +1,6 @@
 import { Problem } from '../../api/client';
 import { addSource, changeSource, inWords, removeSource, sendSample } from '../../setup/calls';
+import { signedHow } from '../../setup/secret';
 import { setup } from '../../setup/setup.svelte';
 import { slugFor } from '../../setup/slug';
 import type { Provider } from '../../setup/types';
@@ -54,8 +55,8 @@ class Journey {
     });
   }
 
-  /** Sends a genuinely signed sample through the capture port. Answers the event and the secret that signed it. */
-  async send(): Promise<{ event: string | null; secret: string } | null> {
+  /** Sends a sample through the capture port, as its provider would. Answers the event, and how it was signed. */
+  async send(): Promise<{ event: string | null; how: string } | null> {
     const { sender, url } = this;
     if (sender === null || url === null || this.sending) return null;
     this.sending = true;
@@ -68,7 +69,7 @@ class Journey {
         return null;
       }
       this.#fresh = null;
-      return { event: line.event_id ?? null, secret: sent.secret };
+      return { event: line.event_id ?? null, how: signedHow(sent) };
     } catch (error) {
       this.notSent = inWords(Problem.of(error));
       return null;
