@@ -1,0 +1,99 @@
+//! The app's side: opens what a relay sealed.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use zeroize::Zeroizing;
+
+use crate::{KeyPair, SealError, epoch::Epoch};
+
+/// How many epochs are kept ready. More than relays that share a tunnel's letters have at one time.
+const KEPT: usize = 64;
+
+/// Opens the letters of one tunnel. Shared between tasks.
+pub struct Opener {
+    secret: Zeroizing<[u8; 32]>,
+    tunnel: String,
+    /// The one used last in front.
+    epochs: Mutex<VecDeque<Arc<Epoch>>>,
+}
+
+impl Opener {
+    /// Opens what was sealed for the tunnel of this name, with its secret key.
+    ///
+    /// # Errors
+    /// [`SealError::Key`] for a key that is none.
+    pub fn new(secret: &[u8; 32], tunnel: &str) -> Result<Self, SealError> {
+        let secret = KeyPair::from_secret(secret)?.secret;
+        Ok(Self { secret, tunnel: tunnel.to_owned(), epochs: Mutex::default() })
+    }
+
+    /// Opens a letter by its name: its epoch and its number in it.
+    ///
+    /// # Errors
+    /// [`SealError::Foreign`] where it is not exactly what was sealed for this tunnel, key, epoch and number.
+    pub fn open(&self, epoch: &[u8; 32], number: u32, data: &[u8]) -> Result<Vec<u8>, SealError> {
+        if let Some(known) = self.known(epoch) {
+            return known.open(&self.tunnel, number, data);
+        }
+        let resumed = Epoch::resume(&self.secret, &self.tunnel, epoch)?;
+        let plain = resumed.open(&self.tunnel, number, data)?;
+        // Only now: letters of strangers must not push out the epochs that are used.
+        self.keep(resumed);
+        Ok(plain)
+    }
+
+    fn known(&self, name: &[u8; 32]) -> Option<Arc<Epoch>> {
+        let mut epochs = self.epochs.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = epochs.iter().position(|epoch| epoch.name == *name)?;
+        let found = epochs.remove(at)?;
+        epochs.push_front(Arc::clone(&found));
+        Some(found)
+    }
+
+    fn keep(&self, epoch: Epoch) {
+        let mut epochs = self.epochs.lock().unwrap_or_else(PoisonError::into_inner);
+        epochs.push_front(Arc::new(epoch));
+        epochs.truncate(KEPT);
+    }
+}
+
+impl fmt::Debug for Opener {
+    /// Without the secret.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Opener").field("tunnel", &self.tunnel).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Sealed, Sealer};
+
+    #[test]
+    fn the_epochs_kept_are_those_used_last_and_strangers_add_none() {
+        let pair = KeyPair::fresh();
+        let opener = Opener::new(&pair.secret, "acme").unwrap();
+        let open = |sealed: &Sealed| opener.open(&sealed.epoch, sealed.number, &sealed.data);
+        let letters: Vec<_> = (0..=KEPT)
+            .map(|_| Sealer::new(pair.public, "acme").unwrap().seal(b"of another relay").unwrap())
+            .collect();
+        for letter in &letters[..KEPT] {
+            open(letter).unwrap();
+        }
+        open(&letters[0]).unwrap();
+        let stranger = Sealer::new(pair.public, "other").unwrap().seal(b"x").unwrap();
+        open(&stranger).unwrap_err();
+        open(&letters[KEPT]).unwrap();
+
+        let kept = opener.epochs.lock().unwrap();
+        let holds = |letter: &Sealed| kept.iter().any(|epoch| epoch.name == letter.epoch);
+        assert_eq!(kept.len(), KEPT);
+        assert!(holds(&letters[0]), "used again, so kept");
+        assert!(!holds(&letters[1]), "the oldest went");
+        assert!(!holds(&stranger));
+    }
+}
