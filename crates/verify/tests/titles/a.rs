@@ -15,6 +15,7 @@ gitlab | gitlab | pipeline | pipeline | id | hookmitt-demo/greenhouse main: fail
 gitlab | gitlab | issue.open | issue.open | id | hookmitt-demo/greenhouse #41: The roof stays open when it rains
 bitbucket | bitbucket | repo:push | repo:push | id | hookmitt-demo/greenhouse main: Water the tomatoes twice on hot days
 bitbucket | bitbucket | pullrequest:created | pullrequest:created | id | hookmitt-demo/greenhouse #42: Close the roof when it rains
+bitbucket | bitbucket | pullrequest:fulfilled | pullrequest:fulfilled | id | hookmitt-demo/greenhouse #42: Close the roof when it rains
 gitea | gitea | push | push | id | zoe/greenhouse main: Water the tomatoes twice on hot days
 gitea | gitea | issues.opened | issues.opened | id | zoe/greenhouse #41: The roof stays open when it rains
 stripe | stripe | invoice.paid | invoice.paid | id | 49.00 EUR from zoe@example.com
@@ -30,11 +31,14 @@ svix | svix | message.sent | message.sent | id | The tomatoes look thirsty 🍅
 svix | svix | invoice.paid | invoice.paid | id | 49.00 EUR from zoe@example.com
 openai | standardwebhooks | response.completed | response.completed | id | resp_6743a1b2c3d4hookmitt0001
 openai | standardwebhooks | realtime.call.incoming | realtime.call.incoming | id | rtc_hookmitt0001
+openai | standardwebhooks | batch.completed | batch.completed | id | batch_6743a1b2c3d4hookmitt0001
 anthropic | standardwebhooks | session.status_idled | session.status_idled | id | session_hookmitt0001
 resend | svix | email.bounced | email.bounced | id | björn@example.com: Your tomatoes are ripe 🍅
 resend | svix | email.delivered | email.delivered | id | zoe@example.com: Your tomatoes are ripe 🍅
+resend | svix | email.sent | email.sent | id | zoe@example.com: Your tomatoes are ripe 🍅
 clerk | svix | organizationMembership.created | organizationMembership.created | id | Hookmitt Demo: zoe@example.com
 clerk | svix | user.created | user.created | id | zoe@example.com
+clerk | svix | session.created | session.created | id | user_hookmitt0001
 replicate | standardwebhooks | prediction.succeeded | prediction.succeeded | id | hookmitt-demo/tomato-counter: succeeded
 polar | standardwebhooks | subscription.active | subscription.active | id | 49.00 EUR from zoe@example.com
 polar | standardwebhooks | order.paid | order.paid | id | 49.00 EUR from zoe@example.com
@@ -60,8 +64,10 @@ sendgrid | sendgrid | open | open | id | zoe@example.com
 sendgrid | sendgrid | click | click | id | zoe@example.com: https://example.com/tomatoes?bed=3&färg=röd
 mailgun | mailgun | failed | failed | id | zoe@example.com: No such mailbox: zoë
 mailgun | mailgun | delivered | delivered | id | zoe@example.com: OK
+mailgun | mailgun | clicked | clicked | id | zoe@example.com: https://greenhouse.example.com/harvest?order=1001
 postmark | postmark | Bounce | Bounce | id | bjoern@example.com: The server was unable to deliver your message (ex: unknown user, mailbox not found).
 postmark | postmark | Delivery | Delivery | id | zoe@example.com: smtp;250 2.0.0 OK 1750000000 – välkommen
+postmark | postmark | Open | Open | id | zoe@example.com
 discord | discord | APPLICATION_AUTHORIZED | APPLICATION_AUTHORIZED | no id | zoe.angstrom in Växthuset
 discord | discord | APPLICATION_COMMAND | APPLICATION_COMMAND | id | /water Bed 3 – tomatoes by zoe.angstrom
 discord | discord | MESSAGE_COMPONENT | MESSAGE_COMPONENT | id | open_roof by zoe.angstrom
@@ -89,8 +95,10 @@ zoom | zoom | endpoint.url_validation | endpoint.url_validation | id | hookmitt-
 zoom | zoom | meeting.started | meeting.started | id | Växthuset: the week's harvest
 paddle | paddle | subscription.activated | subscription.activated | id | Greenhouse Pro: active
 paddle | paddle | transaction.completed | transaction.completed | id | 49.00 EUR for Greenhouse Pro, monthly
+paddle | paddle | subscription.canceled | subscription.canceled | id | Greenhouse Pro: canceled
 lemonsqueezy | lemonsqueezy | subscription_created | subscription_created | id | Greenhouse Pro: active (zoe@example.com)
 lemonsqueezy | lemonsqueezy | order_created | order_created | id | €49.00 from zoe@example.com
+lemonsqueezy | lemonsqueezy | subscription_payment_success | subscription_payment_success | id | €49.00 from zoe@example.com
 paypal | paypal | PAYMENT.CAPTURE.COMPLETED | PAYMENT.CAPTURE.COMPLETED | id | 59.80 EUR: Växthuset, order 1001
 paypal | paypal | CHECKOUT.ORDER.APPROVED | CHECKOUT.ORDER.APPROVED | id | 59.80 EUR from zoe@example.com
 paypal | paypal | BILLING.SUBSCRIPTION.ACTIVATED | BILLING.SUBSCRIPTION.ACTIVATED | id | zoe@example.com: ACTIVE

@@ -5,6 +5,7 @@ pub(crate) const ROWS: &str = "\
 airtable | airtable | ping | ping | id | base appGr33nh0use01x7, webhook ach643710215880
 asana | asana | task.added | task.added | no id | task 1211643710215880 in project 1209917634401125
 asana | asana | task.changed | task.changed | no id | task 1211643710215880: due_on
+asana | asana | story.added | story.added | no id | story 1211643710215880 in task 1211873460129944
 aws_sns | aws_sns | Bounce | Bounce | id | bjoern@example.com: Permanent, Your tomatoes are ripe 🍅
 aws_sns | aws_sns | Notification | Notification | id | ALARM: Frost in bed 3 in EU (Frankfurt)
 aws_sns | aws_sns | SubscriptionConfirmation | SubscriptionConfirmation | id | greenhouse-alarms: You have chosen to subscribe to the topic arn:aws:sns:eu-central-1:123456789012:greenhouse-alarms.
@@ -17,6 +18,7 @@ braintree | braintree | dispute_opened | dispute_opened | id | 64.70 EUR: not_as
 braintree | braintree | subscription_went_past_due | subscription_went_past_due | id | 49.00 for plan greenhouse_yearly: greenhouse-0197abc-1
 calendly | calendly | invitee.canceled | invitee.canceled | id | Zoë Ångström: Plant clinic, 30 min
 calendly | calendly | invitee.created | invitee.created | id | Zoë Ångström: Plant clinic, 30 min
+calendly | calendly | routing_form_submission.created | routing_form_submission.created | id | Brown tomatoes since Tuesday
 cloudevents | cloudevents | com.example.sensor.reading | com.example.sensor.reading | id | bed-3 from /greenhouse/sensors/7
 cloudevents | cloudevents | com.example.valve.opened | com.example.valve.opened | id | bed-3 from /greenhouse/sensors/7
 coinbase_commerce | coinbase_commerce | charge:confirmed | charge:confirmed | id | 49.00 EUR: Greenhouse membership
@@ -68,6 +70,7 @@ plaid | plaid | ITEM.ERROR | ITEM.ERROR | no id | item wz666MBjYWTp2PDz643710215
 plaid | plaid | TRANSACTIONS.SYNC_UPDATES_AVAILABLE | TRANSACTIONS.SYNC_UPDATES_AVAILABLE | no id | item wz666MBjYWTp2PDz643710215880
 razorpay | razorpay | payment.captured | payment.captured | id | 2499.00 INR from zoe@example.com
 razorpay | razorpay | refund.processed | refund.processed | id | 499.00 INR back for pay_QmT4v9Wz8KcR2d
+razorpay | razorpay | order.paid | order.paid | id | 2499.00 INR from zoe@example.com
 sanity | sanity | post.create | post.create | id | Tomaten ausgeizen mit Zoë
 sanity | sanity | post.update | post.update | id | Tomaten ausgeizen mit Zoë
 sentry | sentry | event_alert.triggered | event_alert.triggered | id | ValveError: valve 3 doesn't answer
@@ -75,8 +78,10 @@ sentry | sentry | issue.created | issue.created | id | GREENHOUSE-4K: ValveError
 sentry | sentry | issue.resolved | issue.resolved | id | GREENHOUSE-4K: ValveError: valve 3 doesn't answer
 trello | trello | commentCard | commentCard | id | Order seeds – Möhren: Fifty bags are enough.
 trello | trello | updateCard | updateCard | id | Order seeds – Möhren: To do → Done
+trello | trello | createCard | createCard | id | Order seeds – Möhren in To do
 typeform | typeform | form_response | form_response | id | How is your greenhouse?: Tomatoes, from Zoë’s seeds
 typeform | typeform | form_response_partial | form_response_partial | id | How is your greenhouse?: Tomatoes, from Zoë’s seeds
+typeform | typeform | form_response.payment | form_response | id | Order seeds: Möhren, early ones
 vercel | vercel | deployment.created | deployment.created | id | greenhouse: Water bed 3 in the evening, too
 vercel | vercel | deployment.error | deployment.error | id | greenhouse: Upgrade the valve driver
 vercel | vercel | deployment.succeeded | deployment.succeeded | id | greenhouse: Water bed 3 in the evening, too
