@@ -13,8 +13,6 @@ mod evidence;
 mod explain;
 mod facts;
 mod fixes;
-#[cfg(test)]
-mod flips;
 mod form;
 mod generic;
 mod handshake;

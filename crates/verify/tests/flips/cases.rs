@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use hookmitt_event::{HeaderLines, Request, Timestamp, Verdict};
 use hookmitt_verify::{
-    Inquiry, Provider, Secret, SignBy, judge, providers, sample, sample_types, sign, test_secret,
+    Inquiry, Judgement, Provider, Secret, SignBy, judge, providers, sample, sample_types, sign, test_secret,
 };
 use serde::Deserialize;
 
@@ -39,6 +39,8 @@ pub(crate) struct SchemeText {
 pub(crate) struct Case {
     provider: &'static Provider,
     pub(crate) scheme: SchemeText,
+    /// Whether it is judged by this scheme alone, and not by whatever its provider signs with.
+    named: bool,
     pub(crate) kind: String,
     pub(crate) request: Request,
     pub(crate) url: String,
@@ -51,7 +53,8 @@ pub(crate) fn cases() -> Vec<Case> {
         let schemes = schemes(provider);
         sample_types(provider).into_iter().flat_map(move |kind| {
             let signed = |scheme: &SchemeText| Case::signed(provider, kind, scheme);
-            schemes.iter().filter_map(signed).collect::<Vec<_>>()
+            let usual = Case::usual(provider, kind, &schemes);
+            schemes.iter().filter_map(signed).chain(usual).collect::<Vec<_>>()
         })
     };
     providers().flat_map(of).collect()
@@ -73,20 +76,33 @@ fn schemes(provider: &Provider) -> Vec<SchemeText> {
 }
 
 impl Case {
+    /// In that scheme, and judged by it alone.
     fn signed(provider: &'static Provider, kind: &str, scheme: &SchemeText) -> Option<Self> {
-        let made = scheme.asked_of(&sample(provider, Some(kind), "0197-flips", AT).unwrap());
+        let made = sample(provider, Some(kind), "0197-flips", AT).unwrap();
+        let case = Self { named: true, ..Self::new(provider, kind, scheme, &scheme.asked_of(&made))? };
+        case.is_valid().then_some(case)
+    }
+
+    /// As `send` sends it, and judged as the catcher does: by whichever scheme fits.
+    fn usual(provider: &'static Provider, kind: &str, schemes: &[SchemeText]) -> Option<Self> {
+        let made = sample(provider, Some(kind), "0197-flips", AT).unwrap();
+        let case = Self::new(provider, kind, schemes.first()?, &made)?;
+        let fits = case.judgement().scheme.filter(|_| case.is_valid())?;
+        Some(Self { scheme: schemes.iter().find(|scheme| scheme.id == fits)?.clone(), ..case })
+    }
+
+    fn new(provider: &'static Provider, kind: &str, scheme: &SchemeText, made: &Request) -> Option<Self> {
         let asked = provider.params.iter().filter(|param| param.name != "topic_arn");
         let params: Vec<_> = asked.map(|param| (param.name.clone(), "configured".to_owned())).collect();
-        let url = called(&made);
+        let url = called(made);
         // Standard Webhooks' signatures with a key pair are made with a private key; Discord's test key is one.
         let keyed =
             if scheme.id.ends_with("-ed25519") { hookmitt_verify::provider("discord")? } else { provider };
         let secret = test_secret(keyed).value;
         let by = SignBy { url: Some(&url), params: &params, ..SignBy::new(provider, secret.as_bytes(), AT) };
-        let request = sign(&by, &made).ok()?;
+        let request = sign(&by, made).ok()?;
         let (scheme, kind, url) = (scheme.clone(), kind.to_owned(), called(&request));
-        let case = Self { provider, scheme, kind, request, url, secret, params };
-        (case.verdict() == Verdict::Valid).then_some(case)
+        Some(Self { provider, scheme, named: false, kind, request, url, secret, params })
     }
 
     /// Its provider and scheme.
@@ -94,21 +110,26 @@ impl Case {
         format!("{} {}", self.provider.id, self.scheme.id)
     }
 
-    pub(crate) fn verdict(&self) -> Verdict {
+    /// Whether it is genuine.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.judgement().verdict == Verdict::Valid
+    }
+
+    fn judgement(&self) -> Judgement {
         let secrets = [Secret::new("test", self.secret)];
         let inquiry = Inquiry {
             request: &self.request,
             url: Some(&self.url),
             provider: Some(self.provider),
             generic: None,
-            scheme: Some(&self.scheme.id),
+            scheme: self.named.then_some(self.scheme.id.as_str()),
             secrets: &secrets,
             tolerance: None,
             at: AT,
             params: &self.params,
             published: None,
         };
-        judge(&inquiry).verdict
+        judge(&inquiry)
     }
 
     /// The parts of it that the scheme covers.
