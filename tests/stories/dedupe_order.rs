@@ -53,6 +53,8 @@ fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
         delivery_of: None,
         handshake_answer: None,
         arrival_key: None,
+        forwarded: None,
+        caught_up_by: None,
         parent: None,
         route: Route::Targets,
     }

@@ -287,6 +287,8 @@ fn arrival(source: i64, body: Vec<u8>) -> Arrival {
         delivery_of: None,
         handshake_answer: None,
         arrival_key: None,
+        forwarded: None,
+        caught_up_by: None,
         parent: None,
         route: Route::Nowhere,
     }

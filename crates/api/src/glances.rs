@@ -6,7 +6,7 @@ use std::{
 };
 
 use hookmitt_catch::Refusal;
-use hookmitt_engine::{Change, Engine, InboxError, Listed, Place};
+use hookmitt_engine::{Change, Engine, GapView, InboxError, Listed, Place};
 use hookmitt_event::{EventId, EventJson, Glance};
 use tokio::{
     sync::broadcast::{
@@ -48,6 +48,10 @@ pub(crate) struct Told {
     pub(crate) config: bool,
     /// Requests that were not taken.
     pub(crate) refused: Vec<Refusal>,
+    /// Tunnels that are otherwise than they were.
+    pub(crate) tunnels: BTreeSet<i64>,
+    /// Gaps that are over.
+    pub(crate) gaps: Vec<GapView>,
 }
 
 impl Glances {
@@ -94,6 +98,8 @@ impl Glances {
             Ok(Change::Event(id)) => drop(self.named.insert(id)),
             Ok(Change::Config) => (self.told.config, self.any) = (true, true),
             Ok(Change::Refused(refusal)) => self.told.refused.push(refusal),
+            Ok(Change::Tunnel(id)) => drop(self.told.tunnels.insert(id)),
+            Ok(Change::Gap(gap)) => self.told.gaps.push(*gap),
             Err(RecvError::Lagged(_)) => self.any = true,
             Err(RecvError::Closed) => return None,
         }

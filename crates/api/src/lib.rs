@@ -31,6 +31,7 @@ mod stats;
 mod targets;
 mod test_keys;
 mod token;
+mod tunnels;
 mod verdict;
 mod wanted;
 

@@ -63,8 +63,8 @@ impl From<&hookmitt_catch::Refusal> for RefusedJson {
     }
 }
 
-/// A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed, and
-/// `skipped` in a brief one.
+/// A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed,
+/// `tunnel` (one that is otherwise than it was), `gap` (one that is over), and `skipped` in a brief one.
 #[utoipa::path(get, path = "/api/live", params(Since), responses((status = 200, body = EventJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
 pub(crate) async fn live(
     State(engine): State<Arc<Engine>>,
@@ -176,6 +176,11 @@ impl Watcher {
                 self.push("refused", &RefusedJson::from(&refusal));
                 Ok(())
             }
+            Change::Tunnel(id) => self.tunnel(id).await,
+            Change::Gap(gap) => {
+                self.push("gap", &gap);
+                Ok(())
+            }
         }
     }
 
@@ -203,6 +208,10 @@ impl Watcher {
             self.push("config", &serde_json::json!({}));
         }
         told.refused.iter().for_each(|refusal| self.push("refused", &RefusedJson::from(refusal)));
+        for id in told.tunnels {
+            self.tunnel(id).await?;
+        }
+        told.gaps.iter().for_each(|gap| self.push("gap", gap));
         for row in glances.rows(&self.engine, &mut self.after).await? {
             self.push("event", &row);
         }
@@ -233,6 +242,15 @@ impl Watcher {
             delivery: DeliveryJson::from(&delivery),
         };
         self.push("delivery", &moved);
+        Ok(())
+    }
+
+    /// A tunnel as it is now. One that was removed meanwhile is told by `config`.
+    async fn tunnel(&mut self, id: i64) -> Result<(), Problem> {
+        match self.engine.tunnel(id).await {
+            Ok(tunnel) => self.push("tunnel", &tunnel),
+            Err(error) => tracing::debug!(%error, "a tunnel that changed can't be shown"),
+        }
         Ok(())
     }
 

@@ -63,9 +63,10 @@ impl From<InboxError> for Problem {
 
 fn status_of(error: &InboxError) -> StatusCode {
     match error {
-        InboxError::UnknownEvent(_) | InboxError::UnknownSource(_) | InboxError::UnknownTarget(_) => {
-            StatusCode::NOT_FOUND
-        }
+        InboxError::UnknownEvent(_)
+        | InboxError::UnknownSource(_)
+        | InboxError::UnknownTarget(_)
+        | InboxError::UnknownTunnel(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
         InboxError::SourceExists(_) | InboxError::TooManySources => StatusCode::CONFLICT,
         InboxError::Full | InboxError::Busy | InboxError::Overloaded | InboxError::Closed => {

@@ -14,7 +14,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     Problem, bytes, deliveries, doctor, document, events, fixtures, handshakes, listen, live, providers,
-    samples, secrets, session, session::Sessions, sources, stats, targets, test_keys, verdict,
+    samples, secrets, session, session::Sessions, sources, stats, targets, test_keys, tunnels, verdict,
 };
 
 /// The most bytes of a request: a set of fixtures is imported in pieces below this.
@@ -106,6 +106,11 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(targets::show, targets::change, targets::remove))
         .routes(routes!(targets::probe))
         .routes(routes!(targets::try_now))
+        .routes(routes!(tunnels::list, tunnels::add))
+        .routes(routes!(tunnels::show, tunnels::change, tunnels::remove))
+        .routes(routes!(tunnels::invite))
+        .routes(routes!(tunnels::gaps))
+        .routes(routes!(tunnels::between))
         .routes(routes!(providers::list))
         .routes(routes!(fixtures::export))
         .routes(routes!(fixtures::import))

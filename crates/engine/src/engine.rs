@@ -23,6 +23,7 @@ use crate::{
     published,
     refusals::Refusals,
     secrets::Secrets,
+    tunnels::Tunnels,
 };
 
 /// What an engine is opened with.
@@ -65,6 +66,7 @@ pub struct Engine {
     pub(crate) refusals: Refusals,
     pub(crate) couriers: Couriers,
     pub(crate) own: OwnAddresses,
+    pub(crate) tunnels: Tunnels,
     pub(crate) explaining: Arc<Explaining>,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
@@ -98,6 +100,7 @@ impl Engine {
             refusals: Refusals::default(),
             couriers: Couriers::default(),
             own: OwnAddresses::default(),
+            tunnels: Tunnels::default(),
             explaining: Arc::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),

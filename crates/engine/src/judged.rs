@@ -157,6 +157,8 @@ impl Known {
             browser,
             delivery_of: delivery_of(&request),
             arrival_key: None,
+            forwarded: None,
+            caught_up_by: None,
             parent: None,
             route,
             facts,

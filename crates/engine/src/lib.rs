@@ -26,6 +26,7 @@ mod secrets;
 mod sources;
 mod targets;
 mod test_key;
+mod tunnels;
 mod urls;
 
 pub use config::Config;
@@ -50,3 +51,6 @@ pub use secrets::SecretEntry;
 pub use sources::{AnswerChange, SourceChange, SourceView};
 pub use targets::{Probed, TargetChange};
 pub use test_key::{PublicHalf, TestKey};
+pub use tunnels::{
+    GapView, Invitation, RefusedCount, Trouble, TunnelChange, TunnelOrder, TunnelState, TunnelView, Waiting,
+};

@@ -4,6 +4,8 @@ use hookmitt_catch::Refusal;
 use hookmitt_event::{DeliveryId, EventId};
 use tokio::sync::broadcast;
 
+use crate::GapView;
+
 /// Something that changed.
 #[derive(Clone, Debug)]
 pub enum Change {
@@ -17,6 +19,10 @@ pub enum Change {
     Config,
     /// A request was not taken.
     Refused(Refusal),
+    /// A tunnel is otherwise than it was.
+    Tunnel(i64),
+    /// A gap of a tunnel is over.
+    Gap(Box<GapView>),
 }
 
 /// How far a watcher may fall behind before it is told to look for itself.

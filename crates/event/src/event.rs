@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cause, EventId, Request, Slug, Timestamp, Verdict};
+use crate::{Cause, EventId, HeaderLines, Request, Slug, Timestamp, Verdict};
 
 /// How an event came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
@@ -117,6 +117,8 @@ pub struct Event {
     pub url: String,
     /// The sender's address.
     pub remote: Option<String>,
+    /// The lines that a relay's trusted proxy added to the request's own. Only where one event is asked for.
+    pub forwarded: Option<HeaderLines>,
     /// What was read out of it.
     pub event_type: Option<String>,
     /// A short human subject.

@@ -76,6 +76,10 @@ pub struct EventJson {
     pub deleted_at: Option<Timestamp>,
     /// The most telling state of its deliveries.
     pub status: EventStatus,
+    /// The lines that a relay's trusted proxy added, as `headers`; only where one event is shown and there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<(String, crate::HeaderValueJson)>>)]
+    pub forwarded: Option<HeaderLines>,
     /// Its deliveries; only where one event is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliveries: Option<Vec<DeliveryJson>>,
@@ -123,6 +127,7 @@ impl EventJson {
             handshake: event.handshake.clone(),
             deleted_at: event.deleted_at,
             status,
+            forwarded: event.forwarded.clone(),
             deliveries: None,
             handshake_answer: event.handshake_answer.clone(),
             handshake_offer: None,

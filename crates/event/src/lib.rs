@@ -15,6 +15,7 @@ mod source;
 mod target;
 mod text;
 mod time;
+mod tunnel;
 mod verdict;
 
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead};
@@ -33,4 +34,5 @@ pub use source::{Answer, GenericScheme, OnDuplicate, OnInvalid, Slug, SlugError,
 pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind};
 pub use text::{Plain, PlainJson};
 pub use time::{Timestamp, TimestampError};
+pub use tunnel::{GapWhy, TunnelKind};
 pub use verdict::{Cause, Verdict};

@@ -1,8 +1,8 @@
 //! Stores one event: its row, its dedupe key and its deliveries, in one transaction.
 
 use hookmitt_event::{
-    Cause, DedupeKey, DeliveryId, EventId, Facts, HandshakeAnswer, OnDuplicate, Request, TargetId, Timestamp,
-    Verdict, Via,
+    Cause, DedupeKey, DeliveryId, EventId, Facts, HandshakeAnswer, HeaderLines, OnDuplicate, Request,
+    TargetId, Timestamp, Verdict, Via,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -57,6 +57,10 @@ pub struct Arrival {
     pub delivery_of: Option<DeliveryId>,
     /// Tunnel and sequence, or sync id: a re-send with the same adds no row.
     pub arrival_key: Option<Vec<u8>>,
+    /// The lines that a relay's trusted proxy added to the request's own.
+    pub forwarded: Option<HeaderLines>,
+    /// The tunnel whose open gap it was caught up from.
+    pub caught_up_by: Option<i64>,
     /// The event that it is an edit of.
     pub parent: Option<EventId>,
     /// Where it goes.
@@ -122,9 +126,14 @@ impl Inbox {
 }
 
 pub(crate) fn store(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stored, InboxError> {
-    if let Some(earlier) = arrived_before(batch.db, arrival)? {
-        return Ok(earlier);
+    match arrived_before(batch.db, arrival)? {
+        Some(earlier) => Ok(earlier),
+        None => store_new(batch, arrival),
     }
+}
+
+/// Stores what is known not to have arrived before.
+pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stored, InboxError> {
     let seq = batch.arriving.seq(batch.db)?;
     let size = arrival.request.body.len() + arrival.request.headers.as_wire().len() + ROW_OVERHEAD;
     batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
@@ -146,7 +155,7 @@ pub(crate) fn store(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stored, 
     Ok(Stored { id: arrival.id, seq, duplicate_of: first.map(|first| first.id), waiting, deliveries })
 }
 
-fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Option<Stored>, InboxError> {
+pub(crate) fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Option<Stored>, InboxError> {
     let Some(key) = &arrival.arrival_key else { return Ok(None) };
     const SQL: &str = "SELECT id, seq, duplicate_of FROM event WHERE arrival_key = ?1";
     let earlier = db.prepare_cached(SQL)?.query_row([key], |row| {
@@ -217,9 +226,9 @@ fn insert(
 ) -> Result<(), InboxError> {
     const SQL: &str = "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, provider, type, title,
         event_time, object, dedupe_key, duplicate_of, parent, arrival_key, handshake, causes, remote, url, method,
-        path, query, version, size, sha256, headers, body, handshake_answer)
+        path, query, version, size, sha256, headers, body, handshake_answer, forwarded)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
+        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)";
     let Arrival { request, facts, .. } = arrival;
     db.prepare_cached(SQL)?.execute(params![
         seq,
@@ -251,6 +260,7 @@ fn insert(
         &request.headers.as_wire()[..],
         &request.body[..],
         arrival.handshake_answer.as_ref().and_then(|answer| serde_json::to_string(answer).ok()),
+        arrival.forwarded.as_ref().map(|lines| &lines.as_wire()[..]),
     ])?;
     Ok(())
 }

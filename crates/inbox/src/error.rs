@@ -57,6 +57,9 @@ pub enum InboxError {
     /// No target has that id.
     #[error("no target {0}")]
     UnknownTarget(i64),
+    /// No tunnel has that id.
+    #[error("no tunnel {0}")]
+    UnknownTunnel(i64),
     /// SQLite finds the file damaged.
     #[error("the inbox is damaged: {0}")]
     Damaged(String),
@@ -82,6 +85,7 @@ impl Explain for InboxError {
             Self::SourceExists(_) => "source-exists",
             Self::TooManySources => "too-many-sources",
             Self::UnknownTarget(_) => "unknown-target",
+            Self::UnknownTunnel(_) => "unknown-tunnel",
             Self::Damaged(_) => "inbox-damaged",
             Self::Closed => "inbox-closed",
             Self::Sqlite(_) => "inbox-failed",
@@ -103,6 +107,7 @@ impl Explain for InboxError {
             Self::SourceExists(_) => "change it with `hookmitt source edit`",
             Self::TooManySources => "make the source by hand: `hookmitt source add SLUG`",
             Self::UnknownTarget(_) => "`hookmitt target list` shows them",
+            Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
             Self::Damaged(_) => "make a copy of the data directory, then start with another (--data-dir)",
             Self::Closed => return None,
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",

@@ -75,11 +75,15 @@ impl Inbox {
 }
 
 fn whole(db: &Connection, id: EventId) -> Result<Event, InboxError> {
-    let sql =
-        format!("SELECT {COLUMNS}, e.body FROM event e JOIN source s ON s.id = e.source WHERE e.id = ?1");
+    let sql = format!(
+        "SELECT {COLUMNS}, e.body, e.forwarded FROM event e JOIN source s ON s.id = e.source WHERE e.id = ?1"
+    );
     let found = db.prepare_cached(&sql)?.query_row([id.as_bytes()], |row| {
         let body: Vec<u8> = row.get(BODY)?;
-        read(row, Bytes::from(body))
+        let forwarded: Option<Vec<u8>> = row.get(BODY + 1)?;
+        let mut event = read(row, Bytes::from(body))?;
+        event.forwarded = forwarded.map(|lines| header_lines(lines, BODY + 1)).transpose()?;
+        Ok(event)
     });
     found.optional()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
 }
@@ -117,6 +121,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         causes: causes.map(|json| causes_of(&json)).transpose()?.unwrap_or_default(),
         deleted_at: rows::moment_or_null(row, 16)?,
         remote: row.get(17)?,
+        forwarded: None,
         size: row.get(23)?,
         sha256: row.get(24)?,
         request,
@@ -127,10 +132,12 @@ fn causes_of(json: &str) -> rusqlite::Result<Vec<Cause>> {
     serde_json::from_str(json).map_err(|_| rows::corrupt(15, "causes"))
 }
 
+fn header_lines(block: Vec<u8>, column: usize) -> rusqlite::Result<HeaderLines> {
+    HeaderLines::from_wire(Bytes::from(block)).map_err(|_| rows::corrupt(column, "header lines"))
+}
+
 fn request(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Request> {
-    let block: Vec<u8> = row.get(25)?;
-    let headers =
-        HeaderLines::from_wire(Bytes::from(block)).map_err(|_| rows::corrupt(25, "header lines"))?;
+    let headers = header_lines(row.get(25)?, 25)?;
     Ok(Request {
         method: row.get(19)?,
         path: row.get(20)?,

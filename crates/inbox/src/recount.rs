@@ -88,6 +88,8 @@ impl Story {
             delivery_of: None,
             handshake_answer: None,
             arrival_key: None,
+            forwarded: None,
+            caught_up_by: None,
             parent: None,
             route: Route::Targets,
         };

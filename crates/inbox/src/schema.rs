@@ -11,10 +11,11 @@ use rusqlite::Connection;
 use crate::InboxError;
 
 /// The migrations in order; the schema number is how many have run.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
+    include_str!("../../../migrations/0004_tunnel.sql"),
 ];
 
 /// How long a connection waits for another process before it gives up.
@@ -141,7 +142,7 @@ mod tests {
         let path = prepare(folder.path()).unwrap();
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = prepare(folder.path()).unwrap_err();
-        assert!(error.to_string().contains("has schema 99; this hookmitt knows up to 3"), "{error}");
+        assert!(error.to_string().contains("has schema 99; this hookmitt knows up to 4"), "{error}");
     }
 
     #[test]

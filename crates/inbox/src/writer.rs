@@ -90,6 +90,19 @@ impl Inbox {
         answer.await.map_err(|_| InboxError::Closed)?
     }
 
+    /// As [`write`](Self::write), in two waits: for a place in the queue, and for the commit. Whoever gets the first
+    /// answer before another call begins is written first.
+    pub(crate) async fn write_in_turn<T: Send + 'static>(
+        &self,
+        weight: usize,
+        work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
+    ) -> Result<oneshot::Receiver<Result<T, InboxError>>, InboxError> {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Task { work, weight, outcome: None, reply });
+        self.jobs.send(job).await.map_err(|_| InboxError::Closed)?;
+        Ok(answer)
+    }
+
     /// As [`write`](Self::write), but refuses where the queue is full: capture would rather answer 503 at once.
     /// `weight` is about how many bytes it writes.
     pub(crate) async fn write_now<T: Send + 'static>(

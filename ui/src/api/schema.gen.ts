@@ -280,6 +280,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gaps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The gaps of every tunnel that are over and after which events came in or were lost, newest first. */
+        get: operations["list_gaps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/import": {
         parameters: {
             query?: never;
@@ -322,8 +339,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed, and
-         *     `skipped` in a brief one.
+         * A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed,
+         *     `tunnel` (one that is otherwise than it was), `gap` (one that is over), and `skipped` in a brief one.
          */
         get: operations["live"];
         put?: never;
@@ -574,6 +591,77 @@ export interface paths {
         put?: never;
         /** Takes a target up again at once: one that was paused goes on, one where nobody answered is asked now. */
         post: operations["try_target"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tunnels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every tunnel, in the order in which they were added. */
+        get: operations["list_tunnels"];
+        put?: never;
+        /** Opens a tunnel with a token, joins one with an invitation, or takes a channel or a program for a way in. */
+        post: operations["add_tunnel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tunnels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One tunnel. */
+        get: operations["show_tunnel"];
+        put?: never;
+        post?: never;
+        /** Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched. */
+        delete: operations["remove_tunnel"];
+        options?: never;
+        head?: never;
+        /** Turns a tunnel off or on, or calls it otherwise: what is absent stays. */
+        patch: operations["change_tunnel"];
+        trace?: never;
+    };
+    "/api/tunnels/{id}/gaps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The times when a tunnel was not connected, newest first. */
+        get: operations["tunnel_gaps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tunnels/{id}/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes an invitation for one more device. It holds the tunnel's key, works once, and is not shown again. */
+        post: operations["invite_to_tunnel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -931,6 +1019,14 @@ export interface components {
              * @description When it happened, by the provider's clock.
              */
             event_time: string | null;
+            /** @description The lines that a relay's trusted proxy added, as `headers`; only where one event is shown and there are any. */
+            forwarded?: [
+                string,
+                string | {
+                    /** @description The bytes in standard base64. */
+                    base64: string;
+                }
+            ][] | null;
             glance?: components["schemas"]["Glance"] | null;
             /** @description The set-up request that this is. */
             handshake: string | null;
@@ -1116,6 +1212,63 @@ export interface components {
             /** @description Why it seems so. */
             why: string | null;
         };
+        /** @description A time when a tunnel was not connected. */
+        GapView: {
+            /**
+             * Format: int64
+             * @description How many events came in afterwards that had waited.
+             */
+            caught_up: number;
+            /**
+             * Format: int64
+             * @description The first event that was caught up.
+             */
+            first_seq: number | null;
+            /**
+             * Format: date-time
+             * @description When the connection was lost.
+             */
+            from: string;
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            id: number;
+            /** @description What the tunnel is called. */
+            label: string;
+            /**
+             * Format: int64
+             * @description The last.
+             */
+            last_seq: number | null;
+            /**
+             * Format: int64
+             * @description How many requests the relay had to refuse meanwhile.
+             */
+            lost: number;
+            /**
+             * Format: int64
+             * @description How long the catching up took.
+             */
+            took_ms: number | null;
+            /**
+             * Format: int64
+             * @description The tunnel's.
+             */
+            tunnel_id: number;
+            /**
+             * Format: date-time
+             * @description When it was there again; null while what waited is not all here.
+             */
+            until: string | null;
+            /** @description Why. */
+            why: components["schemas"]["GapWhy"];
+        };
+        /**
+         * @description Why a tunnel was not connected.
+         * @enum {string}
+         */
+        GapWhy: "asleep" | "network" | "relay" | "app_closed" | "off";
         /**
          * @description How a source without a catalogue provider signs and names its events.
          *
@@ -1241,6 +1394,16 @@ export interface components {
             /** @description What verification found, as of the time when it was first received. */
             verdict: components["schemas"]["Verdict"];
         };
+        /** @description What another device needs to take part in a tunnel. A secret. */
+        Invitation: {
+            /** @description One line of text, for `hookmitt tunnel join`. */
+            invite: string;
+            /**
+             * Format: date-time
+             * @description When it ends to work.
+             */
+            until: string;
+        };
         /** @description A page of something. */
         Items_DeliveryJson: {
             items: {
@@ -1301,6 +1464,14 @@ export interface components {
                  * @description When it happened, by the provider's clock.
                  */
                 event_time?: string | null;
+                /** @description The lines that a relay's trusted proxy added, as `headers`; only where one event is shown and there are any. */
+                forwarded?: [
+                    string,
+                    string | {
+                        /** @description The bytes in standard base64. */
+                        base64: string;
+                    }
+                ][] | null;
                 glance?: components["schemas"]["Glance"] | null;
                 /** @description The set-up request that this is. */
                 handshake?: string | null;
@@ -1385,6 +1556,62 @@ export interface components {
                 event_id: string;
                 /** @description A file name, safe on every system. */
                 name: string;
+            }[];
+            /** @description Where the next page begins; null at the end. */
+            next_cursor: string | null;
+        };
+        /** @description A page of something. */
+        Items_GapView: {
+            items: {
+                /**
+                 * Format: int64
+                 * @description How many events came in afterwards that had waited.
+                 */
+                caught_up: number;
+                /**
+                 * Format: int64
+                 * @description The first event that was caught up.
+                 */
+                first_seq?: number | null;
+                /**
+                 * Format: date-time
+                 * @description When the connection was lost.
+                 */
+                from: string;
+                /**
+                 * Format: int64
+                 * @description Its number.
+                 */
+                id: number;
+                /** @description What the tunnel is called. */
+                label: string;
+                /**
+                 * Format: int64
+                 * @description The last.
+                 */
+                last_seq?: number | null;
+                /**
+                 * Format: int64
+                 * @description How many requests the relay had to refuse meanwhile.
+                 */
+                lost: number;
+                /**
+                 * Format: int64
+                 * @description How long the catching up took.
+                 */
+                took_ms?: number | null;
+                /**
+                 * Format: int64
+                 * @description The tunnel's.
+                 */
+                tunnel_id: number;
+                /**
+                 * Format: date-time
+                 * @description When it was there again; null while what waited is not all here.
+                 */
+                until?: string | null;
+                /** @description Why. */
+                why: components["schemas"]["GapWhy"];
             }[];
             /** @description Where the next page begins; null at the end. */
             next_cursor: string | null;
@@ -1529,6 +1756,71 @@ export interface components {
                 /** Format: int64 */
                 timeout_ms: number;
                 url: string;
+            }[];
+            /** @description Where the next page begins; null at the end. */
+            next_cursor: string | null;
+        };
+        /** @description A page of something. */
+        Items_TunnelView: {
+            items: {
+                /**
+                 * Format: date-time
+                 * @description When it was added.
+                 */
+                created_at: string;
+                /** @description Whether it is wanted. */
+                enabled: boolean;
+                error?: components["schemas"]["Trouble"] | null;
+                gap?: components["schemas"]["GapView"] | null;
+                /** @description The other side, for people: `relay.acme.dev`. */
+                host: string;
+                /**
+                 * Format: int64
+                 * @description Its number.
+                 */
+                id: number;
+                /** @description What makes it. */
+                kind: components["schemas"]["TunnelKind"];
+                /** @description What people call it. */
+                label: string;
+                /**
+                 * Format: date-time
+                 * @description When its newest event was received.
+                 */
+                last_event_at?: string | null;
+                /** @description Its public URL; `/<source>` follows. */
+                public_url?: string | null;
+                /** @description What the relay had to refuse. */
+                refused: components["schemas"]["RefusedCount"];
+                /** @description The relay's URL. */
+                relay?: string | null;
+                /**
+                 * Format: int64
+                 * @description How long a question to the other side takes, there and back.
+                 */
+                rtt_ms?: number | null;
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
+                since: string;
+                /** @description How it is. */
+                state: components["schemas"]["TunnelState"];
+                /**
+                 * Format: int64
+                 * @description How many events are here on their way into the inbox.
+                 */
+                to_acknowledge: number;
+                /** @description Its name at the relay. */
+                tunnel?: string | null;
+                /**
+                 * Format: int64
+                 * @description How many requests named a source that there is none of.
+                 */
+                unknown: number;
+                /** @description What waits at the relay, as far as it was told. */
+                waiting: components["schemas"]["Waiting"];
+                why?: components["schemas"]["GapWhy"] | null;
             }[];
             /** @description Where the next page begins; null at the end. */
             next_cursor: string | null;
@@ -1688,6 +1980,19 @@ export interface components {
              * @description Its place, from 1.
              */
             place: number;
+        };
+        /** @description What a relay had to refuse. */
+        RefusedCount: {
+            /**
+             * Format: int64
+             * @description How many requests since the tunnel was made.
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description The last time.
+             */
+            last_at: string | null;
         };
         /** @description A request that was not taken. */
         RefusedJson: {
@@ -1963,6 +2268,111 @@ export interface components {
         Token: {
             token: string;
         };
+        /** @description What is wrong, and what to do. */
+        Trouble: {
+            /** @description A stable name. */
+            code: string;
+            /** @description The next step. */
+            hint: string | null;
+            /** @description What happened. */
+            message: string;
+        };
+        /** @description A change to a tunnel: what is absent stays. */
+        TunnelChange: {
+            /** @description Whether it is wanted. */
+            enabled?: boolean | null;
+            /** @description What people call it. */
+            label?: string | null;
+        };
+        /**
+         * @description What makes a tunnel.
+         * @enum {string}
+         */
+        TunnelKind: "relay" | "smee" | "cloudflared" | "ngrok";
+        /** @description A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source. */
+        TunnelOrder: {
+            /** @description An invitation to a teammate's tunnel, instead of relay and token. */
+            invite?: string | null;
+            kind?: components["schemas"]["TunnelKind"] | null;
+            /** @description What people call it; its name at the relay without. */
+            label?: string | null;
+            /** @description The name that is wanted at the relay; an unguessable one without. */
+            name?: string | null;
+            /** @description The relay's URL. */
+            relay?: string | null;
+            /** @description The source that a channel or program serves. */
+            source?: string | null;
+            /** @description A token that the relay gave out. */
+            token?: string | null;
+            /** @description The URL of a channel. */
+            url?: string | null;
+        };
+        /**
+         * @description How a tunnel is.
+         * @enum {string}
+         */
+        TunnelState: "connected" | "connecting" | "offline" | "refused" | "off" | "limited";
+        /** @description A tunnel as it is shown. */
+        TunnelView: {
+            /**
+             * Format: date-time
+             * @description When it was added.
+             */
+            created_at: string;
+            /** @description Whether it is wanted. */
+            enabled: boolean;
+            error: components["schemas"]["Trouble"] | null;
+            gap: components["schemas"]["GapView"] | null;
+            /** @description The other side, for people: `relay.acme.dev`. */
+            host: string;
+            /**
+             * Format: int64
+             * @description Its number.
+             */
+            id: number;
+            /** @description What makes it. */
+            kind: components["schemas"]["TunnelKind"];
+            /** @description What people call it. */
+            label: string;
+            /**
+             * Format: date-time
+             * @description When its newest event was received.
+             */
+            last_event_at: string | null;
+            /** @description Its public URL; `/<source>` follows. */
+            public_url: string | null;
+            /** @description What the relay had to refuse. */
+            refused: components["schemas"]["RefusedCount"];
+            /** @description The relay's URL. */
+            relay: string | null;
+            /**
+             * Format: int64
+             * @description How long a question to the other side takes, there and back.
+             */
+            rtt_ms: number | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
+            /** @description How it is. */
+            state: components["schemas"]["TunnelState"];
+            /**
+             * Format: int64
+             * @description How many events are here on their way into the inbox.
+             */
+            to_acknowledge: number;
+            /** @description Its name at the relay. */
+            tunnel: string | null;
+            /**
+             * Format: int64
+             * @description How many requests named a source that there is none of.
+             */
+            unknown: number;
+            /** @description What waits at the relay, as far as it was told. */
+            waiting: components["schemas"]["Waiting"];
+            why: components["schemas"]["GapWhy"] | null;
+        };
         /** @description Where providers post. */
         Urls: {
             /** @description The capture port, by each address; empty where this process has none. */
@@ -2022,6 +2432,24 @@ export interface components {
              * @description With a delivery that is held up: its target is paused, or nobody answers there.
              */
             waiting: number;
+        };
+        /** @description What waits at a relay. */
+        Waiting: {
+            /**
+             * Format: int64
+             * @description Their bytes.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description How many events.
+             */
+            letters: number;
+            /**
+             * Format: date-time
+             * @description When the oldest was received.
+             */
+            oldest_at: string | null;
         };
     };
     responses: never;
@@ -2617,6 +3045,40 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_gaps: {
+        parameters: {
+            query?: {
+                /** @description Those that ended then or later, RFC 3339. */
+                since?: string;
+                /** @description Those that ended before, RFC 3339. */
+                until?: string;
+                /** @description 1 to 1000; 100 without. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_GapView"];
+                };
+            };
+            400: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3368,6 +3830,248 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_tunnels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_TunnelView"];
+                };
+            };
+        };
+    };
+    add_tunnel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TunnelOrder"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TunnelView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    show_tunnel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TunnelView"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_tunnel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    change_tunnel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TunnelChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TunnelView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tunnel_gaps: {
+        parameters: {
+            query?: {
+                /** @description Where the page begins. */
+                cursor?: number;
+                /** @description 1 to 1000; 100 without. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_GapView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    invite_to_tunnel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Invitation"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,132 @@
+//! Tunnels: added, joined, shown, turned off and on, removed; and the times when they were not connected.
+
+use std::sync::Arc;
+
+use axum::{Json, extract::State, http::StatusCode};
+use hookmitt_engine::{Engine, GapView, Invitation, TunnelChange, TunnelOrder, TunnelView};
+use hookmitt_event::Timestamp;
+use serde::Deserialize;
+
+use crate::{
+    Problem,
+    events::Items,
+    input::{Asked, Body, Path},
+};
+
+/// Every tunnel, in the order in which they were added.
+#[utoipa::path(get, operation_id = "list_tunnels", path = "/api/tunnels", responses((status = 200, body = Items<TunnelView>)))]
+pub(crate) async fn list(State(engine): State<Arc<Engine>>) -> Result<Json<Items<TunnelView>>, Problem> {
+    Ok(Items::all(engine.tunnels().await?))
+}
+
+/// Opens a tunnel with a token, joins one with an invitation, or takes a channel or a program for a way in.
+#[utoipa::path(post, operation_id = "add_tunnel", path = "/api/tunnels", request_body = TunnelOrder, responses((status = 201, body = TunnelView), (status = 400, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
+pub(crate) async fn add(
+    State(engine): State<Arc<Engine>>,
+    Body(order): Body<TunnelOrder>,
+) -> Result<(StatusCode, Json<TunnelView>), Problem> {
+    Ok((StatusCode::CREATED, Json(engine.add_tunnel(order).await?)))
+}
+
+/// One tunnel.
+#[utoipa::path(get, operation_id = "show_tunnel", path = "/api/tunnels/{id}", params(("id" = i64, Path)), responses((status = 200, body = TunnelView), (status = 404, body = Problem)))]
+pub(crate) async fn show(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<TunnelView>, Problem> {
+    Ok(Json(engine.tunnel(number(&id)?).await?))
+}
+
+/// Turns a tunnel off or on, or calls it otherwise: what is absent stays.
+#[utoipa::path(patch, operation_id = "change_tunnel", path = "/api/tunnels/{id}", params(("id" = i64, Path)), request_body = TunnelChange, responses((status = 200, body = TunnelView), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn change(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+    Body(change): Body<TunnelChange>,
+) -> Result<Json<TunnelView>, Problem> {
+    Ok(Json(engine.change_tunnel(number(&id)?, change).await?))
+}
+
+/// Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched.
+#[utoipa::path(delete, operation_id = "remove_tunnel", path = "/api/tunnels/{id}", params(("id" = i64, Path)), responses((status = 204), (status = 404, body = Problem)))]
+pub(crate) async fn remove(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    engine.remove_tunnel(number(&id)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Makes an invitation for one more device. It holds the tunnel's key, works once, and is not shown again.
+#[utoipa::path(post, operation_id = "invite_to_tunnel", path = "/api/tunnels/{id}/invite", params(("id" = i64, Path)), responses((status = 200, body = Invitation), (status = 404, body = Problem), (status = 409, body = Problem)))]
+pub(crate) async fn invite(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<Invitation>, Problem> {
+    Ok(Json(engine.invite_to_tunnel(number(&id)?).await?))
+}
+
+/// Which page of a tunnel's gaps.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct GapsPage {
+    /// Where the page begins.
+    cursor: Option<i64>,
+    /// 1 to 1000; 100 without.
+    limit: Option<usize>,
+}
+
+/// The times when a tunnel was not connected, newest first.
+#[utoipa::path(get, operation_id = "tunnel_gaps", path = "/api/tunnels/{id}/gaps", params(("id" = i64, Path), GapsPage), responses((status = 200, body = Items<GapView>), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn gaps(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+    Asked(asked): Asked<GapsPage>,
+) -> Result<Json<Items<GapView>>, Problem> {
+    let page = engine.tunnel_gaps(number(&id)?, asked.cursor, limit(asked.limit)?).await?;
+    let items = page.items.into_iter().map(GapView::from).collect();
+    Ok(Json(Items { items, next_cursor: page.next.map(|next| next.to_string()) }))
+}
+
+/// Which gaps of all tunnels.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct GapsBetween {
+    /// Those that ended then or later, RFC 3339.
+    since: Option<String>,
+    /// Those that ended before, RFC 3339.
+    until: Option<String>,
+    /// 1 to 1000; 100 without.
+    limit: Option<usize>,
+}
+
+/// The gaps of every tunnel that are over and after which events came in or were lost, newest first.
+#[utoipa::path(get, operation_id = "list_gaps", path = "/api/gaps", params(GapsBetween), responses((status = 200, body = Items<GapView>), (status = 400, body = Problem)))]
+pub(crate) async fn between(
+    State(engine): State<Arc<Engine>>,
+    Asked(asked): Asked<GapsBetween>,
+) -> Result<Json<Items<GapView>>, Problem> {
+    let moment = |text: Option<String>| -> Result<Option<Timestamp>, Problem> {
+        let parsed = text.as_deref().map(str::parse::<Timestamp>).transpose();
+        parsed.map_err(|error| Problem::bad_input(error.to_string(), "such as 2026-01-31T12:00:00Z"))
+    };
+    let (since, until) = (moment(asked.since)?, moment(asked.until)?);
+    let found = engine.inbox().gaps_between(since, until, limit(asked.limit)?).await?;
+    Ok(Items::all(found.into_iter().map(GapView::from)))
+}
+
+fn limit(asked: Option<usize>) -> Result<usize, Problem> {
+    match asked.unwrap_or(100) {
+        limit @ 1..=1_000 => Ok(limit),
+        other => {
+            Err(Problem::bad_input(format!("a page can't hold {other} gaps"), "use a limit from 1 to 1000"))
+        }
+    }
+}
+
+fn number(text: &str) -> Result<i64, Problem> {
+    text.parse()
+        .map_err(|_| Problem::bad_input("that is no tunnel's id", "`hookmitt tunnel list` shows them"))
+}

@@ -1,0 +1,177 @@
+//! The times when a tunnel was not connected, and what came of each.
+
+use std::time::Duration;
+
+use hookmitt_event::{GapWhy, Timestamp};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{Inbox, InboxError, rows};
+
+/// A gap that is shorter, and in which nothing came, is not worth a line.
+const TRIVIAL_US: i64 = 5_000_000;
+
+/// A time when a tunnel was not connected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Its number.
+    pub id: i64,
+    /// The tunnel's.
+    pub tunnel: i64,
+    /// What the tunnel is called.
+    pub label: String,
+    /// When the connection was lost.
+    pub from: Timestamp,
+    /// When it was there again; none while what waited is not all here.
+    pub until: Option<Timestamp>,
+    /// Why.
+    pub why: GapWhy,
+    /// How many events came in afterwards that had waited.
+    pub caught_up: u64,
+    /// How many requests the relay had to refuse meanwhile.
+    pub lost: u64,
+    /// How long the catching up took.
+    pub took: Option<Duration>,
+    /// The first event that was caught up.
+    pub first_seq: Option<i64>,
+    /// The last.
+    pub last_seq: Option<i64>,
+}
+
+/// Some gaps, newest first, and where the older ones begin.
+#[derive(Clone, Debug)]
+pub struct GapPage {
+    /// Newest first.
+    pub items: Vec<Gap>,
+    /// Give this back for older ones; none at the end.
+    pub next: Option<i64>,
+}
+
+const SELECT: &str =
+    "SELECT g.id, g.tunnel, t.label, g.began_at, g.ended_at, g.why, g.caught_up, g.lost, g.took,
+    g.first_seq, g.last_seq FROM tunnel_gap g JOIN tunnel t ON t.id = g.tunnel";
+
+impl Inbox {
+    /// Opens a gap of a tunnel that was connected until `from`; one that is open already goes on.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn open_gap(&self, tunnel: i64, from: Timestamp, why: GapWhy) -> Result<(), InboxError> {
+        const OPEN: &str =
+            "INSERT INTO tunnel_gap (tunnel, began_at, why) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        const UNTIL: &str = "UPDATE tunnel SET connected_until = ?2 WHERE id = ?1";
+        self.write(move |batch| {
+            let opened =
+                batch.db.prepare_cached(OPEN)?.execute(params![tunnel, from.as_micros(), why as i64])?;
+            if opened == 1 {
+                batch.db.prepare_cached(UNTIL)?.execute(params![tunnel, from.as_micros()])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Closes the open gap of a tunnel, now that everything that waited is here. Answers it, unless it was not worth
+    /// keeping.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn close_gap(
+        &self,
+        tunnel: i64,
+        until: Timestamp,
+        took: Duration,
+    ) -> Result<Option<Gap>, InboxError> {
+        const TRIVIAL: &str =
+            "DELETE FROM tunnel_gap WHERE tunnel = ?1 AND ended_at IS NULL AND caught_up = 0
+            AND lost = 0 AND ?2 - began_at < ?3";
+        const CLOSE: &str = "UPDATE tunnel_gap SET ended_at = max(?2, began_at), took = ?3
+            WHERE tunnel = ?1 AND ended_at IS NULL RETURNING id";
+        let took = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
+        self.write(move |batch| {
+            let db = batch.db;
+            db.prepare_cached(TRIVIAL)?.execute(params![tunnel, until.as_micros(), TRIVIAL_US])?;
+            let closed = db
+                .prepare_cached(CLOSE)?
+                .query_row(params![tunnel, until.as_micros(), took], |row| row.get::<_, i64>(0));
+            let Some(id) = closed.optional()? else { return Ok(None) };
+            let sql = format!("{SELECT} WHERE g.id = ?1");
+            Ok(db.prepare_cached(&sql)?.query_row([id], gap).optional()?)
+        })
+        .await
+    }
+
+    /// A tunnel's gaps, newest first, from below the number `cursor`.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn gaps(&self, tunnel: i64, cursor: Option<i64>, limit: usize) -> Result<GapPage, InboxError> {
+        let below = cursor.unwrap_or(i64::MAX);
+        let sql = format!("{SELECT} WHERE g.tunnel = ?1 AND g.id < ?2 ORDER BY g.id DESC LIMIT ?3");
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(&sql)?;
+                let found = select.query_map(params![tunnel, below, limit + 1], gap)?;
+                Ok(page(found.collect::<Result<_, _>>()?, limit))
+            })
+            .await
+    }
+
+    /// The gaps of every tunnel that ended in a time and in which something came, newest first.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn gaps_between(
+        &self,
+        since: Option<Timestamp>,
+        until: Option<Timestamp>,
+        limit: usize,
+    ) -> Result<Vec<Gap>, InboxError> {
+        let since = since.map_or(i64::MIN, Timestamp::as_micros);
+        let until = until.map_or(i64::MAX, Timestamp::as_micros);
+        let sql = format!(
+            "{SELECT} WHERE g.ended_at >= ?1 AND g.ended_at < ?2 AND (g.caught_up > 0 OR g.lost > 0)
+            ORDER BY g.ended_at DESC LIMIT ?3"
+        );
+        self.readers
+            .read(move |db| {
+                let mut select = db.prepare_cached(&sql)?;
+                let found = select.query_map(params![since, until, limit], gap)?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+}
+
+/// Counts requests as lost in a tunnel's open gap, where it has one.
+pub(crate) fn lose(db: &Connection, tunnel: i64, count: u64) -> Result<(), InboxError> {
+    const SQL: &str = "UPDATE tunnel_gap SET lost = lost + ?2 WHERE tunnel = ?1 AND ended_at IS NULL";
+    if count > 0 {
+        db.prepare_cached(SQL)?.execute(params![tunnel, count])?;
+    }
+    Ok(())
+}
+
+fn page(mut items: Vec<Gap>, limit: usize) -> GapPage {
+    let more = items.len() > limit;
+    items.truncate(limit);
+    let next = items.last().filter(|_| more).map(|gap| gap.id);
+    GapPage { items, next }
+}
+
+fn gap(row: &Row<'_>) -> rusqlite::Result<Gap> {
+    let why: usize = row.get(5)?;
+    let took: Option<u64> = row.get(8)?;
+    Ok(Gap {
+        id: row.get(0)?,
+        tunnel: row.get(1)?,
+        label: row.get(2)?,
+        from: rows::moment(row, 3)?,
+        until: rows::moment_or_null(row, 4)?,
+        why: *GapWhy::ALL.get(why).ok_or_else(|| rows::corrupt(5, "reason"))?,
+        caught_up: row.get(6)?,
+        lost: row.get(7)?,
+        took: took.map(Duration::from_micros),
+        first_seq: row.get(9)?,
+        last_seq: row.get(10)?,
+    })
+}

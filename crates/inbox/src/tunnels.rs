@@ -1,0 +1,205 @@
+//! The tunnels, and what is known of each while nobody is connected.
+
+use hookmitt_event::{Timestamp, TunnelKind};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use crate::{Inbox, InboxError, gaps, rows, sources::configured};
+
+/// A tunnel to be kept.
+#[derive(Clone, Debug)]
+pub struct NewTunnel {
+    /// What makes it.
+    pub kind: TunnelKind,
+    /// What people call it.
+    pub label: String,
+    /// Its name at the relay.
+    pub name: Option<String>,
+    /// The relay's URL.
+    pub url: Option<String>,
+    /// What its keys go by in the vault.
+    pub keys: Option<String>,
+    /// The only source that it serves, where it serves one.
+    pub source: Option<String>,
+    /// Its public URL.
+    pub public_url: Option<String>,
+}
+
+/// A tunnel as the inbox holds it. Its keys live in the vault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptTunnel {
+    /// Its row.
+    pub id: i64,
+    /// What makes it.
+    pub kind: TunnelKind,
+    /// What people call it.
+    pub label: String,
+    /// Its name at the relay.
+    pub name: Option<String>,
+    /// The relay's URL.
+    pub url: Option<String>,
+    /// What its keys go by in the vault.
+    pub keys: Option<String>,
+    /// The only source that it serves, where it serves one.
+    pub source: Option<String>,
+    /// Its public URL, as it was told last.
+    pub public_url: Option<String>,
+    /// Whether it is wanted.
+    pub enabled: bool,
+    /// When it was added.
+    pub created_at: Timestamp,
+    /// Until when it was surely connected; none where it never was.
+    pub connected_until: Option<Timestamp>,
+    /// What it was told last by the relay.
+    pub told: Told,
+    /// When its newest event was received.
+    pub last_event_at: Option<Timestamp>,
+}
+
+/// What a relay counts of a tunnel beside its letters. The counts only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Requests that it had to refuse.
+    pub refused: u64,
+    /// The last time.
+    pub refused_at: Option<Timestamp>,
+    /// Requests for sources that there are none of.
+    pub unknown: u64,
+}
+
+const SELECT: &str = "SELECT id, kind, label, name, url, keys, source, public_url, enabled, created_at,
+    connected_until, refused, refused_at, unknown, last_event_at FROM tunnel WHERE removed_at IS NULL";
+
+impl Inbox {
+    /// Every tunnel, in the order in which they were added.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn tunnels(&self) -> Result<Vec<KeptTunnel>, InboxError> {
+        self.readers
+            .read(|db| {
+                let mut select = db.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
+                let found = select.query_map([], tunnel)?;
+                Ok(found.collect::<Result<_, _>>()?)
+            })
+            .await
+    }
+
+    /// One tunnel.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownTunnel`].
+    pub async fn tunnel(&self, id: i64) -> Result<KeptTunnel, InboxError> {
+        self.readers.read(move |db| find(db, id)).await
+    }
+
+    /// Keeps a tunnel.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn add_tunnel(&self, new: NewTunnel, now: Timestamp) -> Result<KeptTunnel, InboxError> {
+        const SQL: &str =
+            "INSERT INTO tunnel (kind, label, name, url, keys, source, public_url, enabled, created_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8) RETURNING id";
+        self.write(move |batch| {
+            let NewTunnel { kind, label, name, url, keys, source, public_url } = &new;
+            let values = params![*kind as i64, label, name, url, keys, source, public_url, now.as_micros()];
+            let id = batch.db.prepare_cached(SQL)?.query_row(values, |row| row.get(0))?;
+            configured(batch.db)?;
+            find(batch.db, id)
+        })
+        .await
+    }
+
+    /// Calls a tunnel otherwise, turns it on or off.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownTunnel`].
+    pub async fn set_tunnel(&self, id: i64, label: String, enabled: bool) -> Result<KeptTunnel, InboxError> {
+        const SQL: &str = "UPDATE tunnel SET label = ?2, enabled = ?3 WHERE id = ?1 AND removed_at IS NULL";
+        self.write(move |batch| {
+            batch.db.prepare_cached(SQL)?.execute(params![id, label, enabled])?;
+            configured(batch.db)?;
+            find(batch.db, id)
+        })
+        .await
+    }
+
+    /// Forgets a tunnel.
+    ///
+    /// # Errors
+    /// [`InboxError::UnknownTunnel`].
+    pub async fn remove_tunnel(&self, id: i64, now: Timestamp) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE tunnel SET removed_at = ?2 WHERE id = ?1 AND removed_at IS NULL";
+        self.write(move |batch| {
+            configured(batch.db)?;
+            match batch.db.prepare_cached(SQL)?.execute(params![id, now.as_micros()])? {
+                0 => Err(InboxError::UnknownTunnel(id)),
+                _ => Ok(()),
+            }
+        })
+        .await
+    }
+
+    /// Notes that a tunnel is connected: until when at least, where its public URL is, and what the relay tells. What
+    /// it refused since it told last, while a gap was open, is lost in that gap.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn tunnel_connected(
+        &self,
+        id: i64,
+        until: Timestamp,
+        public_url: Option<String>,
+        told: Told,
+        last_event_at: Option<Timestamp>,
+    ) -> Result<(), InboxError> {
+        const BEFORE: &str = "SELECT refused FROM tunnel WHERE id = ?1";
+        const SQL: &str = "UPDATE tunnel SET connected_until = max(?2, coalesce(connected_until, ?2)),
+            public_url = coalesce(?3, public_url), refused = ?4, refused_at = ?5, unknown = ?6,
+            last_event_at = coalesce(?7, last_event_at) WHERE id = ?1";
+        self.write(move |batch| {
+            let before = batch.db.prepare_cached(BEFORE)?.query_row([id], |row| row.get::<_, u64>(0));
+            let grown = before.optional()?.map_or(0, |before| told.refused.saturating_sub(before));
+            gaps::lose(batch.db, id, grown)?;
+            batch.db.prepare_cached(SQL)?.execute(params![
+                id,
+                until.as_micros(),
+                public_url,
+                told.refused,
+                told.refused_at.map(Timestamp::as_micros),
+                told.unknown,
+                last_event_at.map(Timestamp::as_micros),
+            ])?;
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn find(db: &Connection, id: i64) -> Result<KeptTunnel, InboxError> {
+    let found = db.prepare_cached(&format!("{SELECT} AND id = ?1"))?.query_row([id], tunnel);
+    found.optional()?.ok_or(InboxError::UnknownTunnel(id))
+}
+
+fn tunnel(row: &Row<'_>) -> rusqlite::Result<KeptTunnel> {
+    let kind: usize = row.get(1)?;
+    Ok(KeptTunnel {
+        id: row.get(0)?,
+        kind: *TunnelKind::ALL.get(kind).ok_or_else(|| rows::corrupt(1, "kind of tunnel"))?,
+        label: row.get(2)?,
+        name: row.get(3)?,
+        url: row.get(4)?,
+        keys: row.get(5)?,
+        source: row.get(6)?,
+        public_url: row.get(7)?,
+        enabled: row.get(8)?,
+        created_at: rows::moment(row, 9)?,
+        connected_until: rows::moment_or_null(row, 10)?,
+        told: Told {
+            refused: row.get(11)?,
+            refused_at: rows::moment_or_null(row, 12)?,
+            unknown: row.get(13)?,
+        },
+        last_event_at: rows::moment_or_null(row, 14)?,
+    })
+}
