@@ -15,6 +15,7 @@ mod stories {
     mod cli;
     mod cli_exits;
     mod cli_output;
+    mod confirm;
     mod dedupe;
     mod dedupe_judged;
     mod dedupe_order;

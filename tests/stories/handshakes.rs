@@ -27,7 +27,8 @@ fn asked(row: &Row) -> Request {
     }
 }
 
-async fn send(app: &App, source: &str, asked: &Request) -> Reply {
+/// Posts a request to a source, byte for byte.
+pub(crate) async fn send(app: &App, source: &str, asked: &Request) -> Reply {
     let lines: Vec<_> = asked
         .headers
         .iter()

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use bytes::Bytes;
 use hookmitt_api::{Door, Host, HostOptions};
-use hookmitt_engine::StoreChoice;
+use hookmitt_engine::{Network, StoreChoice};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -41,11 +41,21 @@ impl App {
 
     /// Starts one on a folder that may hold an inbox already.
     pub async fn start_on(folder: TempDir) -> Self {
+        Self::start_with(folder, Network::default()).await
+    }
+
+    /// Starts one that reaches the providers' hosts there.
+    pub async fn start_reaching(network: Network) -> Self {
+        Self::start_with(tempfile::tempdir().expect("a temporary folder"), network).await
+    }
+
+    async fn start_with(folder: TempDir, network: Network) -> Self {
         let options = HostOptions {
             data_dir: folder.path().to_owned(),
             api_port: Some(0),
             pages: Some(hookmitt_web::router()),
             secrets: Some(StoreChoice::File),
+            network,
             ..HostOptions::default()
         };
         let host = Host::start(options).await.expect("hookmitt starts");

@@ -9,6 +9,7 @@ mod desk;
 mod live;
 mod local_server;
 mod process;
+mod provider_host;
 #[cfg(target_os = "linux")]
 mod screen;
 mod sdk;
@@ -31,6 +32,7 @@ pub use desk::{Desk, binary};
 pub use live::Live;
 pub use local_server::{Answer, LocalServer, Seen};
 pub use process::{Process, Ran};
+pub use provider_host::ProviderHost;
 #[cfg(target_os = "linux")]
 pub use screen::Screen;
 pub use sdk::{MORE_SDKS, Peer, Receiver, SDKS, report};

@@ -26,6 +26,8 @@ pub struct HostOptions {
     pub token_file: Option<PathBuf>,
     /// Where secrets may be kept; where `HOOKMITT_KEYRING` says, without.
     pub secrets: Option<StoreChoice>,
+    /// How the hosts of providers are reached.
+    pub network: Network,
 }
 
 /// A running hookmitt.
@@ -46,11 +48,10 @@ impl Host {
     pub async fn start(options: HostOptions) -> Result<Self, StartError> {
         let capture = bind(options.host.as_deref(), options.port)?;
         let api = options.api_port.map(|port| bind(None, port)).transpose()?;
+        let network = options.network;
         let resources = match options.secrets {
-            Some(secrets) => {
-                Resources { data_dir: options.data_dir.clone(), secrets, network: Network::default() }
-            }
-            None => Resources::of(&options.data_dir)?,
+            Some(secrets) => Resources { data_dir: options.data_dir.clone(), secrets, network },
+            None => Resources { network, ..Resources::of(&options.data_dir)? },
         };
         let engine = Engine::open(resources).await?;
         let addresses = api.as_ref().map(Bound::addresses).unwrap_or_default();

@@ -33,7 +33,7 @@ pub struct Resources {
     pub data_dir: PathBuf,
     /// Where secrets may be kept.
     pub secrets: StoreChoice,
-    /// How the hosts are reached that publish providers' keys.
+    /// How the hosts of providers are reached, which publish keys and take confirmations.
     pub network: Network,
 }
 
@@ -60,6 +60,9 @@ pub struct Engine {
     pub(crate) inbox: Inbox,
     pub(crate) secrets: Secrets,
     pub(crate) keys: KeyStore,
+    pub(crate) network: Network,
+    /// Held while a set-up request is confirmed: two clicks are one call.
+    pub(crate) confirming: Mutex<()>,
     config: ArcSwap<Config>,
     reloading: Mutex<()>,
     pub(crate) live: Live,
@@ -86,7 +89,7 @@ impl Engine {
         let Resources { data_dir, secrets, network } = resources;
         let inbox = Inbox::open(&data_dir)?;
         let secrets = Secrets::open(&data_dir, secrets).await?;
-        let (keys, fetching) = published::open(&data_dir, network);
+        let (keys, fetching) = published::open(&data_dir, network.clone());
         let engine = Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             ownership: Ownership::new(&data_dir),
@@ -94,6 +97,8 @@ impl Engine {
             inbox,
             secrets,
             keys,
+            network,
+            confirming: Mutex::default(),
             config: ArcSwap::default(),
             reloading: Mutex::default(),
             live: Live::new(),

@@ -64,6 +64,9 @@ pub enum EngineError {
     /// A set-up request was to be confirmed whose signature was not found valid.
     #[error("#{0} is not known to be genuine, so its URL is not called")]
     NotGenuine(i64),
+    /// A set-up request was to be confirmed a second time.
+    #[error("#{0} is confirmed already")]
+    AlreadyConfirmed(i64),
     /// The URL that a set-up request wants called is somebody else's.
     #[error("its URL is not called: {0}")]
     ConfirmUrl(String),
@@ -107,6 +110,7 @@ impl Explain for EngineError {
             Self::DeliversNoSecret(_) => "no-delivered-secret",
             Self::NothingToConfirm(_) => "nothing-to-confirm",
             Self::NotGenuine(_) => "not-genuine",
+            Self::AlreadyConfirmed(_) => "already-confirmed",
             Self::ConfirmUrl(_) => "confirm-url",
             Self::NotConfirmed(_) => "not-confirmed",
             Self::RedactionMissing => "redaction-missing",
@@ -151,7 +155,7 @@ impl Explain for EngineError {
             Self::NotGenuine(_) => Some("`hookmitt verify ID` says what is missing".to_owned()),
             Self::ConfirmUrl(_) => Some("look at it first: it may be a forgery".to_owned()),
             Self::NotConfirmed(_) => Some("have the provider send the request again".to_owned()),
-            Self::BadInput(_) | Self::Stopping => None,
+            Self::AlreadyConfirmed(_) | Self::BadInput(_) | Self::Stopping => None,
         }
     }
 }

@@ -1,14 +1,7 @@
 //! Set-up requests: answered at once, and what a person can do with them afterwards.
 
-use std::time::Duration;
-
-use bytes::Bytes;
 use hookmitt_catch::Reply;
-use hookmitt_event::{
-    DeliveryId, Event, EventId, HandshakeAnswer, HandshakeOffer, HeaderLines, HttpVersion, Request, Slug,
-    Timestamp, Verdict,
-};
-use hookmitt_forward::{Envelope, Outcome, TargetUrl, Tls, send};
+use hookmitt_event::{Event, EventId, HandshakeAnswer, HandshakeOffer, Request, Slug, Timestamp, Verdict};
 use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, confirm_url, handshake};
 use serde::Serialize;
 
@@ -135,9 +128,6 @@ pub struct Confirmed {
     pub status: u16,
 }
 
-/// How long the call that confirms may take.
-const CONFIRM: Duration = Duration::from_secs(5);
-
 impl Engine {
     /// What can be done with an event by hand, if it is a set-up request.
     pub fn handshake_offer(&self, event: &Event) -> Option<HandshakeOffer> {
@@ -148,8 +138,7 @@ impl Engine {
             let kept = known.secrets.iter().any(|known| known.value() == secret);
             return (!kept).then_some(HandshakeOffer::SaveSecret);
         }
-        let confirmed = event.handshake_answer.as_ref().is_some_and(|answer| answer.confirmed_at.is_some());
-        let can = handshake.confirm.is_some() && !confirmed && event.verdict == Verdict::Valid;
+        let can = handshake.confirm.is_some() && !is_confirmed(event) && event.verdict == Verdict::Valid;
         can.then_some(HandshakeOffer::Confirm)
     }
 
@@ -179,11 +168,14 @@ impl Engine {
         Ok((event.source, label))
     }
 
-    /// Calls the URL that confirms a set-up request: one of its provider's hosts, by `https`, no redirect (Threat 6).
+    /// Calls the URL that confirms a set-up request, once: one of its provider's hosts, by `https`, no redirect
+    /// (Threat 6).
     ///
     /// # Errors
-    /// An event that wants none called, or that isn't valid; a URL of somebody else's; an answer that isn't 2xx.
+    /// An event that wants none called, was confirmed, or isn't valid; a URL of somebody else's; an answer that isn't
+    /// 2xx.
     pub async fn confirm(&self, id: EventId) -> Result<Confirmed, EngineError> {
+        let _one_at_a_time = self.confirming.lock().await;
         let event = self.inbox.event(id).await?;
         let known = self.known(&event.source)?;
         let url = asked(&known, &event).and_then(|handshake| handshake.confirm);
@@ -191,12 +183,27 @@ impl Engine {
         if event.verdict != Verdict::Valid {
             return Err(EngineError::NotGenuine(event.seq));
         }
+        if is_confirmed(&event) {
+            return Err(EngineError::AlreadyConfirmed(event.seq));
+        }
         let provider = known.provider_of(&event.request).ok_or(EngineError::NothingToConfirm(event.seq))?;
         confirm_url(provider, &url).map_err(|error| EngineError::ConfirmUrl(error.to_string()))?;
-        let confirmed = call(&url).await?;
+        let confirmed = self.call(&url).await?;
         self.inbox.set_confirmed(id, Timestamp::now()).await?;
         self.live.announce(Change::Event(id));
         Ok(confirmed)
+    }
+
+    async fn call(&self, url: &str) -> Result<Confirmed, EngineError> {
+        let not_confirmed = |why: String| EngineError::NotConfirmed(why);
+        let parsed = url::Url::parse(url).map_err(|error| not_confirmed(error.to_string()))?;
+        let host = parsed.host_str().unwrap_or_default().to_owned();
+        let status =
+            self.network.call(&parsed).await.map_err(|problem| not_confirmed(problem.to_string()))?;
+        match status {
+            200..300 => Ok(Confirmed { host, status }),
+            _ => Err(not_confirmed(format!("{host} answered {status}"))),
+        }
     }
 
     /// Confirms a set-up request that was found valid, where its source says so, beside what else goes on.
@@ -205,11 +212,16 @@ impl Engine {
         let stop = self.stop.clone();
         self.tasks.spawn(async move {
             match stop.run_until_cancelled(engine.confirm(id)).await {
-                Some(Err(EngineError::NothingToConfirm(_))) | Some(Ok(_)) | None => {}
+                Some(Err(EngineError::NothingToConfirm(_) | EngineError::AlreadyConfirmed(_))) => {}
+                Some(Ok(_)) | None => {}
                 Some(Err(error)) => tracing::warn!(%error, "a set-up request could not be confirmed"),
             }
         });
     }
+}
+
+fn is_confirmed(event: &Event) -> bool {
+    event.handshake_answer.as_ref().is_some_and(|answer| answer.confirmed_at.is_some())
 }
 
 /// The label of a source's only secret.
@@ -220,41 +232,4 @@ fn asked(known: &Known, event: &Event) -> Option<Handshake> {
     let provider = known.provider_of(&event.request)?;
     let secrets: Vec<_> = known.secrets.iter().collect();
     handshake(&event.request, provider, &secrets, &known.params)
-}
-
-async fn call(url: &str) -> Result<Confirmed, EngineError> {
-    let target = TargetUrl::parse(url)?;
-    let headers =
-        HeaderLines::from_pairs([("Accept", "*/*"), ("User-Agent", "hookmitt")]).unwrap_or_default();
-    let request = Request {
-        method: "GET".to_owned(),
-        path: String::new(),
-        query: None,
-        version: HttpVersion::Http11,
-        headers,
-        body: Bytes::new(),
-    };
-    let event_id = EventId::fresh();
-    let envelope = Envelope {
-        request: &request,
-        event_id,
-        delivery_id: DeliveryId { event: event_id, number: 1 },
-        attempt: 1,
-        verdict: Verdict::Valid,
-        replay: false,
-        preserve_host: false,
-        hookmitt_headers: false,
-    };
-    let host = target.authority().to_owned();
-    match send(&target, &envelope, CONFIRM, &Tls::new()).await {
-        Outcome::Answered { response, .. } if (200..300).contains(&response.status) => {
-            Ok(Confirmed { host, status: response.status })
-        }
-        Outcome::Answered { response, .. } => {
-            Err(EngineError::NotConfirmed(format!("{host} answered {}", response.status)))
-        }
-        Outcome::Unreachable { error } | Outcome::Broken { error, .. } => {
-            Err(EngineError::NotConfirmed(error))
-        }
-    }
 }

@@ -42,6 +42,15 @@ impl Network {
     pub fn of_test(address: SocketAddr, roots: RootCertStore) -> Self {
         Self { tls: tls(roots), address: Some(address) }
     }
+
+    /// Calls a URL, once, and answers the status; a redirect is one like others. The caller has made sure that it may
+    /// be called.
+    ///
+    /// # Errors
+    /// [`KeyProblem`] where nobody answers there in time, in TLS that we trust.
+    pub async fn call(&self, url: &Url) -> Result<u16, KeyProblem> {
+        bounded(get(self, url, async |response| Ok(response.status().as_u16()))).await
+    }
 }
 
 impl Default for Network {
@@ -75,10 +84,18 @@ pub(crate) struct Answer {
 
 /// Fetches what is at `url`. The caller has made sure that it may be asked.
 pub(crate) async fn fetch(network: &Network, url: &Url) -> Result<Answer, KeyProblem> {
-    timeout(TIME_LIMIT, Box::pin(get(network, url))).await.unwrap_or(Err(KeyProblem::Slow))
+    bounded(get(network, url, read)).await
 }
 
-async fn get(network: &Network, url: &Url) -> Result<Answer, KeyProblem> {
+async fn bounded<T>(call: impl Future<Output = Result<T, KeyProblem>>) -> Result<T, KeyProblem> {
+    timeout(TIME_LIMIT, Box::pin(call)).await.unwrap_or(Err(KeyProblem::Slow))
+}
+
+async fn get<T>(
+    network: &Network,
+    url: &Url,
+    read: impl AsyncFnOnce(Response<Incoming>) -> Result<T, KeyProblem>,
+) -> Result<T, KeyProblem> {
     let host = url.host_str().unwrap_or_default();
     let stream = connect(network, host).await?;
     let (mut sender, connection) =
