@@ -59,7 +59,7 @@ fn row(provider: &Provider) -> String {
 }
 
 /// The anchor that GitHub gives a heading.
-fn anchor(heading: &str) -> String {
+pub(crate) fn anchor(heading: &str) -> String {
     let lower = heading.to_lowercase();
     let kept = lower.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));
     kept.collect::<String>().replace(' ', "-")

@@ -4,12 +4,16 @@ use toml::{Table, Value};
 
 use crate::{
     files::{Provider, array, flag, inner, list, number, tables, text},
+    page::anchor,
     scheme,
     words::{code, conditions, fact, first_of, one_of, place, prose},
 };
 
 pub(crate) fn section(provider: &Provider) -> String {
-    let mut out = format!("## {}\n\n{}\n\n", provider.name(), opening(provider));
+    // The settings link to the id; GitHub makes anchors of headings alone.
+    let own = (anchor(provider.name()) != provider.id).then(|| format!("<a id=\"{}\"></a>\n\n", provider.id));
+    let own = own.unwrap_or_default();
+    let mut out = format!("{own}## {}\n\n{}\n\n", provider.name(), opening(provider));
     out.push_str(scheme::HEAD);
     provider.schemes().iter().for_each(|scheme| out.push_str(&scheme::scheme_row(scheme)));
     out.push('\n');
