@@ -1,4 +1,4 @@
-//! The SQLite inbox: stores durably, lists, claims. The only crate with SQL.
+//! The SQLite inbox: stores durably, lists, claims..
 //!
 //! One thread writes, in groups that share one commit and so one sync to the disk; readers stand beside it. A call
 //! that changes something answers only after the commit that holds its change.

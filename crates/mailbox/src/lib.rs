@@ -6,7 +6,9 @@
 mod error;
 mod mailbox;
 mod model;
+mod sqlite;
 
 pub use error::MailboxError;
 pub use mailbox::{Delivered, Feed, Held, Mailbox};
 pub use model::{Device, DeviceKey, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage};
+pub use sqlite::{SqliteFeed, SqliteHeld, SqliteMailbox};

@@ -1,0 +1,193 @@
+//! What the writer knows of every mailbox without asking: where it begins and ends, and how far its devices are.
+
+use std::collections::{HashMap, HashSet};
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::trouble::{no_device, no_tunnel};
+use crate::{DeviceKey, MailboxError};
+
+/// How many bits of a letter's id are its position.
+const POSITION_BITS: u32 = 40;
+
+/// The id of the letter at a position of a tunnel's mailbox.
+pub(super) fn letter_id(tunnel: i64, position: u64) -> i64 {
+    let last = (1 << POSITION_BITS) - 1;
+    (tunnel << POSITION_BITS) | i64::try_from(position).unwrap_or(last).min(last)
+}
+
+/// The position in its mailbox of the letter with that id.
+pub(super) fn position_of(id: i64) -> u64 {
+    u64::try_from(id & ((1 << POSITION_BITS) - 1)).unwrap_or_default()
+}
+
+/// The newest letter of a mailbox that still is one: its position, and the sealed bytes up to it.
+pub(super) fn newest(db: &Connection, tunnel: i64) -> rusqlite::Result<Option<(u64, u64)>> {
+    const SQL: &str = "SELECT id, upto FROM letter WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1";
+    let range = (letter_id(tunnel, 0), letter_id(tunnel, u64::MAX));
+    let row = |row: &Row<'_>| Ok((position_of(row.get(0)?), row.get(1)?));
+    db.prepare_cached(SQL)?.query_row(range, row).optional()
+}
+
+/// One device of a mailbox.
+pub(super) struct Member {
+    pub(super) key: DeviceKey,
+    pub(super) cursor: u64,
+    pub(super) seen_at: i64,
+}
+
+/// One mailbox.
+pub(super) struct MailBox {
+    pub(super) id: i64,
+    /// Nothing is taken any more; what is left is being deleted.
+    pub(super) shut: bool,
+    /// The position of the newest letter ever put.
+    pub(super) newest: u64,
+    /// The sealed bytes of all letters ever put.
+    pub(super) newest_bytes: u64,
+    /// Letters up to here are given up.
+    pub(super) floor: u64,
+    /// Letters up to here are deleted.
+    pub(super) cleared: u64,
+    pub(super) cleared_bytes: u64,
+    pub(super) members: Vec<Member>,
+}
+
+impl MailBox {
+    /// A mailbox that is new.
+    pub(super) fn new(id: i64, first: Member) -> Self {
+        let members = vec![first];
+        Self { id, shut: false, newest: 0, newest_bytes: 0, floor: 0, cleared: 0, cleared_bytes: 0, members }
+    }
+
+    /// Letters up to here are wanted by nobody.
+    pub(super) fn done(&self) -> u64 {
+        let slowest = self.members.iter().map(|member| member.cursor).min();
+        let slowest = slowest.filter(|_| !self.shut).unwrap_or(self.newest);
+        slowest.max(self.floor).min(self.newest)
+    }
+
+    /// How many letters are there.
+    pub(super) fn letters(&self) -> u64 {
+        self.newest - self.cleared
+    }
+
+    /// Their sealed bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.newest_bytes - self.cleared_bytes
+    }
+
+    /// The device with that key.
+    pub(super) fn member(&mut self, key: &DeviceKey) -> Result<&mut Member, MailboxError> {
+        self.members.iter_mut().find(|member| member.key == *key).ok_or_else(|| no_device(key))
+    }
+}
+
+/// All mailboxes that take letters, or have some left.
+#[derive(Default)]
+pub(super) struct Boxes {
+    by_name: HashMap<String, MailBox>,
+    /// Those in which there are letters that nobody wants.
+    due: HashSet<String>,
+    /// SQLite's number of what others changed; none: what is here may be wrong.
+    version: Option<i64>,
+}
+
+impl Boxes {
+    /// Reads everything anew where it may be wrong, or where another process wrote. Inside a transaction, so that it
+    /// stays right until its end. Answers whether it did.
+    pub(super) fn refresh(&mut self, db: &Connection) -> rusqlite::Result<bool> {
+        let found = db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        if self.version == Some(found) {
+            return Ok(false);
+        }
+        self.by_name = load(db)?;
+        let is_due = |(_, mailbox): &(&String, &MailBox)| mailbox.done() > mailbox.cleared;
+        self.due = self.by_name.iter().filter(is_due).map(|(name, _)| name.clone()).collect();
+        self.version = Some(found);
+        Ok(true)
+    }
+
+    /// A transaction was rolled back: what it changed here is wrong.
+    pub(super) fn distrust(&mut self) {
+        self.version = None;
+    }
+
+    /// The mailbox of an open tunnel.
+    pub(super) fn open(&mut self, name: &str) -> Result<&mut MailBox, MailboxError> {
+        self.by_name.get_mut(name).filter(|mailbox| !mailbox.shut).ok_or_else(|| no_tunnel(name))
+    }
+
+    /// A new mailbox.
+    pub(super) fn add(&mut self, name: &str, mailbox: MailBox) {
+        self.by_name.insert(name.to_owned(), mailbox);
+    }
+
+    /// Shuts a mailbox; what is in it is deleted.
+    pub(super) fn shut(&mut self, name: &str) {
+        if let Some(mailbox) = self.by_name.get_mut(name) {
+            mailbox.shut = true;
+            mailbox.members.clear();
+            self.due.insert(name.to_owned());
+        }
+    }
+
+    /// Letters of this mailbox may be wanted by nobody any more.
+    pub(super) fn look_at(&mut self, name: &str) {
+        let is_due = self.by_name.get(name).is_some_and(|mailbox| mailbox.done() > mailbox.cleared);
+        if is_due && !self.due.contains(name) {
+            self.due.insert(name.to_owned());
+        }
+    }
+
+    /// Some mailbox that has letters to be deleted.
+    pub(super) fn next_due(&mut self) -> Option<(&str, &mut MailBox)> {
+        let name = self.due.iter().next()?;
+        self.by_name.get_mut(name).map(|mailbox| (name.as_str(), mailbox))
+    }
+
+    /// Whether letters are to be deleted.
+    pub(super) fn is_due(&self) -> bool {
+        !self.due.is_empty()
+    }
+
+    /// Nothing is left to be deleted there.
+    pub(super) fn is_clear(&mut self, name: &str) {
+        self.due.remove(name);
+        if self.by_name.get(name).is_some_and(|mailbox| mailbox.shut) {
+            self.by_name.remove(name);
+        }
+    }
+
+    /// The names of the open ones.
+    pub(super) fn names(&self) -> Vec<String> {
+        let open = self.by_name.iter().filter(|(_, mailbox)| !mailbox.shut);
+        open.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+fn load(db: &Connection) -> rusqlite::Result<HashMap<String, MailBox>> {
+    let mut members: HashMap<i64, Vec<Member>> = HashMap::new();
+    let mut statement = db.prepare("SELECT tunnel, key, cursor, seen_at FROM device")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let member = Member { key: row.get(1)?, cursor: row.get(2)?, seen_at: row.get(3)? };
+        members.entry(row.get(0)?).or_default().push(member);
+    }
+    let sql = "SELECT name, id, shut, floor, cleared, cleared_bytes
+        FROM tunnel JOIN mark ON tunnel = id WHERE shut = 0 OR floor > cleared";
+    let mut statement = db.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    let mut boxes = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let id = row.get(1)?;
+        let (cleared, cleared_bytes) = (row.get(4)?, row.get(5)?);
+        let (newest, newest_bytes) = newest(db, id)?.unwrap_or((cleared, cleared_bytes));
+        let members = members.remove(&id).unwrap_or_default();
+        let shut = row.get::<_, i64>(2)? != 0;
+        let floor = row.get(3)?;
+        let mailbox = MailBox { id, shut, newest, newest_bytes, floor, cleared, cleared_bytes, members };
+        boxes.insert(row.get(0)?, mailbox);
+    }
+    Ok(boxes)
+}

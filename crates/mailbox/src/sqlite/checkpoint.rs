@@ -1,0 +1,143 @@
+//! Keeps the write-ahead log small without stopping the writer for long.
+//!
+//! A thread copies the log into the file while the writer goes on (PASSIVE). The little that came in meanwhile the
+//! writer copies between two commits, after which the log starts over.
+
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use rusqlite::Connection;
+
+use super::schema::{self, unusable};
+use crate::MailboxError;
+
+/// The most that is kept of the log's file once it is copied; it grows beyond only while a reader holds it.
+pub(super) const LOG_LIMIT: u64 = 128 * 1024 * 1024;
+
+/// Bytes written between two copies of the log. A page that changes again and again in between is copied once.
+const COPY_EVERY: u64 = 16 * 1024 * 1024;
+
+/// So little the copying thread leaves for the writer to copy, if it can keep up.
+const LEFT_OVER: u64 = 2 * 1024 * 1024;
+
+/// How often it tries.
+const PASSES: usize = 4;
+
+/// From here the writer waits for readers to let go, rather than let the log grow to its limit.
+const INSIST_AT: u64 = LOG_LIMIT / 2;
+
+/// How long the writer waits for them.
+const INSIST_FOR: Duration = Duration::from_millis(500);
+
+/// What the writer and the copying thread tell each other.
+pub(super) struct Pressure {
+    since_copy: u64,
+    copy: SyncSender<()>,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Bytes handed to SQLite since the log started over, about.
+    log: AtomicU64,
+    /// Nearly all of it is copied.
+    nearly: AtomicBool,
+}
+
+/// Starts the copying thread; it ends when the writer does.
+pub(super) fn start(path: &Path) -> Result<Pressure, MailboxError> {
+    let db = schema::writer(path).map_err(|why| unusable(path, &why))?;
+    let (copy, asked) = sync_channel(1);
+    let shared = Arc::new(Shared::default());
+    let copier = Copier { db, shared: Arc::clone(&shared) };
+    thread::Builder::new()
+        .name("mailbox-checkpoint".to_owned())
+        .spawn(move || copier.run(&asked))
+        .map_err(|why| unusable(path, &why))?;
+    Ok(Pressure { since_copy: 0, copy, shared })
+}
+
+impl Pressure {
+    /// Counts bytes handed to SQLite, and asks for a copy when they are many.
+    pub(super) fn add(&mut self, bytes: u64) {
+        self.shared.log.fetch_add(bytes, Ordering::Relaxed);
+        self.since_copy += bytes;
+        if self.since_copy >= COPY_EVERY {
+            self.since_copy = 0;
+            match self.copy.try_send(()) {
+                // It has been asked already.
+                Ok(()) | Err(TrySendError::Full(())) => {}
+                Err(TrySendError::Disconnected(())) => {
+                    tracing::warn!("the log of the mailboxes is not copied any more")
+                }
+            }
+        }
+    }
+
+    /// Between two commits: copies the rest of a large log, so that the next commit starts it over.
+    pub(super) fn relieve(&self, db: &Connection) {
+        let size = self.shared.log.load(Ordering::Relaxed);
+        let insist = size >= INSIST_AT;
+        if !self.shared.nearly.swap(false, Ordering::Relaxed) && !insist {
+            return;
+        }
+        let (mode, wait) = if insist { ("RESTART", INSIST_FOR) } else { ("PASSIVE", Duration::ZERO) };
+        match checkpoint(db, mode, wait) {
+            Ok(Some(rest)) => self.shared.log.store(rest, Ordering::Relaxed),
+            Ok(None) => {} // the copying thread is at it
+            Err(error) => tracing::warn!(%error, "the log of the mailboxes could not be copied"),
+        }
+    }
+}
+
+struct Copier {
+    db: Connection,
+    shared: Arc<Shared>,
+}
+
+impl Copier {
+    fn run(self, asked: &Receiver<()>) {
+        while asked.recv().is_ok() {
+            if let Err(error) = self.copy() {
+                tracing::warn!(%error, "the log of the mailboxes could not be copied");
+            }
+        }
+    }
+
+    /// Copies until so little is left that the writer can copy that between two commits.
+    fn copy(&self) -> rusqlite::Result<()> {
+        for _ in 0..PASSES {
+            let before = self.shared.log.load(Ordering::Relaxed);
+            // Otherwise the writer is at it, or another process.
+            if checkpoint(&self.db, "PASSIVE", Duration::ZERO)?.is_none() {
+                return Ok(());
+            }
+            if self.shared.log.load(Ordering::Relaxed).saturating_sub(before) < LEFT_OVER {
+                break;
+            }
+        }
+        self.shared.nearly.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// Copies what it may; answers how many bytes of the log are not copied. `None`: another connection is at it.
+fn checkpoint(db: &Connection, mode: &str, wait: Duration) -> rusqlite::Result<Option<u64>> {
+    const PAGE: u64 = 4_096;
+    db.busy_timeout(wait)?;
+    let answer = db.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+        let (busy, frames, copied): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let rest = u64::try_from(frames - copied).unwrap_or(0) * PAGE;
+        Ok((frames >= 0 && (busy == 0 || rest > 0)).then_some(rest))
+    });
+    db.busy_timeout(schema::BUSY)?;
+    answer
+}

@@ -1,0 +1,100 @@
+//! Devices join a tunnel, are seen, and leave it.
+
+use rusqlite::Connection;
+
+use super::{
+    boxes::Member,
+    trouble::{Trouble, no_device},
+    tunnels,
+    writer::Batch,
+};
+use crate::{Device, DeviceKey, MailboxError, NewDevice};
+
+/// How much newer than what is written a sign of life must be to be written, in microseconds: it comes every 10 s.
+const SEEN_EVERY: i64 = 60_000_000;
+
+/// Writes a device that is new.
+pub(super) fn insert(db: &Connection, tunnel: i64, member: &Member, name: &str) -> rusqlite::Result<()> {
+    const SQL: &str = "INSERT INTO device (tunnel, key, name, cursor, seen_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let row = (tunnel, &member.key[..], name, member.cursor, member.seen_at);
+    db.prepare_cached(SQL)?.execute(row).map(|_| ())
+}
+
+/// Keeps a code with which a device may join.
+pub(super) fn add_invite(
+    batch: &mut Batch<'_>,
+    tunnel: &str,
+    code: &[u8; 32],
+    until: i64,
+) -> Result<(), Trouble> {
+    const SQL: &str = "INSERT INTO invite (code, tunnel, until) VALUES (?1, ?2, ?3)
+        ON CONFLICT (code) DO UPDATE SET tunnel = excluded.tunnel, until = excluded.until";
+    let id = batch.boxes.open(tunnel)?.id;
+    batch.db.prepare_cached(SQL)?.execute((&code[..], id, until))?;
+    Ok(())
+}
+
+/// Registers a device by a code, which is used up. One that is there already keeps its place.
+pub(super) fn join(
+    batch: &mut Batch<'_>,
+    tunnel: &str,
+    code: &[u8; 32],
+    device: &NewDevice,
+    now: i64,
+) -> Result<(), Trouble> {
+    const USE: &str = "DELETE FROM invite WHERE code = ?1 AND tunnel = ?2 AND until > ?3";
+    const RENAME: &str =
+        "UPDATE device SET name = ?3, seen_at = max(seen_at, ?4) WHERE tunnel = ?1 AND key = ?2";
+    let mailbox = batch.boxes.open(tunnel)?;
+    if batch.db.prepare_cached(USE)?.execute((&code[..], mailbox.id, now))? == 0 {
+        return Err(MailboxError::Unknown { what: "code", name: format!("for {tunnel}") }.into());
+    }
+    if let Ok(member) = mailbox.member(&device.key) {
+        member.seen_at = member.seen_at.max(now);
+        let row = (mailbox.id, &device.key[..], &device.name, now);
+        batch.db.prepare_cached(RENAME)?.execute(row)?;
+        return Ok(());
+    }
+    let member = Member { key: device.key, cursor: mailbox.newest, seen_at: now };
+    insert(batch.db, mailbox.id, &member, &device.name)?;
+    mailbox.members.push(member);
+    Ok(())
+}
+
+/// A tunnel's devices, in the order of their keys.
+pub(super) fn all(db: &Connection, tunnel: &str) -> Result<Vec<Device>, MailboxError> {
+    const SQL: &str = "SELECT key, name, cursor, seen_at FROM device WHERE tunnel = ?1 ORDER BY key";
+    let mut statement = db.prepare_cached(SQL)?;
+    let devices = statement.query_map([tunnels::id(db, tunnel)?], |row| {
+        Ok(Device { key: row.get(0)?, name: row.get(1)?, cursor: row.get(2)?, seen_at: row.get(3)? })
+    });
+    Ok(devices?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A device is there just now.
+pub(super) fn seen(batch: &mut Batch<'_>, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), Trouble> {
+    const SQL: &str = "UPDATE device SET seen_at = ?3 WHERE tunnel = ?1 AND key = ?2";
+    let mailbox = batch.boxes.open(tunnel)?;
+    let id = mailbox.id;
+    let member = mailbox.member(device)?;
+    if now - member.seen_at >= SEEN_EVERY {
+        batch.db.prepare_cached(SQL)?.execute((id, &device[..], now))?;
+        member.seen_at = now;
+    }
+    Ok(())
+}
+
+/// A device goes; with the last one the tunnel is shut.
+pub(super) fn leave(batch: &mut Batch<'_>, tunnel: &str, device: &DeviceKey) -> Result<(), Trouble> {
+    const SQL: &str = "DELETE FROM device WHERE tunnel = ?1 AND key = ?2";
+    let mailbox = batch.boxes.open(tunnel)?;
+    let place = mailbox.members.iter().position(|member| member.key == *device);
+    let place = place.ok_or_else(|| no_device(device))?;
+    if mailbox.members.len() == 1 {
+        return tunnels::shut(batch, tunnel, tunnels::LEFT);
+    }
+    batch.db.prepare_cached(SQL)?.execute((mailbox.id, &device[..]))?;
+    mailbox.members.remove(place);
+    batch.boxes.look_at(tunnel);
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! The letters of a mailbox as they come.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use hookmitt_wire::Parcel;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+use tokio::sync::watch;
+
+use super::{
+    boxes::{letter_id, position_of},
+    readers::Readers,
+    trouble::no_tunnel,
+};
+use crate::{Delivered, Feed, MailboxError};
+
+/// One bell a tunnel that somebody listens to, rung after each commit that concerns it. What it says is a position up to
+/// which there may be letters.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bells(Arc<Mutex<HashMap<i64, watch::Sender<u64>>>>);
+
+impl Bells {
+    /// Listens from now on.
+    pub(super) fn listen(&self, tunnel: i64) -> watch::Receiver<u64> {
+        self.all().entry(tunnel).or_insert_with(|| watch::channel(0).0).subscribe()
+    }
+
+    /// One who listens goes; with the last goes the bell.
+    fn leave(&self, tunnel: i64) {
+        let mut bells = self.all();
+        if bells.get(&tunnel).is_some_and(|bell| bell.receiver_count() <= 1) {
+            bells.remove(&tunnel);
+        }
+    }
+
+    /// Wakes those who wait for letters of these tunnels.
+    pub(super) fn ring(&self, rung: &HashMap<i64, u64>) {
+        if rung.is_empty() {
+            return;
+        }
+        let bells = self.all();
+        for (tunnel, &newest) in rung {
+            if let Some(bell) = bells.get(tunnel) {
+                bell.send_replace(newest);
+            }
+        }
+    }
+
+    /// Another process may have changed anything.
+    pub(super) fn ring_all(&self) {
+        for bell in self.all().values() {
+            bell.send_replace(u64::MAX);
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<i64, watch::Sender<u64>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The letters of one tunnel from a position on.
+#[derive(Debug)]
+pub struct SqliteFeed {
+    pub(super) readers: Readers,
+    pub(super) bells: Bells,
+    pub(super) bell: watch::Receiver<u64>,
+    pub(super) name: Arc<str>,
+    pub(super) tunnel: i64,
+    pub(super) after: u64,
+    /// Nobody looked yet.
+    pub(super) is_new: bool,
+}
+
+impl Feed for SqliteFeed {
+    async fn next(&mut self, most: usize, bytes: usize) -> Result<Vec<Delivered>, MailboxError> {
+        loop {
+            let heard = *self.bell.borrow_and_update();
+            if self.is_new || heard > self.after {
+                let (tunnel, after, name) = (self.tunnel, self.after, Arc::clone(&self.name));
+                let found = self.readers.read(move |db| read(db, &name, tunnel, after, most, bytes)).await?;
+                if let Some(last) = found.last() {
+                    self.after = last.position;
+                    return Ok(found);
+                }
+                self.is_new = false;
+            }
+            self.bell.changed().await.map_err(|_| MailboxError::Closed)?;
+        }
+    }
+}
+
+impl Drop for SqliteFeed {
+    fn drop(&mut self) {
+        self.bells.leave(self.tunnel);
+    }
+}
+
+fn read(
+    db: &Connection,
+    name: &str,
+    tunnel: i64,
+    after: u64,
+    most: usize,
+    bytes: usize,
+) -> Result<Vec<Delivered>, MailboxError> {
+    const FLOOR: &str = "SELECT floor FROM mark JOIN tunnel ON id = tunnel WHERE id = ?1 AND shut = 0";
+    const SQL: &str = "SELECT id, received_at, number, held, epoch, data FROM letter
+        WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
+    let floor: Option<u64> = db.prepare_cached(FLOOR)?.query_row([tunnel], |row| row.get(0)).optional()?;
+    let after = after.max(floor.ok_or_else(|| no_tunnel(name))?);
+    let range = (letter_id(tunnel, after), letter_id(tunnel, u64::MAX), most.max(1));
+    let mut statement = db.prepare_cached(SQL)?;
+    let mut rows = statement.query(range)?;
+    let (mut found, mut size) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let next = delivered(row)?;
+        size += next.parcel.data.len();
+        if size > bytes && !found.is_empty() {
+            break;
+        }
+        found.push(next);
+    }
+    Ok(found)
+}
+
+fn delivered(row: &Row<'_>) -> rusqlite::Result<Delivered> {
+    let parcel = Parcel {
+        epoch: row.get(4)?,
+        number: row.get(2)?,
+        received_at: row.get(1)?,
+        held: row.get(3)?,
+        data: Bytes::copy_from_slice(row.get_ref(5)?.as_blob().map_err(rusqlite::Error::from)?),
+    };
+    Ok(Delivered { position: position_of(row.get(0)?), parcel })
+}

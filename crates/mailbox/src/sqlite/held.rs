@@ -1,0 +1,68 @@
+//! Senders that are held until the app has answered: they and the app are at this process.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::oneshot;
+
+use crate::{Held, Reply};
+
+/// Who waits for which event's answer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Waiting(Arc<Mutex<HashMap<[u8; 16], oneshot::Sender<Reply>>>>);
+
+impl Waiting {
+    /// Begins to wait.
+    pub(super) fn hold(&self, event: [u8; 16]) -> SqliteHeld {
+        let (reply, answer) = oneshot::channel();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(event, reply);
+        SqliteHeld { event, answer, waiting: self.clone() }
+    }
+
+    /// Passes an answer on, where somebody waits.
+    pub(super) fn answer(&self, event: [u8; 16], answer: Reply) {
+        if let Some(reply) = self.remove(event) {
+            drop(reply.send(answer)); // an error: it gave up just now
+        }
+    }
+
+    fn remove(&self, event: [u8; 16]) -> Option<oneshot::Sender<Reply>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&event)
+    }
+}
+
+/// A sender that is held.
+#[derive(Debug)]
+pub struct SqliteHeld {
+    event: [u8; 16],
+    answer: oneshot::Receiver<Reply>,
+    waiting: Waiting,
+}
+
+impl Held for SqliteHeld {
+    async fn answer(mut self, limit: Duration) -> Option<Reply> {
+        tokio::time::timeout(limit, &mut self.answer).await.ok()?.ok()
+    }
+}
+
+impl Drop for SqliteHeld {
+    fn drop(&mut self) {
+        self.waiting.remove(self.event);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_is_kept_of_those_who_gave_up() {
+        let waiting = Waiting::default();
+        assert_eq!(waiting.hold([1; 16]).answer(Duration::from_secs(3)).await, None);
+        drop(waiting.hold([2; 16]));
+        assert!(waiting.0.lock().unwrap().is_empty());
+    }
+}

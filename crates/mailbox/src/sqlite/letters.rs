@@ -1,0 +1,102 @@
+//! Letters come in, are acknowledged, and are reckoned.
+
+use hookmitt_wire::{Depth, Parcel};
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::{
+    boxes::{letter_id, newest},
+    refusals::Count,
+    trouble::{Trouble, no_device, no_tunnel},
+    writer::Batch,
+};
+use crate::{DeviceKey, MailboxError, Quota};
+
+/// What a row has beside the data, about.
+const ROW: u64 = 80;
+
+/// Stores a letter at the end of its mailbox; answers its position.
+pub(super) fn put(
+    batch: &mut Batch<'_>,
+    tunnel: &str,
+    parcel: &Parcel,
+    quota: &Quota,
+) -> Result<u64, Trouble> {
+    const SQL: &str = "INSERT INTO letter (id, upto, received_at, number, held, epoch, data)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let mailbox = batch.boxes.open(tunnel)?;
+    let size = u64::try_from(parcel.data.len()).unwrap_or(u64::MAX);
+    if mailbox.letters() >= quota.letters {
+        return Err(MailboxError::QuotaFull("as many letters wait as may").into());
+    }
+    if mailbox.bytes().saturating_add(size) > quota.bytes {
+        return Err(MailboxError::QuotaFull("as many bytes wait as may").into());
+    }
+    let position = mailbox.newest + 1;
+    let upto = mailbox.newest_bytes + size;
+    let (epoch, data) = (&parcel.epoch[..], &parcel.data[..]);
+    let id = letter_id(mailbox.id, position);
+    let row = (id, upto, parcel.received_at, parcel.number, parcel.held, epoch, data);
+    batch.db.prepare_cached(SQL)?.execute(row)?;
+    mailbox.newest = position;
+    mailbox.newest_bytes = upto;
+    batch.news.rung.insert(mailbox.id, position);
+    batch.news.bytes += size + ROW;
+    Ok(position)
+}
+
+/// Moves the cursor of a device forward, and no further than there are letters.
+pub(super) fn ack(
+    batch: &mut Batch<'_>,
+    tunnel: &str,
+    device: &DeviceKey,
+    through: u64,
+) -> Result<(), Trouble> {
+    let mailbox = batch.boxes.open(tunnel)?;
+    let (id, through) = (mailbox.id, through.min(mailbox.newest));
+    let member = mailbox.member(device)?;
+    if through <= member.cursor {
+        return Ok(());
+    }
+    batch.db.prepare_cached("UPDATE device SET cursor = ?3 WHERE tunnel = ?1 AND key = ?2")?.execute((
+        id,
+        &device[..],
+        through,
+    ))?;
+    member.cursor = through;
+    batch.boxes.look_at(tunnel);
+    Ok(())
+}
+
+/// What waits for a device, and the newest position.
+pub(super) fn depth(
+    db: &Connection,
+    tunnel: &str,
+    device: &DeviceKey,
+    count: Count,
+) -> Result<(Depth, u64), MailboxError> {
+    const TUNNEL: &str = "SELECT id, floor, cleared, cleared_bytes FROM tunnel JOIN mark ON tunnel = id
+        WHERE name = ?1 AND shut = 0";
+    const CURSOR: &str = "SELECT cursor FROM device WHERE tunnel = ?1 AND key = ?2";
+    const FIRST: &str = "SELECT received_at, upto - length(data) FROM letter
+        WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT 1";
+    let found = db.prepare_cached(TUNNEL)?.query_row([tunnel], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, (row.get(2)?, row.get(3)?)))
+    });
+    let (id, floor, cleared) = found.optional()?.ok_or_else(|| no_tunnel(tunnel))?;
+    let cursor = db.prepare_cached(CURSOR)?.query_row((id, &device[..]), |row| row.get(0)).optional()?;
+    let after = floor.max(cursor.ok_or_else(|| no_device(device))?);
+    let (newest, upto) = newest(db, id)?.unwrap_or(cleared);
+    let range = (letter_id(id, after), letter_id(id, u64::MAX));
+    let first = db.prepare_cached(FIRST)?.query_row(range, |row| Ok((row.get(0)?, row.get(1)?)));
+    let first: Option<(i64, u64)> = first.optional()?;
+    let Count { refused, refused_at, unknown } = count;
+    let depth = Depth {
+        letters: newest.saturating_sub(after),
+        bytes: first.map_or(0, |(_, before)| upto.saturating_sub(before)),
+        oldest: first.map(|(received_at, _)| received_at),
+        refused,
+        refused_at,
+        unknown,
+    };
+    Ok((depth, newest))
+}

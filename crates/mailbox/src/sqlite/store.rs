@@ -1,0 +1,205 @@
+//! The store as the relay speaks to it.
+
+use std::{path::Path, sync::Arc};
+
+use hookmitt_wire::{Depth, Parcel, SourceOffer};
+
+use super::{
+    devices,
+    feed::{Bells, SqliteFeed},
+    held::{SqliteHeld, Waiting},
+    known::{Asked, Known},
+    letters,
+    readers::Readers,
+    refusals::Refusals,
+    schema, sweep, tokens, tunnels, usage,
+    writer::{self, Jobs},
+};
+use crate::{
+    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Quota, Reply, Token, Tunnel, Usage,
+};
+
+/// Mailboxes in one SQLite file; clones share it.
+///
+/// One relay serves a file; other processes may add and revoke tokens meanwhile.
+#[derive(Clone, Debug)]
+pub struct SqliteMailbox {
+    jobs: Jobs,
+    readers: Readers,
+    known: Arc<Known>,
+    bells: Bells,
+    refusals: Arc<Refusals>,
+    waiting: Waiting,
+}
+
+impl SqliteMailbox {
+    /// Opens the file, made (0600) and migrated where need be.
+    ///
+    /// # Errors
+    /// [`MailboxError::Open`].
+    pub fn open(path: &Path) -> Result<Self, MailboxError> {
+        schema::prepare(path)?;
+        let (known, bells) = (Arc::new(Known::new()), Bells::default());
+        let refusals = Arc::new(Refusals::new());
+        let jobs = writer::start(path, Arc::clone(&known), bells.clone(), Arc::clone(&refusals))?;
+        let (readers, waiting) = (Readers::new(path.into()), Waiting::default());
+        Ok(Self { jobs, readers, known, bells, refusals, waiting })
+    }
+}
+
+impl Mailbox for SqliteMailbox {
+    type Feed = SqliteFeed;
+    type Held = SqliteHeld;
+
+    async fn add_token(
+        &self,
+        id: &str,
+        hash: [u8; 32],
+        name: Option<&str>,
+        now: i64,
+    ) -> Result<(), MailboxError> {
+        let (id, name) = (id.to_owned(), name.map(str::to_owned));
+        self.jobs.write(move |batch| tokens::add(batch, &id, &hash, name.as_deref(), now)).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<Token>, MailboxError> {
+        self.readers.read(tokens::all).await
+    }
+
+    async fn token(&self, hash: [u8; 32]) -> Result<Option<String>, MailboxError> {
+        self.readers.read(move |db| tokens::find(db, &hash)).await
+    }
+
+    async fn revoke_token(&self, id: &str, now: i64) -> Result<(), MailboxError> {
+        let id = id.to_owned();
+        self.jobs.write(move |batch| tokens::revoke(batch, &id, now)).await
+    }
+
+    async fn open_tunnel(&self, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
+        self.jobs.write(move |batch| tunnels::open(batch, &tunnel, now)).await
+    }
+
+    async fn tunnel(&self, name: &str) -> Result<Option<Tunnel>, MailboxError> {
+        let mut asked = self.known.ask(name);
+        while matches!(asked, Asked::Compare) {
+            self.known.compare(self.readers.read(tunnels::config).await?);
+            asked = self.known.ask(name);
+        }
+        let since = match asked {
+            Asked::Tunnel(tunnel) => return Ok(Some(*tunnel)),
+            Asked::Read(since) => since,
+            Asked::Compare => 0, // the loop is over
+        };
+        let wanted = name.to_owned();
+        let found = self.readers.read(move |db| tunnels::find(db, &wanted)).await?;
+        if let Some(tunnel) = &found {
+            self.known.learn(since, tunnel);
+        }
+        Ok(found)
+    }
+
+    async fn set_sources(&self, tunnel: &str, sources: Vec<SourceOffer>) -> Result<(), MailboxError> {
+        let tunnel = tunnel.to_owned();
+        self.jobs.write(move |batch| tunnels::set_sources(batch, &tunnel, &sources)).await
+    }
+
+    async fn add_invite(&self, tunnel: &str, code: [u8; 32], until: i64) -> Result<(), MailboxError> {
+        let tunnel = tunnel.to_owned();
+        self.jobs.write(move |batch| devices::add_invite(batch, &tunnel, &code, until)).await
+    }
+
+    async fn join(
+        &self,
+        tunnel: &str,
+        code: [u8; 32],
+        device: NewDevice,
+        now: i64,
+    ) -> Result<(), MailboxError> {
+        let tunnel = tunnel.to_owned();
+        self.jobs.write(move |batch| devices::join(batch, &tunnel, &code, &device, now)).await
+    }
+
+    async fn devices(&self, tunnel: &str) -> Result<Vec<Device>, MailboxError> {
+        let tunnel = tunnel.to_owned();
+        self.readers.read(move |db| devices::all(db, &tunnel)).await
+    }
+
+    async fn seen(&self, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), MailboxError> {
+        let (tunnel, device) = (tunnel.to_owned(), *device);
+        self.jobs.write(move |batch| devices::seen(batch, &tunnel, &device, now)).await
+    }
+
+    async fn leave(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
+        let (tunnel, device) = (tunnel.to_owned(), *device);
+        self.jobs.write(move |batch| devices::leave(batch, &tunnel, &device)).await
+    }
+
+    async fn put(&self, tunnel: &str, parcel: Parcel, quota: &Quota) -> Result<u64, MailboxError> {
+        let (tunnel, quota) = (tunnel.to_owned(), *quota);
+        let weight = parcel.data.len();
+        self.jobs.write_now(weight, move |batch| letters::put(batch, &tunnel, &parcel, &quota)).await
+    }
+
+    async fn feed(&self, tunnel: &str, after: u64) -> Result<SqliteFeed, MailboxError> {
+        let name: Arc<str> = tunnel.into();
+        let wanted = Arc::clone(&name);
+        let id = self.readers.read(move |db| tunnels::id(db, &wanted)).await?;
+        let (readers, bells, bell) = (self.readers.clone(), self.bells.clone(), self.bells.listen(id));
+        Ok(SqliteFeed { readers, bells, bell, name, tunnel: id, after, is_new: true })
+    }
+
+    async fn ack(&self, tunnel: &str, device: &DeviceKey, through: u64) -> Result<(), MailboxError> {
+        let (tunnel, device) = (tunnel.to_owned(), *device);
+        self.jobs.write(move |batch| letters::ack(batch, &tunnel, &device, through)).await
+    }
+
+    async fn depth(&self, tunnel: &str, device: &DeviceKey) -> Result<(Depth, u64), MailboxError> {
+        let (tunnel, device) = (tunnel.to_owned(), *device);
+        let count = self.refusals.of(&tunnel);
+        self.readers.read(move |db| letters::depth(db, &tunnel, &device, count)).await
+    }
+
+    async fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) {
+        self.refusals.count(tunnel, unknown_source, now);
+    }
+
+    async fn hold(&self, event: [u8; 16]) -> Result<SqliteHeld, MailboxError> {
+        Ok(self.waiting.hold(event))
+    }
+
+    async fn answer(&self, event: [u8; 16], reply: Reply) -> Result<(), MailboxError> {
+        self.waiting.answer(event, reply);
+        Ok(())
+    }
+
+    async fn sweep(&self, quota: &Quota, now: i64) -> Result<(), MailboxError> {
+        let limits = sweep::Limits::new(quota, now);
+        let tunnels: Arc<[String]> = self.jobs.write(move |batch| sweep::begin(batch, now)).await?.into();
+        let mut left = tunnels.len();
+        while left > 0 {
+            let list = Arc::clone(&tunnels);
+            let step = move |batch: &mut writer::Batch<'_>| sweep::step(batch, &list[..left], limits);
+            left = self.jobs.write(step).await?;
+        }
+        Ok(())
+    }
+
+    async fn usage(&self) -> Result<Usage, MailboxError> {
+        let (mut usage, mut next) = (Usage::default(), Some(0));
+        while let Some(after) = next {
+            (usage, next) = self
+                .readers
+                .read(move |db| {
+                    let next = usage::add(db, &mut usage, after)?;
+                    Ok((usage, next))
+                })
+                .await?;
+        }
+        Ok(usage)
+    }
+
+    async fn close(&self) {
+        self.jobs.close().await;
+        self.readers.close().await;
+    }
+}

@@ -1,0 +1,96 @@
+//! House-keeping: letters that are too old, devices that were idle for too long, codes whose time is over.
+
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::{
+    boxes::{MailBox, letter_id, position_of},
+    devices,
+    refusals::Aged,
+    trouble::Trouble,
+    writer::Batch,
+};
+use crate::{DeviceKey, Quota};
+
+/// How long one step may keep letters waiting.
+const STEP: Duration = Duration::from_millis(5);
+
+/// How many letters are looked over in one step.
+const LETTERS: u64 = 1_000;
+
+/// From when on letters, and devices, are young enough.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    letters: i64,
+    devices: i64,
+    now: i64,
+}
+
+impl Limits {
+    pub(super) fn new(quota: &Quota, now: i64) -> Self {
+        let before = |age: Duration| now.saturating_sub(i64::try_from(age.as_micros()).unwrap_or(i64::MAX));
+        Self { letters: before(quota.age), devices: before(quota.idle), now }
+    }
+}
+
+/// Forgets codes whose time is over, writes what was refused, and answers which tunnels there are to be swept.
+pub(super) fn begin(batch: &mut Batch<'_>, now: i64) -> Result<Vec<String>, Trouble> {
+    batch.db.prepare_cached("DELETE FROM invite WHERE until <= ?1")?.execute([now])?;
+    batch.news.at_once = true;
+    Ok(batch.boxes.names())
+}
+
+/// Sweeps some tunnels, the last of the list first; answers how many are left.
+pub(super) fn step(batch: &mut Batch<'_>, tunnels: &[String], limits: Limits) -> Result<usize, Trouble> {
+    let started = Instant::now();
+    let mut left = tunnels.len();
+    while left > 0 && started.elapsed() < STEP {
+        if sweep(batch, &tunnels[left - 1], limits)? {
+            left -= 1;
+        }
+    }
+    Ok(left)
+}
+
+/// Sweeps one tunnel; answers whether it is done.
+fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<bool, Trouble> {
+    // It may have been shut since the list was made.
+    let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(true) };
+    // First the devices: what waited only for one that is forgotten is not lost to anybody.
+    let idle = mailbox.members.iter().filter(|member| member.seen_at < limits.devices);
+    let idle: Vec<DeviceKey> = idle.map(|member| member.key).collect();
+    for device in &idle {
+        tracing::warn!(tunnel, "a device was away for too long and is forgotten");
+        devices::leave(batch, tunnel, device)?;
+    }
+    let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(true) };
+    let done = mailbox.done();
+    let floor = too_old(batch.db, mailbox, limits.letters)?;
+    if floor > done {
+        const SQL: &str = "UPDATE mark SET floor = ?2 WHERE tunnel = ?1";
+        batch.db.prepare_cached(SQL)?.execute((mailbox.id, floor))?;
+        mailbox.floor = floor;
+        let letters = floor - done;
+        tracing::warn!(tunnel, letters, "letters waited for too long and are deleted");
+        batch.news.aged.push(Aged { tunnel: tunnel.to_owned(), letters, at: limits.now });
+        batch.boxes.look_at(tunnel);
+    }
+    Ok(floor - done < LETTERS)
+}
+
+/// The position up to which the letters that still wait are too old, looking over so many at most.
+fn too_old(db: &Connection, mailbox: &MailBox, young: i64) -> rusqlite::Result<u64> {
+    const SQL: &str = "SELECT id, received_at FROM letter WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
+    let mut last = mailbox.done();
+    let range = (letter_id(mailbox.id, last), letter_id(mailbox.id, mailbox.newest), LETTERS);
+    let mut statement = db.prepare_cached(SQL)?;
+    let mut rows = statement.query(range)?;
+    while let Some(row) = rows.next()? {
+        if row.get::<_, i64>(1)? >= young {
+            break;
+        }
+        last = position_of(row.get(0)?);
+    }
+    Ok(last)
+}

@@ -1,0 +1,65 @@
+//! Tokens, by their hashes.
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
+
+use super::{trouble::Trouble, tunnels, writer::Batch};
+use crate::{MailboxError, Token};
+
+/// No token has that id.
+pub(super) fn no_token(id: &str) -> MailboxError {
+    MailboxError::Unknown { what: "token", name: id.to_owned() }
+}
+
+/// Keeps a token.
+pub(super) fn add(
+    batch: &mut Batch<'_>,
+    id: &str,
+    hash: &[u8; 32],
+    name: Option<&str>,
+    now: i64,
+) -> Result<(), Trouble> {
+    const SQL: &str = "INSERT INTO token (id, hash, name, created_at) VALUES (?1, ?2, ?3, ?4)";
+    match batch.db.prepare_cached(SQL)?.execute((id, &hash[..], name, now)) {
+        // One statement that found its row there has changed nothing.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Err(MailboxError::NameTaken(id.to_owned()).into())
+        }
+        done => Ok(done.map(|_| ())?),
+    }
+}
+
+/// All tokens, oldest first.
+pub(super) fn all(db: &Connection) -> Result<Vec<Token>, MailboxError> {
+    const SQL: &str = "SELECT id, name, created_at, used_at, revoked_at FROM token ORDER BY created_at, id";
+    const TUNNELS: &str = "SELECT name FROM tunnel WHERE token = ?1 AND shut < 2 ORDER BY id";
+    let mut statement = db.prepare_cached(SQL)?;
+    let tokens = statement.query_map([], |row| {
+        let id: String = row.get(0)?;
+        let mut tunnels = db.prepare_cached(TUNNELS)?;
+        let tunnels = tunnels.query_map([&id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        let (name, created_at) = (row.get(1)?, row.get(2)?);
+        Ok(Token { id, name, created_at, used_at: row.get(3)?, revoked_at: row.get(4)?, tunnels })
+    });
+    Ok(tokens?.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The id of the token with that hash, unless it was revoked.
+pub(super) fn find(db: &Connection, hash: &[u8; 32]) -> Result<Option<String>, MailboxError> {
+    const SQL: &str = "SELECT id FROM token WHERE hash = ?1 AND revoked_at IS NULL";
+    Ok(db.prepare_cached(SQL)?.query_row([&hash[..]], |row| row.get(0)).optional()?)
+}
+
+/// Revokes a token and shuts its tunnels. Once is enough.
+pub(super) fn revoke(batch: &mut Batch<'_>, id: &str, now: i64) -> Result<(), Trouble> {
+    const SQL: &str = "UPDATE token SET revoked_at = ifnull(revoked_at, ?2) WHERE id = ?1";
+    const OPEN: &str = "SELECT name FROM tunnel WHERE token = ?1 AND shut = 0";
+    if batch.db.prepare_cached(SQL)?.execute((id, now))? == 0 {
+        return Err(no_token(id).into());
+    }
+    let mut open = batch.db.prepare_cached(OPEN)?;
+    let open: Vec<String> = open.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for tunnel in open {
+        tunnels::shut(batch, &tunnel, tunnels::REVOKED)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Quotas, ages, what was refused; those who wait, and the end.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hookmitt_mailbox::{Held, Mailbox, MailboxError, Quota, Reply};
+
+use super::{
+    DAY, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel, within,
+};
+
+pub(crate) async fn a_quota_of_letters_is_kept(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    store.open_tunnel(new_tunnel("other", LAPTOP), NOW).await.unwrap();
+    let quota = Quota { letters: 3, ..Quota::default() };
+    let positions = put(&store, 0..3).await;
+    let refused = store.put(TUNNEL, parcel(3, 100), &quota).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::QuotaFull(_)), "{refused}");
+    // It is each tunnel's own.
+    store.put("other", parcel(0, 100), &quota).await.unwrap();
+    store.ack(TUNNEL, &LAPTOP, positions[0]).await.unwrap();
+    holds(&store, 3).await;
+    store.put(TUNNEL, parcel(3, 100), &quota).await.unwrap();
+    assert!(matches!(store.put(TUNNEL, parcel(4, 100), &quota).await, Err(MailboxError::QuotaFull(_))));
+}
+
+pub(crate) async fn a_quota_of_bytes_is_kept(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    let quota = Quota { bytes: 250, ..Quota::default() };
+    let positions = put(&store, 0..2).await;
+    let refused = store.put(TUNNEL, parcel(2, 51), &quota).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::QuotaFull(_)), "{refused}");
+    store.put(TUNNEL, parcel(2, 50), &quota).await.unwrap();
+    store.ack(TUNNEL, &LAPTOP, positions[1]).await.unwrap();
+    holds(&store, 1).await;
+    store.put(TUNNEL, parcel(3, 200), &quota).await.unwrap();
+    assert!(matches!(store.put(TUNNEL, parcel(4, 1), &quota).await, Err(MailboxError::QuotaFull(_))));
+    // Still so after a restart.
+    store.close().await;
+    let store = maker.open().await;
+    assert!(matches!(store.put(TUNNEL, parcel(4, 1), &quota).await, Err(MailboxError::QuotaFull(_))));
+}
+
+pub(crate) async fn letters_that_are_too_old_are_deleted_and_said(maker: &impl Maker) {
+    let quota = Quota { age: Duration::from_secs(24 * 60 * 60), ..Quota::default() };
+    let store = with_tunnel(maker).await;
+    let positions = put(&store, 0..10).await; // received at NOW, NOW + 1 µs, …
+    store.sweep(&quota, NOW + DAY).await.unwrap();
+    holds(&store, 10).await;
+    store.sweep(&quota, NOW + DAY + 4).await.unwrap();
+    holds(&store, 6).await;
+    let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
+    assert_eq!((depth.letters, depth.bytes, depth.oldest), (6, 600, Some(NOW + 4)));
+    assert_eq!((depth.refused, depth.refused_at), (4, Some(NOW + DAY + 4)));
+    let drained = super::drain(&store, TUNNEL, 0, 6).await;
+    assert_eq!(drained[0].1.number, 4);
+    // What every device has is not lost, however old it was.
+    store.ack(TUNNEL, &LAPTOP, positions[9]).await.unwrap();
+    store.sweep(&quota, NOW + 2 * DAY).await.unwrap();
+    assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.refused, 4);
+    store.close().await;
+    let store = maker.open().await;
+    assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.refused, 4);
+}
+
+pub(crate) async fn what_was_refused_is_counted(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    for second in 0..5 {
+        store.count_refused(TUNNEL, false, NOW + second).await;
+        store.count_refused(TUNNEL, true, NOW + second).await;
+    }
+    store.count_refused(TUNNEL, true, NOW).await;
+    let counted = async || (counts(&store).await == (5, Some(NOW + 4), 6)).then_some(());
+    eventually("refusals are counted", counted).await;
+    store.sweep(&Quota::default(), NOW + MINUTE).await.unwrap();
+    store.close().await;
+    let again = maker.open().await;
+    again.count_refused(TUNNEL, false, NOW + 9).await;
+    let counted = async || (counts(&again).await == (6, Some(NOW + 9), 6)).then_some(());
+    eventually("refusals are counted on", counted).await;
+}
+
+async fn counts(store: &impl Mailbox) -> (u64, Option<i64>, u64) {
+    let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
+    (depth.refused, depth.refused_at, depth.unknown)
+}
+
+pub(crate) async fn a_held_sender_gets_the_answer(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    let reply = Reply {
+        status: 401,
+        headers: vec![("x-odd".to_owned(), Bytes::from_static(b"\xff"))],
+        body: Bytes::from_static(b"no"),
+    };
+    let held = store.hold([1; 16]).await.unwrap();
+    let other = store.hold([2; 16]).await.unwrap();
+    store.answer([1; 16], reply.clone()).await.unwrap();
+    let answer = within("the answer", held.answer(Duration::from_secs(50))).await;
+    assert_eq!(answer, Some(reply.clone()));
+    assert_eq!(other.answer(Duration::from_millis(20)).await, None);
+    // Nobody waits any more, or ever did.
+    store.answer([2; 16], reply.clone()).await.unwrap();
+    store.answer([3; 16], reply).await.unwrap();
+}
+
+pub(crate) async fn a_closed_store_says_so(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    put(&store, 0..3).await;
+    store.close().await;
+    store.close().await;
+    let refused = store.put(TUNNEL, parcel(3, 10), &Quota::default()).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Closed), "{refused}");
+    assert_eq!(maker.open().await.usage().await.unwrap().letters, 3);
+}

@@ -1,0 +1,172 @@
+//! What every make of store promises, as tests that any of them can be put through: [`contract!`](crate::contract).
+
+mod devices;
+mod feeds;
+mod letters;
+mod limits;
+mod tokens;
+mod tunnels;
+
+use std::{future::Future, time::Duration};
+
+use bytes::Bytes;
+use hookmitt_mailbox::{DeviceKey, Mailbox, NewDevice, NewTunnel, Quota};
+use hookmitt_wire::Parcel;
+
+pub(crate) use self::{devices::*, feeds::*, letters::*, limits::*, tokens::*, tunnels::*};
+
+/// Makes stores of one make, for one test.
+pub(crate) trait Maker: Send + Sync {
+    /// The make.
+    type Store: Mailbox;
+    /// Opens this test's own store. A second time: as another process opens it, or the same after a restart.
+    fn open(&self) -> impl Future<Output = Self::Store> + Send;
+}
+
+/// Makes a test of each promise: `contract!(SomeMaker::new().await)`.
+#[macro_export]
+macro_rules! contract {
+    ($maker:expr) => {
+        $crate::contract! { $maker;
+            a_token_is_known_by_its_hash_alone
+            a_revoked_token_shuts_its_tunnels_for_good
+            a_token_that_is_unknown_or_revoked_opens_nothing
+            a_tunnel_is_there_after_a_restart
+            a_name_is_never_given_out_again
+            sources_are_replaced_and_kept
+            another_process_changes_are_seen_soon
+            a_code_lets_one_device_in_once
+            a_code_is_good_for_its_tunnel_and_its_time
+            a_device_that_joins_gets_what_comes_from_then_on
+            a_device_that_joins_again_keeps_its_place
+            what_waited_for_a_device_that_leaves_goes
+            an_idle_device_is_forgotten
+            a_tunnel_whose_last_device_was_idle_is_shut
+            letters_come_out_as_they_went_in
+            letters_are_there_after_a_restart
+            positions_grow_even_where_all_was_delivered
+            a_letter_goes_once_every_device_has_it
+            a_cursor_never_goes_back
+            a_device_moves_its_own_cursor_only
+            letters_of_25_mib_come_out_whole
+            what_waits_is_reckoned_for_each_device
+            mailboxes_do_not_mix
+            a_feed_wakes_at_once
+            a_feed_begins_where_it_is_told
+            a_feed_may_be_dropped_and_asked_again
+            three_devices_each_get_every_letter
+            putting_and_draining_at_once_loses_nothing
+            a_quota_of_letters_is_kept
+            a_quota_of_bytes_is_kept
+            letters_that_are_too_old_are_deleted_and_said
+            what_was_refused_is_counted
+            a_held_sender_gets_the_answer
+            a_closed_store_says_so
+        }
+    };
+    ($maker:expr; $($promise:ident)*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread")]
+            async fn $promise() {
+                let maker = $maker;
+                $crate::contract::within(stringify!($promise), $crate::contract::$promise(&maker)).await;
+            }
+        )*
+    };
+}
+
+/// When the tests begin; any time will do.
+pub(crate) const NOW: i64 = 1_790_000_000_000_000;
+/// Microseconds.
+pub(crate) const MINUTE: i64 = 60_000_000;
+/// Microseconds.
+pub(crate) const DAY: i64 = 24 * 60 * MINUTE;
+/// The tunnel of most tests.
+pub(crate) const TUNNEL: &str = "acme-dev";
+/// Its first device.
+pub(crate) const LAPTOP: DeviceKey = [1; 32];
+/// Another.
+pub(crate) const DESKTOP: DeviceKey = [2; 32];
+
+/// What comes of `future`; panics with `what` after a minute.
+pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(Duration::from_secs(60), future).await;
+    waited.unwrap_or_else(|_| panic!("it never came to this: {what}"))
+}
+
+/// Asks again and again until `ask` answers `Some`.
+pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(
+    what: &str,
+    mut ask: impl FnMut() -> F,
+) -> T {
+    within(what, async {
+        loop {
+            if let Some(answer) = ask().await {
+                return answer;
+            }
+            // Not a guess at how long it takes: only the pace of asking.
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    })
+    .await
+}
+
+/// A tunnel of that name with one device, of the token `tk`.
+pub(crate) fn new_tunnel(name: &str, device: DeviceKey) -> NewTunnel {
+    NewTunnel {
+        name: name.to_owned(),
+        token: "tk".to_owned(),
+        sealing_key: [7; 32],
+        device: new_device(device),
+    }
+}
+
+/// A device with that key.
+pub(crate) fn new_device(key: DeviceKey) -> NewDevice {
+    NewDevice { key, name: format!("device {}", key[0]) }
+}
+
+/// A store with the token `tk` and the tunnel [`TUNNEL`], which has one device, [`LAPTOP`].
+pub(crate) async fn with_tunnel<M: Maker>(maker: &M) -> M::Store {
+    let store = maker.open().await;
+    store.add_token("tk", [9; 32], Some("Acme"), NOW).await.unwrap();
+    store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
+    store
+}
+
+/// Lets another device into [`TUNNEL`].
+pub(crate) async fn join(store: &impl Mailbox, device: DeviceKey) {
+    let code = [device[0] ^ 0x80; 32];
+    store.add_invite(TUNNEL, code, NOW + MINUTE).await.unwrap();
+    store.join(TUNNEL, code, new_device(device), NOW).await.unwrap();
+}
+
+/// A letter that is unlike any other with another number.
+pub(crate) fn parcel(number: u32, size: usize) -> Parcel {
+    let first = u8::try_from(number % 251).unwrap_or_default();
+    let mut data: Vec<u8> = (0..=250).cycle().skip(usize::from(first)).take(size).collect();
+    data.iter_mut().zip(number.to_be_bytes()).for_each(|(byte, digit)| *byte ^= digit);
+    let received_at = NOW + i64::from(number);
+    Parcel {
+        epoch: [first; 32],
+        number,
+        received_at,
+        held: number.is_multiple_of(2),
+        data: Bytes::from(data),
+    }
+}
+
+/// Puts letters of 100 bytes with these numbers into [`TUNNEL`], one after the other; answers their positions.
+pub(crate) async fn put(store: &impl Mailbox, numbers: std::ops::Range<u32>) -> Vec<u64> {
+    let mut positions = Vec::new();
+    for number in numbers {
+        positions.push(store.put(TUNNEL, parcel(number, 100), &Quota::default()).await.unwrap());
+    }
+    positions
+}
+
+/// Waits until the store holds that many letters altogether.
+pub(crate) async fn holds(store: &impl Mailbox, letters: u64) {
+    let holds = async || (store.usage().await.unwrap().letters == letters).then_some(());
+    eventually(&format!("the store holds {letters} letters"), holds).await;
+}

@@ -1,0 +1,72 @@
+//! Tokens.
+
+use hookmitt_mailbox::{Mailbox, MailboxError, NewTunnel, Quota};
+
+use super::{LAPTOP, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel};
+
+pub(crate) async fn a_token_is_known_by_its_hash_alone(maker: &impl Maker) {
+    let store = maker.open().await;
+    store.add_token("tk_1", [1; 32], Some("Acme"), NOW).await.unwrap();
+    store.add_token("tk_2", [2; 32], None, NOW + 1).await.unwrap();
+    assert_eq!(store.token([2; 32]).await.unwrap().as_deref(), Some("tk_2"));
+    assert_eq!(store.token([3; 32]).await.unwrap(), None);
+
+    store
+        .open_tunnel(NewTunnel { token: "tk_1".to_owned(), ..new_tunnel("one", LAPTOP) }, NOW + 5)
+        .await
+        .unwrap();
+    store
+        .open_tunnel(NewTunnel { token: "tk_1".to_owned(), ..new_tunnel("two", LAPTOP) }, NOW + 6)
+        .await
+        .unwrap();
+    let tokens = store.tokens().await.unwrap();
+    assert_eq!(tokens.iter().map(|token| token.id.as_str()).collect::<Vec<_>>(), ["tk_1", "tk_2"]);
+    assert_eq!((tokens[0].name.as_deref(), tokens[1].name.as_deref()), (Some("Acme"), None));
+    assert_eq!((tokens[0].created_at, tokens[0].used_at), (NOW, Some(NOW + 6)));
+    assert_eq!((tokens[1].created_at, tokens[1].used_at), (NOW + 1, None));
+    let mut tunnels = tokens[0].tunnels.clone();
+    tunnels.sort();
+    assert_eq!((tunnels, tokens[1].tunnels.len()), (vec!["one".to_owned(), "two".to_owned()], 0));
+}
+
+pub(crate) async fn a_revoked_token_shuts_its_tunnels_for_good(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    store.add_token("other", [8; 32], None, NOW).await.unwrap();
+    let other = NewTunnel { token: "other".to_owned(), ..new_tunnel("other", LAPTOP) };
+    store.open_tunnel(other, NOW).await.unwrap();
+    store.put("other", parcel(0, 10), &Quota::default()).await.unwrap();
+    put(&store, 0..3).await;
+
+    store.revoke_token("tk", NOW + 9).await.unwrap();
+    assert_eq!(store.token([9; 32]).await.unwrap(), None);
+    let revoked =
+        async || store.tunnel(TUNNEL).await.unwrap().is_some_and(|tunnel| tunnel.revoked).then_some(());
+    eventually("the tunnel is known to be revoked", revoked).await;
+    let refused = store.put(TUNNEL, parcel(3, 100), &Quota::default()).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Unknown { what: "tunnel", .. }), "{refused}");
+    holds(&store, 1).await;
+    assert!(!store.tunnel("other").await.unwrap().unwrap().revoked);
+
+    // Once more changes nothing, and whatever there is stays so after a restart.
+    store.revoke_token("tk", NOW + 99).await.unwrap();
+    store.close().await;
+    let store = maker.open().await;
+    let tokens = store.tokens().await.unwrap();
+    let token = tokens.iter().find(|token| token.id == "tk").unwrap();
+    assert_eq!((token.revoked_at, &token.tunnels[..]), (Some(NOW + 9), &[TUNNEL.to_owned()][..]));
+    assert!(store.tunnel(TUNNEL).await.unwrap().unwrap().revoked);
+    assert_eq!(store.usage().await.unwrap().tunnels, 1);
+}
+
+pub(crate) async fn a_token_that_is_unknown_or_revoked_opens_nothing(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    store.revoke_token("tk", NOW).await.unwrap();
+    let refused = store.open_tunnel(new_tunnel("late", LAPTOP), NOW).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Unknown { what: "token", .. }), "{refused}");
+    let stranger = NewTunnel { token: "nobody".to_owned(), ..new_tunnel("late", LAPTOP) };
+    let refused = store.open_tunnel(stranger, NOW).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Unknown { what: "token", .. }), "{refused}");
+    let refused = store.revoke_token("nobody", NOW).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Unknown { what: "token", .. }), "{refused}");
+    assert_eq!(store.tunnel("late").await.unwrap(), None);
+}

@@ -1,0 +1,84 @@
+//! Tunnels.
+
+use bytes::Bytes;
+use hookmitt_mailbox::{Mailbox, MailboxError, Tunnel};
+use hookmitt_wire::{Hold, SourceOffer};
+
+use super::{DESKTOP, LAPTOP, Maker, NOW, TUNNEL, eventually, new_tunnel, with_tunnel};
+
+fn offer(slug: &str) -> SourceOffer {
+    SourceOffer {
+        slug: slug.to_owned(),
+        provider: Some("stripe".to_owned()),
+        hold: Hold::Always,
+        status: Some(204),
+        headers: vec![("x-odd".to_owned(), Bytes::from_static(b"\xff\0"))],
+        body: Some("böd".to_owned()),
+        delay_ms: 5,
+    }
+}
+
+pub(crate) async fn a_tunnel_is_there_after_a_restart(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    let expected =
+        Tunnel { name: TUNNEL.to_owned(), sealing_key: [7; 32], sources: Vec::new(), revoked: false };
+    assert_eq!(store.tunnel(TUNNEL).await.unwrap(), Some(expected.clone()));
+    assert_eq!(store.tunnel("acme").await.unwrap(), None);
+    store.close().await;
+    let store = maker.open().await;
+    assert_eq!(store.tunnel(TUNNEL).await.unwrap(), Some(expected));
+    let devices = store.devices(TUNNEL).await.unwrap();
+    assert_eq!(devices.len(), 1);
+    assert_eq!((devices[0].key, devices[0].name.as_str()), (LAPTOP, "device 1"));
+    assert_eq!((devices[0].cursor, devices[0].seen_at), (0, NOW));
+}
+
+pub(crate) async fn a_name_is_never_given_out_again(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    let is_taken = |outcome: Result<(), MailboxError>| matches!(outcome, Err(MailboxError::NameTaken(name)) if name == TUNNEL);
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP), NOW).await));
+    store.leave(TUNNEL, &LAPTOP).await.unwrap();
+    eventually("the tunnel is gone", async || store.tunnel(TUNNEL).await.unwrap().is_none().then_some(()))
+        .await;
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP), NOW).await));
+    store.close().await;
+    let store = maker.open().await;
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await));
+    assert_eq!(store.tunnel(TUNNEL).await.unwrap(), None);
+    assert_eq!(store.usage().await.unwrap().tunnels, 0);
+}
+
+pub(crate) async fn sources_are_replaced_and_kept(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    let says = async |store: &_, sources: &[SourceOffer]| {
+        let says = async || (sources_of(store).await == sources).then_some(());
+        eventually("the tunnel says its sources", says).await;
+    };
+    let first = vec![offer("stripe"), offer("github")];
+    store.set_sources(TUNNEL, first.clone()).await.unwrap();
+    says(&store, &first).await;
+    let second = vec![SourceOffer { hold: Hold::Never, status: None, provider: None, ..offer("slack") }];
+    store.set_sources(TUNNEL, second.clone()).await.unwrap();
+    says(&store, &second).await;
+    let refused = store.set_sources("nobody", second.clone()).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Unknown { what: "tunnel", .. }), "{refused}");
+    store.close().await;
+    says(&maker.open().await, &second).await;
+}
+
+async fn sources_of(store: &impl Mailbox) -> Vec<SourceOffer> {
+    store.tunnel(TUNNEL).await.unwrap().unwrap().sources
+}
+
+pub(crate) async fn another_process_changes_are_seen_soon(maker: &impl Maker) {
+    let relay = with_tunnel(maker).await;
+    let other = maker.open().await;
+    assert!(!relay.tunnel(TUNNEL).await.unwrap().unwrap().revoked);
+    other.add_token("new", [4; 32], None, NOW).await.unwrap();
+    let known = async || relay.token([4; 32]).await.unwrap().filter(|id| id == "new");
+    eventually("a new token is known", known).await;
+    other.revoke_token("tk", NOW).await.unwrap();
+    let revoked = async || relay.tunnel(TUNNEL).await.unwrap().unwrap().revoked.then_some(());
+    eventually("the tunnel is known to be revoked", revoked).await;
+    assert!(relay.put(TUNNEL, super::parcel(0, 10), &hookmitt_mailbox::Quota::default()).await.is_err());
+}
