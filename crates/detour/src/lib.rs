@@ -1,0 +1,14 @@
+//! A public URL without a relay of one's own: smee channels, cloudflared and ngrok.
+//!
+//! None of them is a mailbox: what is sent while nobody listens is lost, and a smee channel writes JSON anew, so that
+//! no signature over the body can hold. The product says so wherever it offers them.
+
+mod error;
+mod message;
+mod quick;
+mod smee;
+
+pub use error::DetourError;
+pub use message::{MessageError, SmeeMessage};
+pub use quick::{Quick, QuickTunnel};
+pub use smee::{Channel, Listener, Progress, SILENCE};

@@ -1,0 +1,204 @@
+//! Listens to a smee channel: server-sent events over one long request, again and again.
+
+use std::{
+    error::Error as _,
+    future::Future,
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt as _};
+use reqwest::{Client, Url, header::ACCEPT, redirect::Policy};
+use rustls::{ClientConfig, RootCertStore};
+use sse_stream::{Sse, SseByteStream};
+use tokio_util::sync::CancellationToken;
+
+use crate::{DetourError, SmeeMessage};
+
+/// A channel that says nothing for so long is dead: smee pings every 30 s.
+pub const SILENCE: Duration = Duration::from_secs(75);
+
+/// The longest pause before the next try.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// The most bytes of one message: a body of 25 MiB, written as base64 and as JSON.
+const LARGEST: usize = 96 * 1024 * 1024;
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How the listening goes.
+#[derive(Clone, Debug)]
+pub enum Progress {
+    /// The channel is open.
+    Connected,
+    /// It is not, and will be tried again.
+    Offline(DetourError),
+}
+
+/// Who takes what a channel says.
+pub trait Listener: Send + Sync {
+    /// Takes a message; nothing more is read before it is done.
+    fn message(&self, message: SmeeMessage) -> impl Future<Output = ()> + Send;
+    /// The channel opened or closed, or said what no channel says.
+    fn progress(&self, progress: Progress);
+}
+
+/// A channel by its URL.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    url: Url,
+    client: Client,
+}
+
+impl Channel {
+    /// A channel; `https`, or `http` on this machine.
+    ///
+    /// # Errors
+    /// [`DetourError::BadUrl`].
+    pub fn new(url: &str) -> Result<Self, DetourError> {
+        let bad = || DetourError::BadUrl(url.to_owned());
+        let parsed = Url::parse(url).map_err(|_| bad())?;
+        let local = matches!(parsed.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        let scheme_fits = parsed.scheme() == "https" || parsed.scheme() == "http" && local;
+        let names_one = parsed.path().len() > 1 && parsed.host_str().is_some();
+        if !scheme_fits || !names_one || !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(bad());
+        }
+        let client = client().map_err(|why| DetourError::Unreachable { host: host(&parsed), why })?;
+        Ok(Self { url: parsed, client })
+    }
+
+    /// Its URL: what the provider is given.
+    pub fn url(&self) -> &str {
+        self.url.as_str()
+    }
+
+    /// Its host.
+    pub fn host(&self) -> String {
+        host(&self.url)
+    }
+
+    /// Listens until the stop.
+    pub async fn listen(&self, listener: &impl Listener, stop: &CancellationToken) {
+        let mut pause = Duration::from_millis(500);
+        loop {
+            let Some(ended) = stop.run_until_cancelled(self.once(listener)).await else { return };
+            let Ended { why, was_open } = ended;
+            listener.progress(Progress::Offline(why));
+            pause = if was_open { Duration::from_millis(500) } else { (pause * 2).min(LONGEST_PAUSE) };
+            if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// Listens until the channel closes.
+    async fn once(&self, listener: &impl Listener) -> Ended {
+        let unreachable = |why: String| DetourError::Unreachable { host: self.host(), why };
+        let mut events = match self.open().await {
+            Ok(events) => events,
+            Err(why) => return Ended { why, was_open: false },
+        };
+        listener.progress(Progress::Connected);
+        let why = loop {
+            match tokio::time::timeout(SILENCE, events.next()).await {
+                Err(_) => break unreachable(format!("nothing came for {} s", SILENCE.as_secs())),
+                Ok(None) => break unreachable("the channel was closed".to_owned()),
+                Ok(Some(Err(why))) => break unreachable(why),
+                Ok(Some(Ok(event))) => self.take(&event, listener).await,
+            }
+        };
+        Ended { why, was_open: true }
+    }
+
+    async fn take(&self, event: &Sse, listener: &impl Listener) {
+        // `ready` and `ping` say only that the channel is there.
+        let is_message = matches!(event.event.as_deref(), None | Some("" | "message"));
+        let data = event.data.as_deref().filter(|data| is_message && !data.is_empty());
+        let Some(data) = data else { return };
+        match SmeeMessage::parse(data) {
+            Ok(message) => listener.message(message).await,
+            Err(error) => tracing::warn!(host = self.host(), %error, "a message of the channel was left out"),
+        }
+    }
+
+    async fn open(&self) -> Result<impl Stream<Item = Result<Sse, String>> + Unpin + use<>, DetourError> {
+        let asked = self.client.get(self.url.clone()).header(ACCEPT, "text/event-stream").send().await;
+        let answer =
+            asked.map_err(|error| DetourError::Unreachable { host: self.host(), why: told(&error) })?;
+        if !answer.status().is_success() {
+            let why = format!("it answered {}", answer.status().as_u16());
+            return Err(DetourError::Unreachable { host: self.host(), why });
+        }
+        let kind =
+            answer.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.starts_with("text/event-stream") {
+            let why = format!("its content type is {:?}", kind.chars().take(80).collect::<String>());
+            return Err(DetourError::Nonsense { host: self.host(), why });
+        }
+        Ok(events(answer.bytes_stream()))
+    }
+}
+
+/// Why a channel is listened to no more.
+struct Ended {
+    why: DetourError,
+    was_open: bool,
+}
+
+/// Events out of bytes; one that grows beyond all bounds ends the stream.
+fn events<S>(bytes: S) -> impl Stream<Item = Result<Sse, String>> + Unpin
+where
+    S: Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static,
+{
+    let size = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&size);
+    let bounded = bytes.map(move |piece| {
+        let piece = piece.map_err(|error| io::Error::other(told(&error)))?;
+        if counted.fetch_add(piece.len(), Ordering::Relaxed) > LARGEST {
+            return Err(io::Error::other("a message without an end"));
+        }
+        Ok(piece)
+    });
+    Box::pin(SseByteStream::new(Box::pin(bounded)).map(move |event| {
+        size.store(0, Ordering::Relaxed);
+        event.map_err(|error| error.source().map_or_else(|| error.to_string(), ToString::to_string))
+    }))
+}
+
+/// The cause beneath reqwest's own words, without the URL: that is the channel's only secret.
+fn told(error: &reqwest::Error) -> String {
+    let mut last: &dyn std::error::Error = error;
+    while let Some(deeper) = last.source() {
+        last = deeper;
+    }
+    if std::ptr::addr_eq(last, error) { "the connection failed".to_owned() } else { last.to_string() }
+}
+
+fn host(url: &Url) -> String {
+    url.host_str().unwrap_or_default().to_owned()
+}
+
+fn client() -> Result<Client, String> {
+    let roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(ring)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Client::builder()
+        .tls_backend_preconfigured(config)
+        .redirect(Policy::none())
+        .pool_max_idle_per_host(0)
+        .connect_timeout(CONNECT)
+        .user_agent(concat!("hookmitt/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| error.to_string())
+}
