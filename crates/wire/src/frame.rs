@@ -12,6 +12,9 @@ pub const VERSION: u8 = 1;
 /// The most bytes of one frame.
 pub const MAX_FRAME: usize = 1024 * 1024;
 
+/// The most bytes of one sealed letter: a body of 25 MiB, its head, and room for what is known of it.
+pub const MAX_LETTER: usize = 32 * 1024 * 1024;
+
 /// Sealed letters longer than this go in pieces of it, so that heartbeats and other letters pass between them.
 pub const PIECE: usize = 256 * 1024;
 

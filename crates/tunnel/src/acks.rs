@@ -1,0 +1,133 @@
+//! Which letters are here, which of them are stored, and what of it the relay has been told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hookmitt_wire::AppFrame;
+
+/// The letters of one connection, by position.
+#[derive(Debug, Default)]
+pub(crate) struct Acks {
+    /// Here and not yet stored, with their sizes.
+    open: BTreeMap<u64, u64>,
+    /// The bytes of them.
+    bytes: u64,
+    /// Stored, with an older one still open.
+    beyond: BTreeSet<u64>,
+    /// The highest position that came.
+    newest: u64,
+    /// Something was stored that the relay does not know.
+    untold: bool,
+}
+
+impl Acks {
+    /// A letter begins to arrive. Positions only grow.
+    pub(crate) fn arrives(&mut self, position: u64, size: u64) {
+        self.newest = position;
+        self.bytes += size;
+        self.open.insert(position, size);
+    }
+
+    /// A letter is stored.
+    pub(crate) fn stored(&mut self, position: u64) {
+        let Some(size) = self.open.remove(&position) else { return };
+        self.bytes -= size;
+        self.beyond.insert(position);
+        let through = self.through();
+        self.beyond = self.beyond.split_off(&(through + 1));
+        self.untold = true;
+    }
+
+    /// Letters that are not yet stored.
+    pub(crate) fn letters(&self) -> u64 {
+        self.open.len() as u64
+    }
+
+    /// Their bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The highest position that came.
+    pub(crate) fn newest(&self) -> u64 {
+        self.newest
+    }
+
+    /// Whether a letter up to `position` is not yet stored.
+    pub(crate) fn is_open_through(&self, position: u64) -> bool {
+        self.open.first_key_value().is_some_and(|(&first, _)| first <= position)
+    }
+
+    /// Whether the relay does not know of everything that is stored.
+    pub(crate) fn is_untold(&self) -> bool {
+        self.untold
+    }
+
+    /// What the relay is to be told.
+    pub(crate) fn tell(&mut self) -> AppFrame {
+        self.untold = false;
+        AppFrame::Ack { through: self.through(), also: self.beyond.iter().copied().collect() }
+    }
+
+    /// Everything up to here is stored: letters come in the order of their positions, so none is missing in between.
+    fn through(&self) -> u64 {
+        self.open.first_key_value().map_or(self.newest, |(&first, _)| first.saturating_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(acks: &mut Acks) -> (u64, Vec<u64>) {
+        match acks.tell() {
+            AppFrame::Ack { through, also } => (through, also),
+            frame => panic!("{frame:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_stored_in_order_moves_the_cursor_over_gaps() {
+        let mut acks = Acks::default();
+        for position in [3, 4, 9] {
+            acks.arrives(position, 100);
+        }
+        assert!(!acks.is_untold());
+        assert_eq!((acks.letters(), acks.bytes()), (3, 300));
+        acks.stored(3);
+        acks.stored(4);
+        assert!(acks.is_untold());
+        assert_eq!(told(&mut acks), (8, vec![]), "nothing lies between 4 and 9");
+        acks.stored(9);
+        assert_eq!(told(&mut acks), (9, vec![]));
+        assert!(!acks.is_untold());
+        assert_eq!((acks.letters(), acks.bytes()), (0, 0));
+    }
+
+    #[test]
+    fn what_is_stored_beyond_an_open_one_is_told_apart_until_that_is_stored() {
+        let mut acks = Acks::default();
+        for position in 1..=5 {
+            acks.arrives(position, 1);
+        }
+        for position in [2, 5, 3] {
+            acks.stored(position);
+        }
+        assert_eq!(told(&mut acks), (0, vec![2, 3, 5]));
+        assert!(acks.is_open_through(1) && !acks.is_open_through(0));
+        acks.stored(1);
+        assert_eq!(told(&mut acks), (3, vec![5]));
+        acks.stored(4);
+        assert_eq!(told(&mut acks), (5, vec![]));
+    }
+
+    #[test]
+    fn a_letter_is_counted_once() {
+        let mut acks = Acks::default();
+        acks.arrives(1, 10);
+        acks.stored(1);
+        acks.stored(1);
+        acks.stored(7);
+        assert_eq!((acks.letters(), acks.bytes()), (0, 0));
+        assert_eq!(told(&mut acks), (1, vec![]));
+    }
+}

@@ -1,0 +1,53 @@
+//! How long to wait before the relay is called again.
+
+use std::time::Duration;
+
+use rand::RngExt as _;
+
+/// The first pause; each one after it may be twice as long.
+const FIRST: Duration = Duration::from_millis(500);
+
+/// Pauses that grow up to a limit. A random half of each keeps a thousand apps from calling a restarted relay together.
+#[derive(Debug)]
+pub(crate) struct Backoff {
+    longest: Duration,
+    failures: u32,
+}
+
+impl Backoff {
+    pub(crate) fn new(longest: Duration) -> Self {
+        Self { longest, failures: 0 }
+    }
+
+    /// The connection held: the next pause is short again.
+    pub(crate) fn reset(&mut self) {
+        self.failures = 0;
+    }
+
+    /// The next pause.
+    pub(crate) fn next(&mut self) -> Duration {
+        let limit = FIRST.saturating_mul(1 << self.failures.min(16)).min(self.longest);
+        self.failures = self.failures.saturating_add(1);
+        limit.mul_f64(rand::rng().random_range(0.5..=1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_to_the_limit_with_a_random_half_and_begin_again_after_success() {
+        let longest = Duration::from_secs(10);
+        let mut backoff = Backoff::new(longest);
+        for limit in [500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000].map(Duration::from_millis) {
+            let pause = backoff.next();
+            assert!(pause >= limit / 2 && pause <= limit, "{pause:?} of {limit:?}");
+        }
+        let pauses: Vec<_> = (0..100).map(|_| backoff.next()).collect();
+        assert!(pauses.iter().all(|pause| *pause <= longest));
+        assert!(pauses.windows(2).any(|two| two[0] != two[1]), "no two apps keep step");
+        backoff.reset();
+        assert!(backoff.next() <= FIRST);
+    }
+}

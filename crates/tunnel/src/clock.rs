@@ -1,0 +1,114 @@
+//! The wall clock, and noticing that this machine slept.
+
+use std::{sync::Arc, time::Duration};
+
+use hookmitt_event::Timestamp;
+use tokio::time::Instant;
+
+/// How often it is looked.
+pub(crate) const TICK: Duration = Duration::from_secs(1);
+
+/// A gap of more than this means that nothing ran here.
+const JUMP: Duration = Duration::from_secs(5);
+
+/// Tells the time of day.
+pub trait Clock: Send + Sync + 'static {
+    /// The present moment.
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WallClock;
+
+impl Clock for WallClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}
+
+/// Notices sleep by comparing two clocks at every tick: the timers of Linux and macOS stand still while the machine
+/// sleeps and the wall clock goes on; those of Windows go on, and then a tick comes far too late.
+pub(crate) struct Jumps {
+    clock: Arc<dyn Clock>,
+    wall: Timestamp,
+    timer: Instant,
+}
+
+impl Jumps {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        let wall = clock.now();
+        Self { clock, wall, timer: Instant::now() }
+    }
+
+    /// Since when the machine slept, where it did since the last look. To be asked every [`TICK`].
+    pub(crate) fn look(&mut self) -> Option<Timestamp> {
+        let (wall, timer) = (self.clock.now(), Instant::now());
+        let by_wall = wall.since(self.wall);
+        let by_timer = timer.saturating_duration_since(self.timer);
+        let awake_at = std::mem::replace(&mut self.wall, wall);
+        self.timer = timer;
+        let slept = by_wall > by_timer + JUMP || by_timer > TICK + JUMP;
+        slept.then_some(awake_at)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use super::*;
+
+    /// A clock that is set by hand.
+    #[derive(Debug, Default)]
+    pub(crate) struct HandClock(AtomicI64);
+
+    impl HandClock {
+        pub(crate) fn add(&self, span: Duration) {
+            self.0.fetch_add(i64::try_from(span.as_micros()).unwrap(), Ordering::SeqCst);
+        }
+    }
+
+    impl Clock for HandClock {
+        fn now(&self) -> Timestamp {
+            Timestamp::from_micros(self.0.load(Ordering::SeqCst))
+        }
+    }
+
+    async fn after(clock: &HandClock, wall: Duration, timer: Duration) {
+        clock.add(wall);
+        tokio::time::advance(timer).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn sleep_is_noticed_where_timers_stand_still_and_where_they_go_on() {
+        let clock = Arc::new(HandClock::default());
+        let mut jumps = Jumps::new(clock.clone());
+        after(&clock, TICK, TICK).await;
+        assert_eq!(jumps.look(), None);
+
+        let asleep_since = clock.now();
+        after(&clock, Duration::from_secs(3_600), TICK).await;
+        assert_eq!(jumps.look(), Some(asleep_since), "timers stood still");
+        after(&clock, TICK, TICK).await;
+        assert_eq!(jumps.look(), None, "told once");
+
+        let asleep_since = clock.now();
+        after(&clock, Duration::from_secs(60), Duration::from_secs(60)).await;
+        assert_eq!(jumps.look(), Some(asleep_since), "a tick came a minute late");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_is_corrected_is_no_sleep() {
+        let clock = Arc::new(HandClock::default());
+        clock.add(Duration::from_secs(1_000_000));
+        let mut jumps = Jumps::new(clock.clone());
+        after(&clock, TICK + Duration::from_secs(4), TICK).await;
+        assert_eq!(jumps.look(), None, "a few seconds forward");
+        clock.0.fetch_sub(3_600_000_000, Ordering::SeqCst);
+        tokio::time::advance(TICK).await;
+        assert_eq!(jumps.look(), None, "an hour back");
+        after(&clock, TICK, TICK).await;
+        assert_eq!(jumps.look(), None);
+    }
+}

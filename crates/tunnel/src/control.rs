@@ -1,0 +1,136 @@
+//! What is asked of a relay by plain HTTP: to open a tunnel, and to join one.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hookmitt_wire::{Join, Joined, OpenTunnel, Opened};
+use http::{HeaderValue, Request, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tokio::time::timeout;
+use url::Url;
+
+use crate::{
+    Network, RelayProblem, TunnelError,
+    dial::{Dialled, authority, dial},
+    relay_url::{check_name, check_public},
+};
+
+/// How long it may take altogether.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// The most bytes of an answer.
+const LARGEST: usize = 64 * 1024;
+
+/// Opens a tunnel with a token of the relay.
+///
+/// # Errors
+/// [`TunnelError`]; [`TunnelError::Refused`] holds what the relay said.
+pub async fn open(
+    network: &Network,
+    relay: &Url,
+    token: &str,
+    order: &OpenTunnel,
+) -> Result<Opened, TunnelError> {
+    let bearer = HeaderValue::from_str(&format!("Bearer {token}"));
+    let mut bearer = bearer.map_err(|_| TunnelError::Refused(no_token()))?;
+    bearer.set_sensitive(true);
+    checked(ask(network, relay, "/-/v1/tunnels", Some(bearer), order).await?)
+}
+
+/// Joins a tunnel with an invite's code.
+///
+/// # Errors
+/// [`TunnelError`]; [`TunnelError::Refused`] holds what the relay said.
+pub async fn join(network: &Network, relay: &Url, join: &Join) -> Result<Joined, TunnelError> {
+    checked(ask(network, relay, "/-/v1/join", None, join).await?)
+}
+
+/// What a relay says when it says no, where an answer is that.
+pub(crate) fn problem(status: u16, body: &[u8]) -> TunnelError {
+    /// The parts of `application/problem+json` (RFC 9457) that we read.
+    #[derive(Deserialize)]
+    struct Problem {
+        code: String,
+        detail: Option<String>,
+        title: Option<String>,
+        hint: Option<String>,
+    }
+    match serde_json::from_slice::<Problem>(body) {
+        Ok(problem) => {
+            let message =
+                problem.detail.or(problem.title).unwrap_or_else(|| format!("the relay answered {status}"));
+            TunnelError::Refused(RelayProblem { code: problem.code, message, hint: problem.hint })
+        }
+        Err(_) => TunnelError::NoRelay(status),
+    }
+}
+
+fn checked(opened: Opened) -> Result<Opened, TunnelError> {
+    check_name(&opened.tunnel)?;
+    check_public(&opened.public_url)?;
+    Ok(opened)
+}
+
+async fn ask<T: DeserializeOwned>(
+    network: &Network,
+    relay: &Url,
+    path: &str,
+    bearer: Option<HeaderValue>,
+    body: &impl Serialize,
+) -> Result<T, TunnelError> {
+    // Strings alone: writing them as JSON can't fail.
+    let body = serde_json::to_vec(body).unwrap_or_default();
+    let mut request = Request::post(path)
+        .header(header::HOST, authority(relay))
+        .header(header::USER_AGENT, "hookmitt")
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Full::new(Bytes::from(body)))
+        .map_err(|_| TunnelError::Url("its host can't be sent"))?;
+    if let Some(bearer) = bearer {
+        request.headers_mut().insert(header::AUTHORIZATION, bearer);
+    }
+    let asked = async {
+        let Dialled { stream, .. } = dial(relay, network).await?;
+        talk(stream, request).await
+    };
+    let (status, body) = timeout(LIMIT, Box::pin(asked)).await.unwrap_or(Err(TunnelError::Slow(LIMIT)))?;
+    if !(200..300).contains(&status) {
+        return Err(problem(status, &body));
+    }
+    serde_json::from_slice(&body).map_err(|_| TunnelError::NoRelay(status))
+}
+
+async fn talk(
+    stream: impl crate::dial::Stream + 'static,
+    request: Request<Full<Bytes>>,
+) -> Result<(u16, Bytes), TunnelError> {
+    let broken = |error: hyper::Error| TunnelError::Closed(error.to_string());
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
+    let talk = async {
+        let response = sender.send_request(request).await.map_err(broken)?;
+        let status = response.status().as_u16();
+        let body = Limited::new(response.into_body(), LARGEST).collect().await;
+        let body = body.map_err(|error| TunnelError::Closed(format!("its answer broke off: {error}")))?;
+        Ok((status, body.to_bytes()))
+    };
+    tokio::pin!(connection);
+    tokio::pin!(talk);
+    tokio::select! {
+        biased;
+        answer = &mut talk => return answer,
+        // The connection may end before the answer is taken from it.
+        _ = &mut connection => {}
+    }
+    talk.await
+}
+
+fn no_token() -> RelayProblem {
+    RelayProblem {
+        code: "bad-token".to_owned(),
+        message: "the token has characters that no token has".to_owned(),
+        hint: Some("copy it as `hookmitt relay token create` printed it".to_owned()),
+    }
+}

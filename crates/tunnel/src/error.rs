@@ -1,0 +1,154 @@
+//! What can go wrong between here and a relay.
+
+use std::time::Duration;
+
+use hookmitt_event::{Explain, Plain};
+use hookmitt_seal::SealError;
+use hookmitt_wire::FrameError;
+
+use crate::Why;
+
+/// Why a relay can't be used, now or at all.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TunnelError {
+    /// A URL that can't be a relay's.
+    #[error("not the URL of a relay: {0}")]
+    Url(&'static str),
+    /// Plain HTTP beyond this machine.
+    #[error("http:// to {} would show the tunnel's traffic to everybody on the way", Plain(.0))]
+    PlainHttp(String),
+    /// A text that is no invite.
+    #[error("not an invite: {0}")]
+    Invite(&'static str),
+    /// The file of extra certificates can't be used.
+    #[error("the certificates in {}={} can't be used: {reason}", crate::CA_VARIABLE, Plain(path))]
+    Certificates {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// Nobody answers there.
+    #[error("{0}")]
+    Unreachable(String),
+    /// Whoever answers can't be shown to be the relay.
+    #[error("the relay can't be trusted: {0}")]
+    Tls(String),
+    /// It took too long.
+    #[error("the relay did not answer within {} s", .0.as_secs())]
+    Slow(Duration),
+    /// The connection was there, and nothing came over it.
+    #[error("nothing was heard of the relay for {} s", .0.as_secs())]
+    Silent(Duration),
+    /// The connection ended.
+    #[error("the relay's connection ended: {0}")]
+    Closed(String),
+    /// An answer that no relay gives.
+    #[error("there is no relay: the answer was {0}")]
+    NoRelay(u16),
+    /// The relay said no.
+    #[error("{}", Plain(&.0.message))]
+    Refused(RelayProblem),
+    /// A frame that can't be read.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// The relay does what no relay may.
+    #[error("the relay does not keep to the protocol: {0}")]
+    Protocol(&'static str),
+    /// The tunnel has no connection now.
+    #[error("the tunnel is not connected")]
+    NotConnected,
+    /// The tunnel's own keys can't be used.
+    #[error(transparent)]
+    Key(#[from] SealError),
+}
+
+/// What a relay said when it said no.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelayProblem {
+    /// Its stable code.
+    pub code: String,
+    /// What happened.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl TunnelError {
+    /// The relay's own code where it said no, else [`Explain::code`].
+    pub fn any_code(&self) -> &str {
+        match self {
+            Self::Refused(problem) => &problem.code,
+            _ => self.code(),
+        }
+    }
+
+    /// Whether trying again can't help until a person did something.
+    pub(crate) fn needs_a_person(&self) -> bool {
+        match self {
+            Self::Refused(problem) => {
+                matches!(
+                    problem.code.as_str(),
+                    "unknown-tunnel" | "unknown-device" | "bad-signature" | "version" | "revoked"
+                )
+            }
+            Self::Frame(FrameError::Version { .. }) | Self::Key(_) | Self::Url(_) | Self::PlainHttp(_) => {
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(crate) fn why(&self) -> Why {
+        match self {
+            Self::Unreachable(_) | Self::Slow(_) | Self::Silent(_) => Why::Network,
+            _ => Why::Relay,
+        }
+    }
+}
+
+impl Explain for TunnelError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Url(_) => "bad-relay-url",
+            Self::PlainHttp(_) => "relay-without-tls",
+            Self::Invite(_) => "bad-invite",
+            Self::Certificates { .. } => "bad-relay-ca",
+            Self::Unreachable(_) => "relay-unreachable",
+            Self::Tls(_) => "relay-untrusted",
+            Self::Slow(_) => "relay-slow",
+            Self::Silent(_) => "relay-silent",
+            Self::Closed(_) => "relay-closed",
+            Self::NoRelay(_) => "no-relay",
+            Self::Refused(_) => "relay-refused",
+            Self::Frame(FrameError::Version { .. }) => "relay-version",
+            Self::Frame(_) | Self::Protocol(_) => "relay-protocol",
+            Self::NotConnected => "tunnel-not-connected",
+            Self::Key(error) => error.code(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Url(_) => "give it as https://relay.example.com".into(),
+            Self::PlainHttp(_) => "use https://; http:// is for a relay on this machine only".into(),
+            Self::Invite(_) => "paste the whole line that `hookmitt tunnel invite` printed".into(),
+            Self::Certificates { .. } => "name a PEM file with the certificates of your authority".into(),
+            Self::Unreachable(_) | Self::Slow(_) | Self::Silent(_) => {
+                "check this machine's network, and that the relay runs".into()
+            }
+            Self::Tls(_) => format!(
+                "check the relay's certificate; for an authority of your own set {} to its PEM file",
+                crate::CA_VARIABLE
+            ),
+            Self::Closed(_) | Self::NotConnected => {
+                "it is called again by itself; `hookmitt tunnel status` shows it".into()
+            }
+            Self::NoRelay(_) => "check the URL, and what stands before the relay".into(),
+            Self::Refused(problem) => return problem.hint.clone(),
+            Self::Frame(FrameError::Version { .. }) => "update the older of the two".into(),
+            Self::Frame(_) | Self::Protocol(_) => "update relay and app to the same version".into(),
+            Self::Key(error) => return error.hint(),
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! Being let in: the upgrade to a WebSocket, the relay's challenge, our signature, its welcome.
+
+use bytes::Bytes;
+use hookmitt_event::Timestamp;
+use hookmitt_wire::{AppFrame, Depth, RelayFrame};
+use http::{HeaderValue, header};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_tungstenite::{
+    client_async_with_config,
+    tungstenite::{Error, client::IntoClientRequest as _},
+};
+
+use crate::{
+    Credentials, Options, RelayProblem, TunnelError, control,
+    dial::authority,
+    link::{self, Heard, Pulse, Socket},
+    relay_url::check_public,
+};
+
+/// A session that may begin.
+pub(crate) struct Welcomed<S> {
+    pub(crate) socket: Socket<S>,
+    pub(crate) pulse: Pulse,
+    pub(crate) public_url: String,
+    pub(crate) depth: Depth,
+    /// The newest position in the mailbox then.
+    pub(crate) newest: u64,
+    pub(crate) since: Timestamp,
+}
+
+/// Says hello over a fresh connection. The caller limits how long it takes.
+pub(crate) async fn hello<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
+    credentials: &Credentials,
+    options: &Options,
+) -> Result<Welcomed<S>, TunnelError> {
+    let pulse = Pulse::new();
+    let mut socket = upgrade(Heard::new(stream, pulse.clone()), credentials, options).await?;
+    let nonce = match link::next(&mut socket).await? {
+        RelayFrame::Challenge { nonce } => nonce,
+        frame => return Err(no(frame)),
+    };
+    let hello = AppFrame::Hello {
+        tunnel: credentials.tunnel.clone(),
+        device: credentials.device_key(),
+        signature: Bytes::copy_from_slice(&credentials.sign_hello(&nonce)),
+        app: options.app.clone(),
+        window: options.window,
+        window_bytes: options.window_bytes,
+    };
+    link::send(&mut socket, &hello).await?;
+    match link::next(&mut socket).await? {
+        RelayFrame::Welcome { public_url, depth, newest, now: _ } => {
+            check_public(&public_url)?;
+            Ok(Welcomed { socket, pulse, public_url, depth, newest, since: options.clock.now() })
+        }
+        frame => Err(no(frame)),
+    }
+}
+
+/// A relay's frame that ends the conversation.
+pub(crate) fn no(frame: RelayFrame) -> TunnelError {
+    match frame {
+        RelayFrame::Refused { code, message } => {
+            TunnelError::Refused(RelayProblem { code, message, hint: None })
+        }
+        _ => TunnelError::Protocol("it said something else than the protocol has here"),
+    }
+}
+
+async fn upgrade<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: Heard<S>,
+    credentials: &Credentials,
+    options: &Options,
+) -> Result<Socket<S>, TunnelError> {
+    let url = format!("ws://{}/-/v1/tunnel", authority(&credentials.relay));
+    let mut request = url.into_client_request().map_err(|_| TunnelError::Url("its host can't be sent"))?;
+    if let Ok(app) = HeaderValue::from_str(&options.app) {
+        request.headers_mut().insert(header::USER_AGENT, app);
+    }
+    match client_async_with_config(request, stream, Some(link::config())).await {
+        Ok((socket, _)) => Ok(socket),
+        Err(Error::Http(answer)) => {
+            let body = answer.body().as_deref().unwrap_or_default();
+            Err(control::problem(answer.status().as_u16(), body))
+        }
+        Err(error) => Err(link::broken(&error)),
+    }
+}

@@ -1,0 +1,100 @@
+//! An invite as one line of text.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use hookmitt_wire::Invited;
+use url::Url;
+
+use crate::{TunnelError, check_relay, credentials::key};
+
+/// What the line begins with.
+const PREFIX: &str = "hookmitt-invite:";
+
+/// The most bytes that a line may have. Ours have about 300.
+const LONGEST: usize = 4096;
+
+/// The line that is given to a teammate. It holds the tunnel's secret key: it is shown once, and to them alone.
+pub fn invite_text(invited: &Invited) -> String {
+    // Strings alone: writing them as JSON can't fail.
+    let json = serde_json::to_vec(invited).unwrap_or_default();
+    format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(json))
+}
+
+/// An invite from its line; white space around it, or where a mail broke it, is no matter.
+///
+/// # Errors
+/// [`TunnelError::Invite`] says what is wrong with it; [`check_relay`]'s errors for its relay.
+pub fn read_invite(text: &str) -> Result<Invited, TunnelError> {
+    let text: String = text.split_whitespace().collect();
+    let coded =
+        text.strip_prefix(PREFIX).ok_or(TunnelError::Invite("it does not begin with hookmitt-invite:"))?;
+    if coded.len() > LONGEST {
+        return Err(TunnelError::Invite("it is too long"));
+    }
+    let cut = TunnelError::Invite("a part of it is missing, or has been changed");
+    let json = URL_SAFE_NO_PAD.decode(coded.trim_end_matches('=')).map_err(|_| cut.clone())?;
+    let invited: Invited = serde_json::from_slice(&json).map_err(|_| cut)?;
+    let relay: Url = invited.relay.parse().map_err(|_| TunnelError::Invite("its relay is no URL"))?;
+    check_relay(&relay)?;
+    key(&invited.sealing_secret).ok_or(TunnelError::Invite("its key is damaged"))?;
+    if invited.tunnel.is_empty() || invited.code.is_empty() {
+        return Err(TunnelError::Invite("its tunnel or its code is empty"));
+    }
+    Ok(invited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invited() -> Invited {
+        Invited {
+            relay: "https://relay.example.com".into(),
+            tunnel: "acme-dev".into(),
+            sealing_secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".into(),
+            code: "one-time".into(),
+        }
+    }
+
+    #[test]
+    fn an_invite_is_read_from_its_line_even_where_a_mail_broke_it() {
+        let text = invite_text(&invited());
+        assert!(text.starts_with(PREFIX) && !text.contains('\n'));
+        assert_eq!(read_invite(&text), Ok(invited()));
+        let (start, rest) = text.split_at(60);
+        assert_eq!(read_invite(&format!("  {start}\r\n  {rest}\n")), Ok(invited()));
+    }
+
+    #[test]
+    fn what_is_no_invite_is_refused_in_words() {
+        let text = invite_text(&invited());
+        let with = |change: fn(&mut Invited)| {
+            let mut invited = invited();
+            change(&mut invited);
+            invite_text(&invited)
+        };
+        for (text, words) in [
+            (String::new(), "does not begin with"),
+            ("hmr_notaninvite".to_owned(), "does not begin with"),
+            (PREFIX.to_owned(), "a part of it is missing"),
+            (text[..text.len() - 4].to_owned(), "a part of it is missing"),
+            (text.replace("hookmitt-invite:", "hookmitt-invite:%%"), "a part of it is missing"),
+            (format!("{PREFIX}{}", "A".repeat(LONGEST + 1)), "too long"),
+            (with(|invited| invited.sealing_secret = "AAEC".into()), "its key is damaged"),
+            (with(|invited| invited.relay = "relay".into()), "its relay is no URL"),
+            (
+                with(|invited| invited.relay = "http://relay.example.com".into()),
+                "http:// to relay.example.com",
+            ),
+            (with(|invited| invited.code = String::new()), "is empty"),
+        ] {
+            let error = read_invite(&text).unwrap_err();
+            assert!(error.to_string().contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_error_never_repeats_what_was_pasted() {
+        let error = read_invite("hookmitt-invite:c2VjcmV0").unwrap_err();
+        assert!(!format!("{error:?}").contains("c2VjcmV0"));
+    }
+}

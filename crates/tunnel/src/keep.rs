@@ -1,0 +1,207 @@
+//! Keeping a tunnel: from connection to connection, and an honest word about what lies between them.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use hookmitt_event::Timestamp;
+use hookmitt_seal::Opener;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info};
+
+use crate::{
+    Credentials, Options, Recipient, State, TunnelError, Why,
+    backoff::Backoff,
+    clock::{Jumps, TICK},
+    dial::{Dialled, dial, way_to},
+    hello::{Welcomed, hello},
+    session::{self, Ended, Shared},
+};
+
+/// Where a way is looked for as long as it is not known where the relay is: an address that is nobody's (RFC 5737).
+/// Nothing is sent there.
+const ANYWHERE: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 443);
+
+/// Keeps a tunnel until `stop`, or until it was [left](crate::Line::leave): drains it into `recipient`, reconnects, and
+/// says in which state it is.
+///
+/// Letters that are being stored when it is to stop have two seconds to come to their end and be acknowledged.
+pub async fn keep<R: Recipient>(
+    credentials: Credentials,
+    recipient: Arc<R>,
+    stop: CancellationToken,
+    options: Options,
+) {
+    let opener = match Opener::new(&credentials.sealing, &credentials.tunnel) {
+        Ok(opener) => Arc::new(opener),
+        Err(error) => {
+            recipient.state(State::Refused { error: error.into() });
+            return stop.cancelled().await;
+        }
+    };
+    let tunnel = credentials.tunnel.clone();
+    let key_fits = AtomicBool::new(false);
+    let shared = Arc::new(Shared { tunnel, opener, recipient, options, stop, key_fits });
+    let mut keeper = Keeper {
+        backoff: Backoff::new(shared.options.pace.longest_pause),
+        outage: Outage { since: shared.options.clock.now(), why: None, error: None, attempts: 0 },
+        peer: None,
+        credentials,
+        shared,
+    };
+    Box::pin(keeper.run()).await;
+}
+
+struct Keeper<R> {
+    credentials: Credentials,
+    shared: Arc<Shared<R>>,
+    backoff: Backoff,
+    outage: Outage,
+    /// Where the relay was last.
+    peer: Option<SocketAddr>,
+}
+
+/// The time since there was a connection.
+struct Outage {
+    since: Timestamp,
+    /// What began it.
+    why: Option<Why>,
+    /// What went wrong last.
+    error: Option<TunnelError>,
+    attempts: u32,
+}
+
+/// What to do next.
+enum Next {
+    /// Call the relay.
+    Call,
+    /// Wait for so long before.
+    Wait(Duration),
+    /// End, because it is to stop.
+    End,
+    /// End, because the device is out of the tunnel.
+    Gone,
+}
+
+impl<R: Recipient> Keeper<R> {
+    async fn run(&mut self) {
+        let stop = self.shared.stop.clone();
+        loop {
+            let next = match self.call().await {
+                Some(Ok(welcomed)) => self.talk(welcomed).await,
+                Some(Err(error)) => self.failed(error),
+                None => Next::End,
+            };
+            match next {
+                Next::Call => {}
+                Next::Wait(pause) => self.wait(pause).await,
+                Next::End => break,
+                Next::Gone => return,
+            }
+            if stop.is_cancelled() {
+                break;
+            }
+        }
+        let since = self.shared.options.clock.now();
+        let closed = State::Offline { since, why: Why::AppClosed, error: None, next_try: None };
+        self.shared.recipient.state(closed);
+    }
+
+    /// Calls the relay; `None` where it is to stop meanwhile.
+    async fn call(&mut self) -> Option<Result<Welcomed<Box<dyn crate::dial::Stream>>, TunnelError>> {
+        self.outage.attempts += 1;
+        let Outage { attempts: attempt, error: last_error, .. } = &self.outage;
+        self.shared.recipient.state(State::Connecting { attempt: *attempt, last_error: last_error.clone() });
+        let stop = self.shared.stop.clone();
+        let called = Box::pin(async {
+            let limit = self.shared.options.pace.hello;
+            let slow = TunnelError::Slow(limit);
+            let dialled = timeout(limit, dial(&self.credentials.relay, &self.shared.options.network)).await;
+            let Dialled { stream, peer } = dialled.unwrap_or(Err(slow.clone()))?;
+            self.peer = Some(peer);
+            let welcomed = timeout(limit, hello(stream, &self.credentials, &self.shared.options)).await;
+            welcomed.unwrap_or(Err(slow))
+        });
+        tokio::select! {
+            called = called => Some(called),
+            () = stop.cancelled() => None,
+        }
+    }
+
+    async fn talk(&mut self, welcomed: Welcomed<Box<dyn crate::dial::Stream>>) -> Next {
+        info!(tunnel = self.shared.tunnel, "connected to the relay");
+        let began = Instant::now();
+        let (ended, heard) = session::run(welcomed, self.peer, Arc::clone(&self.shared)).await;
+        debug!(tunnel = self.shared.tunnel, ?ended, "the connection ended");
+        if began.elapsed() >= self.shared.options.pace.heartbeat {
+            self.backoff.reset();
+        }
+        self.outage = Outage { since: heard, why: None, error: None, attempts: 0 };
+        match ended {
+            Ended::Stopped => Next::End,
+            Ended::Left => Next::Gone,
+            Ended::Slept(since) => self.at_once(since, Why::Asleep),
+            Ended::Moved => self.at_once(heard, Why::Network),
+            Ended::Lost(error) => self.failed(error),
+        }
+    }
+
+    /// The connection is of no use any more, and a new one may be.
+    fn at_once(&mut self, since: Timestamp, why: Why) -> Next {
+        self.outage.since = since;
+        self.outage.why = Some(why);
+        self.backoff.reset();
+        self.offline(None);
+        Next::Call
+    }
+
+    fn failed(&mut self, error: TunnelError) -> Next {
+        debug!(tunnel = self.shared.tunnel, %error, "no connection");
+        self.outage.why.get_or_insert(error.why());
+        self.outage.error = Some(error.clone());
+        if error.needs_a_person() {
+            self.shared.recipient.state(State::Refused { error });
+            return Next::Wait(self.shared.options.pace.refused_pause);
+        }
+        let pause = self.backoff.next();
+        self.offline(Some(pause));
+        Next::Wait(pause)
+    }
+
+    fn offline(&self, pause: Option<Duration>) {
+        let now = self.shared.options.clock.now();
+        self.shared.recipient.state(State::Offline {
+            since: self.outage.since,
+            why: self.outage.why.unwrap_or(Why::Network),
+            error: self.outage.error.clone(),
+            next_try: pause.map(|pause| now.after(pause)),
+        });
+    }
+
+    /// Waits before the next call; not any longer once the machine woke, the network changed, or somebody nudges.
+    async fn wait(&mut self, pause: Duration) {
+        let until = Instant::now() + pause;
+        let line = self.shared.options.line.clone();
+        let way = way_to(self.peer.unwrap_or(ANYWHERE));
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut jumps = Jumps::new(Arc::clone(&self.shared.options.clock));
+        loop {
+            tokio::select! {
+                () = self.shared.stop.cancelled() => return,
+                () = sleep_until(until) => return,
+                () = line.nudged() => return,
+                _ = tick.tick() => {}
+            }
+            let found = way_to(self.peer.unwrap_or(ANYWHERE));
+            if jumps.look().is_some() || (found.is_some() && found != way) {
+                self.backoff.reset();
+                return;
+            }
+        }
+    }
+}

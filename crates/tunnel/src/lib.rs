@@ -1,0 +1,39 @@
+//! The tunnel's client: it keeps a connection to a relay, drains the mailbox there into whoever takes the letters, and
+//! acknowledges what is stored.
+//!
+//! [`keep`] does all of it for one tunnel, for ever: dials, proves who it is, opens letters and hands them over in order,
+//! notices silence, sleep and changes of the network, and says in which [`State`] the tunnel truly is.
+
+mod acks;
+mod backoff;
+mod clock;
+mod control;
+mod credentials;
+mod dial;
+mod error;
+mod hello;
+mod intake;
+mod invite;
+mod keep;
+mod line;
+mod link;
+mod network;
+mod options;
+mod recipient;
+mod relay_url;
+mod session;
+mod state;
+mod work;
+
+pub use clock::{Clock, WallClock};
+pub use control::{join, open};
+pub use credentials::Credentials;
+pub use error::{RelayProblem, TunnelError};
+pub use invite::{invite_text, read_invite};
+pub use keep::keep;
+pub use line::{Invite, Line};
+pub use network::{CA_VARIABLE, Network};
+pub use options::{Options, Pace};
+pub use recipient::{AppReply, Later, Letterhead, Recipient, Unreadable};
+pub use relay_url::check_relay;
+pub use state::{State, Why};

@@ -1,0 +1,183 @@
+//! Frames over a WebSocket, and when a byte was last heard.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
+
+use futures_util::{Sink, SinkExt as _, StreamExt as _};
+use hookmitt_event::Plain;
+use hookmitt_wire::{AppFrame, FrameError, MAX_FRAME, RelayFrame, decode, encode};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    sync::mpsc,
+    time::Instant,
+};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        Error, Message,
+        error::{CapacityError, ProtocolError},
+        protocol::WebSocketConfig,
+    },
+};
+
+use crate::TunnelError;
+
+/// A WebSocket to a relay.
+pub(crate) type Socket<S> = WebSocketStream<Heard<S>>;
+
+/// When a byte was last heard. A piece of a letter may take long on a slow line: life is bytes, not frames.
+#[derive(Clone, Debug)]
+pub(crate) struct Pulse(Arc<Mutex<Instant>>);
+
+impl Pulse {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Instant::now())))
+    }
+
+    pub(crate) fn last(&self) -> Instant {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn beat(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+}
+
+/// A stream that notes when it was last heard.
+pub(crate) struct Heard<S> {
+    stream: S,
+    pulse: Pulse,
+}
+
+impl<S> Heard<S> {
+    pub(crate) fn new(stream: S, pulse: Pulse) -> Self {
+        Self { stream, pulse }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, into);
+        if into.filled().len() > before {
+            self.pulse.beat();
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+/// No message is larger than a frame may be; nothing is buffered beyond that.
+pub(crate) fn config() -> WebSocketConfig {
+    WebSocketConfig::default()
+        .max_message_size(Some(MAX_FRAME))
+        .max_frame_size(Some(MAX_FRAME))
+        .max_write_buffer_size(4 * MAX_FRAME)
+}
+
+/// What a message is to us.
+pub(crate) enum Read {
+    Frame(RelayFrame),
+    /// Something of WebSocket's own.
+    Nothing,
+    /// The relay closes the connection, in good order.
+    Goodbye(TunnelError),
+}
+
+/// Reads a message.
+pub(crate) fn read(message: Option<Result<Message, Error>>) -> Result<Read, TunnelError> {
+    match message {
+        Some(Ok(Message::Binary(bytes))) => Ok(Read::Frame(decode(&bytes)?)),
+        Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Ok(Read::Nothing),
+        Some(Ok(Message::Text(_))) => Err(TunnelError::Protocol("it sent text")),
+        Some(Ok(Message::Close(close))) => {
+            let reason = close.map(|close| Plain(close.reason.as_str()).to_string()).unwrap_or_default();
+            let reason = if reason.is_empty() { "it said goodbye".to_owned() } else { reason };
+            Ok(Read::Goodbye(TunnelError::Closed(reason)))
+        }
+        Some(Err(error)) => Err(broken(&error)),
+        None => Err(TunnelError::Closed("it broke off".to_owned())),
+    }
+}
+
+/// What a broken connection is called.
+pub(crate) fn broken(error: &Error) -> TunnelError {
+    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable, TimedOut};
+    match error {
+        Error::Capacity(CapacityError::MessageTooLong { size, .. }) => FrameError::TooLarge(*size).into(),
+        Error::Capacity(_) => TunnelError::Protocol("it sends more than any relay does"),
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
+            TunnelError::Closed("it broke off".to_owned())
+        }
+        Error::Protocol(_) | Error::Utf8(_) | Error::AttackAttempt => {
+            TunnelError::Protocol("it does not speak WebSocket")
+        }
+        Error::Io(error)
+            if matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable | TimedOut) =>
+        {
+            TunnelError::Unreachable(format!("the connection broke: {error}"))
+        }
+        error => TunnelError::Closed(error.to_string()),
+    }
+}
+
+/// Sends one frame at once.
+pub(crate) async fn send<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: &mut Socket<S>,
+    frame: &AppFrame,
+) -> Result<(), TunnelError> {
+    socket.send(Message::Binary(encode(frame))).await.map_err(|error| broken(&error))
+}
+
+/// Writes what comes, for as long as it comes; what waits already goes out in one go. Ends with a goodbye.
+pub(crate) async fn write<W>(mut sink: W, mut outbox: mpsc::Receiver<Message>) -> Result<(), TunnelError>
+where
+    W: Sink<Message, Error = Error> + Unpin,
+{
+    while let Some(message) = outbox.recv().await {
+        sink.feed(message).await.map_err(|error| broken(&error))?;
+        while let Ok(more) = outbox.try_recv() {
+            sink.feed(more).await.map_err(|error| broken(&error))?;
+        }
+        sink.flush().await.map_err(|error| broken(&error))?;
+    }
+    sink.send(Message::Close(None)).await.map_err(|error| broken(&error))
+}
+
+/// The next frame.
+pub(crate) async fn next<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: &mut Socket<S>,
+) -> Result<RelayFrame, TunnelError> {
+    loop {
+        match read(socket.next().await)? {
+            Read::Frame(frame) => return Ok(frame),
+            Read::Nothing => {}
+            Read::Goodbye(error) => return Err(error),
+        }
+    }
+}

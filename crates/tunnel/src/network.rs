@@ -1,0 +1,98 @@
+//! How relays are reached.
+
+use std::{fmt, path::Path, sync::Arc};
+
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject as _},
+};
+use tokio_rustls::TlsConnector;
+
+use crate::TunnelError;
+
+/// Names a PEM file of certificates that are trusted for relays, beside those that browsers trust.
+pub const CA_VARIABLE: &str = "HOOKMITT_RELAY_CA";
+
+/// How relays are reached: by TLS, never through a proxy.
+#[derive(Clone)]
+pub struct Network {
+    pub(crate) tls: TlsConnector,
+}
+
+impl Network {
+    /// Trusts Mozilla's roots as this version of hookmitt carries them.
+    pub fn new() -> Self {
+        Self::trusting(roots())
+    }
+
+    /// Trusts those of [`CA_VARIABLE`] as well, where it is set.
+    ///
+    /// # Errors
+    /// [`TunnelError::Certificates`].
+    pub fn from_env() -> Result<Self, TunnelError> {
+        match std::env::var_os(CA_VARIABLE).filter(|path| !path.is_empty()) {
+            Some(path) => Self::with_authorities(Path::new(&path)),
+            None => Ok(Self::new()),
+        }
+    }
+
+    /// Trusts the certificates in a PEM file as well.
+    ///
+    /// # Errors
+    /// [`TunnelError::Certificates`].
+    pub fn with_authorities(path: &Path) -> Result<Self, TunnelError> {
+        let wrong = |reason: String| TunnelError::Certificates { path: path.display().to_string(), reason };
+        let mut roots = roots();
+        let before = roots.len();
+        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))? {
+            let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
+            roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
+        }
+        if roots.len() == before {
+            return Err(wrong("there is none in it".to_owned()));
+        }
+        Ok(Self::trusting(roots))
+    }
+
+    fn trusting(roots: RootCertStore) -> Self {
+        let ring = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions();
+        let builder = builder.expect("ring supports TLS 1.2 and 1.3");
+        let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Self { tls: TlsConnector::from(Arc::new(config)) }
+    }
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Network {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Network")
+    }
+}
+
+fn roots() -> RootCertStore {
+    webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_certificates_is_refused_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ca.pem");
+        let refused = || Network::with_authorities(&path).unwrap_err().to_string();
+        assert!(refused().contains("HOOKMITT_RELAY_CA="), "{}", refused());
+        std::fs::write(&path, "nothing").unwrap();
+        assert!(refused().ends_with("there is none in it"), "{}", refused());
+        std::fs::write(&path, "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n").unwrap();
+        assert!(refused().contains("can't be used"), "{}", refused());
+    }
+}

@@ -1,0 +1,131 @@
+//! Which URLs can be a relay's.
+
+use url::{Host, Url};
+
+use crate::TunnelError;
+
+/// Whether a URL can be a relay's: `https://host[:port]`, or `http://` on this machine.
+///
+/// # Errors
+/// [`TunnelError::Url`] and [`TunnelError::PlainHttp`].
+pub fn check_relay(url: &Url) -> Result<(), TunnelError> {
+    let host = url.host().ok_or(TunnelError::Url("it names no host"))?;
+    match url.scheme() {
+        "https" => {}
+        "http" if is_loopback(&host) => {}
+        "http" => return Err(TunnelError::PlainHttp(host.to_string())),
+        _ => return Err(TunnelError::Url("it begins with neither https:// nor http://")),
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(TunnelError::Url("it has a user or password in it"));
+    }
+    if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+        return Err(TunnelError::Url("it goes on after the host"));
+    }
+    Ok(())
+}
+
+/// Whether what a relay calls a tunnel is the name of one: it is shown, and is part of what letters are bound to.
+pub(crate) fn check_name(name: &str) -> Result<(), TunnelError> {
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if (3..=63).contains(&name.len()) && name.bytes().all(fits) && !name.starts_with('-') {
+        return Ok(());
+    }
+    Err(TunnelError::Protocol("it named the tunnel as none can be named"))
+}
+
+/// Whether what a relay says is a tunnel's public URL can be one: it is shown, and copied to providers.
+pub(crate) fn check_public(url: &str) -> Result<(), TunnelError> {
+    let parsed = Url::parse(url).ok().filter(|parsed| matches!(parsed.scheme(), "http" | "https"));
+    let plain = url.len() <= 2048 && url.bytes().all(|byte| byte.is_ascii_graphic());
+    match parsed {
+        Some(parsed) if plain && !url.ends_with('/') && parsed.username().is_empty() => Ok(()),
+        _ => Err(TunnelError::Protocol("the public URL that it gave is none")),
+    }
+}
+
+/// Names beneath `localhost` are never asked of a name server (RFC 6761).
+pub(crate) fn is_localhost(name: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
+}
+
+fn is_loopback(host: &Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => is_localhost(name),
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.to_canonical().is_loopback(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(url: &str) -> Result<(), TunnelError> {
+        check_relay(&url.parse().unwrap())
+    }
+
+    #[test]
+    fn a_relay_is_reached_by_tls_or_on_this_machine() {
+        for url in [
+            "https://relay.example.com",
+            "https://relay.example.com:8443/",
+            "http://127.0.0.1:4410",
+            "http://[::1]:4410",
+            "http://localhost:4410",
+            "http://relay.localhost",
+        ] {
+            assert_eq!(checked(url), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn plain_http_beyond_this_machine_is_refused() {
+        for url in [
+            "http://relay.example.com",
+            "http://192.168.1.2:4410",
+            "http://localhost.example.com",
+            "http://[::2]",
+        ] {
+            assert!(matches!(checked(url), Err(TunnelError::PlainHttp(_))), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_a_relay_makes_up_for_a_name_or_a_public_url_is_not_believed() {
+        for url in
+            ["https://relay.example.com/acme", "https://acme.relay.example.com", "http://127.0.0.1:4410/acme"]
+        {
+            assert_eq!(check_public(url), Ok(()), "{url}");
+        }
+        for url in [
+            "",
+            "javascript:alert(1)",
+            "https://r.example/a/",
+            "https://r.example/\u{202e}a",
+            "https://me@r.example/a",
+        ] {
+            check_public(url).unwrap_err();
+        }
+        check_name("acme-dev").unwrap();
+        for name in ["", "ab", "-abc", "Acme", "a/b", "../x", "acme\0", &"a".repeat(64)] {
+            check_name(name).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn what_is_no_base_of_a_relay_is_refused_in_words() {
+        for (url, words) in [
+            ("ftp://relay.example.com", "neither https:// nor http://"),
+            ("wss://relay.example.com", "neither https:// nor http://"),
+            ("https://me:pass@relay.example.com", "user or password"),
+            ("https://relay.example.com/acme", "goes on after the host"),
+            ("https://relay.example.com/?x", "goes on after the host"),
+            ("data:text/plain,relay", "no host"),
+        ] {
+            let error = checked(url).unwrap_err().to_string();
+            assert!(error.contains(words), "{url}: {error}");
+        }
+    }
+}

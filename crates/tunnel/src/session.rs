@@ -1,0 +1,276 @@
+//! One connection, from the welcome to its end.
+//!
+//! One task does all of it: nothing in it waits for anything but the next thing to happen, so that neither a slow letter
+//! nor a slow line holds up heartbeats or other letters.
+
+mod letters;
+mod speech;
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
+
+use futures_util::{FutureExt as _, StreamExt as _};
+use hookmitt_event::Timestamp;
+use hookmitt_seal::Opener;
+use hookmitt_wire::{RelayFrame, encode};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::{mpsc, watch},
+    time::{Instant, MissedTickBehavior, interval, sleep_until, timeout},
+};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_util::sync::CancellationToken;
+
+use self::{letters::Letters, speech::Speech};
+use crate::{
+    Options, Recipient, State, TunnelError,
+    clock::{Jumps, TICK},
+    dial::way_to,
+    hello::{Welcomed, no},
+    line::Command,
+    link::{self, Pulse, Read},
+};
+
+/// How long an answer to a heartbeat may take while other bytes come.
+const PONG: Duration = Duration::from_secs(60);
+
+/// How long letters that are being stored have at the end, and the last words after them.
+const LAST_LETTERS: Duration = Duration::from_secs(2);
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// What every connection of a tunnel shares.
+pub(crate) struct Shared<R> {
+    pub(crate) tunnel: String,
+    pub(crate) opener: Arc<Opener>,
+    pub(crate) recipient: Arc<R>,
+    pub(crate) options: Options,
+    pub(crate) stop: CancellationToken,
+    /// A letter of this tunnel was opened: the key is the right one.
+    pub(crate) key_fits: AtomicBool,
+}
+
+/// How a connection ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// It was to stop.
+    Stopped,
+    /// The device left the tunnel.
+    Left,
+    /// The machine slept, since then.
+    Slept(Timestamp),
+    /// The network is another one.
+    Moved,
+    /// Something went wrong.
+    Lost(TunnelError),
+}
+
+/// Whatever ends a connection is an error to what goes on in it.
+impl From<TunnelError> for Ended {
+    fn from(error: TunnelError) -> Self {
+        Self::Lost(error)
+    }
+}
+
+/// A connection.
+struct Session<R> {
+    shared: Arc<Shared<R>>,
+    letters: Letters<R>,
+    speech: Speech,
+    pulse: Pulse,
+    jumps: Jumps,
+    /// Where the relay is, and by which of our addresses it is reached.
+    way: Option<(SocketAddr, Option<IpAddr>)>,
+    since: Timestamp,
+    public_url: String,
+    /// What was said of it last.
+    said: Option<State>,
+}
+
+/// Runs a connection to its end. Also answers when the relay was heard last.
+pub(crate) async fn run<S, R>(
+    welcomed: Welcomed<S>,
+    peer: Option<SocketAddr>,
+    shared: Arc<Shared<R>>,
+) -> (Ended, Timestamp)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    R: Recipient,
+{
+    let Welcomed { socket, pulse, public_url, depth, newest, since } = welcomed;
+    let sources = shared.recipient.sources();
+    let mut session = Session {
+        letters: Letters::new(Arc::clone(&shared), newest, depth),
+        speech: Speech::new(&sources),
+        jumps: Jumps::new(Arc::clone(&shared.options.clock)),
+        pulse: pulse.clone(),
+        way: peer.map(|peer| (peer, way_to(peer))),
+        said: None,
+        shared,
+        since,
+        public_url,
+    };
+    session.tell();
+    let mut ended = Box::pin(session.go(socket, sources)).await;
+    if let (Ended::Lost(_), Some(asleep)) = (&ended, session.jumps.look()) {
+        // What a connection dies of after a sleep is the sleep, whatever it says.
+        ended = Ended::Slept(asleep);
+    }
+    (ended, session.shared.options.clock.now().before(pulse.last().elapsed()))
+}
+
+impl<R: Recipient> Session<R> {
+    async fn go<S: AsyncRead + AsyncWrite + Unpin>(
+        &mut self,
+        socket: link::Socket<S>,
+        mut sources: watch::Receiver<Arc<Vec<hookmitt_wire::SourceOffer>>>,
+    ) -> Ended {
+        let line = self.shared.options.line.clone();
+        let (_listening, mut commands) = line.listen();
+        let (sink, mut stream) = socket.split();
+        let (outbox, outgoing) = mpsc::channel(8);
+        let writing = link::write(sink, outgoing);
+        tokio::pin!(writing);
+        let mut tick = interval(TICK.min(self.shared.options.pace.heartbeat));
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let stop = self.shared.stop.clone();
+        let mut sources_known = true;
+        let ended = loop {
+            let resume_at = self.letters.resume_at();
+            let done = tokio::select! {
+                () = stop.cancelled() => Err(Ended::Stopped),
+                message = stream.next() => self.hear(message),
+                Some(done) = self.letters.working.next() => { self.finish(done); Ok(()) }
+                Some(command) = commands.recv() => { self.obey(command); Ok(()) }
+                changed = sources.changed(), if sources_known => {
+                    sources_known = changed.is_ok();
+                    self.speech.sources(&sources);
+                    Ok(())
+                }
+                _ = tick.tick() => self.tick(),
+                Ok(permit) = outbox.reserve(), if self.has_to_say() => {
+                    if let Some(message) = self.next_word() { permit.send(message); }
+                    Ok(())
+                }
+                broke = &mut writing => Err(broke.err().unwrap_or(TunnelError::NotConnected).into()),
+                () = sleep_until(resume_at.unwrap_or_else(Instant::now)), if resume_at.is_some() => {
+                    self.letters.resume();
+                    Ok(())
+                }
+                () = line.nudged() => { self.speech.ping(); Ok(()) }
+            };
+            if let Err(ended) = done {
+                break ended;
+            }
+        };
+        if matches!(ended, Ended::Stopped) {
+            self.letters.finish_what_is_under_way(LAST_LETTERS).await;
+            // Where it takes too long, the relay sends again what it was not told of.
+            let _ = timeout(LAST_WORDS, async { tokio::join!(self.last_words(outbox), writing) }).await;
+        }
+        ended
+    }
+
+    /// Says what is still to be said; the goodbye follows when the outbox is gone.
+    async fn last_words(&mut self, outbox: mpsc::Sender<Message>) {
+        while let Some(message) = self.next_word() {
+            if outbox.send(message).await.is_err() {
+                break;
+            }
+        }
+    }
+
+    fn hear(
+        &mut self,
+        message: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>,
+    ) -> Result<(), Ended> {
+        match link::read(message)? {
+            Read::Nothing => return Ok(()),
+            Read::Goodbye(_) if self.speech.leaves() => return Err(Ended::Left),
+            Read::Goodbye(error) => return Err(error.into()),
+            Read::Frame(RelayFrame::Parcel { position, parcel, size }) => {
+                self.letters.begins(position, parcel, size)?;
+            }
+            Read::Frame(RelayFrame::Piece { position, data }) => self.letters.goes_on(position, &data)?,
+            Read::Frame(RelayFrame::Pong { stamp, depth }) => {
+                self.speech.pong(stamp)?;
+                self.letters.depth(depth);
+                self.tell();
+            }
+            Read::Frame(RelayFrame::Invited { code, until }) => self.speech.invited(code, until)?,
+            Read::Frame(frame) => return Err(no(frame).into()),
+        }
+        self.say_when_caught_up();
+        Ok(())
+    }
+
+    /// One letter is done with; others that are, too, are taken along, so that one acknowledgement tells of all.
+    fn finish(&mut self, done: crate::work::Done) {
+        self.letters.finished(done);
+        while let Some(Some(done)) = self.letters.working.next().now_or_never() {
+            self.letters.finished(done);
+        }
+        self.say_when_caught_up();
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Invite(answer) => self.speech.invite(answer),
+            Command::Leave(answer) => self.speech.leave(answer),
+        }
+    }
+
+    fn tick(&mut self) -> Result<(), Ended> {
+        if let Some(since) = self.jumps.look() {
+            return Err(Ended::Slept(since));
+        }
+        let pace = self.shared.options.pace;
+        if self.pulse.last().elapsed() >= pace.silence {
+            return Err(TunnelError::Silent(pace.silence).into());
+        }
+        if self.speech.unanswered_for().is_some_and(|unanswered| unanswered >= PONG) {
+            return Err(TunnelError::Slow(PONG).into());
+        }
+        if self.way.is_some_and(|(peer, way)| way_to(peer) != way) {
+            return Err(Ended::Moved);
+        }
+        // While it catches up, its owner wants to see how far it is.
+        let heartbeat = if self.letters.is_caught_up() { pace.heartbeat } else { pace.heartbeat.min(TICK) };
+        self.speech.heartbeat(heartbeat);
+        self.tell();
+        Ok(())
+    }
+
+    fn has_to_say(&self) -> bool {
+        self.speech.has_words() || self.letters.has_words()
+    }
+
+    fn next_word(&mut self) -> Option<Message> {
+        let word = self.speech.next().or_else(|| self.letters.next_word())?;
+        Some(Message::Binary(encode(&word)))
+    }
+
+    fn say_when_caught_up(&mut self) {
+        if self.letters.catches_up() {
+            self.tell();
+        }
+    }
+
+    /// Says how it is, where that is not what was said last.
+    fn tell(&mut self) {
+        let state = State::Connected {
+            since: self.since,
+            public_url: self.public_url.clone(),
+            rtt: self.speech.rtt(),
+            depth: self.letters.waiting(),
+            unacked: self.letters.unacked(),
+            caught_up: self.letters.is_caught_up(),
+        };
+        if self.said.as_ref() != Some(&state) {
+            self.said = Some(state.clone());
+            self.shared.recipient.state(state);
+        }
+    }
+}

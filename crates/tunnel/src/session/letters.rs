@@ -1,0 +1,210 @@
+//! The letters of one connection: from their first byte to their acknowledgement.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
+use hookmitt_wire::{AppFrame, Depth, LetterError, MAX_FRAME, Parcel, encode};
+use tokio::time::{Instant, timeout};
+use tracing::warn;
+
+use super::Shared;
+use crate::{
+    AppReply, Letterhead, Recipient, TunnelError, Unreadable,
+    acks::Acks,
+    intake::{Intake, Whole},
+    work::{Done, Outcome, Working, work},
+};
+
+/// The letters of one connection.
+pub(super) struct Letters<R> {
+    shared: Arc<Shared<R>>,
+    intake: Intake,
+    acks: Acks,
+    /// Those that are being stored.
+    pub(super) working: FuturesUnordered<Working>,
+    /// Those that could not be stored, and those that came after them, in their order.
+    later: BTreeMap<u64, (Whole, Letterhead)>,
+    /// When they are tried again.
+    resume_at: Option<Instant>,
+    /// Those that this key does not open, as long as it opened none.
+    locked: BTreeMap<u64, Letterhead>,
+    /// Answers to senders that are held.
+    answers: VecDeque<AppFrame>,
+    /// The newest position when this connection began.
+    newest: u64,
+    /// What waits at the relay.
+    depth: Depth,
+    caught_up: bool,
+}
+
+impl<R: Recipient> Letters<R> {
+    pub(super) fn new(shared: Arc<Shared<R>>, newest: u64, depth: Depth) -> Self {
+        Self {
+            shared,
+            intake: Intake::default(),
+            acks: Acks::default(),
+            working: FuturesUnordered::new(),
+            later: BTreeMap::new(),
+            resume_at: None,
+            locked: BTreeMap::new(),
+            answers: VecDeque::new(),
+            newest,
+            depth,
+            caught_up: depth.letters == 0,
+        }
+    }
+
+    /// The first frame of a letter.
+    pub(super) fn begins(&mut self, position: u64, parcel: Parcel, size: u32) -> Result<(), TunnelError> {
+        let options = &self.shared.options;
+        let full =
+            self.acks.letters() >= options.window.into() || self.acks.bytes() >= options.window_bytes.into();
+        if full {
+            return Err(TunnelError::Protocol("it sends more than it was told to before it is acknowledged"));
+        }
+        let whole = self.intake.begins(position, parcel, size)?;
+        self.acks.arrives(position, size.into());
+        whole.into_iter().for_each(|whole| self.arrived(whole));
+        Ok(())
+    }
+
+    /// The next piece of a letter.
+    pub(super) fn goes_on(&mut self, position: u64, piece: &[u8]) -> Result<(), TunnelError> {
+        let whole = self.intake.goes_on(position, piece)?;
+        whole.into_iter().for_each(|whole| self.arrived(whole));
+        Ok(())
+    }
+
+    fn arrived(&mut self, whole: Whole) {
+        let head = Letterhead::new(&self.shared.tunnel, whole.position, &whole.parcel, self.newest);
+        if self.resume_at.is_some() {
+            // An older one could not be stored: this one waits behind it.
+            self.later.insert(whole.position, (whole, head));
+        } else {
+            self.start(whole, head);
+        }
+    }
+
+    /// Begins to store a letter, at once: so they are begun in their order, whatever becomes of them afterwards.
+    fn start(&mut self, whole: Whole, head: Letterhead) {
+        let Shared { opener, recipient, .. } = &*self.shared;
+        let mut working = work(Arc::clone(opener), Arc::clone(recipient), whole, head);
+        match (&mut working).now_or_never() {
+            Some(done) => self.finished(done),
+            None => self.working.push(working),
+        }
+    }
+
+    /// A letter is done with.
+    pub(super) fn finished(&mut self, Done { whole, head, outcome }: Done) {
+        match outcome {
+            Outcome::Stored(reply) => {
+                self.key_fits();
+                self.acks.stored(whole.position);
+                if let Some((event, reply)) = reply {
+                    self.answer(event, reply);
+                }
+            }
+            Outcome::Later => {
+                self.later.insert(whole.position, (whole, head));
+                self.resume_at.get_or_insert_with(|| Instant::now() + self.shared.options.pace.later);
+            }
+            Outcome::Unreadable(why) => self.unreadable(head, &why),
+        }
+    }
+
+    /// The right key can't open it, or it is none when opened: it never will be one. A newer hookmitt may read what is
+    /// only too new; and as long as this key opened nothing, the key may be the wrong one.
+    fn unreadable(&mut self, head: Letterhead, why: &Unreadable) {
+        let lost = match why {
+            Unreadable::Foreign => self.shared.key_fits.load(Ordering::Relaxed),
+            Unreadable::Letter(LetterError::Malformed) => true,
+            Unreadable::Letter(LetterError::Version(_)) => false,
+        };
+        self.shared.recipient.unreadable(&head, why, lost);
+        if lost {
+            self.acks.stored(head.position);
+        } else if *why == Unreadable::Foreign {
+            self.locked.insert(head.position, head);
+        }
+    }
+
+    /// The key opened a letter: those that it did not open are nobody's.
+    fn key_fits(&mut self) {
+        self.shared.key_fits.store(true, Ordering::Relaxed);
+        while let Some((_, head)) = self.locked.pop_first() {
+            self.unreadable(head, &Unreadable::Foreign);
+        }
+    }
+
+    fn answer(&mut self, event: [u8; 16], reply: AppReply) {
+        let AppReply { status, headers, body } = reply;
+        let answer = AppFrame::Answer { event, status, headers, body };
+        if encode(&answer).len() > MAX_FRAME {
+            warn!("an answer is too large for the tunnel; its sender gets the source's default one");
+            return;
+        }
+        self.answers.push_back(answer);
+    }
+
+    pub(super) fn resume_at(&self) -> Option<Instant> {
+        self.resume_at
+    }
+
+    /// Tries again what could not be stored, in its order.
+    pub(super) fn resume(&mut self) {
+        self.resume_at = None;
+        while self.resume_at.is_none() {
+            let Some((_, (whole, head))) = self.later.pop_first() else { break };
+            self.start(whole, head);
+        }
+    }
+
+    /// Waits for the letters that are being stored.
+    pub(super) async fn finish_what_is_under_way(&mut self, limit: Duration) {
+        let under_way = async {
+            while let Some(done) = self.working.next().await {
+                self.finished(done);
+            }
+        };
+        // What takes longer comes again.
+        let _ = timeout(limit, under_way).await;
+    }
+
+    pub(super) fn has_words(&self) -> bool {
+        !self.answers.is_empty() || self.acks.is_untold()
+    }
+
+    pub(super) fn next_word(&mut self) -> Option<AppFrame> {
+        self.answers.pop_front().or_else(|| self.acks.is_untold().then(|| self.acks.tell()))
+    }
+
+    /// What the relay says that waits there.
+    pub(super) fn depth(&mut self, depth: Depth) {
+        self.depth = depth;
+    }
+
+    pub(super) fn waiting(&self) -> Depth {
+        self.depth
+    }
+
+    pub(super) fn unacked(&self) -> u64 {
+        self.acks.letters()
+    }
+
+    pub(super) fn is_caught_up(&self) -> bool {
+        self.caught_up
+    }
+
+    /// Whether everything that waited when this connection began is stored from now on.
+    pub(super) fn catches_up(&mut self) -> bool {
+        let all_came = self.acks.newest() >= self.newest || self.depth.letters == 0;
+        let now = !self.caught_up && all_came && !self.acks.is_open_through(self.newest);
+        self.caught_up |= now;
+        now
+    }
+}

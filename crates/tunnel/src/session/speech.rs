@@ -1,0 +1,145 @@
+//! What this side says beside its acknowledgements: heartbeats, sources, answers, commands.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use hookmitt_event::Timestamp;
+use hookmitt_wire::{AppFrame, MAX_FRAME, SourceOffer, encode};
+use tokio::{
+    sync::{oneshot, watch},
+    time::Instant,
+};
+use tracing::warn;
+
+use crate::{Invite, TunnelError};
+
+/// The words that wait to be said, and the answers that are waited for.
+pub(super) struct Speech {
+    words: VecDeque<AppFrame>,
+    /// The newest sources, where the relay does not know them. Only the newest count.
+    sources: Option<Arc<Vec<SourceOffer>>>,
+    stamp: u64,
+    pinged: Option<Instant>,
+    /// A heartbeat waits for its answer.
+    unanswered: bool,
+    rtt: Option<Duration>,
+    invites: VecDeque<oneshot::Sender<Invite>>,
+    /// Says that we are out of the tunnel, by being dropped or used.
+    leaving: Option<oneshot::Sender<()>>,
+}
+
+impl Speech {
+    pub(super) fn new(sources: &watch::Receiver<Arc<Vec<SourceOffer>>>) -> Self {
+        Self {
+            words: VecDeque::new(),
+            sources: Some(Arc::clone(&sources.borrow())),
+            stamp: 0,
+            pinged: None,
+            unanswered: false,
+            rtt: None,
+            invites: VecDeque::new(),
+            leaving: None,
+        }
+    }
+
+    pub(super) fn sources(&mut self, sources: &watch::Receiver<Arc<Vec<SourceOffer>>>) {
+        self.sources = Some(Arc::clone(&sources.borrow()));
+    }
+
+    pub(super) fn has_words(&self) -> bool {
+        self.sources.is_some() || !self.words.is_empty()
+    }
+
+    pub(super) fn next(&mut self) -> Option<AppFrame> {
+        match self.sources.take() {
+            Some(sources) => Some(fitting(&sources)),
+            None => self.words.pop_front(),
+        }
+    }
+
+    /// Asks whether the relay is there, unless that was asked already.
+    pub(super) fn ping(&mut self) {
+        if self.unanswered {
+            return;
+        }
+        self.stamp += 1;
+        self.pinged = Some(Instant::now());
+        self.unanswered = true;
+        self.words.push_front(AppFrame::Ping { stamp: self.stamp });
+    }
+
+    /// Asks where the last time is long enough ago.
+    pub(super) fn heartbeat(&mut self, every: Duration) {
+        if self.pinged.is_none_or(|at| at.elapsed() >= every) {
+            self.ping();
+        }
+    }
+
+    pub(super) fn pong(&mut self, stamp: u64) -> Result<(), TunnelError> {
+        if !self.unanswered || stamp != self.stamp {
+            return Err(TunnelError::Protocol("it answers what was not asked"));
+        }
+        self.unanswered = false;
+        self.rtt = self.pinged.map(|at| at.elapsed());
+        Ok(())
+    }
+
+    pub(super) fn rtt(&self) -> Option<Duration> {
+        self.rtt
+    }
+
+    /// For how long a heartbeat has been waiting for its answer.
+    pub(super) fn unanswered_for(&self) -> Option<Duration> {
+        self.pinged.filter(|_| self.unanswered).map(|at| at.elapsed())
+    }
+
+    pub(super) fn invite(&mut self, answer: oneshot::Sender<Invite>) {
+        self.words.push_back(AppFrame::Invite);
+        self.invites.push_back(answer);
+    }
+
+    pub(super) fn invited(&mut self, code: String, until: i64) -> Result<(), TunnelError> {
+        let answer = self.invites.pop_front();
+        let answer = answer.ok_or(TunnelError::Protocol("it answers what was not asked"))?;
+        // Whoever asked may have given up.
+        let _ = answer.send(Invite { code, until: Timestamp::from_micros(until) });
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self, answer: oneshot::Sender<()>) {
+        self.words.push_back(AppFrame::Leave);
+        self.leaving = Some(answer);
+    }
+
+    /// Whether we said that we leave; then the relay's goodbye is the answer, and whoever asked is told.
+    pub(super) fn leaves(&mut self) -> bool {
+        match self.leaving.take() {
+            Some(answer) => {
+                let _ = answer.send(());
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// All sources in one frame; without the bodies of their answers where it would be too large with them.
+fn fitting(sources: &[SourceOffer]) -> AppFrame {
+    let all = AppFrame::Sources(sources.to_vec());
+    if encode(&all).len() <= MAX_FRAME {
+        return all;
+    }
+    warn!("the sources' answers are too large for the tunnel; the relay answers without their bodies");
+    let plain = sources.iter().cloned().map(|source| SourceOffer {
+        body: None,
+        headers: plain(source.headers),
+        ..source
+    });
+    AppFrame::Sources(plain.collect())
+}
+
+/// Without a type of content that is not there.
+fn plain(mut headers: Vec<(String, Bytes)>) -> Vec<(String, Bytes)> {
+    headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
+    headers
+}

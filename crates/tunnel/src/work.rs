@@ -1,0 +1,65 @@
+//! What is done with a letter that is all here: opened, read, handed over.
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use hookmitt_seal::Opener;
+use hookmitt_wire::{Letter, PIECE};
+use tokio::task::spawn_blocking;
+
+use crate::{AppReply, Later, Letterhead, Recipient, Unreadable, intake::Whole};
+
+/// A letter under way.
+pub(crate) type Working = Pin<Box<dyn Future<Output = Done> + Send>>;
+
+/// What came of a letter.
+pub(crate) struct Done {
+    pub(crate) whole: Whole,
+    pub(crate) head: Letterhead,
+    pub(crate) outcome: Outcome,
+}
+
+pub(crate) enum Outcome {
+    /// It is stored; the reply to the event's sender, who is held.
+    Stored(Option<([u8; 16], AppReply)>),
+    /// It could not be stored now.
+    Later,
+    /// It can't be read.
+    Unreadable(Unreadable),
+}
+
+/// Opens a letter and hands it over.
+pub(crate) fn work<R: Recipient>(
+    opener: Arc<Opener>,
+    recipient: Arc<R>,
+    whole: Whole,
+    head: Letterhead,
+) -> Working {
+    Box::pin(async move {
+        let outcome = match read(opener, &whole).await {
+            Ok(letter) => {
+                let event = letter.id;
+                match recipient.letter(head.clone(), letter).await {
+                    Ok(reply) => Outcome::Stored(reply.filter(|_| head.held).map(|reply| (event, reply))),
+                    Err(Later) => Outcome::Later,
+                }
+            }
+            Err(why) => Outcome::Unreadable(why),
+        };
+        Done { whole, head, outcome }
+    })
+}
+
+async fn read(opener: Arc<Opener>, whole: &Whole) -> Result<Letter, Unreadable> {
+    if whole.parcel.data.len() <= PIECE {
+        return open(&opener, whole);
+    }
+    // Deciphering some 25 MiB would hold up heartbeats and the other letters.
+    let whole = whole.clone();
+    spawn_blocking(move || open(&opener, &whole)).await.unwrap_or(Err(Unreadable::Foreign))
+}
+
+fn open(opener: &Opener, whole: &Whole) -> Result<Letter, Unreadable> {
+    let parcel = &whole.parcel;
+    let plain = opener.open(&parcel.epoch, parcel.number, &parcel.data).map_err(|_| Unreadable::Foreign)?;
+    Ok(Letter::from_bytes(&plain)?)
+}
