@@ -1,8 +1,18 @@
-//! The SQLite store keeps the contract, and is what it says when it is killed.
+//! The SQLite store keeps the contract, and is what it says when it is killed, when its disk is full, and when others use
+//! its file.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
 mod contract;
+mod sqlite {
+    mod beside;
+    mod child;
+    mod full_disk;
+    mod killed;
+    mod log;
+}
+
+use std::path::PathBuf;
 
 use hookmitt_mailbox::SqliteMailbox;
 use tempfile::TempDir;
@@ -16,13 +26,17 @@ impl Files {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("relay.db")
+    }
 }
 
 impl Maker for Files {
     type Store = SqliteMailbox;
 
     async fn open(&self) -> SqliteMailbox {
-        SqliteMailbox::open(&self.0.path().join("relay.db")).unwrap()
+        SqliteMailbox::open(&self.path()).unwrap()
     }
 }
 

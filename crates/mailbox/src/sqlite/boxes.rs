@@ -29,6 +29,40 @@ pub(super) fn newest(db: &Connection, tunnel: i64) -> rusqlite::Result<Option<(u
     db.prepare_cached(SQL)?.query_row(range, row).optional()
 }
 
+/// Letters of a mailbox that are taken at once.
+pub(super) struct Stretch {
+    /// After this position,
+    pub(super) after: u64,
+    /// up to this one,
+    pub(super) through: u64,
+    /// no more than so many,
+    pub(super) letters: usize,
+    /// and no more bytes than that, unless the first alone has more.
+    pub(super) bytes: u64,
+}
+
+/// How far a stretch reaches: the last letter's position, and the sealed bytes of the mailbox up to it. Reads none of
+/// the data.
+pub(super) fn reach(db: &Connection, tunnel: i64, stretch: &Stretch) -> rusqlite::Result<Option<(u64, u64)>> {
+    const SQL: &str =
+        "SELECT id, upto, length(data) FROM letter WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
+    let range =
+        (letter_id(tunnel, stretch.after), letter_id(tunnel, stretch.through), stretch.letters.max(1));
+    let mut statement = db.prepare_cached(SQL)?;
+    let mut rows = statement.query(range)?;
+    let mut reached = None;
+    let mut most = None;
+    while let Some(row) = rows.next()? {
+        let (upto, size): (u64, u64) = (row.get(1)?, row.get(2)?);
+        let most = *most.get_or_insert((upto - size).saturating_add(stretch.bytes));
+        if upto > most && reached.is_some() {
+            break;
+        }
+        reached = Some((position_of(row.get(0)?), upto));
+    }
+    Ok(reached)
+}
+
 /// One device of a mailbox.
 pub(super) struct Member {
     pub(super) key: DeviceKey,

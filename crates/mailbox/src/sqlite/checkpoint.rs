@@ -46,7 +46,7 @@ pub(super) struct Pressure {
 
 #[derive(Default)]
 struct Shared {
-    /// Bytes handed to SQLite since the log started over, about.
+    /// How large the log is, about: what the last look found, and what was handed to SQLite since.
     log: AtomicU64,
     /// Nearly all of it is copied.
     nearly: AtomicBool,
@@ -91,7 +91,9 @@ impl Pressure {
         }
         let (mode, wait) = if insist { ("RESTART", INSIST_FOR) } else { ("PASSIVE", Duration::ZERO) };
         match checkpoint(db, mode, wait) {
-            Ok(Some(rest)) => self.shared.log.store(rest, Ordering::Relaxed),
+            Ok(Some(log)) => {
+                self.shared.log.store(if log.rest == 0 { 0 } else { log.size }, Ordering::Relaxed);
+            }
             Ok(None) => {} // the copying thread is at it
             Err(error) => tracing::warn!(%error, "the log of the mailboxes could not be copied"),
         }
@@ -129,14 +131,20 @@ impl Copier {
     }
 }
 
-/// Copies what it may; answers how many bytes of the log are not copied. `None`: another connection is at it.
-fn checkpoint(db: &Connection, mode: &str, wait: Duration) -> rusqlite::Result<Option<u64>> {
+/// The log after a checkpoint, in bytes.
+struct Log {
+    size: u64,
+    rest: u64,
+}
+
+/// Copies what it may. `None`: another connection is at it.
+fn checkpoint(db: &Connection, mode: &str, wait: Duration) -> rusqlite::Result<Option<Log>> {
     const PAGE: u64 = 4_096;
     db.busy_timeout(wait)?;
     let answer = db.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
-        let (busy, frames, copied): (i64, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let rest = u64::try_from(frames - copied).unwrap_or(0) * PAGE;
-        Ok((frames >= 0 && (busy == 0 || rest > 0)).then_some(rest))
+        let (frames, copied): (i64, i64) = (row.get(1)?, row.get(2)?);
+        let bytes = |frames: i64| u64::try_from(frames).unwrap_or(0) * PAGE;
+        Ok((frames >= 0).then(|| Log { size: bytes(frames), rest: bytes(frames - copied) }))
     });
     db.busy_timeout(schema::BUSY)?;
     answer

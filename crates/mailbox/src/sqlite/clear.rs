@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::boxes::{Boxes, MailBox, letter_id, position_of};
+use super::boxes::{Boxes, MailBox, Stretch, letter_id, reach};
 
 /// How long deleting may keep new letters waiting.
 const STEP: Duration = Duration::from_millis(5);
 
 /// How many letters are deleted by one statement at most.
-const LETTERS: u64 = 128;
+const LETTERS: usize = 128;
 
 /// How many bytes of them, unless a single one has more.
 const BYTES: u64 = 4 * 1024 * 1024;
@@ -37,7 +37,9 @@ fn step(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<bool> {
     if done <= mailbox.cleared {
         return Ok(true);
     }
-    let (last, upto) = reach(db, mailbox, done)?;
+    let stretch = Stretch { after: mailbox.cleared, through: done, letters: LETTERS, bytes: BYTES };
+    // Where there is none, the mailbox was emptied by hand: there is nothing to be deleted up to there.
+    let (last, upto) = reach(db, mailbox.id, &stretch)?.unwrap_or((done, mailbox.cleared_bytes));
     let range = (letter_id(mailbox.id, mailbox.cleared), letter_id(mailbox.id, last));
     db.prepare_cached("DELETE FROM letter WHERE id > ?1 AND id <= ?2")?.execute(range)?;
     db.prepare_cached("UPDATE mark SET cleared = ?2, cleared_bytes = ?3 WHERE tunnel = ?1")?
@@ -45,25 +47,4 @@ fn step(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<bool> {
     mailbox.cleared = last;
     mailbox.cleared_bytes = upto;
     Ok(last == done)
-}
-
-/// How far one statement may go: a position, and the sealed bytes up to it.
-fn reach(db: &Connection, mailbox: &MailBox, done: u64) -> rusqlite::Result<(u64, u64)> {
-    const SQL: &str = "SELECT id, upto FROM letter WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
-    let range = (letter_id(mailbox.id, mailbox.cleared), letter_id(mailbox.id, done), LETTERS);
-    let mut statement = db.prepare_cached(SQL)?;
-    let mut rows = statement.query(range)?;
-    let mut reached = None;
-    while let Some(row) = rows.next()? {
-        let (id, upto): (i64, u64) = (row.get(0)?, row.get(1)?);
-        if reached.is_some() && upto > mailbox.cleared_bytes + BYTES {
-            return Ok(reached.unwrap_or((done, upto)));
-        }
-        reached = Some((position_of(id), upto));
-        if position_of(id) == done {
-            break;
-        }
-    }
-    // Where there is none, the mailbox was emptied by hand: there is nothing to be deleted up to there.
-    Ok(reached.unwrap_or((done, mailbox.newest_bytes)))
 }

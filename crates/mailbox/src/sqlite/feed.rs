@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use tokio::sync::watch;
 
 use super::{
-    boxes::{letter_id, position_of},
+    boxes::{Stretch, letter_id, position_of, reach},
     readers::Readers,
     trouble::no_tunnel,
 };
@@ -79,8 +79,10 @@ impl Feed for SqliteFeed {
         loop {
             let heard = *self.bell.borrow_and_update();
             if self.is_new || heard > self.after {
-                let (tunnel, after, name) = (self.tunnel, self.after, Arc::clone(&self.name));
-                let found = self.readers.read(move |db| read(db, &name, tunnel, after, most, bytes)).await?;
+                let (tunnel, name) = (self.tunnel, Arc::clone(&self.name));
+                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+                let stretch = Stretch { after: self.after, through: u64::MAX, letters: most, bytes };
+                let found = self.readers.read(move |db| read(db, &name, tunnel, stretch)).await?;
                 if let Some(last) = found.last() {
                     self.after = last.position;
                     return Ok(found);
@@ -98,32 +100,16 @@ impl Drop for SqliteFeed {
     }
 }
 
-fn read(
-    db: &Connection,
-    name: &str,
-    tunnel: i64,
-    after: u64,
-    most: usize,
-    bytes: usize,
-) -> Result<Vec<Delivered>, MailboxError> {
+fn read(db: &Connection, name: &str, tunnel: i64, stretch: Stretch) -> Result<Vec<Delivered>, MailboxError> {
     const FLOOR: &str = "SELECT floor FROM mark JOIN tunnel ON id = tunnel WHERE id = ?1 AND shut = 0";
     const SQL: &str = "SELECT id, received_at, number, held, epoch, data FROM letter
-        WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
+        WHERE id > ?1 AND id <= ?2 ORDER BY id";
     let floor: Option<u64> = db.prepare_cached(FLOOR)?.query_row([tunnel], |row| row.get(0)).optional()?;
-    let after = after.max(floor.ok_or_else(|| no_tunnel(name))?);
-    let range = (letter_id(tunnel, after), letter_id(tunnel, u64::MAX), most.max(1));
+    let after = stretch.after.max(floor.ok_or_else(|| no_tunnel(name))?);
+    let Some((last, _)) = reach(db, tunnel, &Stretch { after, ..stretch })? else { return Ok(Vec::new()) };
     let mut statement = db.prepare_cached(SQL)?;
-    let mut rows = statement.query(range)?;
-    let (mut found, mut size) = (Vec::new(), 0);
-    while let Some(row) = rows.next()? {
-        let next = delivered(row)?;
-        size += next.parcel.data.len();
-        if size > bytes && !found.is_empty() {
-            break;
-        }
-        found.push(next);
-    }
-    Ok(found)
+    let letters = statement.query_map((letter_id(tunnel, after), letter_id(tunnel, last)), delivered);
+    Ok(letters?.collect::<rusqlite::Result<_>>()?)
 }
 
 fn delivered(row: &Row<'_>) -> rusqlite::Result<Delivered> {

@@ -181,6 +181,7 @@ impl Mailbox for SqliteMailbox {
             let step = move |batch: &mut writer::Batch<'_>| sweep::step(batch, &list[..left], limits);
             left = self.jobs.write(step).await?;
         }
+        while self.jobs.write(sweep::shrink).await? {}
         Ok(())
     }
 

@@ -19,6 +19,9 @@ const STEP: Duration = Duration::from_millis(5);
 /// How many letters are looked over in one step.
 const LETTERS: u64 = 1_000;
 
+/// So much of the file must be empty, and half of it, before it is given back to the system.
+const EMPTY: u64 = 16 * 1024 * 1024;
+
 /// From when on letters, and devices, are young enough.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
@@ -93,4 +96,21 @@ fn too_old(db: &Connection, mailbox: &MailBox, young: i64) -> rusqlite::Result<u
         last = position_of(row.get(0)?);
     }
     Ok(last)
+}
+
+/// Gives a little of a file that is mostly empty back to the system; answers whether there is more to give.
+pub(super) fn shrink(batch: &mut Batch<'_>) -> Result<bool, Trouble> {
+    const PAGES: u64 = 64;
+    let number = |pragma| batch.db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));
+    let page = number("page_size")?;
+    let started = Instant::now();
+    while started.elapsed() < STEP {
+        let empty = number("freelist_count")?;
+        if empty * page < EMPTY || empty * 2 < number("page_count")? {
+            return Ok(false);
+        }
+        batch.db.execute_batch(&format!("PRAGMA incremental_vacuum({PAGES})"))?;
+        batch.news.bytes += PAGES * page;
+    }
+    Ok(true)
 }

@@ -1,0 +1,108 @@
+//! A full disk: what can't be stored is refused, what was answered stays, and it goes on once there is room.
+
+use std::{
+    io::Read as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use hookmitt_mailbox::{Mailbox as _, MailboxError, Quota, SqliteMailbox};
+
+use super::child;
+use crate::contract::{LAPTOP, NOW, TUNNEL, drain, new_tunnel, parcel};
+
+/// The name of the test, as its child is told it.
+const TEST: &str = "sqlite::full_disk::a_full_disk_refuses_letters_and_recovers_by_itself";
+
+/// The whole disk, and the part of it that is taken up until room is made.
+const DISK: &str = "size=12m,mode=700";
+const FILLER: usize = 5 << 20;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_refuses_letters_and_recovers_by_itself() {
+    if let Some(path) = child::store() {
+        return on_a_small_disk(&path).await;
+    }
+    let Some(namespace) = namespace() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mount =
+        format!("mount -t tmpfs -o {DISK} hookmitt {} && exec \"$0\" \"$@\"", folder.path().display());
+    let wrapper: Vec<_> = namespace.into_iter().chain(["sh", "-c", &mount]).collect();
+    let mut child = child::command(&wrapper, TEST, &folder.path().join("relay.db")).spawn().unwrap();
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(child.wait().unwrap().success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+/// How a mount namespace is had here: as root, or as root of a user namespace. A failure where there is none on Debian.
+fn namespace() -> Option<Vec<&'static str>> {
+    for way in [vec!["unshare", "--mount"], vec!["unshare", "--map-root-user", "--mount"]] {
+        let mount = ["mount", "-t", "tmpfs", "none", "/tmp"];
+        let tried = Command::new(way[0]).args(&way[1..]).args(mount).output();
+        if tried.is_ok_and(|tried| tried.status.success()) {
+            return Some(way);
+        }
+    }
+    let lacks = "a mount namespace for a small disk (unshare --mount) is missing";
+    assert!(!Path::new("/etc/debian_version").exists(), "{lacks}: run as root, or allow user namespaces");
+    None
+}
+
+async fn on_a_small_disk(path: &Path) {
+    let filler = path.with_file_name("filler");
+    let store = SqliteMailbox::open(path).unwrap();
+    store.add_token("tk", [9; 32], None, NOW).await.unwrap();
+    store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
+    std::fs::write(&filler, vec![1; FILLER]).unwrap();
+
+    // Large ones first, then such as fit into what they left.
+    let mut stored = Vec::new();
+    for size in [64 << 10, 4 << 10, 1] {
+        assert_is_full(fill(&store, size, &mut stored).await);
+    }
+    assert!(stored.len() > 10, "{} were stored before the disk was full", stored.len());
+    for number in 0..20 {
+        assert_is_full(store.put(TUNNEL, parcel(number, 70_000), &Quota::default()).await.unwrap_err());
+    }
+    assert_stored(&store, &stored).await;
+
+    std::fs::remove_file(PathBuf::from(&filler)).unwrap();
+    for _ in 0..100 {
+        put(&store, 4 << 10, &mut stored).await.expect("there is room again");
+    }
+    assert_stored(&store, &stored).await;
+    store.close().await;
+    assert_stored(&SqliteMailbox::open(path).unwrap(), &stored).await;
+}
+
+/// Puts letters of that size until one is refused.
+async fn fill(store: &SqliteMailbox, size: usize, stored: &mut Vec<usize>) -> MailboxError {
+    for _ in 0..20_000 {
+        if let Err(refused) = put(store, size, stored).await {
+            return refused;
+        }
+    }
+    panic!("a disk of 12 MiB takes 20,000 more letters");
+}
+
+/// Puts the next letter; `stored` are the sizes of all.
+async fn put(store: &SqliteMailbox, size: usize, stored: &mut Vec<usize>) -> Result<(), MailboxError> {
+    let number = u32::try_from(stored.len()).unwrap();
+    store.put(TUNNEL, parcel(number, size), &Quota::default()).await?;
+    stored.push(size);
+    Ok(())
+}
+
+fn assert_is_full(refused: MailboxError) {
+    assert!(matches!(refused, MailboxError::DiskFull), "{refused}");
+}
+
+async fn assert_stored(store: &SqliteMailbox, stored: &[usize]) {
+    let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
+    assert_eq!(depth.letters, u64::try_from(stored.len()).unwrap());
+    let drained = drain(store, TUNNEL, 0, stored.len()).await;
+    for (number, (&size, (_, got))) in (0..).zip(stored.iter().zip(&drained)) {
+        assert!(*got == parcel(number, size), "letter {number} of {size} bytes is another");
+    }
+}

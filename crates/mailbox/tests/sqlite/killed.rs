@@ -1,0 +1,137 @@
+//! A process is killed in the middle of its work: what it was told is done is there.
+
+use std::{
+    collections::HashMap,
+    io::{BufRead as _, BufReader, Write as _},
+    path::Path,
+};
+
+use hookmitt_mailbox::{Feed as _, Mailbox as _, Quota, SqliteMailbox};
+use tokio::task::JoinSet;
+
+use super::child;
+use crate::{
+    Files,
+    contract::{LAPTOP, TUNNEL, drain, parcel, with_tunnel, within},
+};
+
+/// The name of the test, as its child is told it.
+const TEST: &str = "sqlite::killed::a_kill_loses_nothing_that_was_answered";
+
+/// How many answers the parent reads before it kills, ever others.
+const ROUNDS: [usize; 10] = [1, 3, 10, 40, 100, 200, 77, 300, 500, 2];
+
+/// What the child was told is done, and what it asked for.
+#[derive(Default)]
+struct Told {
+    /// The numbers of letters by their positions.
+    put: HashMap<u64, u32>,
+    acknowledged: u64,
+    asked_to_acknowledge: u64,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_loses_nothing_that_was_answered() {
+    if let Some(path) = child::store() {
+        return work(&path).await;
+    }
+    let files = Files::new();
+    with_tunnel(&files).await.close().await;
+    let mut told = Told::default();
+    for answers in ROUNDS {
+        let path = files.path();
+        told = tokio::task::spawn_blocking(move || kill_after(answers, &path, told)).await.unwrap();
+        within("the store is checked", check(&files.path(), &told)).await;
+    }
+    assert!(told.acknowledged > 0, "nothing was ever acknowledged");
+}
+
+/// Reads what a child says, and kills it after so many answers.
+fn kill_after(answers: usize, path: &Path, mut told: Told) -> Told {
+    let mut child = child::command(&[], TEST, path).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut heard = 0;
+    while heard < answers {
+        let line = lines.next().expect("the child is at work").unwrap();
+        heard += usize::from(told.hear(&line));
+    }
+    child.kill().unwrap();
+    // What it said before it died holds, too; its last line may have no end.
+    for line in lines {
+        told.hear(&line.unwrap());
+    }
+    child.wait().unwrap();
+    told
+}
+
+impl Told {
+    /// Takes in a line of the child; whether it tells that something is done.
+    fn hear(&mut self, line: &str) -> bool {
+        let words: Vec<_> = line.split(' ').collect();
+        match words[..] {
+            ["put", position, number, "."] => {
+                let taken = self.put.insert(position.parse().unwrap(), number.parse().unwrap());
+                assert_eq!(taken, None, "position {position} was given out twice");
+            }
+            ["asks", through, "."] => self.asked_to_acknowledge = through.parse().unwrap(),
+            ["acknowledged", through, "."] => self.acknowledged = through.parse().unwrap(),
+            _ => return false,
+        }
+        words[0] != "asks"
+    }
+}
+
+/// Everything that the child was told is done is so.
+async fn check(path: &Path, told: &Told) {
+    let store = SqliteMailbox::open(path).unwrap();
+    let cursor = store.devices(TUNNEL).await.unwrap()[0].cursor;
+    assert!(cursor >= told.acknowledged, "the cursor is at {cursor}, not at {}", told.acknowledged);
+    assert!(cursor <= told.asked_to_acknowledge, "nobody asked for {cursor}");
+    let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
+    let waiting = drain(&store, TUNNEL, cursor, usize::try_from(depth.letters).unwrap()).await;
+    let waiting: HashMap<_, _> = waiting.into_iter().collect();
+    for (position, &number) in told.put.iter().filter(|(position, _)| **position > cursor) {
+        let letter = waiting.get(position).unwrap_or_else(|| panic!("letter {number} is lost"));
+        assert!(*letter == parcel(number, size(number)), "letter {number} is another");
+    }
+    store.close().await;
+}
+
+fn size(number: u32) -> usize {
+    usize::try_from(number % 7_000).unwrap()
+}
+
+/// What the child does until it is killed.
+async fn work(path: &Path) {
+    let store = SqliteMailbox::open(path).unwrap();
+    let mut tasks = JoinSet::new();
+    for sender in 0..16 {
+        tasks.spawn(send(store.clone(), sender));
+    }
+    tasks.spawn(acknowledge(store));
+    tasks.join_all().await;
+}
+
+async fn send(store: SqliteMailbox, sender: u32) {
+    for number in (sender..).step_by(16) {
+        let position = store.put(TUNNEL, parcel(number, size(number)), &Quota::default()).await.unwrap();
+        say(&format!("put {position} {number} ."));
+    }
+}
+
+async fn acknowledge(store: SqliteMailbox) {
+    let cursor = store.devices(TUNNEL).await.unwrap()[0].cursor;
+    let mut feed = store.feed(TUNNEL, cursor).await.unwrap();
+    loop {
+        let next = feed.next(50, 1 << 20).await.unwrap();
+        let through = next[next.len() - 1].position;
+        say(&format!("asks {through} ."));
+        store.ack(TUNNEL, &LAPTOP, through).await.unwrap();
+        say(&format!("acknowledged {through} ."));
+    }
+}
+
+/// One line, in one piece, and not at the end of one that the test's harness began.
+fn say(line: &str) {
+    std::io::stdout().lock().write_all(format!("\n{line}\n").as_bytes()).unwrap();
+}
