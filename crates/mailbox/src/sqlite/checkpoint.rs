@@ -10,8 +10,8 @@ use std::{
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },
-    thread,
-    time::Duration,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use rusqlite::Connection;
@@ -35,12 +35,17 @@ const PASSES: usize = 4;
 const INSIST_AT: u64 = LOG_LIMIT / 2;
 
 /// How long the writer waits for them.
-const INSIST_FOR: Duration = Duration::from_millis(500);
+const INSIST_FOR: Duration = Duration::from_secs(2);
+
+/// How often it looks meanwhile whether the copying thread is done: SQLite doesn't wait for that by itself.
+const INSIST_EVERY: Duration = Duration::from_millis(2);
 
 /// What the writer and the copying thread tell each other.
 pub(super) struct Pressure {
     since_copy: u64,
-    copy: SyncSender<()>,
+    /// Asks for a copy; none once it ends.
+    copy: Option<SyncSender<()>>,
+    copier: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
 }
 
@@ -58,11 +63,11 @@ pub(super) fn start(path: &Path) -> Result<Pressure, MailboxError> {
     let (copy, asked) = sync_channel(1);
     let shared = Arc::new(Shared::default());
     let copier = Copier { db, shared: Arc::clone(&shared) };
-    thread::Builder::new()
+    let copier = thread::Builder::new()
         .name("mailbox-checkpoint".to_owned())
         .spawn(move || copier.run(&asked))
         .map_err(|why| unusable(path, &why))?;
-    Ok(Pressure { since_copy: 0, copy, shared })
+    Ok(Pressure { since_copy: 0, copy: Some(copy), copier: Some(copier), shared })
 }
 
 impl Pressure {
@@ -72,12 +77,10 @@ impl Pressure {
         self.since_copy += bytes;
         if self.since_copy >= COPY_EVERY {
             self.since_copy = 0;
-            match self.copy.try_send(()) {
-                // It has been asked already.
-                Ok(()) | Err(TrySendError::Full(())) => {}
-                Err(TrySendError::Disconnected(())) => {
-                    tracing::warn!("the log of the mailboxes is not copied any more")
-                }
+            if let Some(copy) = &self.copy
+                && matches!(copy.try_send(()), Err(TrySendError::Disconnected(())))
+            {
+                tracing::warn!("the log of the mailboxes is not copied any more");
             }
         }
     }
@@ -89,13 +92,34 @@ impl Pressure {
         if !self.shared.nearly.swap(false, Ordering::Relaxed) && !insist {
             return;
         }
-        let (mode, wait) = if insist { ("RESTART", INSIST_FOR) } else { ("PASSIVE", Duration::ZERO) };
-        match checkpoint(db, mode, wait) {
+        match if insist { insist_on(db) } else { checkpoint(db, "PASSIVE", Duration::ZERO) } {
             Ok(Some(log)) => {
                 self.shared.log.store(if log.rest == 0 { 0 } else { log.size }, Ordering::Relaxed);
             }
             Ok(None) => {} // the copying thread is at it
             Err(error) => tracing::warn!(%error, "the log of the mailboxes could not be copied"),
+        }
+    }
+}
+
+impl Drop for Pressure {
+    /// Waits until the copying thread has let go of the file.
+    fn drop(&mut self) {
+        self.copy = None;
+        if let Some(Err(_)) = self.copier.take().map(JoinHandle::join) {
+            tracing::warn!("the thread that copies the log of the mailboxes panicked");
+        }
+    }
+}
+
+/// Waits until the whole log is copied and nobody reads from it, but not for ever.
+fn insist_on(db: &Connection) -> rusqlite::Result<Option<Log>> {
+    let started = Instant::now();
+    loop {
+        let left = INSIST_FOR.saturating_sub(started.elapsed());
+        match checkpoint(db, "RESTART", left)? {
+            None if !left.is_zero() => thread::sleep(INSIST_EVERY),
+            log => return Ok(log),
         }
     }
 }
