@@ -1,16 +1,19 @@
 // The first minutes with an empty inbox.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 
 import { stripe } from '../support/samples.mjs';
 import { says, sees } from '../support/see.mjs';
 import { SECRETS, signed } from '../support/senders.mjs';
 import { story } from '../support/stage.mjs';
-import { eventually } from '../support/wait.mjs';
+import { eventually, LONG } from '../support/wait.mjs';
+
+const run = promisify(execFile);
 
 story('the first run shows where to send, and a test event comes in through the real port and is selected', async (stage) => {
   const hookmitt = await stage.hookmitt();
-  const ui = await stage.open(hookmitt, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const ui = await stage.open(hookmitt);
   await sees(ui.page.getByRole('heading', { name: 'Ready to catch' }));
   await says(ui.page.locator('body'), 'What arrives is stored before it is answered', new URL(hookmitt.capture).host, 'curl', 'Waiting for the first event');
 
@@ -20,6 +23,25 @@ story('the first run shows where to send, and a test event comes in through the 
   const [event] = await hookmitt.api.events();
   assert.equal(event.method, 'POST');
   await says(ui.detail, event.type ?? event.path);
+});
+
+story('the first event is opened, also where the page hears of the count before it hears of the event', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  const ui = await stage.page(hookmitt);
+  let counted = 0;
+  let asked = 0;
+  await ui.page.route('**/api/stats', async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ response: answer, json: { ...await answer.json(), events: counted } });
+    if (counted) asked += 1;
+  });
+  await ui.page.goto(await hookmitt.freshUrl());
+  await says(ui.page.locator('body'), 'Waiting for the first event');
+  counted = 1;
+  await hookmitt.api.source('shop');
+  await eventually('the page has heard of it', async () => asked > 0 && (await ui.page.getByRole('link', { name: 'All events 1' }).count()) === 1);
+  await hookmitt.post('shop', { path: '/hooks' });
+  await says(ui.selected, '/shop/hooks');
 });
 
 /** The step with that title. */
@@ -81,13 +103,13 @@ story('the first run refuses a target that is hookmitt itself, beside its field'
 
 story('curl from the first run’s line arrives', async (stage) => {
   const hookmitt = await stage.hookmitt();
-  const ui = await stage.open(hookmitt, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const ui = await stage.open(hookmitt, { clipboard: true });
+  await ui.button('Copy the curl line').click();
   const command = await eventually('the clipboard holds the line', async () => {
-    await ui.button('Copy the curl line').click(); // again where another story was quicker: all share the clipboard
     const text = await ui.clipboard();
     return text.startsWith(`curl ${hookmitt.capture}`) && text;
   });
-  execFileSync('sh', ['-c', command], { timeout: 10_000, stdio: 'pipe' });
+  await run('sh', ['-c', command], { timeout: LONG });
   await sees(ui.rows.first());
   await says(ui.selected, /stripe|demo|POST/);
 });

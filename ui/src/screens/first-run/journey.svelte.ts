@@ -18,6 +18,8 @@ class Journey {
   /** The same of the test event. */
   notSent = $state<string | null>(null);
   sending = $state(false);
+  /** The inbox was seen empty, and what comes first will be opened. The count may tell of it before the list does. */
+  waits = $state(false);
   #fresh: string | null = null;
   #begun = false;
   #last = Promise.resolve();
