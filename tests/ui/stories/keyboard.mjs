@@ -71,7 +71,7 @@ story('keyboard only: every stop of Tab is seen and has a name', async (stage) =
   const ui = await stage.open(hookmitt);
   await ui.hasRows(3);
   await ui.page.keyboard.press('j');
-  await sees(ui.detail);
+  await sees(ui.detail.getByRole('tab', { name: /^Overview/ }));
   await ui.page.evaluate(() => { document.activeElement?.blur(); });
   const stops = [];
   for (let at = 0; at < 60; at += 1) {
