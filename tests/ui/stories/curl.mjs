@@ -7,7 +7,7 @@ import { stripe } from '../support/samples.mjs';
 import { signed } from '../support/senders.mjs';
 import { sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
-import { eventually } from '../support/wait.mjs';
+import { eventually, LONG } from '../support/wait.mjs';
 
 const run = promisify(execFile);
 
@@ -29,16 +29,16 @@ for (const [what, make] of Object.entries(BODIES)) {
     const hookmitt = await stage.hookmitt();
     const request = await make();
     const { id } = await hookmitt.post('shop', request);
-    const ui = await stage.open(hookmitt, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const ui = await stage.open(hookmitt, { clipboard: true });
     await ui.rows.first().click();
-    await sees(ui.detail);
+    await sees(ui.panel);
+    await ui.page.keyboard.press('c');
     const command = await eventually('the clipboard holds the command', async () => {
-      await ui.page.keyboard.press('c'); // again where another story was quicker: all share the clipboard
       const text = await ui.clipboard();
       return text.includes(new URL(hookmitt.capture).host) && text;
     });
 
-    await run('bash', ['-c', command], { timeout: 10_000 });
+    await run('bash', ['-c', command], { timeout: LONG });
 
     const [again] = await eventually('the command has reached hookmitt', async () => {
       const events = await hookmitt.api.events();

@@ -10,11 +10,11 @@ import { eventually } from '../support/wait.mjs';
 const items = async (hookmitt, what) => (await hookmitt.api.ask('GET', `/api/${what}`)).items;
 
 /** A source of Stripe's with one event, and its settings open. */
-async function settings(stage, page = 'sources/shop') {
+async function settings(stage, page = 'sources/shop', options = {}) {
   const hookmitt = await stage.hookmitt();
   await hookmitt.api.source('shop', { provider: 'stripe' });
   await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()) }));
-  const ui = await stage.open(hookmitt);
+  const ui = await stage.open(hookmitt, options);
   await ui.go(`#/settings/${page}`);
   const main = ui.page.getByRole('main');
   await sees(main.getByRole('heading').first());
@@ -127,12 +127,11 @@ story('the theme is chosen in settings and kept', async (stage) => {
 });
 
 story('“About” says that all is well, and its diagnostics hold no secret', async (stage) => {
-  const { hookmitt, ui, main } = await settings(stage, 'about');
+  const { hookmitt, ui, main } = await settings(stage, 'about', { clipboard: true });
   await hookmitt.api.secret('shop', SECRETS.stripe);
   await says(main, hookmitt.dataDir);
-  await ui.page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: hookmitt.api.url });
+  await ui.button('Copy diagnostics', main).click();
   const text = await eventually('the clipboard holds them', async () => {
-    await ui.button('Copy diagnostics', main).click(); // again where another story was quicker: all share the clipboard
     const copied = await ui.clipboard();
     return copied.includes(hookmitt.capture) && copied;
   });

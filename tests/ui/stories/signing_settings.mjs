@@ -35,7 +35,7 @@ story('a provider is found by typing, and it is said how sure its facts are', as
 });
 
 story('a local test key is made, and its public half is there to be copied', async (stage) => {
-  const { hookmitt, ui, main } = await settings(stage, 'discord', { permissions: ['clipboard-read', 'clipboard-write'] });
+  const { hookmitt, ui, main } = await settings(stage, 'discord', { clipboard: true });
   await says(main, 'Discord signs with a private key');
   await ui.button('Make a test key pair', main).click();
   await ui.button('Copy the public key', main).click();
@@ -53,7 +53,7 @@ story('a public key is pasted with its line ends', async (stage) => {
 });
 
 story('a signing scheme of one’s own is pasted, saved, and copied as it was shared', async (stage) => {
-  const { hookmitt, ui, main, save } = await settings(stage, null, { permissions: ['clipboard-read', 'clipboard-write'] });
+  const { hookmitt, ui, main, save } = await settings(stage, null, { clipboard: true });
   await main.getByRole('combobox', { name: /^Signature:/ }).click();
   await ui.page.getByRole('option', { name: /settings of your own/ }).click();
   const shared = { hookmitt_scheme: 1, generic: { signature_header: 'X-Sig', algorithm: 'hmac-sha512', encoding: 'base64', prefix: 'v1=', signed_content: '{timestamp}.{body}', timestamp_header: 'X-Time', id_at: '/id' }, tolerance_s: 90 };

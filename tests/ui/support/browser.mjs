@@ -25,12 +25,19 @@ export function chromiumPath() {
 }
 
 /** Starts Chromium. */
-export const launch = (flags = []) => chromium.launch({ executablePath: chromiumPath(), args: [...FLAGS, ...flags] });
+export const launch = (flags = []) =>
+  chromium.launch({ executablePath: chromiumPath(), args: [...FLAGS, ...flags], timeout: LONG });
 
 let shared;
 
-/** The run's one Chromium. */
-export const browser = () => (shared ??= launch());
+/** The run's one Chromium; another one where it did not start, or is gone. */
+export function browser() {
+  if (shared) return shared;
+  const started = launch();
+  const forget = () => { if (shared === started) shared = undefined; };
+  started.then((one) => one.on('disconnected', forget), forget);
+  return (shared = started);
+}
 
 /** Ends it, where it was started. */
 export const closeBrowser = async () => (await shared)?.close();
@@ -88,14 +95,14 @@ export class Watch {
 }
 
 /** A page in a context of its own; answers `{ page, watch, close }`. */
-export async function openPage(origin, { theme = 'dark', size = [1440, 900], motion = 'no-preference', scale = 1, permissions = [], proxy } = {}) {
+export async function openPage(origin, { theme = 'dark', size = [1440, 900], motion = 'no-preference', scale = 1, clipboard = false, proxy } = {}) {
   const context = await (await browser()).newContext({
     viewport: { width: size[0], height: size[1] }, colorScheme: theme, reducedMotion: motion, deviceScaleFactor: scale,
     serviceWorkers: 'block', locale: 'en-GB', proxy: proxy && { server: proxy },
   });
   context.setDefaultTimeout(LONG);
   if (process.env.HOOKMITT_UI_DIST) await fromFolder(context, origin, process.env.HOOKMITT_UI_DIST);
-  await context.grantPermissions(permissions, { origin });
+  if (clipboard) await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   const page = await context.newPage();
   const watch = new Watch(page, origin);
   await page.exposeBinding('hookmittViolation', (_source, line) => watch.note(`policy: ${line}`));

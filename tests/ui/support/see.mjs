@@ -48,6 +48,9 @@ export const counts = (locator, wanted) => eventually(`${locator} is there ${wan
 /** What axe-core finds that is serious or critical, in words. */
 export async function barriers(page) {
   const found = await page.evaluate(async () => {
+    // A colour on its way to another one is neither.
+    const moving = document.getAnimations().filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime));
+    await Promise.allSettled(moving.map(({ finished }) => finished));
     const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
     return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
       .map(({ id, help, nodes }) => `${id} (${help}): ${nodes.slice(0, 4).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? node.all[0]?.message ?? ''}`).join(' | ')}`);

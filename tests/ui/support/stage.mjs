@@ -2,10 +2,18 @@
 import { openPage } from './browser.mjs';
 import { Hookmitt } from './hookmitt.mjs';
 import { Line } from './line.mjs';
+import { textOf } from './see.mjs';
 import { LocalServer } from './server.mjs';
 import { Ui } from './ui.mjs';
+import { LONG, within } from './wait.mjs';
+
+/** How long a whole story may take, on the slowest of machines. */
+const STORY = 5 * LONG;
 
 const written = [];
+
+/** Who has the clipboard: all pages of a browser share one. */
+let clipboard = Promise.resolve();
 
 /** A story: its name reads as a sentence. */
 export const story = (name, play) => written.push({ name, play });
@@ -17,6 +25,7 @@ export const stories = () => written;
 export class Stage {
   #leaving = [];
   #watches = [];
+  #pages = [];
 
   /** A hookmitt on an empty folder. */
   async hookmitt() {
@@ -44,7 +53,7 @@ export class Stage {
     this.#leaving.push(leave);
   }
 
-  /** The UI of a hookmitt, opened with a one-time code. */
+  /** The UI of a hookmitt, opened with a one-time code. With `clipboard`, it may use that, and no other story does. */
   async open(hookmitt, options = {}) {
     const ui = await this.page(hookmitt, options);
     await ui.page.goto(await hookmitt.freshUrl());
@@ -54,10 +63,25 @@ export class Stage {
 
   /** A page that has not gone anywhere yet. */
   async page(hookmitt, options = {}) {
+    if (options.clipboard) await this.#hasClipboard();
     const { page, watch, close } = await openPage(hookmitt.api.url, options);
     this.#leaving.push(close);
     this.#watches.push(watch);
+    this.#pages.push(page);
     return new Ui(page, watch, hookmitt);
+  }
+
+  /** Waits until no other story has the clipboard; it is this one's until it ends. */
+  async #hasClipboard() {
+    const before = clipboard;
+    clipboard = new Promise((resolve) => this.leaves(resolve));
+    await before;
+  }
+
+  /** Where its pages are and what they say: for whoever reads of a failure later. */
+  async looks() {
+    const look = async (page) => `the page was at ${page.url()} and said: ${(await textOf(page.locator('body'))).slice(0, 2_000)}`;
+    return (await Promise.all(this.#pages.map((page) => look(page).catch(String)))).join('\n\n');
   }
 
   /** Ends everything, whatever fails; answers the failures, those of pages that did what they should not included. */
@@ -69,9 +93,9 @@ export class Stage {
   }
 }
 
-async function attempt(what, failures) {
+async function attempt(what, failures, limit = LONG) {
   try {
-    await what();
+    await within('the story goes on', Promise.resolve().then(what), limit);
   } catch (error) {
     failures.push(error);
   }
@@ -81,7 +105,8 @@ async function attempt(what, failures) {
 export async function perform(play) {
   const stage = new Stage();
   const failures = [];
-  await attempt(() => play(stage), failures);
+  await attempt(() => play(stage), failures, STORY);
+  if (failures.length) await attempt(async () => failures.push({ stack: await stage.looks() }), failures);
   failures.push(...(await stage.end()));
   if (failures.length) throw new Error(failures.map((error) => error.stack).join('\n\n'));
 }

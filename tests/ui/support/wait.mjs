@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** How long anything may take, on the slowest of machines. */
-export const LONG = 15_000;
+export const LONG = 60_000;
 
 /**
  * Asks again and again until `ask` answers something other than `undefined`, `null` or `false`.
