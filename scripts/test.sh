@@ -16,6 +16,9 @@ log=$target/test.log
 # A test that lacks something from outside the repository adds a line to this file instead of passing silently.
 export HOOKMITT_SKIPPED=$target/skipped.txt
 : >"$HOOKMITT_SKIPPED"
+# In CI a story of a browser or a window that failed is played once more; one that then passes adds its failure here.
+export HOOKMITT_FLAKY=$target/flaky.txt
+: >"$HOOKMITT_FLAKY"
 
 # Both binaries carry the web UI within them.
 npm --prefix ui run --silent check
@@ -44,6 +47,8 @@ tested npm --prefix tests/ui --silent test -- "$@"
 echo
 cat "$HOOKMITT_SKIPPED"
 echo "skipped: $(wc -l <"$HOOKMITT_SKIPPED" | tr -d ' ')"
+cat "$HOOKMITT_FLAKY"
+echo "flaky: $(grep -c '^flaky: ' "$HOOKMITT_FLAKY" || true)"
 
 # Setup can install every peer on Debian, and CI has to have them: there a skipped test is a failure. The folder beside
 # the repository is the exception, for whoever has only the repository.

@@ -13,6 +13,7 @@ mod provider_host;
 #[cfg(target_os = "linux")]
 mod screen;
 mod sdk;
+mod second_try;
 mod seed;
 mod senders;
 mod serve;
@@ -36,6 +37,7 @@ pub use provider_host::ProviderHost;
 #[cfg(target_os = "linux")]
 pub use screen::Screen;
 pub use sdk::{MORE_SDKS, Peer, Receiver, SDKS, report};
+pub use second_try::with_a_second_try;
 pub use seed::{say, seed};
 pub use senders::signature;
 pub use serve::{Server, serve, under};

@@ -1,7 +1,6 @@
 // Every story of the web UI, in one process with one browser: node stories.mjs [a part of a name]
 import { appendFileSync, existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { after, describe, test } from 'node:test';
 
 import './stories/arrival.mjs';
 import './stories/curl.mjs';
@@ -16,8 +15,10 @@ import './stories/session.mjs';
 import './stories/settings.mjs';
 import './stories/signature.mjs';
 import './stories/signing_settings.mjs';
+import './stories/tries.mjs';
 import { chromiumPath, closeBrowser } from './support/browser.mjs';
 import { perform, stories } from './support/stage.mjs';
+import { playAll } from './support/tries.mjs';
 
 /** Why nothing can be played here. On Debian and in CI that is a failure, elsewhere it is written down as a skip. */
 function lacking() {
@@ -30,10 +31,6 @@ function lacking() {
 
 const [part = ''] = process.argv.slice(2);
 const wanted = stories().filter(({ name }) => name.includes(part));
-const skip = lacking();
 const concurrency = Number(process.env.HOOKMITT_UI_JOBS ?? Math.min(4, availableParallelism()));
 
-describe('the web UI', { concurrency }, () => {
-  after(closeBrowser);
-  for (const one of wanted) test(one.name, { skip, timeout: 60_000 }, () => perform(one.play));
-});
+playAll(wanted, { perform, concurrency, skip: lacking(), close: closeBrowser });

@@ -1,6 +1,8 @@
 // Prints stories as cargo prints tests, so that one script can sum up both.
 import { stripVTControlCharacters } from 'node:util';
 
+import { LATER, SECOND_TRIES } from './tries.mjs';
+
 const line = (data, outcome) => `test ui::${data.name} ... ${outcome}\n`;
 
 /** The reason of a failure, without the runner's own wrapping. */
@@ -13,9 +15,11 @@ export default async function* report(source) {
   const failures = [];
   for await (const { type, data } of source) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
-    if (data.details.type === 'suite' && type === 'test:pass') continue;
+    if ((data.details.type === 'suite' || data.name === SECOND_TRIES) && type === 'test:pass') continue;
     if (data.details.error?.failureType === 'subtestsFailed') continue;
-    if (data.skip !== undefined) {
+    if (data.skip === LATER) {
+      yield line(data, LATER);
+    } else if (data.skip !== undefined) {
       count.ignored += 1;
       yield line(data, `ignored, ${data.skip}`);
     } else if (type === 'test:pass') {

@@ -1,0 +1,51 @@
+// Plays stories as tests of Node's runner. What a browser does on a machine that does other things too is not all ours:
+// in CI a story that fails is played once more, alone, after all others. It passes loudly, or has failed for good.
+import { appendFileSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+
+/** Why a story that failed at first is not counted yet: its second try is. */
+export const LATER = 'failed; it is played once more after all others';
+
+/** The test that holds the second tries; it is no story. */
+export const SECOND_TRIES = 'second tries';
+
+const twice = process.env.CI === 'true';
+
+/** Plays each story, so many at a time, then what failed. `skip` is why none can be; `close` ends what they share. */
+export function playAll(stories, { perform, concurrency, skip, close }) {
+  const failed = [];
+  describe('the web UI', () => {
+    after(close);
+    describe('first tries', { concurrency }, () => {
+      for (const story of stories) test(story.name, { skip }, (t) => firstTry(t, story));
+    });
+    test(SECOND_TRIES, async (t) => {
+      for (const story of failed) await t.test(story.name, () => secondTry(story));
+    });
+  });
+
+  async function firstTry(t, { name, play }) {
+    try {
+      await perform(play);
+    } catch (error) {
+      if (!twice) throw error;
+      failed.push({ name, play, error });
+      t.skip(LATER);
+    }
+  }
+
+  async function secondTry({ name, play, error: first }) {
+    try {
+      await perform(play);
+    } catch (error) {
+      throw new Error(`it failed twice. At first:\n${first.message}\n\nthen:\n${error.message}`);
+    }
+    tell(`flaky: ${name} passed at its second try, its first failure was: ${first.message.replaceAll('\n', '\n  ')}`);
+  }
+}
+
+/** Tells it where it is seen, and where scripts/test.sh counts. */
+function tell(text) {
+  if (process.env.HOOKMITT_FLAKY) appendFileSync(process.env.HOOKMITT_FLAKY, `${text}\n`);
+  else console.log(text);
+}
