@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     time::Duration,
 };
 
@@ -50,16 +50,6 @@ pub(crate) async fn dial(relay: &Url, network: &Network) -> Result<Dialled, Tunn
 /// Host and port as a `Host` line has them.
 pub(crate) fn authority(relay: &Url) -> &str {
     &relay[url::Position::BeforeHost..url::Position::AfterPort]
-}
-
-/// From which of this machine's addresses a peer is reached now: another one, or none, means another network. Asks the
-/// routing table alone; nothing is sent.
-pub(crate) fn way_to(peer: SocketAddr) -> Option<IpAddr> {
-    let any: IpAddr =
-        if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let socket = UdpSocket::bind((any, 0)).ok()?;
-    socket.connect(peer).ok()?;
-    socket.local_addr().ok().map(|address| address.ip())
 }
 
 async fn resolve(relay: &Url) -> Result<Vec<SocketAddr>, TunnelError> {

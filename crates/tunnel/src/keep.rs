@@ -1,7 +1,7 @@
 //! Keeping a tunnel: from connection to connection, and an honest word about what lies between them.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -16,15 +16,14 @@ use crate::{
     Credentials, Options, Recipient, State, TunnelError, Why,
     backoff::Backoff,
     clock::{Jumps, TICK},
-    dial::{Dialled, dial, way_to},
+    dial::{Dialled, dial},
     hello::{Welcomed, hello},
     session::{self, Ended, Shared},
 };
 
 /// Where a way is looked for as long as it is not known where the relay is: an address that is nobody's (RFC 5737).
 /// Nothing is sent there.
-const ANYWHERE: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 443);
+const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443);
 
 /// Keeps a tunnel until `stop`, or until it was [left](crate::Line::leave): drains it into `recipient`, reconnects, and
 /// says in which state it is.
@@ -186,7 +185,7 @@ impl<R: Recipient> Keeper<R> {
     async fn wait(&mut self, pause: Duration) {
         let until = Instant::now() + pause;
         let line = self.shared.options.line.clone();
-        let way = way_to(self.peer.unwrap_or(ANYWHERE));
+        let way = self.way();
         let mut tick = interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut jumps = Jumps::new(Arc::clone(&self.shared.options.clock));
@@ -197,11 +196,16 @@ impl<R: Recipient> Keeper<R> {
                 () = line.nudged() => return,
                 _ = tick.tick() => {}
             }
-            let found = way_to(self.peer.unwrap_or(ANYWHERE));
+            let found = self.way();
             if jumps.look().is_some() || (found.is_some() && found != way) {
                 self.backoff.reset();
                 return;
             }
         }
+    }
+
+    /// By which of our addresses the relay is reached now.
+    fn way(&self) -> Option<IpAddr> {
+        self.shared.options.network.way_to(self.peer.unwrap_or(ANYWHERE))
     }
 }

@@ -1,6 +1,11 @@
 //! How relays are reached.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    path::Path,
+    sync::Arc,
+};
 
 use rustls::{
     ClientConfig, RootCertStore,
@@ -17,7 +22,11 @@ pub const CA_VARIABLE: &str = "HOOKMITT_RELAY_CA";
 #[derive(Clone)]
 pub struct Network {
     pub(crate) tls: TlsConnector,
+    ways: Ways,
 }
+
+/// From which of this machine's addresses a peer is reached now.
+type Ways = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
 
 impl Network {
     /// Trusts Mozilla's roots as this version of hookmitt carries them.
@@ -54,13 +63,25 @@ impl Network {
         Ok(Self::trusting(roots))
     }
 
+    /// For tests: ways are what `ways` says.
+    #[doc(hidden)]
+    pub fn with_ways(mut self, ways: impl Fn(SocketAddr) -> Option<IpAddr> + Send + Sync + 'static) -> Self {
+        self.ways = Arc::new(ways);
+        self
+    }
+
+    /// From which of this machine's addresses a peer is reached now: another one, or none, means another network.
+    pub(crate) fn way_to(&self, peer: SocketAddr) -> Option<IpAddr> {
+        (self.ways)(peer)
+    }
+
     fn trusting(roots: RootCertStore) -> Self {
         let ring = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions();
         let builder = builder.expect("ring supports TLS 1.2 and 1.3");
         let mut config = builder.with_root_certificates(roots).with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Self { tls: TlsConnector::from(Arc::new(config)) }
+        Self { tls: TlsConnector::from(Arc::new(config)), ways: Arc::new(routed) }
     }
 }
 
@@ -80,9 +101,24 @@ fn roots() -> RootCertStore {
     webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect()
 }
 
+/// Asks the routing table alone; nothing is sent.
+fn routed(peer: SocketAddr) -> Option<IpAddr> {
+    let any: IpAddr =
+        if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect(peer).ok()?;
+    socket.local_addr().ok().map(|address| address.ip())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn this_machine_is_reached_by_its_own_address() {
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        assert_eq!(Network::new().way_to(SocketAddr::new(loopback, 4410)), Some(loopback));
+    }
 
     #[test]
     fn a_file_without_certificates_is_refused_in_words() {

@@ -15,7 +15,7 @@ use std::{
 use futures_util::{FutureExt as _, StreamExt as _};
 use hookmitt_event::Timestamp;
 use hookmitt_seal::Opener;
-use hookmitt_wire::{RelayFrame, encode};
+use hookmitt_wire::{RelayFrame, SourceOffer, encode};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::{mpsc, watch},
@@ -28,7 +28,6 @@ use self::{letters::Letters, speech::Speech};
 use crate::{
     Options, Recipient, State, TunnelError,
     clock::{Jumps, TICK},
-    dial::way_to,
     hello::{Welcomed, no},
     line::Command,
     link::{self, Pulse, Read},
@@ -106,14 +105,16 @@ where
         speech: Speech::new(&sources),
         jumps: Jumps::new(Arc::clone(&shared.options.clock)),
         pulse: pulse.clone(),
-        way: peer.map(|peer| (peer, way_to(peer))),
+        way: peer.map(|peer| (peer, shared.options.network.way_to(peer))),
         said: None,
         shared,
         since,
         public_url,
     };
+    // Whoever hears that it is connected may ask for something at once.
+    let (_listening, commands) = session.shared.options.line.listen();
     session.tell();
-    let mut ended = Box::pin(session.go(socket, sources)).await;
+    let mut ended = Box::pin(session.go(socket, sources, commands)).await;
     if let (Ended::Lost(_), Some(asleep)) = (&ended, session.jumps.look()) {
         // What a connection dies of after a sleep is the sleep, whatever it says.
         ended = Ended::Slept(asleep);
@@ -125,10 +126,10 @@ impl<R: Recipient> Session<R> {
     async fn go<S: AsyncRead + AsyncWrite + Unpin>(
         &mut self,
         socket: link::Socket<S>,
-        mut sources: watch::Receiver<Arc<Vec<hookmitt_wire::SourceOffer>>>,
+        mut sources: watch::Receiver<Arc<Vec<SourceOffer>>>,
+        mut commands: mpsc::Receiver<Command>,
     ) -> Ended {
         let line = self.shared.options.line.clone();
-        let (_listening, mut commands) = line.listen();
         let (sink, mut stream) = socket.split();
         let (outbox, outgoing) = mpsc::channel(8);
         let writing = link::write(sink, outgoing);
@@ -233,7 +234,7 @@ impl<R: Recipient> Session<R> {
         if self.speech.unanswered_for().is_some_and(|unanswered| unanswered >= PONG) {
             return Err(TunnelError::Slow(PONG).into());
         }
-        if self.way.is_some_and(|(peer, way)| way_to(peer) != way) {
+        if self.way.is_some_and(|(peer, way)| self.shared.options.network.way_to(peer) != way) {
             return Err(Ended::Moved);
         }
         // While it catches up, its owner wants to see how far it is.
@@ -274,3 +275,6 @@ impl<R: Recipient> Session<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! The true pace of heartbeats and silence, in paused time: no socket, and no clock on a wall.
+
+use std::sync::Mutex;
+
+use futures_util::SinkExt as _;
+use hookmitt_wire::{AppFrame, Depth, Letter, decode};
+use tokio::io::{DuplexStream, duplex};
+use tokio_tungstenite::{WebSocketStream, accept_async};
+
+use super::*;
+use crate::{AppReply, Credentials, Later, Letterhead, Unreadable, clock::tests::HandClock, hello::hello};
+
+#[derive(Default)]
+struct Nobody(Mutex<Vec<State>>);
+
+impl Recipient for Nobody {
+    fn sources(&self) -> watch::Receiver<Arc<Vec<SourceOffer>>> {
+        watch::Sender::new(Arc::new(Vec::new())).subscribe()
+    }
+
+    async fn letter(&self, _: Letterhead, _: Letter) -> Result<Option<AppReply>, Later> {
+        Err(Later)
+    }
+
+    fn unreadable(&self, _: &Letterhead, _: &Unreadable, _: bool) {}
+
+    fn state(&self, state: State) {
+        self.0.lock().unwrap().push(state);
+    }
+}
+
+/// A connection in memory: the session's future, and the relay's end.
+async fn connection() -> (impl Future<Output = (Ended, Timestamp)>, WebSocketStream<DuplexStream>) {
+    let (ours, theirs) = duplex(64 * 1024);
+    let mut credentials = Credentials::fresh("http://127.0.0.1:4410".parse().unwrap());
+    credentials.tunnel = "acme-dev".to_owned();
+    let clock = Arc::new(HandClock::default());
+    clock.add(Duration::from_secs(1_750_000_000));
+    let options = Options { clock, ..Options::default() };
+    let relay = async {
+        let mut relay = accept_async(theirs).await.unwrap();
+        say(&mut relay, RelayFrame::Challenge { nonce: [0; 32] }).await;
+        relay.next().await.unwrap().unwrap();
+        let public_url = "https://relay.example.com/acme-dev".to_owned();
+        say(&mut relay, RelayFrame::Welcome { public_url, depth: Depth::default(), newest: 0, now: 0 }).await;
+        relay
+    };
+    let (welcomed, relay) = tokio::join!(hello(ours, &credentials, &options), relay);
+    let shared = Arc::new(Shared {
+        tunnel: credentials.tunnel.clone(),
+        opener: Arc::new(Opener::new(&credentials.sealing, &credentials.tunnel).unwrap()),
+        recipient: Arc::new(Nobody::default()),
+        options,
+        stop: CancellationToken::new(),
+        key_fits: AtomicBool::new(false),
+    });
+    (run(welcomed.map_err(|error| error.to_string()).unwrap(), None, shared), relay)
+}
+
+async fn say(relay: &mut WebSocketStream<DuplexStream>, frame: RelayFrame) {
+    relay.send(Message::Binary(encode(&frame))).await.unwrap();
+}
+
+/// The next heartbeat.
+async fn ping(relay: &mut WebSocketStream<DuplexStream>) -> u64 {
+    loop {
+        let message = relay.next().await.unwrap().unwrap();
+        if let AppFrame::Ping { stamp } = decode(&message.into_data()).unwrap() {
+            return stamp;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_heartbeat_goes_out_every_ten_seconds() {
+    let (session, mut relay) = connection().await;
+    let relay = async {
+        let mut at = Vec::new();
+        let began = Instant::now();
+        for _ in 0..4 {
+            let stamp = ping(&mut relay).await;
+            at.push(began.elapsed().as_secs());
+            say(&mut relay, RelayFrame::Pong { stamp, depth: Depth::default() }).await;
+        }
+        at
+    };
+    tokio::select! {
+        at = relay => assert_eq!(at, [0, 10, 20, 30]),
+        ended = session => panic!("{ended:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fifteen_seconds_of_silence_are_the_end() {
+    let (session, mut relay) = connection().await;
+    let began = Instant::now();
+    let relay = async {
+        let stamp = ping(&mut relay).await;
+        say(&mut relay, RelayFrame::Pong { stamp, depth: Depth::default() }).await;
+        std::future::pending::<()>().await;
+    };
+    let (ended, heard) = tokio::select! {
+        ended = session => ended,
+        () = relay => panic!("it goes on for ever"),
+    };
+    assert!(matches!(ended, Ended::Lost(TunnelError::Silent(_))), "{ended:?}");
+    assert_eq!(began.elapsed().as_secs(), 15);
+    // The clock on the wall stood still meanwhile.
+    assert_eq!(heard, Timestamp::from_seconds(1_750_000_000 - 15));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_line_is_no_silence_and_a_heartbeat_without_an_answer_is_not_forgiven_for_ever() {
+    let (session, mut relay) = connection().await;
+    let began = Instant::now();
+    let relay = async {
+        ping(&mut relay).await;
+        loop {
+            // As the bytes of a large piece would trickle in.
+            tokio::time::sleep(Duration::from_secs(9)).await;
+            let _ = relay.send(Message::Ping(bytes::Bytes::new())).await;
+        }
+    };
+    let (ended, _) = tokio::select! {
+        ended = session => ended,
+        () = relay => unreachable!(),
+    };
+    assert!(matches!(ended, Ended::Lost(TunnelError::Slow(_))), "{ended:?}");
+    assert_eq!(began.elapsed().as_secs(), 60);
+}

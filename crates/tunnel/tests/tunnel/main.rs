@@ -1,0 +1,10 @@
+//! A tunnel and a relay that does as the story says, over real WebSockets on loopback.
+
+mod connecting;
+mod control;
+mod hostile;
+mod letters;
+mod offline;
+mod pieces;
+mod support;
+mod unreadable;

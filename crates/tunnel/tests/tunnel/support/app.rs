@@ -1,0 +1,203 @@
+//! An app whose inbox the story holds in its hands.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
+use hookmitt_event::Timestamp;
+use hookmitt_tunnel::{
+    AppReply, Clock, Credentials, Later, Letterhead, Options, Pace, Recipient, State, Unreadable, keep,
+};
+use hookmitt_wire::{Letter, SourceOffer};
+use tokio::{
+    sync::{mpsc, oneshot, watch},
+    task::JoinHandle,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::within;
+
+/// A letter that the tunnel handed over, and waits to be stored.
+pub(crate) struct Given {
+    pub(crate) head: Letterhead,
+    pub(crate) letter: Letter,
+    done: oneshot::Sender<Result<Option<AppReply>, Later>>,
+}
+
+impl Given {
+    pub(crate) fn stored(self) {
+        self.ends(Ok(None));
+    }
+
+    pub(crate) fn ends(self, how: Result<Option<AppReply>, Later>) {
+        self.done.send(how).expect("the tunnel still waits");
+    }
+}
+
+/// What could not be read: its position, why, and whether it is lost.
+pub(crate) type NotRead = (u64, Unreadable, bool);
+
+struct Inbox {
+    sources: watch::Sender<Arc<Vec<SourceOffer>>>,
+    stores_by_itself: AtomicBool,
+    given: mpsc::UnboundedSender<Given>,
+    states: mpsc::UnboundedSender<State>,
+    not_read: Mutex<Vec<NotRead>>,
+}
+
+impl Recipient for Inbox {
+    fn sources(&self) -> watch::Receiver<Arc<Vec<SourceOffer>>> {
+        self.sources.subscribe()
+    }
+
+    async fn letter(&self, head: Letterhead, letter: Letter) -> Result<Option<AppReply>, Later> {
+        let (done, stored) = oneshot::channel();
+        // The story may be over.
+        let _ = self.given.send(Given { head, letter, done });
+        if self.stores_by_itself.load(Ordering::SeqCst) {
+            return Ok(None);
+        }
+        stored.await.unwrap_or(Err(Later))
+    }
+
+    fn unreadable(&self, head: &Letterhead, why: &Unreadable, lost: bool) {
+        self.not_read.lock().expect("no panic").push((head.position, why.clone(), lost));
+    }
+
+    fn state(&self, state: State) {
+        let _ = self.states.send(state);
+    }
+}
+
+/// The app.
+pub(crate) struct App {
+    inbox: Arc<Inbox>,
+    given: mpsc::UnboundedReceiver<Given>,
+    states: mpsc::UnboundedReceiver<State>,
+    stop: CancellationToken,
+    pub(crate) kept: JoinHandle<()>,
+}
+
+impl App {
+    /// Starts it; the story stores each letter.
+    pub(crate) fn start(credentials: Credentials, options: Options) -> Self {
+        let (to_story, given) = mpsc::unbounded_channel();
+        let (tell, states) = mpsc::unbounded_channel();
+        let inbox = Arc::new(Inbox {
+            sources: watch::Sender::new(Arc::new(Vec::new())),
+            stores_by_itself: AtomicBool::new(false),
+            given: to_story,
+            states: tell,
+            not_read: Mutex::default(),
+        });
+        let stop = CancellationToken::new();
+        let keeping = keep(credentials, Arc::clone(&inbox), stop.clone(), options);
+        #[expect(clippy::disallowed_methods, reason = "the app owns it, and ends it when it is dropped")]
+        let kept = tokio::spawn(keeping);
+        Self { inbox, given, states, stop, kept }
+    }
+
+    /// Stores by itself from now on.
+    pub(crate) fn stores_by_itself(self) -> Self {
+        self.inbox.stores_by_itself.store(true, Ordering::SeqCst);
+        self
+    }
+
+    /// Options for stories: nothing pauses for longer than it takes to notice.
+    pub(crate) fn options() -> Options {
+        let pace = Pace {
+            longest_pause: Duration::from_millis(5),
+            later: Duration::from_millis(5),
+            ..Pace::default()
+        };
+        Options { pace, app: "story/1".to_owned(), ..Options::default() }
+    }
+
+    /// The next letter that is handed over.
+    pub(crate) async fn given(&mut self) -> Given {
+        within("a letter is handed over", self.given.recv()).await.expect("the app runs")
+    }
+
+    /// The positions of the next letters that are handed over, each stored.
+    pub(crate) async fn stores(&mut self, how_many: usize) -> Vec<u64> {
+        let mut positions = Vec::new();
+        for _ in 0..how_many {
+            let given = self.given().await;
+            positions.push(given.head.position);
+            if !self.inbox.stores_by_itself.load(Ordering::SeqCst) {
+                given.stored();
+            }
+        }
+        positions
+    }
+
+    /// Whether a letter was handed over that the story did not ask for.
+    pub(crate) fn has_more(&mut self) -> bool {
+        self.given.try_recv().is_ok()
+    }
+
+    /// The next state that is as wanted.
+    pub(crate) async fn until<T>(&mut self, what: &str, mut wanted: impl FnMut(&State) -> Option<T>) -> T {
+        let found = async {
+            loop {
+                let state = self.states.recv().await.expect("the app runs");
+                if let Some(found) = wanted(&state) {
+                    return found;
+                }
+            }
+        };
+        within(what, found).await
+    }
+
+    /// Waits for the connection to be there.
+    pub(crate) async fn connected(&mut self) {
+        self.until("it is connected", |state| matches!(state, State::Connected { .. }).then_some(())).await;
+    }
+
+    /// All states up to now.
+    pub(crate) fn states(&mut self) -> Vec<State> {
+        std::iter::from_fn(|| self.states.try_recv().ok()).collect()
+    }
+
+    pub(crate) fn offers(&self, sources: Vec<SourceOffer>) {
+        self.inbox.sources.send_replace(Arc::new(sources));
+    }
+
+    pub(crate) fn not_read(&self) -> Vec<NotRead> {
+        self.inbox.not_read.lock().expect("no panic").clone()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+    }
+}
+
+impl Drop for App {
+    fn drop(&mut self) {
+        self.kept.abort();
+    }
+}
+
+/// A clock that is set by hand.
+#[derive(Debug)]
+pub(crate) struct HandClock(AtomicI64);
+
+impl HandClock {
+    pub(crate) fn at(moment: Timestamp) -> Arc<Self> {
+        Arc::new(Self(AtomicI64::new(moment.as_micros())))
+    }
+
+    pub(crate) fn goes_on(&self, span: Duration) {
+        self.0.fetch_add(i64::try_from(span.as_micros()).expect("a short span"), Ordering::SeqCst);
+    }
+}
+
+impl Clock for HandClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
+    }
+}

@@ -1,0 +1,20 @@
+//! What the stories are told with.
+
+mod app;
+mod relay;
+
+use std::{future::Future, time::Duration};
+
+pub(crate) use self::{
+    app::{App, HandClock},
+    relay::{Caller, Relay, Tunnel, letter, many_letters, pieces, whole},
+};
+
+/// How long anything may take, on the slowest of machines.
+const LONG: Duration = Duration::from_secs(60);
+
+/// What comes of `future`; panics with `what` after a minute.
+pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    let waited = tokio::time::timeout(LONG, future).await;
+    waited.unwrap_or_else(|_| panic!("it never came to this: {what}"))
+}

@@ -1,0 +1,243 @@
+//! A relay that does as the story says.
+
+use bytes::Bytes;
+use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
+use futures_util::{SinkExt as _, StreamExt as _};
+use hookmitt_seal::{KeyPair, Sealed, Sealer};
+use hookmitt_tunnel::Credentials;
+use hookmitt_wire::{AppFrame, Depth, Letter, PIECE, Parcel, RelayFrame, decode, encode, hello_text};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_tungstenite::{WebSocketStream, accept_async, tungstenite::Message};
+
+use super::within;
+
+/// Where it listens.
+pub(crate) struct Relay {
+    pub(crate) listener: TcpListener,
+}
+
+impl Relay {
+    pub(crate) async fn start() -> Self {
+        Self { listener: TcpListener::bind(("127.0.0.1", 0)).await.expect("a port") }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.listener.local_addr().expect("an address"))
+    }
+
+    /// The next TCP connection.
+    pub(crate) async fn tcp(&self) -> TcpStream {
+        within("the app calls", self.listener.accept()).await.expect("a connection").0
+    }
+
+    /// The next app that calls; it has not said hello.
+    pub(crate) async fn call(&self) -> Caller {
+        let tcp = self.tcp().await;
+        tcp.set_nodelay(true).expect("a socket");
+        let socket = within("the upgrade", accept_async(tcp)).await.expect("a WebSocket");
+        Caller { socket, depth: Depth::default() }
+    }
+
+    /// The next app that calls, let in.
+    pub(crate) async fn lets_in(&self) -> Caller {
+        self.lets_in_to(Depth::default(), 0).await
+    }
+
+    /// The next app that calls, let in to a mailbox.
+    pub(crate) async fn lets_in_to(&self, depth: Depth, newest: u64) -> Caller {
+        let mut caller = self.call().await;
+        caller.hello().await;
+        caller.depth = depth;
+        caller.welcome(depth, newest).await;
+        caller
+    }
+}
+
+/// A tunnel as its two ends know it.
+pub(crate) struct Tunnel {
+    pub(crate) credentials: Credentials,
+    pub(crate) sealer: Sealer,
+}
+
+impl Tunnel {
+    pub(crate) fn at(relay: &Relay) -> Self {
+        let mut credentials = Credentials::fresh(relay.url().parse().expect("a URL"));
+        credentials.tunnel = "acme-dev".to_owned();
+        let sealer = sealer(&credentials, "acme-dev");
+        Self { credentials, sealer }
+    }
+
+    pub(crate) fn parcel(&self, letter: &Letter) -> Parcel {
+        self.sealed(&letter.to_bytes())
+    }
+
+    pub(crate) fn sealed(&self, plain: &[u8]) -> Parcel {
+        parcel(&self.sealer, plain)
+    }
+
+    /// The first frame of a letter that says `text`.
+    pub(crate) fn says(&self, position: u64, text: &'static str) -> RelayFrame {
+        whole(position, self.parcel(&letter(text)))
+    }
+
+    /// Sealed with the right key for a tunnel of another name.
+    pub(crate) fn for_another(&self, text: &'static str) -> Parcel {
+        parcel(&sealer(&self.credentials, "globex"), &letter(text).to_bytes())
+    }
+}
+
+/// A frame with all of a parcel.
+pub(crate) fn whole(position: u64, parcel: Parcel) -> RelayFrame {
+    let size = u32::try_from(parcel.data.len()).expect("a small letter");
+    RelayFrame::Parcel { position, parcel, size }
+}
+
+/// The frames of a parcel, in pieces.
+pub(crate) fn pieces(position: u64, mut parcel: Parcel) -> Vec<RelayFrame> {
+    let size = u32::try_from(parcel.data.len()).expect("a letter");
+    let mut rest = parcel.data.split_off(PIECE.min(parcel.data.len()));
+    let mut frames = vec![RelayFrame::Parcel { position, parcel, size }];
+    while !rest.is_empty() {
+        let data = rest.split_to(PIECE.min(rest.len()));
+        frames.push(RelayFrame::Piece { position, data });
+    }
+    frames
+}
+
+fn sealer(credentials: &Credentials, tunnel: &str) -> Sealer {
+    let public = KeyPair::from_secret(&credentials.sealing).expect("a key").public;
+    Sealer::new(public, tunnel).expect("a key")
+}
+
+fn parcel(sealer: &Sealer, plain: &[u8]) -> Parcel {
+    let Sealed { epoch, number, data } = sealer.seal(plain).expect("a sealed letter");
+    Parcel { epoch, number, received_at: 1_750_000_000_000_000, held: false, data: data.into() }
+}
+
+/// A letter with this body.
+pub(crate) fn letter(body: impl Into<Bytes>) -> Letter {
+    Letter {
+        id: [7; 16],
+        slug: "github".to_owned(),
+        method: "POST".to_owned(),
+        path: "/a//b".to_owned(),
+        query: None,
+        http10: false,
+        headers: Bytes::from_static(b"Host: relay.example.com\r\n"),
+        body: body.into(),
+        sha256: [0; 32],
+        url: "https://relay.example.com/acme-dev/github/a//b".to_owned(),
+        remote: "192.0.2.7".to_owned(),
+        forwarded: Bytes::new(),
+    }
+}
+
+/// What waits where so many letters do.
+pub(crate) fn many_letters(letters: u64) -> Depth {
+    Depth { letters, bytes: letters * 100, ..Depth::default() }
+}
+
+/// An app that called.
+pub(crate) struct Caller {
+    socket: WebSocketStream<TcpStream>,
+    /// What it is told that waits.
+    pub(crate) depth: Depth,
+}
+
+impl Caller {
+    /// Challenges it, and believes nothing but its signature.
+    pub(crate) async fn hello(&mut self) -> AppFrame {
+        let nonce = [42; 32];
+        self.say(RelayFrame::Challenge { nonce }).await;
+        let hello = self.hear_any().await;
+        let AppFrame::Hello { tunnel, device, signature, .. } = &hello else { panic!("{hello:?}") };
+        let signature = Signature::from_slice(signature).expect("a signature");
+        let key = VerifyingKey::from_bytes(device).expect("a key");
+        key.verify(&hello_text(tunnel, &nonce), &signature).expect("its own signature");
+        hello
+    }
+
+    pub(crate) async fn welcome(&mut self, depth: Depth, newest: u64) {
+        let public_url = "https://relay.example.com/acme-dev".to_owned();
+        self.say(RelayFrame::Welcome { public_url, depth, newest, now: 0 }).await;
+    }
+
+    pub(crate) async fn say(&mut self, frame: RelayFrame) {
+        self.send(Message::Binary(encode(&frame))).await.expect("the app listens");
+    }
+
+    /// Says it to an app that may have gone.
+    pub(crate) async fn say_perhaps(&mut self, frame: RelayFrame) {
+        let _ = self.send(Message::Binary(encode(&frame))).await;
+    }
+
+    pub(crate) async fn send(
+        &mut self,
+        message: Message,
+    ) -> Result<(), tokio_tungstenite::tungstenite::Error> {
+        within("the app reads", self.socket.send(message)).await
+    }
+
+    /// The next frame, heartbeats and sources apart: those it answers.
+    pub(crate) async fn hear(&mut self) -> AppFrame {
+        loop {
+            match self.hear_any().await {
+                AppFrame::Ping { stamp } => {
+                    let depth = self.depth;
+                    self.say_perhaps(RelayFrame::Pong { stamp, depth }).await;
+                }
+                AppFrame::Sources(_) => {}
+                frame => return frame,
+            }
+        }
+    }
+
+    /// The next frame of any kind.
+    pub(crate) async fn hear_any(&mut self) -> AppFrame {
+        self.hear_or_end().await.expect("the app speaks")
+    }
+
+    /// The next frame; `None` when the app has gone.
+    pub(crate) async fn hear_or_end(&mut self) -> Option<AppFrame> {
+        loop {
+            match within("the app speaks, or goes", self.socket.next()).await? {
+                Ok(Message::Binary(bytes)) => return Some(decode(&bytes).expect("a frame")),
+                Ok(Message::Close(_)) | Err(_) => return None,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    /// Waits until everything up to `position` is acknowledged, and nothing else ever was.
+    pub(crate) async fn acknowledged(&mut self, position: u64) {
+        loop {
+            match self.hear().await {
+                AppFrame::Ack { through, also } => {
+                    assert!(
+                        through <= position && also.iter().all(|&also| also <= position),
+                        "{through} {also:?}"
+                    );
+                    if through == position {
+                        return;
+                    }
+                }
+                frame => panic!("{frame:?}"),
+            }
+        }
+    }
+
+    /// Waits until the app has gone, answering its heartbeats.
+    pub(crate) async fn gone(&mut self) {
+        while let Some(frame) = self.hear_or_end().await {
+            if let AppFrame::Ping { stamp } = frame {
+                let depth = self.depth;
+                self.say_perhaps(RelayFrame::Pong { stamp, depth }).await;
+            }
+        }
+    }
+
+    pub(crate) async fn close(mut self) {
+        self.send(Message::Close(None)).await.expect("the app listens");
+        self.gone().await;
+    }
+}
