@@ -18,22 +18,25 @@ pub struct Problem {
     /// The status.
     pub status: u16,
     /// A stable name for the error.
-    pub code: String,
+    pub code: &'static str,
     /// What happened.
     pub detail: String,
     /// What to do next.
     pub hint: Option<String>,
+    /// The setting of a source's own scheme that it is about.
+    pub setting: Option<&'static str>,
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, code: &str, detail: impl Into<String>, hint: &str) -> Self {
+    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>, hint: &str) -> Self {
         Self {
             r#type: "about:blank",
             title: status.canonical_reason().unwrap_or_default(),
             status: status.as_u16(),
-            code: code.to_owned(),
+            code,
             detail: detail.into(),
             hint: (!hint.is_empty()).then(|| hint.to_owned()),
+            setting: None,
         }
     }
 
@@ -51,7 +54,12 @@ impl From<EngineError> for Problem {
             EngineError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         };
-        Self::new(status, error.code(), error.to_string(), &error.hint().unwrap_or_default())
+        let setting = match &error {
+            EngineError::Generic(wrong) => Some(wrong.setting()),
+            _ => None,
+        };
+        let hint = error.hint().unwrap_or_default();
+        Self { setting, ..Self::new(status, error.code(), error.to_string(), &hint) }
     }
 }
 

@@ -3,7 +3,7 @@
 use hookmitt_event::{Cause, Explain as _, Plain};
 
 use crate::{
-    generic::VerifyError,
+    VerifyError,
     place::Place,
     scheme::{Algorithm, Scheme, TimeUnit},
 };

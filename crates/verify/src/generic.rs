@@ -1,9 +1,10 @@
 //! Sources without a catalogue provider: their settings as a scheme.
 
-use hookmitt_event::{Explain, GenericScheme, HeaderLines};
+use hookmitt_event::{GenericScheme, HeaderLines};
 
 use crate::{
-    content::{ContentError, SignedContent},
+    VerifyError,
+    content::SignedContent,
     place::{Place, PlaceError},
     places::{FactPlaces, Plan},
     scheme::{Algorithm, Clock, Encoding, Format, KeyMode, Scheme, TimeUnit},
@@ -15,79 +16,6 @@ pub(crate) const ID: &str = "generic";
 /// Seconds that a generic source's timestamp may be off, in either direction, unless the source says otherwise.
 const TOLERANCE_S: u32 = 300;
 
-/// A generic scheme that can't be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum VerifyError {
-    /// A setting with a value that there is none of.
-    #[error("unknown {setting} {given:?}")]
-    Unknown {
-        /// What the setting is called.
-        setting: &'static str,
-        /// What was given.
-        given: String,
-        /// What there is.
-        known: &'static str,
-    },
-    /// A name that no header can have.
-    #[error("{0:?} can't be a header name")]
-    Header(String),
-    /// A place that can't be read.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    /// A template with an unknown place.
-    #[error(transparent)]
-    Content(#[from] ContentError),
-    /// The body is not covered.
-    #[error("the signed content leaves the body out")]
-    NoBody,
-    /// A plain hash over content without the secret proves nothing.
-    #[error("a plain hash proves nothing where the signed content leaves the secret out")]
-    NoSecret,
-    /// The timestamp is signed, and nothing says where it is.
-    #[error("the timestamp is signed, but nothing says where it is")]
-    NoTimestamp,
-    /// The id is signed, and nothing says where it is.
-    #[error("the id is signed, but nothing says where it is")]
-    NoId,
-    /// The field or tag of the signature is not named.
-    #[error("the format {0} needs the name of the field or tag that carries the signature")]
-    NoVersion(&'static str),
-    /// Signing settings without a place for the signature.
-    #[error("nothing says where the signature is")]
-    NoSignature,
-}
-
-impl Explain for VerifyError {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Unknown { setting: "algorithm", .. } => "bad-algorithm",
-            Self::Unknown { setting: "encoding", .. } => "bad-encoding",
-            Self::Unknown { .. } => "bad-scheme-setting",
-            Self::Header(_) => "bad-header-name",
-            Self::Place(_) => "bad-place",
-            Self::Content(_) | Self::NoBody | Self::NoSecret => "bad-signed-content",
-            Self::NoTimestamp | Self::NoId | Self::NoSignature | Self::NoVersion(_) => "incomplete-scheme",
-        }
-    }
-
-    fn hint(&self) -> Option<String> {
-        let hint = match self {
-            Self::Unknown { known, .. } => return Some(format!("use {known}")),
-            Self::Header(_) => "use letters, digits and hyphens, such as X-Signature",
-            Self::Place(_) | Self::Content(_) => return None,
-            Self::NoBody => "put {body} or a place in it into the signed content, such as {timestamp}.{body}",
-            Self::NoSecret => "put {secret} into the signed content, or use hmac-sha256",
-            Self::NoTimestamp => {
-                "set timestamp_header or timestamp_at, or take {timestamp} out of the signed content"
-            }
-            Self::NoId => "set id_at, such as header:X-Id, or take {id} out of the signed content",
-            Self::NoVersion(_) => "set version, such as v1",
-            Self::NoSignature => "set signature_header, such as X-Signature, or signature_at",
-        };
-        Some(hint.to_owned())
-    }
-}
-
 /// Whether a generic scheme can be used as it is.
 ///
 /// # Errors
@@ -98,22 +26,30 @@ pub fn validate_generic(generic: &GenericScheme) -> Result<(), VerifyError> {
     Ok(())
 }
 
-fn header(name: &str) -> Result<Place, VerifyError> {
+fn header(setting: &'static str, name: &str) -> Result<Place, VerifyError> {
     let fits = HeaderLines::from_pairs([(name, "")]).is_ok();
-    if fits { Ok(Place::Header(name.to_owned())) } else { Err(VerifyError::Header(name.to_owned())) }
+    let wrong = || VerifyError::Header { setting, given: name.to_owned() };
+    fits.then(|| Place::Header(name.to_owned())).ok_or_else(wrong)
 }
 
-/// A place that a setting names.
-fn place(text: &str) -> Result<Place, VerifyError> {
+/// The place that a setting names.
+fn place(setting: &'static str, text: &str) -> Result<Place, VerifyError> {
     match text.strip_prefix("header:") {
-        Some(name) => header(name),
-        None => Ok(Place::try_from(text.to_owned())?),
+        Some(name) => header(setting, name),
+        None => Place::try_from(text.to_owned()).map_err(|why| VerifyError::Place { setting, why }),
     }
 }
 
-/// The place that one of two settings names: any place, or a header by its name.
-fn one_of(at: Option<&str>, name: Option<&str>) -> Result<Option<Place>, VerifyError> {
-    at.map(place).or_else(|| name.map(header)).transpose()
+/// Where the signature is: at any place, or in a header by its name.
+fn signature(generic: &GenericScheme) -> Result<Option<Place>, VerifyError> {
+    let at = set(&generic.signature_at).map(|text| place("signature_at", text));
+    at.or_else(|| set(&generic.signature_header).map(|name| header("signature_header", name))).transpose()
+}
+
+/// The same of the timestamp.
+fn timestamp(generic: &GenericScheme) -> Result<Option<Place>, VerifyError> {
+    let at = set(&generic.timestamp_at).map(|text| place("timestamp_at", text));
+    at.or_else(|| set(&generic.timestamp_header).map(|name| header("timestamp_header", name))).transpose()
 }
 
 /// A setting that is not empty.
@@ -147,7 +83,7 @@ const ALGORITHMS: [(&str, Algorithm); 9] = [
 
 /// The settings as a scheme; `None` where they don't say how to sign.
 pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyError> {
-    let Some(signature) = one_of(set(&generic.signature_at), set(&generic.signature_header))? else {
+    let Some(signature) = signature(generic)? else {
         let signs = [&generic.algorithm, &generic.prefix, &generic.signed_content, &generic.format];
         let signs = signs.into_iter().any(|setting| set(setting).is_some());
         return if signs { Err(VerifyError::NoSignature) } else { Ok(None) };
@@ -161,11 +97,11 @@ pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyE
     let format = choice("format", set(&generic.format), "plain, fields or list", &formats)?;
     let version = version(generic, format)?;
     let content = content(generic, algorithm)?;
-    let id = set(&generic.id_at).filter(|_| content.has_id()).map(place).transpose()?;
+    let id = set(&generic.id_at).filter(|_| content.has_id()).map(|text| place("id_at", text)).transpose()?;
     // A timestamp that no signature covers says nothing; one in the body is covered with it.
     let covered =
         |place: &Place| content.has_timestamp() || matches!(place, Place::Json(..) | Place::Form(_));
-    let timestamp = one_of(set(&generic.timestamp_at), set(&generic.timestamp_header))?.filter(covered);
+    let timestamp = timestamp(generic)?.filter(covered);
     let units = [("s", TimeUnit::S), ("ms", TimeUnit::Ms), ("rfc3339", TimeUnit::Rfc3339)];
     let unit = choice("timestamp_unit", set(&generic.timestamp_unit), "s, ms or rfc3339", &units)?;
     let clock = Clock { tolerance_s: TOLERANCE_S, future_checked: true, unit, exclusive: false };
@@ -253,30 +189,34 @@ pub(crate) fn plan(generic: &GenericScheme) -> Option<Plan> {
 }
 
 fn build_plan(generic: &GenericScheme) -> Result<Plan, VerifyError> {
-    let text = |at: &Option<String>| match set(at) {
+    let text = |setting: &'static str, at: &Option<String>| {
+        let Some(at) = set(at) else { return Ok(Vec::new()) };
+        let wrong = || VerifyError::Place { setting, why: PlaceError(at.to_owned()) };
         // Braces would let a setting smuggle a second place in.
-        Some(at) if at.contains(['{', '}', '|']) => Err(VerifyError::Place(PlaceError(at.to_owned()))),
-        Some(at) => match place(at)? {
-            Place::Field(_) | Place::Param(_) | Place::HeadersLike(_) => {
-                Err(VerifyError::Place(PlaceError(at.to_owned())))
-            }
+        if at.contains(['{', '}', '|']) {
+            return Err(wrong());
+        }
+        match place(setting, at)? {
+            Place::Field(_) | Place::Param(_) | Place::HeadersLike(_) => Err(wrong()),
             _ => Ok(vec![format!("{{{at}}}")]),
-        },
-        None => Ok(Vec::new()),
+        }
     };
     let facts = FactPlaces {
-        id: text(&generic.id_at)?,
-        kind: text(&generic.type_at)?,
-        time: text(&generic.time_at)?,
-        object: text(&generic.object_at)?,
-        title: text(&generic.title_at)?,
+        id: text("id_at", &generic.id_at)?,
+        kind: text("type_at", &generic.type_at)?,
+        time: text("time_at", &generic.time_at)?,
+        object: text("object_at", &generic.object_at)?,
+        title: text("title_at", &generic.title_at)?,
         form_json: None,
     };
-    Ok(Plan::new(&facts)?)
+    // Each was read by itself: what is left can be wrong with none but the title.
+    Plan::new(&facts).map_err(|why| VerifyError::Place { setting: "title_at", why })
 }
 
 #[cfg(test)]
 mod tests {
+    use hookmitt_event::Explain as _;
+
     use super::*;
 
     #[test]
@@ -286,30 +226,34 @@ mod tests {
         assert_eq!(validate_generic(&good), Ok(()));
         assert_eq!(validate_generic(&GenericScheme::default()), Ok(()));
         type Spoil = fn(&mut GenericScheme);
-        let table: [(&str, Spoil); 17] = [
-            ("bad-algorithm", |it| it.algorithm = Some("md5".to_owned())),
-            ("bad-encoding", |it| it.encoding = Some("base58".to_owned())),
-            ("bad-header-name", |it| it.signature_header = Some("X Signature".to_owned())),
-            ("bad-header-name", |it| it.id_at = Some("header:X:Y".to_owned())),
-            ("bad-place", |it| it.id_at = Some("id".to_owned())),
-            ("bad-place", |it| it.time_at = Some("/a}{/b".to_owned())),
-            ("bad-signed-content", |it| it.signed_content = Some("{uri}".to_owned())),
-            ("bad-signed-content", |it| it.signed_content = Some("{timestamp}".to_owned())),
-            ("incomplete-scheme", |it| it.signed_content = Some("{timestamp}.{body}".to_owned())),
-            ("incomplete-scheme", |it| it.signed_content = Some("{id}.{body}".to_owned())),
-            ("incomplete-scheme", |it| it.format = Some("fields".to_owned())),
-            ("bad-scheme-setting", |it| it.format = Some("csv".to_owned())),
-            ("bad-scheme-setting", |it| it.separator = Some(", ".to_owned())),
-            ("bad-scheme-setting", |it| it.key = Some("rot13".to_owned())),
-            ("bad-scheme-setting", |it| it.timestamp_unit = Some("min".to_owned())),
-            ("bad-signed-content", |it| it.algorithm = Some("sha256".to_owned())),
-            ("bad-place", |it| it.title_at = Some("field:t".to_owned())),
+        let table: [(&str, &str, Spoil); 17] = [
+            ("bad-algorithm", "algorithm", |it| it.algorithm = Some("md5".to_owned())),
+            ("bad-encoding", "encoding", |it| it.encoding = Some("base58".to_owned())),
+            ("bad-header-name", "signature_header", |it| {
+                it.signature_header = Some("X Signature".to_owned())
+            }),
+            ("bad-header-name", "id_at", |it| it.id_at = Some("header:X:Y".to_owned())),
+            ("bad-place", "id_at", |it| it.id_at = Some("id".to_owned())),
+            ("bad-place", "time_at", |it| it.time_at = Some("/a}{/b".to_owned())),
+            ("bad-signed-content", "signed_content", |it| it.signed_content = Some("{uri}".to_owned())),
+            ("bad-signed-content", "signed_content", |it| it.signed_content = Some("{timestamp}".to_owned())),
+            ("incomplete-scheme", "timestamp_header", |it| {
+                it.signed_content = Some("{timestamp}.{body}".to_owned())
+            }),
+            ("incomplete-scheme", "id_at", |it| it.signed_content = Some("{id}.{body}".to_owned())),
+            ("incomplete-scheme", "version", |it| it.format = Some("fields".to_owned())),
+            ("bad-scheme-setting", "format", |it| it.format = Some("csv".to_owned())),
+            ("bad-scheme-setting", "separator", |it| it.separator = Some(", ".to_owned())),
+            ("bad-scheme-setting", "key", |it| it.key = Some("rot13".to_owned())),
+            ("bad-scheme-setting", "timestamp_unit", |it| it.timestamp_unit = Some("min".to_owned())),
+            ("bad-signed-content", "signed_content", |it| it.algorithm = Some("sha256".to_owned())),
+            ("bad-place", "title_at", |it| it.title_at = Some("field:t".to_owned())),
         ];
-        for (code, spoil) in table {
+        for (code, setting, spoil) in table {
             let mut bad = good.clone();
             spoil(&mut bad);
             let error = validate_generic(&bad).unwrap_err();
-            assert_eq!(error.code(), code, "{error}");
+            assert_eq!((error.code(), error.setting()), (code, setting), "{error}");
         }
         let headless = GenericScheme { prefix: Some("v1=".to_owned()), ..GenericScheme::default() };
         assert_eq!(validate_generic(&headless), Err(VerifyError::NoSignature));

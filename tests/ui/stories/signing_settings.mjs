@@ -71,3 +71,31 @@ story('a signing scheme of one’s own is pasted, saved, and copied as it was sh
   await eventually('it is in the clipboard', async () => (await ui.clipboard()).includes('X-Sig'));
   assert.deepEqual(JSON.parse(await ui.clipboard()), shared);
 });
+
+story('what the engine refuses of a scheme is said at its field, which gets the focus', async (stage) => {
+  const { hookmitt, ui, main, save } = await settings(stage);
+  ui.watch.forgive(/Failed to load resource.*400/);
+  await main.getByRole('combobox', { name: /^Signature:/ }).click();
+  await ui.page.getByRole('option', { name: /settings of your own/ }).click();
+  await says(main.getByRole('region', { name: 'Changes that are not saved' }), 'Name the header that carries the signature');
+  const [header, content, time] = ['Signature header', 'Signed content', 'Timestamp header'].map((name) => main.getByRole('textbox', { name, exact: true }));
+  await header.fill('X-Sig');
+  await content.fill('{timestamp}.{bdy}');
+  await save();
+  await refused(ui, content, 'unknown place bdy');
+  await content.fill('{timestamp}.{body}');
+  await eventually('the field is fine again', async () => (await content.getAttribute('aria-invalid')) === null);
+  await save();
+  await refused(ui, time, 'The timestamp is signed, but nothing says where it is');
+  await hasNoBarriers(ui.page, 'a scheme that was refused');
+  await time.fill('X-Time');
+  await save();
+  await eventually('it is kept', async () => (await source(hookmitt, 'in')).generic?.timestamp_header === 'X-Time');
+});
+
+/** The field is marked, says why, and is where one types. */
+async function refused(ui, field, why) {
+  await eventually('the field is marked', async () => (await field.getAttribute('aria-invalid')) === 'true');
+  await says(ui.page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`), why);
+  await eventually('it has the focus', () => field.evaluate((element) => element === document.activeElement));
+}

@@ -9,13 +9,19 @@ export class Problem extends Error {
   readonly code: string;
   readonly status: number;
   readonly hint: string | null;
+  /** The setting of a source's own scheme that it is about. */
+  readonly setting: string | null;
 
-  constructor({ code, detail, hint, status }: Pick<ProblemJson, 'code' | 'detail' | 'hint' | 'status'>) {
+  constructor(
+    problem: Pick<ProblemJson, 'code' | 'detail' | 'hint' | 'status'> & Partial<Pick<ProblemJson, 'setting'>>,
+  ) {
+    const { code, detail, hint, status, setting } = problem;
     super(detail);
     this.name = 'Problem';
     this.code = code;
     this.status = status;
     this.hint = hint ?? null;
+    this.setting = setting ?? null;
   }
 
   /** What happened. */

@@ -1932,6 +1932,8 @@ export interface components {
             detail: string;
             /** @description What to do next. */
             hint: string | null;
+            /** @description The setting of a source's own scheme that it is about. */
+            setting: string | null;
             /**
              * Format: int32
              * @description The status.

@@ -45,18 +45,6 @@ function ownProblems(
     say('signature_header', 'Name the header that carries the signature, such as X-Signature.');
   else if (signature !== '' && !header.test(signature))
     say('signature_header', 'Use letters, digits and hyphens, such as X-Signature.');
-  const content = fields.signed_content.trim();
-  const isToken = fields.algorithm === 'token';
-  if (!isToken && content !== '' && !content.includes('{body}')) {
-    say('signed_content', 'The body has to be in it: put {body}, such as {timestamp}.{body}.');
-  }
-  if (
-    !isToken &&
-    content.includes('{timestamp}') &&
-    (fields.timestamp_header + fields.timestamp_at).trim() === ''
-  ) {
-    say('timestamp_header', 'The timestamp is signed, so name the header that carries it.');
-  }
   for (const name of PLACES) say(name, placeProblem(fields[name].trim()));
 }
 
