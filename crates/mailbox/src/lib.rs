@@ -6,9 +6,11 @@
 mod error;
 mod mailbox;
 mod model;
+mod nats;
 mod sqlite;
 
 pub use error::MailboxError;
 pub use mailbox::{Delivered, Feed, Held, Mailbox};
 pub use model::{Device, DeviceKey, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage};
+pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions};
 pub use sqlite::{SqliteFeed, SqliteHeld, SqliteMailbox};

@@ -40,4 +40,4 @@ impl Maker for Files {
     }
 }
 
-contract!(Files::new());
+contract!(Some(Files::new()));

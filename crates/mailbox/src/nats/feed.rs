@@ -1,0 +1,123 @@
+//! The letters of a mailbox as they come.
+
+use std::sync::Arc;
+
+use async_nats::jetstream::{
+    message::StreamMessage,
+    stream::{DirectGetErrorKind, RawMessageErrorKind, Stream},
+};
+use bytes::BytesMut;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use hookmitt_wire::Parcel;
+use tokio::sync::watch;
+
+use super::{
+    failure::{PATIENCE, Trouble, keep_trying, no_tunnel},
+    index::Known,
+    records::read_message,
+    store::Store,
+};
+use crate::{Delivered, Feed, MailboxError};
+
+/// How many letters, or parts of one, are asked for at once.
+const AT_ONCE: usize = 64;
+
+/// The letters of one tunnel from a position on.
+#[derive(Debug)]
+pub struct NatsFeed {
+    store: Arc<Store>,
+    tunnel: String,
+    after: u64,
+    bell: watch::Receiver<u64>,
+}
+
+impl NatsFeed {
+    pub(super) fn new(store: &Arc<Store>, tunnel: &str, after: u64) -> Self {
+        let bell = store.shard(tunnel).index.listen(tunnel);
+        Self { store: Arc::clone(store), tunnel: tunnel.to_owned(), after, bell }
+    }
+
+    /// The letters at these positions; without those that are gone meanwhile.
+    async fn read(&self, known: Vec<(u64, Known)>) -> Result<Vec<Delivered>, MailboxError> {
+        let stream = &self.store.shard(&self.tunnel).stream;
+        let letters = known.into_iter().map(|(position, _)| read_letter(stream, position));
+        let letters = futures_util::stream::iter(letters).buffered(AT_ONCE);
+        letters.try_filter_map(|letter| std::future::ready(Ok(letter))).try_collect().await
+    }
+}
+
+impl Feed for NatsFeed {
+    async fn next(&mut self, most: usize, bytes: usize) -> Result<Vec<Delivered>, MailboxError> {
+        loop {
+            self.store.check_open()?;
+            self.bell.mark_unchanged();
+            if self.store.registry.tunnel(&self.tunnel).is_none_or(|tunnel| tunnel.revoked) {
+                return Err(no_tunnel(&self.tunnel));
+            }
+            let index = &self.store.shard(&self.tunnel).index;
+            let known = index.after(&self.tunnel, self.after, most, bytes as u64);
+            if let Some(&(last, _)) = known.last() {
+                let found = self.read(known).await?;
+                self.after = last;
+                if !found.is_empty() {
+                    return Ok(found);
+                }
+                continue;
+            }
+            let rung = self.store.closing.run_until_cancelled(self.bell.changed()).await;
+            rung.ok_or(MailboxError::Closed)?.map_err(|_| MailboxError::Closed)?;
+        }
+    }
+}
+
+/// The letter at a position; none where it is gone.
+async fn read_letter(stream: &Stream, position: u64) -> Result<Option<Delivered>, MailboxError> {
+    let Some(found) = read(stream, position).await? else { return Ok(None) };
+    let broken = || MailboxError::Failed(format!("the letter at {position} can't be read"));
+    let message = read_message(&found.payload).ok_or_else(broken)?;
+    let mut parcel = message.parcel;
+    if !message.parts.is_empty() && !join(stream, &mut parcel, message.parts).await? {
+        return Ok(None);
+    }
+    Ok(Some(Delivered { position, parcel }))
+}
+
+/// Puts a letter's parts together. Answers whether all of them were there.
+async fn join(stream: &Stream, parcel: &mut Parcel, parts: Vec<u64>) -> Result<bool, MailboxError> {
+    let mut data = BytesMut::new();
+    let parts = parts.into_iter().map(|part| read(stream, part));
+    let mut parts = futures_util::stream::iter(parts).buffered(8);
+    while let Some(part) = parts.try_next().await? {
+        let Some(part) = part else { return Ok(false) };
+        data.extend_from_slice(&part.payload);
+    }
+    parcel.data = data.freeze();
+    Ok(true)
+}
+
+/// The message at a position; none only where the leader says that it had one there and has it no more.
+async fn read(stream: &Stream, position: u64) -> Result<Option<StreamMessage>, MailboxError> {
+    keep_trying(PATIENCE, || async {
+        match stream.direct_get(position).await {
+            Ok(found) => return Ok(Some(found)),
+            Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
+            Err(error) => return Err(Trouble::passing(error)),
+        }
+        // A replica that is behind has it not yet; the leader has everything.
+        let before = stream.get_info().await.map_err(Trouble::passing)?;
+        match stream.get_raw_message(position).await {
+            Ok(found) => return Ok(Some(found)),
+            Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => {}
+            Err(error) => return Err(Trouble::passing(error)),
+        }
+        let after = stream.get_info().await.map_err(Trouble::passing)?;
+        let leader = |info: &async_nats::jetstream::stream::Info| {
+            info.cluster.as_ref().and_then(|cluster| cluster.leader.clone())
+        };
+        if before.state.last_sequence >= position && leader(&before) == leader(&after) {
+            return Ok(None);
+        }
+        Err(Trouble::passing("the stream has a new leader, which is behind still"))
+    })
+    .await
+}

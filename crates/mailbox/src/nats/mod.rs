@@ -1,0 +1,153 @@
+//! The store of relays beside each other: NATS JetStream.
+//!
+//! Mailboxes are subjects of a fixed set of streams, over which tunnels are spread; a letter's position is its sequence
+//! number there. Records are keys of two buckets. No consumer belongs to a device: each relay follows every stream with
+//! one ephemeral consumer that carries headers only, keeps an index of what waits in memory, and reads letters by
+//! position when a device wants them. So a tunnel at rest costs a few records, and any relay takes any request.
+//!
+//! A letter is acknowledged by the leader of its stream once most replicas have it. Servers before 2.10, and newer ones
+//! without `sync_interval: always`, write to the disk later: a power cut of the whole cluster at once may lose the last
+//! letters ([`NatsMailbox::power_cut`]).
+
+mod acks;
+mod clear;
+mod failure;
+mod feed;
+mod follow;
+mod held;
+mod index;
+mod lock;
+mod names;
+mod options;
+mod orphans;
+mod put;
+mod records;
+mod registry;
+mod store;
+mod streams;
+mod sweep;
+mod table;
+mod tokens;
+mod tunnels;
+mod unheard;
+
+use std::sync::Arc;
+
+use hookmitt_wire::{Depth, Parcel, SourceOffer};
+
+pub use feed::NatsFeed;
+pub use held::NatsHeld;
+pub use options::NatsOptions;
+pub use store::NatsMailbox;
+
+use crate::{
+    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Quota, Reply, Token, Tunnel, Usage,
+};
+
+impl Mailbox for NatsMailbox {
+    type Feed = NatsFeed;
+    type Held = NatsHeld;
+
+    async fn add_token(
+        &self,
+        id: &str,
+        hash: [u8; 32],
+        name: Option<&str>,
+        now: i64,
+    ) -> Result<(), MailboxError> {
+        tokens::add(&self.store, id, hash, name, now).await
+    }
+
+    async fn tokens(&self) -> Result<Vec<Token>, MailboxError> {
+        self.store.check_open()?;
+        Ok(self.store.registry.tokens())
+    }
+
+    async fn token(&self, hash: [u8; 32]) -> Result<Option<String>, MailboxError> {
+        tokens::find(&self.store, &hash).await
+    }
+
+    async fn revoke_token(&self, id: &str, now: i64) -> Result<(), MailboxError> {
+        tokens::revoke(&self.store, id, now).await
+    }
+
+    async fn open_tunnel(&self, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
+        tunnels::open(&self.store, tunnel, now).await
+    }
+
+    async fn tunnel(&self, name: &str) -> Result<Option<Tunnel>, MailboxError> {
+        Ok(tunnels::find(&self.store, name).await?.map(Arc::unwrap_or_clone))
+    }
+
+    async fn set_sources(&self, tunnel: &str, sources: Vec<SourceOffer>) -> Result<(), MailboxError> {
+        tunnels::set_sources(&self.store, tunnel, sources).await
+    }
+
+    async fn add_invite(&self, tunnel: &str, code: [u8; 32], until: i64) -> Result<(), MailboxError> {
+        tunnels::add_invite(&self.store, tunnel, code, until).await
+    }
+
+    async fn join(
+        &self,
+        tunnel: &str,
+        code: [u8; 32],
+        device: NewDevice,
+        now: i64,
+    ) -> Result<(), MailboxError> {
+        tunnels::join(&self.store, tunnel, code, device, now).await
+    }
+
+    async fn devices(&self, tunnel: &str) -> Result<Vec<Device>, MailboxError> {
+        tunnels::devices(&self.store, tunnel).await
+    }
+
+    async fn seen(&self, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), MailboxError> {
+        acks::seen(&self.store, tunnel, device, now).await
+    }
+
+    async fn leave(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
+        tunnels::leave(&self.store, tunnel, device, None).await.map(drop)
+    }
+
+    async fn put(&self, tunnel: &str, parcel: Parcel, quota: &Quota) -> Result<u64, MailboxError> {
+        put::put(&self.store, tunnel, parcel, quota).await
+    }
+
+    async fn feed(&self, tunnel: &str, after: u64) -> Result<NatsFeed, MailboxError> {
+        tunnels::must_be_open(&self.store, tunnel).await?;
+        Ok(NatsFeed::new(&self.store, tunnel, after))
+    }
+
+    async fn ack(&self, tunnel: &str, device: &DeviceKey, through: u64) -> Result<(), MailboxError> {
+        acks::ack(&self.store, tunnel, device, through).await
+    }
+
+    async fn depth(&self, tunnel: &str, device: &DeviceKey) -> Result<(Depth, u64), MailboxError> {
+        tunnels::depth(&self.store, tunnel, device).await
+    }
+
+    async fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) {
+        sweep::count_refused(&self.store, tunnel, unknown_source, now);
+    }
+
+    async fn hold(&self, event: [u8; 16]) -> Result<NatsHeld, MailboxError> {
+        held::hold(&self.store, event).await
+    }
+
+    async fn answer(&self, event: [u8; 16], reply: Reply) -> Result<(), MailboxError> {
+        held::answer(&self.store, event, reply).await
+    }
+
+    async fn sweep(&self, quota: &Quota, now: i64) -> Result<(), MailboxError> {
+        sweep::sweep(&self.store, quota, now).await
+    }
+
+    async fn usage(&self) -> Result<Usage, MailboxError> {
+        self.store.check_open()?;
+        Ok(self.store.usage())
+    }
+
+    async fn close(&self) {
+        self.store.close().await;
+    }
+}

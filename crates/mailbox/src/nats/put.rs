@@ -1,0 +1,110 @@
+//! Putting letters.
+
+use async_nats::jetstream::message::PublishMessage;
+use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use hookmitt_wire::Parcel;
+
+use super::{
+    failure::{PATIENCE, Trouble, keep_trying, of_publish},
+    index::Known,
+    names::letter_id,
+    records::{label, message},
+    store::{LABEL, Store},
+    tunnels,
+};
+use crate::{MailboxError, Quota};
+
+/// Longer letters go in parts of this: a message may have 1 MiB with all that is around it.
+pub(super) const PART: usize = 512 * 1024;
+
+/// How many parts of a letter are on their way at once.
+const AT_ONCE: usize = 8;
+
+/// Stores a letter within the quota; answers its position.
+pub(super) async fn put(
+    store: &Store,
+    tunnel: &str,
+    parcel: Parcel,
+    quota: &Quota,
+) -> Result<u64, MailboxError> {
+    tunnels::must_be_open(store, tunnel).await?;
+    let bytes = parcel.data.len() as u64;
+    let index = &store.shard(tunnel).index;
+    let _permit = store.puts.try_acquire().map_err(|_| MailboxError::Overloaded)?;
+    index.reserve(tunnel, bytes, quota)?;
+    let _room = Room { store, tunnel, bytes };
+    let letter = letter_id(&parcel);
+    let is_in_parts = parcel.data.len() > PART;
+    let position = if is_in_parts {
+        put_in_parts(store, tunnel, &letter, &parcel).await?
+    } else {
+        let whole = message(&parcel, Vec::new(), &parcel.data).ok_or_else(unwritable)?;
+        publish(store, store.names.letter(tunnel), &format!("{tunnel} {letter}"), Some(&parcel), whole)
+            .await?
+    };
+    let in_parts = is_in_parts.then(|| letter.into());
+    index.put(tunnel, position, Known { bytes, received_at: parcel.received_at, in_parts });
+    Ok(position)
+}
+
+/// First the parts, then the manifest, by which the letter is there.
+async fn put_in_parts(
+    store: &Store,
+    tunnel: &str,
+    letter: &str,
+    parcel: &Parcel,
+) -> Result<u64, MailboxError> {
+    let parts: Vec<Bytes> = parcel.data.chunks(PART).map(|part| parcel.data.slice_ref(part)).collect();
+    let parts = (0..).zip(parts).map(async |(number, part): (usize, Bytes)| {
+        let id = format!("{tunnel} {letter} {number}");
+        publish(store, store.names.part(tunnel, letter, number), &id, None, part).await
+    });
+    let parts = futures_util::stream::iter(parts).buffered(AT_ONCE).try_collect::<Vec<_>>();
+    let manifest = message(parcel, parts.await?, &[]).ok_or_else(unwritable)?;
+    let subject = store.names.manifest(tunnel, letter);
+    publish(store, subject, &format!("{tunnel} {letter}"), Some(parcel), manifest).await
+}
+
+/// Publishes until the leader of the stream says that most replicas have it. A second try carries the same name: within
+/// a minute the servers see that they have it, and later the inbox does.
+async fn publish(
+    store: &Store,
+    subject: String,
+    id: &str,
+    letter: Option<&Parcel>,
+    payload: Bytes,
+) -> Result<u64, MailboxError> {
+    keep_trying(PATIENCE, || {
+        let mut outgoing = PublishMessage::build().message_id(id).payload(payload.clone());
+        if let Some(letter) = letter {
+            outgoing = outgoing.header(LABEL, label(letter).as_str());
+        }
+        let subject = subject.clone();
+        async move {
+            if store.closing.is_cancelled() {
+                return Err(Trouble::Final(MailboxError::Closed));
+            }
+            let sent = store.js.send_publish(subject, outgoing).await.map_err(|error| of_publish(&error))?;
+            sent.await.map(|stored| stored.sequence).map_err(|error| of_publish(&error))
+        }
+    })
+    .await
+}
+
+fn unwritable() -> MailboxError {
+    MailboxError::Failed("the letter can't be written".to_owned())
+}
+
+/// The room that is kept for a letter while it is put.
+struct Room<'s> {
+    store: &'s Store,
+    tunnel: &'s str,
+    bytes: u64,
+}
+
+impl Drop for Room<'_> {
+    fn drop(&mut self) {
+        self.store.shard(self.tunnel).index.release(self.tunnel, self.bytes);
+    }
+}

@@ -1,0 +1,160 @@
+//! What is kept under the keys, as JSON, and at the head of each letter, as postcard.
+//!
+//! Relays of two versions may share a store while one after the other is updated: fields are only ever added.
+
+use bytes::Bytes;
+use hookmitt_wire::{Parcel, SourceOffer};
+use serde::{Deserialize, Serialize};
+
+use crate::DeviceKey;
+
+/// The version of the layout that this build reads and writes.
+pub(super) const VERSION: u32 = 1;
+
+/// How the store is laid out; written once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Settings {
+    pub(super) version: u32,
+    pub(super) shards: u16,
+}
+
+/// A token.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct TokenRecord {
+    #[serde(with = "hex::serde")]
+    pub(super) hash: [u8; 32],
+    pub(super) name: Option<String>,
+    pub(super) created_at: i64,
+    pub(super) used_at: Option<i64>,
+    pub(super) revoked_at: Option<i64>,
+}
+
+/// A tunnel with its devices and codes. It stays for ever, so that its name is never given out again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct TunnelRecord {
+    pub(super) token: String,
+    #[serde(with = "hex::serde")]
+    pub(super) sealing_key: [u8; 32],
+    pub(super) sources: Vec<SourceOffer>,
+    pub(super) devices: Vec<DeviceRecord>,
+    pub(super) invites: Vec<InviteRecord>,
+    /// Letters up to here are wanted by nobody, since a device went.
+    pub(super) floor: u64,
+    /// Its last device is gone.
+    pub(super) shut: bool,
+}
+
+/// A device of a tunnel.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct DeviceRecord {
+    #[serde(with = "hex::serde")]
+    pub(super) key: DeviceKey,
+    pub(super) name: String,
+    /// It gets the letters after this position. 0 until that is settled: nothing is deleted meanwhile.
+    pub(super) from: u64,
+    pub(super) joined_at: i64,
+}
+
+/// A one-time code.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct InviteRecord {
+    #[serde(with = "hex::serde")]
+    pub(super) hash: [u8; 32],
+    pub(super) until: i64,
+}
+
+/// How far a device is, and when it was there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CursorRecord {
+    pub(super) cursor: u64,
+    pub(super) seen_at: i64,
+    /// Letters up to here are wanted by nobody, as this device's relay knew when it wrote this.
+    pub(super) floor: u64,
+}
+
+/// What was refused of a tunnel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CountRecord {
+    pub(super) refused: u64,
+    pub(super) refused_at: Option<i64>,
+    pub(super) unknown: u64,
+}
+
+/// What stands before a letter's data, in the same message.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    epoch: [u8; 32],
+    number: u32,
+    received_at: i64,
+    held: bool,
+    /// Where the data are that don't follow here: positions in the stream.
+    parts: Vec<u64>,
+}
+
+/// A message with a letter in it, or with the manifest of one.
+pub(super) struct Message {
+    pub(super) parcel: Parcel,
+    /// Where the data are, where the parcel has none.
+    pub(super) parts: Vec<u64>,
+}
+
+/// The bytes of a letter that fits in one message, or of a manifest (`data` empty then).
+pub(super) fn message(parcel: &Parcel, parts: Vec<u64>, data: &[u8]) -> Option<Bytes> {
+    let Parcel { epoch, number, received_at, held, .. } = *parcel;
+    let head = Head { epoch, number, received_at, held, parts };
+    let mut bytes = Vec::with_capacity(data.len() + 64 + head.parts.len() * 10);
+    bytes.push(u8::try_from(VERSION).ok()?);
+    let mut bytes = postcard::to_extend(&head, bytes).ok()?;
+    bytes.extend_from_slice(data);
+    Some(bytes.into())
+}
+
+/// A letter or a manifest from its bytes.
+pub(super) fn read_message(bytes: &Bytes) -> Option<Message> {
+    let (&version, rest) = bytes.split_first()?;
+    if u32::from(version) != VERSION {
+        return None;
+    }
+    let (head, data) = postcard::take_from_bytes::<Head>(rest).ok()?;
+    let Head { epoch, number, received_at, held, parts } = head;
+    let data = bytes.slice_ref(data);
+    Some(Message { parcel: Parcel { epoch, number, received_at, held, data }, parts })
+}
+
+/// What a letter's header line says to those who read no bodies: when it was received, and its sealed bytes.
+pub(super) fn label(parcel: &Parcel) -> String {
+    format!("{} {}", parcel.received_at, parcel.data.len())
+}
+
+/// When a letter was received and how many sealed bytes it has, from its header line.
+pub(super) fn read_label(label: &str) -> Option<(i64, u64)> {
+    let (received_at, bytes) = label.split_once(' ')?;
+    Some((received_at.parse().ok()?, bytes.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_letter_comes_back_as_it_was() {
+        let parcel = Parcel {
+            epoch: [7; 32],
+            number: 9,
+            received_at: -3,
+            held: true,
+            data: Bytes::from_static(b"sealed"),
+        };
+        let bytes = message(&parcel, Vec::new(), &parcel.data).unwrap();
+        let back = read_message(&bytes).unwrap();
+        assert_eq!((back.parcel, back.parts), (parcel.clone(), vec![]));
+        assert_eq!(read_label(&label(&parcel)), Some((-3, 6)));
+    }
+
+    #[test]
+    fn what_a_newer_relay_wrote_or_what_is_broken_is_not_read() {
+        for bytes in [&b""[..], b"\x02whatever", b"\x01short"] {
+            assert!(read_message(&Bytes::copy_from_slice(bytes)).is_none());
+        }
+    }
+}

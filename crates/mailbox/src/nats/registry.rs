@@ -1,0 +1,289 @@
+//! The records of all tunnels, devices and tokens in memory, as the buckets' watchers and this relay's own changes tell.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use hookmitt_wire::Depth;
+use serde::de::DeserializeOwned;
+
+use super::{
+    index::Waiting,
+    names::unword,
+    records::{CountRecord, CursorRecord, DeviceRecord, TokenRecord, TunnelRecord},
+    table::Versioned,
+};
+use crate::{Device, DeviceKey, Token, Tunnel};
+
+#[derive(Debug, Default)]
+struct Mirror {
+    tunnels: HashMap<String, Versioned<TunnelRecord>>,
+    /// As requests ask for them: made when one first does, forgotten when something of it changes.
+    shown: HashMap<String, Arc<Tunnel>>,
+    tokens: HashMap<String, Versioned<TokenRecord>>,
+    cursors: HashMap<String, HashMap<DeviceKey, Versioned<CursorRecord>>>,
+    counts: HashMap<String, Versioned<CountRecord>>,
+    /// Counted here, and not written yet.
+    counted: HashMap<String, CountRecord>,
+}
+
+/// All records.
+#[derive(Debug, Default)]
+pub(super) struct Registry(Mutex<Mirror>);
+
+impl Registry {
+    /// Takes what a bucket says of a key. Answers the tunnels whose letters may be wanted by nobody now.
+    pub(super) fn learn(&self, key: &str, value: &[u8], revision: u64) -> Vec<String> {
+        let mut mirror = self.mirror();
+        let Some((kind, name)) = key.split_once('.') else { return Vec::new() };
+        let (name, rest) = name.split_once('.').unwrap_or((name, ""));
+        let Some(name) = unword(name) else { return Vec::new() };
+        let name = name.as_ref();
+        match kind {
+            "tunnel" => {
+                newer(&mut mirror.tunnels, name, value, revision);
+                mirror.shown.remove(name);
+                return vec![name.to_owned()];
+            }
+            "token" => {
+                newer(&mut mirror.tokens, name, value, revision);
+                return mirror.token_changed(name);
+            }
+            "count" => newer(&mut mirror.counts, name, value, revision),
+            "cursor" => return mirror.learn_cursor(name, rest, value, revision).into_iter().collect(),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    pub(super) fn set_tunnel(&self, name: &str, record: Versioned<TunnelRecord>) {
+        let mut mirror = self.mirror();
+        put_newer(&mut mirror.tunnels, name, record);
+        mirror.shown.remove(name);
+    }
+
+    pub(super) fn set_token(&self, id: &str, record: Versioned<TokenRecord>) {
+        let mut mirror = self.mirror();
+        put_newer(&mut mirror.tokens, id, record);
+        mirror.token_changed(id);
+    }
+
+    pub(super) fn set_count(&self, tunnel: &str, record: Versioned<CountRecord>) {
+        put_newer(&mut self.mirror().counts, tunnel, record);
+    }
+
+    pub(super) fn set_cursor(&self, tunnel: &str, device: DeviceKey, record: Versioned<CursorRecord>) {
+        self.mirror().set_cursor(tunnel, device, record);
+    }
+
+    /// A tunnel that is not shut.
+    pub(super) fn tunnel(&self, name: &str) -> Option<Arc<Tunnel>> {
+        let mut mirror = self.mirror();
+        if let Some(shown) = mirror.shown.get(name) {
+            return Some(Arc::clone(shown));
+        }
+        let record = &mirror.tunnels.get(name).filter(|known| !known.record.shut)?.record;
+        let shown = Arc::new(Tunnel {
+            name: name.to_owned(),
+            sealing_key: record.sealing_key,
+            sources: record.sources.clone(),
+            revoked: mirror.is_revoked(&record.token),
+        });
+        mirror.shown.insert(name.to_owned(), Arc::clone(&shown));
+        Some(shown)
+    }
+
+    /// Whether several devices take part in a tunnel.
+    pub(super) fn is_shared(&self, name: &str) -> bool {
+        self.mirror().tunnels.get(name).is_some_and(|tunnel| tunnel.record.devices.len() > 1)
+    }
+
+    /// Whether a token is known.
+    pub(super) fn knows_token(&self, id: &str) -> bool {
+        self.mirror().tokens.contains_key(id)
+    }
+
+    /// The record of a tunnel.
+    pub(super) fn record(&self, name: &str) -> Option<Versioned<TunnelRecord>> {
+        self.mirror().tunnels.get(name).cloned()
+    }
+
+    /// A device's cursor.
+    pub(super) fn cursor(&self, tunnel: &str, device: &DeviceKey) -> Option<Versioned<CursorRecord>> {
+        self.mirror().cursors.get(tunnel)?.get(device).cloned()
+    }
+
+    /// Up to where nobody wants a tunnel's letters, as was settled by whoever looked at all of its devices.
+    pub(super) fn floor(&self, tunnel: &str) -> u64 {
+        let mirror = self.mirror();
+        let Some(Versioned { record, .. }) = mirror.tunnels.get(tunnel) else { return 0 };
+        if record.shut || mirror.is_revoked(&record.token) {
+            return u64::MAX;
+        }
+        let cursors = mirror.cursors.get(tunnel).into_iter().flatten();
+        cursors.map(|(_, known)| known.record.floor).fold(record.floor, u64::max)
+    }
+
+    /// Up to where all of these devices have a tunnel's letters, if `ahead` has them up to its position.
+    pub(super) fn slowest(
+        &self,
+        tunnel: &str,
+        devices: &[DeviceRecord],
+        ahead: Option<(&DeviceKey, u64)>,
+    ) -> u64 {
+        let mirror = self.mirror();
+        let cursors = devices.iter().map(|device| {
+            let ahead = ahead.filter(|(key, _)| **key == device.key).map_or(0, |(_, through)| through);
+            mirror.device(tunnel, device).cursor.max(ahead)
+        });
+        cursors.min().unwrap_or(u64::MAX)
+    }
+
+    /// The devices of an open tunnel.
+    pub(super) fn devices(&self, tunnel: &str) -> Option<Vec<Device>> {
+        let mirror = self.mirror();
+        let record = &mirror.tunnels.get(tunnel)?.record;
+        if record.shut || mirror.is_revoked(&record.token) {
+            return None;
+        }
+        Some(record.devices.iter().map(|device| mirror.device(tunnel, device)).collect())
+    }
+
+    /// All tokens, oldest first.
+    pub(super) fn tokens(&self) -> Vec<Token> {
+        let mirror = self.mirror();
+        let mut tokens: Vec<_> =
+            mirror.tokens.iter().map(|(id, token)| mirror.token(id, &token.record)).collect();
+        tokens.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
+        tokens
+    }
+
+    /// The names of a token's tunnels.
+    pub(super) fn tunnels_of(&self, token: &str) -> Vec<String> {
+        self.mirror().tunnels_of(token)
+    }
+
+    /// The names of the tunnels that take letters.
+    pub(super) fn open_tunnels(&self) -> Vec<String> {
+        let mirror = self.mirror();
+        let open = mirror.tunnels.iter();
+        let open = open.filter(|(_, tunnel)| !tunnel.record.shut && !mirror.is_revoked(&tunnel.record.token));
+        open.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Counts what was refused, in memory.
+    pub(super) fn count(&self, tunnel: &str, more: CountRecord) {
+        let mut mirror = self.mirror();
+        if mirror.tunnels.contains_key(tunnel) {
+            mirror.counted.entry(tunnel.to_owned()).or_default().add(&more);
+        }
+    }
+
+    /// What was counted here since this was asked last; to be written, or counted again.
+    pub(super) fn take_counted(&self) -> HashMap<String, CountRecord> {
+        std::mem::take(&mut self.mirror().counted)
+    }
+
+    /// What waits and what was refused.
+    pub(super) fn depth(&self, tunnel: &str, waiting: Waiting) -> Depth {
+        let mirror = self.mirror();
+        let mut count = mirror.counts.get(tunnel).map_or_else(CountRecord::default, |count| count.record);
+        if let Some(more) = mirror.counted.get(tunnel) {
+            count.add(more);
+        }
+        let Waiting { letters, bytes, oldest } = waiting;
+        let CountRecord { refused, refused_at, unknown } = count;
+        Depth { letters, bytes, oldest, refused, refused_at, unknown }
+    }
+
+    fn mirror(&self) -> MutexGuard<'_, Mirror> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Mirror {
+    fn is_revoked(&self, token: &str) -> bool {
+        self.tokens.get(token).is_some_and(|token| token.record.revoked_at.is_some())
+    }
+
+    fn device(&self, tunnel: &str, device: &DeviceRecord) -> Device {
+        let known = self.cursors.get(tunnel).and_then(|cursors| cursors.get(&device.key));
+        let CursorRecord { cursor, seen_at, .. } =
+            known.map_or_else(CursorRecord::default, |known| known.record);
+        Device {
+            key: device.key,
+            name: device.name.clone(),
+            cursor: cursor.max(device.from),
+            seen_at: seen_at.max(device.joined_at),
+        }
+    }
+
+    fn set_cursor(&mut self, tunnel: &str, device: DeviceKey, record: Versioned<CursorRecord>) {
+        let cursors = self.cursors.entry(tunnel.to_owned()).or_default();
+        if cursors.get(&device).is_none_or(|known| known.revision < record.revision) {
+            cursors.insert(device, record);
+        }
+    }
+
+    fn learn_cursor(&mut self, tunnel: &str, device: &str, value: &[u8], revision: u64) -> Option<String> {
+        let mut key = DeviceKey::default();
+        hex::decode_to_slice(device, &mut key).ok()?;
+        let record = Versioned { record: serde_json::from_slice(value).ok()?, revision };
+        self.set_cursor(tunnel, key, record);
+        Some(tunnel.to_owned())
+    }
+
+    /// Forgets what was shown of a token's tunnels. Answers those that are revoked with it.
+    fn token_changed(&mut self, token: &str) -> Vec<String> {
+        let tunnels = self.tunnels_of(token);
+        for tunnel in &tunnels {
+            self.shown.remove(tunnel);
+        }
+        if self.is_revoked(token) { tunnels } else { Vec::new() }
+    }
+
+    fn tunnels_of(&self, token: &str) -> Vec<String> {
+        let of = self.tunnels.iter().filter(|(_, tunnel)| tunnel.record.token == token);
+        of.map(|(name, _)| name.clone()).collect()
+    }
+
+    fn token(&self, id: &str, record: &TokenRecord) -> Token {
+        let mut tunnels = self.tunnels_of(id);
+        tunnels.sort();
+        Token {
+            id: id.to_owned(),
+            name: record.name.clone(),
+            created_at: record.created_at,
+            used_at: record.used_at,
+            revoked_at: record.revoked_at,
+            tunnels,
+        }
+    }
+}
+
+impl CountRecord {
+    /// Adds what was counted elsewhere.
+    pub(super) fn add(&mut self, more: &Self) {
+        self.refused += more.refused;
+        self.unknown += more.unknown;
+        self.refused_at = self.refused_at.max(more.refused_at);
+    }
+}
+
+fn newer<R: DeserializeOwned>(
+    all: &mut HashMap<String, Versioned<R>>,
+    name: &str,
+    value: &[u8],
+    revision: u64,
+) {
+    if let Ok(record) = serde_json::from_slice(value) {
+        put_newer(all, name, Versioned { record, revision });
+    }
+}
+
+fn put_newer<R>(all: &mut HashMap<String, Versioned<R>>, name: &str, record: Versioned<R>) {
+    if all.get(name).is_none_or(|known| known.revision < record.revision) {
+        all.insert(name.to_owned(), record);
+    }
+}

@@ -1,0 +1,143 @@
+//! What is done every minute or so, by each relay: what one has done already is nothing to the others.
+
+use std::time::Duration;
+
+use async_nats::jetstream::stream::DeleteMessageErrorKind;
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    failure::{PATIENCE, Trouble, keep_trying},
+    index::Known,
+    names::count_key,
+    orphans,
+    records::{CountRecord, TunnelRecord},
+    store::{Shard, Store},
+    table::Next,
+    tunnels,
+};
+use crate::{MailboxError, Quota};
+
+/// How often what was refused is written.
+const WRITE_EVERY: Duration = Duration::from_secs(2);
+
+/// How many requests are under way at once.
+const AT_ONCE: usize = 16;
+
+/// Deletes what is too old, forgets who was away for too long.
+pub(super) async fn sweep(store: &Store, quota: &Quota, now: i64) -> Result<(), MailboxError> {
+    store.check_open()?;
+    // Devices first: what waited only for them is lost to nobody.
+    forget_idle(store, before(now, quota.idle)).await?;
+    delete_old(store, before(now, quota.age), now).await?;
+    forget_codes(store, now).await?;
+    orphans::delete(store, now).await?;
+    write_counts(store).await
+}
+
+/// Counts a request that was refused.
+pub(super) fn count_refused(store: &Store, tunnel: &str, unknown_source: bool, now: i64) {
+    let count = if unknown_source {
+        CountRecord { unknown: 1, ..CountRecord::default() }
+    } else {
+        CountRecord { refused: 1, refused_at: Some(now), unknown: 0 }
+    };
+    store.registry.count(tunnel, count);
+}
+
+fn before(now: i64, age: Duration) -> i64 {
+    now.saturating_sub(i64::try_from(age.as_micros()).unwrap_or(i64::MAX))
+}
+
+async fn delete_old(store: &Store, before: i64, now: i64) -> Result<(), MailboxError> {
+    for shard in &store.shards {
+        let old = shard.index.older(before).into_iter();
+        let deleted =
+            old.map(|(tunnel, position, known)| delete_one(store, shard, tunnel, position, known, now));
+        let deleted = futures_util::stream::iter(deleted).buffer_unordered(AT_ONCE);
+        deleted.try_collect::<()>().await?;
+    }
+    Ok(())
+}
+
+/// Deletes one letter. It counts as refused at the relay that really did it.
+async fn delete_one(
+    store: &Store,
+    shard: &Shard,
+    tunnel: String,
+    position: u64,
+    known: Known,
+    now: i64,
+) -> Result<(), MailboxError> {
+    let deleted = keep_trying(PATIENCE, || async {
+        match shard.stream.delete_message(position).await {
+            Ok(deleted) => Ok(deleted),
+            Err(error) if matches!(error.kind(), DeleteMessageErrorKind::JetStream(_)) => Ok(false),
+            Err(error) => Err(Trouble::passing(error)),
+        }
+    });
+    if deleted.await? && shard.index.remove(&tunnel, position).is_some() {
+        store.registry.count(&tunnel, CountRecord { refused: 1, refused_at: Some(now), unknown: 0 });
+    }
+    shard.index.remove(&tunnel, position);
+    match known.in_parts {
+        Some(letter) => store.delete_parts(&tunnel, &letter).await,
+        None => Ok(()),
+    }
+}
+
+async fn forget_idle(store: &Store, since: i64) -> Result<(), MailboxError> {
+    for tunnel in store.registry.open_tunnels() {
+        for device in store.registry.devices(&tunnel).unwrap_or_default() {
+            if device.seen_at < since {
+                tunnels::leave(store, &tunnel, &device.key, Some(since)).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn forget_codes(store: &Store, now: i64) -> Result<(), MailboxError> {
+    for tunnel in store.registry.open_tunnels() {
+        let is_over = |record: &TunnelRecord| record.invites.iter().any(|invite| invite.until <= now);
+        if store.registry.record(&tunnel).is_some_and(|known| is_over(&known.record)) {
+            let forgotten = tunnels::change(store, &tunnel, |record| {
+                record.invites.retain(|invite| invite.until > now);
+                Ok(())
+            });
+            forgotten.await?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what was refused, now and then, and at the end.
+pub(super) async fn write_counts_until(store: &Store, closing: CancellationToken) {
+    while closing.run_until_cancelled(tokio::time::sleep(WRITE_EVERY)).await.is_some() {
+        if let Err(error) = write_counts(store).await {
+            tracing::debug!(%error, "what was refused could not be written; it will be");
+        }
+    }
+    drop(write_counts(store).await);
+}
+
+async fn write_counts(store: &Store) -> Result<(), MailboxError> {
+    let counted = futures_util::stream::iter(store.registry.take_counted());
+    let written = counted.map(|(tunnel, more)| async move {
+        let written = store.cursors.change(count_key(&tunnel), None, |now: Option<&CountRecord>| {
+            let mut count = now.copied().unwrap_or_default();
+            count.add(&more);
+            Ok((Next::Write(count), ()))
+        });
+        match written.await {
+            Ok((Some(record), ())) => store.registry.set_count(&tunnel, record),
+            Ok((None, ())) => {}
+            Err(error) => {
+                store.registry.count(&tunnel, more);
+                return Err(error);
+            }
+        }
+        Ok(())
+    });
+    written.buffer_unordered(AT_ONCE).try_collect::<()>().await
+}

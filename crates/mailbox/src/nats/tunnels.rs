@@ -1,0 +1,255 @@
+//! Tunnels and their devices.
+
+use std::{sync::Arc, time::Instant};
+
+use async_nats::jetstream::stream::LastRawMessageErrorKind;
+use hookmitt_wire::{Depth, SourceOffer};
+
+use super::{
+    failure::{PATIENCE, Trouble, keep_trying, no_device, no_token, no_tunnel},
+    names::{cursor_key, tunnel_key},
+    records::{DeviceRecord, InviteRecord, TunnelRecord},
+    store::Store,
+    table::{Next, Versioned},
+    tokens,
+};
+use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Tunnel};
+
+/// Opens a tunnel.
+pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
+    store.check_open()?;
+    let NewTunnel { name, token, sealing_key, device } = tunnel;
+    let known = tokens::read(store, &token).await?;
+    if known.is_none_or(|known| known.record.revoked_at.is_some()) {
+        return Err(no_token(&token));
+    }
+    let device = DeviceRecord { key: device.key, name: device.name, from: 0, joined_at: now };
+    let record = TunnelRecord {
+        token: token.clone(),
+        sealing_key,
+        sources: Vec::new(),
+        devices: vec![device],
+        invites: Vec::new(),
+        floor: 0,
+        shut: false,
+    };
+    let mut is_tried = false;
+    let opened = store.tunnels.change(tunnel_key(&name), None, |found: Option<&TunnelRecord>| {
+        let is_ours = |found: &TunnelRecord| {
+            is_tried && found.devices.iter().map(|device| device.key).eq([record.devices[0].key])
+        };
+        match found {
+            None => {}
+            Some(found) if is_ours(found) => return Ok((Next::Keep, ())),
+            Some(_) => return Err(MailboxError::NameTaken(name.clone())),
+        }
+        is_tried = true;
+        Ok((Next::Write(record.clone()), ()))
+    });
+    if let (Some(opened), ()) = opened.await? {
+        store.registry.set_tunnel(&name, opened);
+    }
+    tokens::used(store, &token, now).await
+}
+
+/// A tunnel from memory; one that this relay has not heard of is asked for.
+pub(super) async fn find(store: &Store, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {
+    store.check_open()?;
+    if store.registry.record(name).is_none() && store.unheard.ask(name, Instant::now()) {
+        learn(store, name).await?;
+    }
+    Ok(store.registry.tunnel(name))
+}
+
+/// A tunnel that takes letters.
+pub(super) async fn must_be_open(store: &Store, name: &str) -> Result<(), MailboxError> {
+    let tunnel = find(store, name).await?;
+    if tunnel.is_some_and(|tunnel| !tunnel.revoked) { Ok(()) } else { Err(no_tunnel(name)) }
+}
+
+/// A tunnel's record as it is now, where the tunnel is open.
+pub(super) async fn read(store: &Store, name: &str) -> Result<Versioned<TunnelRecord>, MailboxError> {
+    let record = learn(store, name).await?.filter(|record| !record.record.shut);
+    let record = record.ok_or_else(|| no_tunnel(name))?;
+    must_be_open(store, name).await?;
+    Ok(record)
+}
+
+async fn learn(store: &Store, name: &str) -> Result<Option<Versioned<TunnelRecord>>, MailboxError> {
+    let record = store.tunnels.read::<TunnelRecord>(&tunnel_key(name)).await?;
+    if let Some(record) = &record {
+        if !store.registry.knows_token(&record.record.token) {
+            tokens::read(store, &record.record.token).await?;
+        }
+        store.registry.set_tunnel(name, record.clone());
+    }
+    Ok(record)
+}
+
+/// Replaces the sources.
+pub(super) async fn set_sources(
+    store: &Store,
+    name: &str,
+    sources: Vec<SourceOffer>,
+) -> Result<(), MailboxError> {
+    change(store, name, |record| {
+        record.sources.clone_from(&sources);
+        Ok(())
+    })
+    .await
+}
+
+/// Keeps a one-time code.
+pub(super) async fn add_invite(
+    store: &Store,
+    name: &str,
+    code: [u8; 32],
+    until: i64,
+) -> Result<(), MailboxError> {
+    change(store, name, |record| {
+        record.invites.retain(|invite| invite.hash != code);
+        record.invites.push(InviteRecord { hash: code, until });
+        Ok(())
+    })
+    .await
+}
+
+/// Registers a device by a one-time code.
+pub(super) async fn join(
+    store: &Store,
+    name: &str,
+    code: [u8; 32],
+    device: NewDevice,
+    now: i64,
+) -> Result<(), MailboxError> {
+    let no_code = || MailboxError::Unknown { what: "code", name: "that was given".to_owned() };
+    let mut is_added = false;
+    let joined = change(store, name, |record| {
+        let is_there = record.devices.iter().any(|known| known.key == device.key);
+        if is_added && is_there {
+            return Ok(()); // the word of it was lost
+        }
+        let invite = record.invites.iter().position(|invite| invite.hash == code).ok_or_else(no_code)?;
+        if record.invites.swap_remove(invite).until <= now {
+            return Err(no_code());
+        }
+        if !is_there {
+            is_added = true;
+            let device = DeviceRecord { key: device.key, name: device.name.clone(), from: 0, joined_at: now };
+            record.devices.push(device);
+        }
+        Ok(())
+    });
+    joined.await?;
+    if !is_added {
+        return Ok(()); // it takes part already, and keeps its place
+    }
+    // It holds back all deleting now, so that nothing goes between this look and what is made of it.
+    let newest = newest(store, name).await?;
+    change(store, name, |record| {
+        let joined = record.devices.iter_mut().find(|known| known.key == device.key);
+        if let Some(joined) = joined {
+            joined.from = newest;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// The position of a tunnel's newest letter, or one before which all are gone.
+async fn newest(store: &Store, name: &str) -> Result<u64, MailboxError> {
+    let (stream, mailbox) = (&store.shard(name).stream, store.names.mailbox(name));
+    let last = keep_trying(PATIENCE, || async {
+        match stream.get_last_raw_message_by_subject(&mailbox).await {
+            Ok(last) => Ok(last.sequence),
+            Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(0),
+            Err(error) => Err(Trouble::passing(error)),
+        }
+    });
+    let (_, known) = store.shard(name).index.waiting(name, u64::MAX);
+    Ok(last.await?.max(known))
+}
+
+/// A tunnel's devices, as they are now.
+pub(super) async fn devices(store: &Store, name: &str) -> Result<Vec<Device>, MailboxError> {
+    store.check_open()?;
+    learn(store, name).await?;
+    store.registry.devices(name).ok_or_else(|| no_tunnel(name))
+}
+
+/// A device leaves, or with `idle_since` is forgotten where it was not there since. Answers whether it is gone.
+pub(super) async fn leave(
+    store: &Store,
+    name: &str,
+    device: &DeviceKey,
+    idle_since: Option<i64>,
+) -> Result<bool, MailboxError> {
+    must_be_open(store, name).await?;
+    let mut is_tried = false;
+    let mut floor = 0;
+    let left = store.tunnels.change_alone(tunnel_key(name), |found: Option<&TunnelRecord>| {
+        let mut record =
+            found.filter(|record| !record.shut || is_tried).cloned().ok_or_else(|| no_tunnel(name))?;
+        let Some(at) = record.devices.iter().position(|known| known.key == *device) else {
+            return if is_tried || idle_since.is_some() {
+                Ok((Next::Keep, true))
+            } else {
+                Err(no_device(device))
+            };
+        };
+        let seen = store.registry.devices(name).unwrap_or_default();
+        let seen_at = seen.iter().find(|known| known.key == *device).map(|known| known.seen_at);
+        if idle_since.is_some_and(|since| seen_at.is_none_or(|seen_at| seen_at >= since)) {
+            return Ok((Next::Keep, false));
+        }
+        record.devices.remove(at);
+        record.shut = record.devices.is_empty();
+        floor = store.registry.slowest(name, &record.devices, None);
+        record.floor = record.floor.max(floor);
+        is_tried = true;
+        Ok((Next::Write(record), true))
+    });
+    let (record, is_gone) = left.await?;
+    if let Some(record) = record {
+        store.registry.set_tunnel(name, record);
+    }
+    if is_gone {
+        store.give_up(name, floor);
+        store.cursors.erase(&cursor_key(name, device)).await?;
+    }
+    Ok(is_gone)
+}
+
+/// What waits for a device.
+pub(super) async fn depth(
+    store: &Store,
+    name: &str,
+    device: &DeviceKey,
+) -> Result<(Depth, u64), MailboxError> {
+    store.check_open()?;
+    let devices = match store.registry.devices(name) {
+        Some(devices) => devices,
+        None => devices(store, name).await?,
+    };
+    let known = devices.iter().find(|known| known.key == *device).ok_or_else(|| no_device(device))?;
+    let (waiting, newest) = store.shard(name).index.waiting(name, known.cursor);
+    Ok((store.registry.depth(name, waiting), newest))
+}
+
+/// Changes the record of an open tunnel.
+pub(super) async fn change(
+    store: &Store,
+    name: &str,
+    mut change: impl FnMut(&mut TunnelRecord) -> Result<(), MailboxError>,
+) -> Result<(), MailboxError> {
+    read(store, name).await?;
+    let changed = store.tunnels.change_alone(tunnel_key(name), |found: Option<&TunnelRecord>| {
+        let mut record = found.filter(|record| !record.shut).cloned().ok_or_else(|| no_tunnel(name))?;
+        change(&mut record)?;
+        Ok((Next::Write(record), ()))
+    });
+    if let (Some(record), ()) = changed.await? {
+        store.registry.set_tunnel(name, record);
+    }
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Real NATS servers as our own child processes on loopback, each with a folder of its own.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// How long a node may take until it listens.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Runs a server until standard input ends or says a word, then ends it with SIGKILL: so none is left running, however
+/// the tests end. After `keep` its folder stays.
+const KEEPER: &str = r#"dir=$1; shift
+"$@" >>"$dir/log" 2>&1 &
+server=$!
+read -r word
+kill -9 "$server"
+wait "$server" 2>/dev/null
+if [ "$word" != keep ]; then rm -rf "$dir"; fi"#;
+
+/// The program, where it is installed.
+pub fn server() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.push("/usr/sbin".into()); // Debian puts it where only root looks
+    folders.into_iter().map(|folder| folder.join("nats-server")).find(|program| program.is_file())
+}
+
+/// Servers that form a cluster; all end when this is dropped, or the process ends.
+pub struct Cluster {
+    nodes: Vec<Node>,
+}
+
+struct Node {
+    folder: PathBuf,
+    address: SocketAddr,
+    keeper: Mutex<Option<Child>>,
+}
+
+impl Cluster {
+    /// Starts that many servers; one alone is no cluster.
+    pub fn start(program: &Path, size: usize) -> Self {
+        // Another process may take a port between finding and using it.
+        (0..5).find_map(|_| Self::try_start(program, size)).expect("NATS starts")
+    }
+
+    fn try_start(program: &Path, size: usize) -> Option<Self> {
+        let mut ports = free_ports(2 * size);
+        let routes = ports.split_off(size);
+        let folder = |number: usize| {
+            let made = tempfile::Builder::new().prefix(&format!("hookmitt-nats-{number}-")).tempdir();
+            made.expect("a folder").keep()
+        };
+        let nodes = ports.iter().enumerate().map(|(number, &address)| {
+            let folder = folder(number);
+            let config = config(number, address, routes.get(number).filter(|_| size > 1), &routes, &folder);
+            std::fs::write(folder.join("config"), config).expect("a config is written");
+            Node { folder, address, keeper: Mutex::new(None) }
+        });
+        let cluster = Self { nodes: nodes.collect() };
+        cluster.nodes.iter().for_each(|node| node.start(program));
+        cluster.nodes.iter().all(Node::listens).then_some(cluster)
+    }
+
+    /// The URL of all nodes, for `--store`.
+    pub fn url(&self) -> String {
+        let nodes = self.nodes.iter().map(|node| node.address.to_string());
+        format!("nats://{}", nodes.collect::<Vec<_>>().join(","))
+    }
+
+    /// The URL of one node.
+    pub fn url_of(&self, node: usize) -> String {
+        format!("nats://{}", self.nodes[node].address)
+    }
+
+    /// Ends a node with SIGKILL; its files stay.
+    pub fn kill(&self, node: usize) {
+        self.nodes[node].end("keep\n");
+    }
+
+    /// Starts a node again that was killed, on its files.
+    pub fn restart(&self, program: &Path, node: usize) {
+        self.nodes[node].start(program);
+        assert!(self.nodes[node].listens(), "the node is not back: {}", self.log(node));
+    }
+
+    /// The last lines that a node wrote.
+    pub fn log(&self, node: usize) -> String {
+        let log = std::fs::read_to_string(self.nodes[node].folder.join("log")).unwrap_or_default();
+        let lines: Vec<_> = log.lines().collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+
+    /// The process ids of the servers, to read their memory.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.nodes.iter().map(|node| node.folder.as_path())
+    }
+}
+
+impl Node {
+    fn start(&self, program: &Path) {
+        let keeper = Command::new("sh")
+            .args(["-c", KEEPER, "keeper"])
+            .arg(&self.folder)
+            .arg(program)
+            .arg("-c")
+            .arg(self.folder.join("config"))
+            .stdin(Stdio::piped())
+            .spawn();
+        *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(keeper.expect("sh starts"));
+    }
+
+    fn listens(&self) -> bool {
+        let end = Instant::now() + PATIENCE;
+        while Instant::now() < end {
+            if self.greets() {
+                return true;
+            }
+            // Only the pace of asking.
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        false
+    }
+
+    /// Whether a NATS server answers there, and it is this one.
+    fn greets(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect_timeout(&self.address, Duration::from_secs(1)) else {
+            return false;
+        };
+        let mut greeting = [0; 2_048];
+        let _unlimited = stream.set_read_timeout(Some(Duration::from_secs(1)));
+        let read = stream.read(&mut greeting).unwrap_or_default();
+        let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
+        String::from_utf8_lossy(&greeting[..read]).contains(&*name)
+    }
+
+    fn end(&self, word: &str) {
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut keeper) = keeper {
+            if let Some(mut stdin) = keeper.stdin.take() {
+                let _gone = stdin.write_all(word.as_bytes());
+            }
+            let _code = keeper.wait();
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.end("end\n");
+        let _gone = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn config(
+    number: usize,
+    address: SocketAddr,
+    route: Option<&SocketAddr>,
+    routes: &[SocketAddr],
+    folder: &Path,
+) -> String {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let store = folder.join("js");
+    let mut config = format!(
+        "listen: \"{address}\"\nserver_name: \"{name}\"\n\
+         jetstream {{ store_dir: {store:?}, max_memory_store: 256MB, max_file_store: 20GB }}\n"
+    );
+    if let Some(route) = route {
+        let others = routes.iter().enumerate().filter(|(other, _)| *other != number);
+        let others: Vec<_> = others.map(|(_, route)| format!("\"nats://{route}\"")).collect();
+        config.push_str(&format!(
+            "cluster {{ name: hookmitt, listen: \"{route}\", routes: [{}] }}\n",
+            others.join(", ")
+        ));
+    }
+    config
+}
+
+/// Ports that are free now.
+fn free_ports(count: usize) -> Vec<SocketAddr> {
+    let bound: Vec<_> =
+        (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port")).collect();
+    bound.iter().map(|listener| listener.local_addr().expect("an address")).collect()
+}
