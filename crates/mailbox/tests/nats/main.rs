@@ -4,7 +4,9 @@
 
 #[path = "../contract/mod.rs"]
 mod contract;
+mod kill;
 mod place;
+mod relays;
 #[expect(dead_code, unreachable_pub, reason = "shared with the stories, which use the rest")]
 #[path = "../../../../tests/support/nats.rs"]
 mod servers;

@@ -5,7 +5,8 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use hookmitt_mailbox::{NatsMailbox, NatsOptions};
+use async_nats::jetstream::{self, stream::Stream};
+use hookmitt_mailbox::{MailboxError, NatsMailbox, NatsOptions};
 
 use crate::{
     contract::Maker,
@@ -35,6 +36,69 @@ impl Place {
         Self { url: url.to_owned(), prefix }
     }
 
+    /// Opens the store, if it can be.
+    pub(crate) async fn try_open(&self) -> Result<NatsMailbox, MailboxError> {
+        NatsMailbox::open(&NatsOptions::from_url(&self.store_url())?).await
+    }
+
+    /// How many messages there are in the streams of letters.
+    pub(crate) async fn messages(&self) -> u64 {
+        let mut messages = 0;
+        for stream in self.streams().await {
+            messages += stream.get_info().await.unwrap().state.messages;
+        }
+        messages
+    }
+
+    /// Whether all replicas of all streams are there and have everything.
+    pub(crate) async fn is_current(&self) -> bool {
+        for stream in self.streams().await {
+            let Ok(info) = stream.get_info().await else { return false };
+            let replicas = info.cluster.map(|cluster| cluster.replicas).unwrap_or_default();
+            if replicas.len() != 2 || replicas.iter().any(|replica| !replica.current || replica.offline) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Deletes the manifests of letters in parts, and nothing else.
+    pub(crate) async fn delete_manifests(&self) {
+        for (number, stream) in self.streams().await.iter().enumerate() {
+            stream.purge().filter(format!("{}.box.{number}.*.m.>", self.prefix)).await.unwrap();
+        }
+    }
+
+    /// Writes the settings of the store.
+    pub(crate) async fn set_settings(&self, settings: &'static str) {
+        let js = self.jetstream().await;
+        let written =
+            js.publish(format!("$KV.{}_tunnels.settings", self.prefix), settings.into()).await.unwrap();
+        written.await.unwrap();
+    }
+
+    /// The time.
+    #[expect(clippy::disallowed_methods, reason = "NATS stamps its messages with the real time")]
+    pub(crate) fn now(&self) -> i64 {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        i64::try_from(now.as_micros()).unwrap()
+    }
+
+    async fn streams(&self) -> Vec<Stream<()>> {
+        let js = self.jetstream().await;
+        let names = [0, 1].map(|shard| format!("{}_box_{shard}", self.prefix));
+        let mut streams = Vec::new();
+        for name in names {
+            streams.push(js.get_stream_no_info(name).await.unwrap());
+        }
+        streams
+    }
+
+    async fn jetstream(&self) -> jetstream::Context {
+        let servers: Vec<_> = self.url.trim_start_matches("nats://").split(',').collect();
+        jetstream::new(async_nats::connect(servers).await.unwrap())
+    }
+
     /// The URL of the store; two shards show what several show.
     pub(crate) fn store_url(&self) -> String {
         format!("{}?prefix={}&shards=2", self.url, self.prefix)
@@ -45,7 +109,7 @@ impl Maker for Place {
     type Store = NatsMailbox;
 
     async fn open(&self) -> NatsMailbox {
-        NatsMailbox::open(&NatsOptions::from_url(&self.store_url()).unwrap()).await.unwrap()
+        self.try_open().await.unwrap()
     }
 }
 
