@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 import { closeBrowser } from './support/browser.mjs';
 import { seed } from './support/inbox.mjs';
+import { pretend, quick, smee, tunnel, week } from './support/pretend.mjs';
 import { stripe } from './support/samples.mjs';
 import { sees } from './support/see.mjs';
 import { signed } from './support/senders.mjs';
@@ -148,9 +149,72 @@ async function waiting(stage) {
   await picture(ui, 'error');
 }
 
+/** Tunnels with a week behind them, in every state, and how they are added. */
+async function tunnels(stage) {
+  const hookmitt = await stage.hookmitt();
+  const { servers, ...ids } = await seed(hookmitt.api, hookmitt.capture);
+  stage.leaves(() => Promise.all(servers.map((server) => server.stop().catch(() => {}))));
+  const now = Date.now();
+  const listed = await hookmitt.api.events();
+  const before = listed.find((event) => now - Date.parse(event.received_at) > 16 * 60_000);
+  const gaps = week(now, before.seq);
+  const ui = await stage.page(hookmitt, LOOK);
+  const told = await pretend(ui.page, { tunnels: [tunnel(now, { gap: gaps[0] }), smee(now), quick(now)], gaps });
+  await ui.page.goto(await hookmitt.freshUrl());
+  await ui.ready();
+  const show = async (name, hash, text, size = WIDE) => {
+    for (const theme of ['dark', 'light']) {
+      await settle(ui, theme, size);
+      await ui.go(hash);
+      await sees(ui.page.getByText(text).first());
+      await picture(ui, `${name}-${theme}`);
+    }
+  };
+  await show('tunnels', '#/tunnels/1', 'Last 7 days');
+  await show('tunnels-smee', '#/tunnels/2', 'parses JSON');
+  await show('tunnels-off', '#/tunnels/3', 'Off since');
+  await show('gap-line', `#/events/${ids.first}`, 'Back at');
+  await settle(ui, 'dark', NARROW);
+  await ui.go(`#/events/${ids.first}`);
+  await ui.scrollTo(9_999);
+  await show('gap-line-narrow', `#/events/${ids.first}`, 'Back at', NARROW);
+  await show('tunnels-narrow', '#/tunnels/1?gap=5', 'Last 7 days', NARROW);
+  await show('tunnels-phone', '#/tunnels/1', 'Last 7 days', [600, 800]);
+  await show('tunnels-phone-list', '#/tunnels', 'smee channel', [600, 800]);
+  await show('settings-source-urls', '#/settings/sources/stripe-test', 'Public URLs');
+  for (const [name, change] of Object.entries({
+    offline: { state: 'offline', why: 'network', rtt_ms: null, error: { code: 'unreachable', message: 'relay.acme.dev does not answer', hint: 'it is tried again in 8 s' } },
+    refused: { state: 'refused', rtt_ms: null, error: { code: 'unknown-device', message: 'the relay does not know this device', hint: 'it was removed, or has been away for 30 days: join again' } },
+    catching: { waiting: { letters: 1204, bytes: 9_000_000, oldest_at: null }, to_acknowledge: 118, unknown: 3, refused: { count: 2, last_at: new Date(now - 3_600_000).toISOString() } },
+  })) {
+    told.tunnels = [tunnel(now, { gap: gaps[0], ...change }), smee(now), quick(now)];
+    await ui.page.reload();
+    await show(`tunnels-${name}`, '#/tunnels/1', 'Last 7 days');
+  }
+  await settle(ui, 'dark');
+  for (const way of ['Relay', 'Invitation', 'smee channel', 'Quick URL']) {
+    await ui.go('#/tunnels/add');
+    await ui.choose('What makes it', way);
+    await picture(ui, `tunnel-add-${way.split(' ')[0].toLowerCase()}`);
+  }
+  await ui.choose('What makes it', 'Relay');
+  await ui.button('Add', ui.page.getByRole('dialog')).click();
+  await settle(ui, 'light');
+  await picture(ui, 'tunnel-add-wrong');
+  await ui.page.keyboard.press('Escape');
+  await ui.button('More', ui.page.getByRole('region', { name: 'Tunnel', exact: true })).click();
+  await ui.page.getByRole('menuitem', { name: 'Remove this tunnel' }).click();
+  await picture(ui, 'tunnel-remove');
+  await ui.page.keyboard.press('Escape');
+  told.tunnels = [];
+  await ui.page.reload();
+  await show('tunnels-empty', '#/tunnels', 'No tunnel yet');
+}
+
 mkdirSync(folder, { recursive: true });
 let failed = false;
-for (const scene of [inbox, beginning, waiting]) {
+const scenes = [inbox, tunnels, beginning, waiting].filter((scene) => !process.env.SCENE || scene.name === process.env.SCENE);
+for (const scene of scenes) {
   const stage = new Stage();
   try {
     await scene(stage);

@@ -16,6 +16,7 @@ import './stories/settings.mjs';
 import './stories/signature.mjs';
 import './stories/signing_settings.mjs';
 import './stories/tries.mjs';
+import './stories/tunnels.mjs';
 import { chromiumPath, closeBrowser } from './support/browser.mjs';
 import { perform, stories } from './support/stage.mjs';
 import { playAll } from './support/tries.mjs';

@@ -1,25 +1,34 @@
-// What the page loads may weigh 220 kB gzipped; the editor is a chunk of its own that comes later, and fonts are apart.
+// What the page loads at its start may weigh 220 kB gzipped, as `make bench-ui` counts it. Screens that come when they are
+// asked for are told apart, so is the editor; fonts are not counted.
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
 const LIMIT = 220 * 1024;
-const folder = new URL('../dist/assets/', import.meta.url);
+const dist = new URL('../dist/', import.meta.url);
 
-const files = readdirSync(folder)
+// The page names all that it begins with: its scripts, what they import, its styles.
+const page = readFileSync(new URL('index.html', dist), 'utf8');
+const files = readdirSync(new URL('assets/', dist))
   .filter((name) => /\.(js|css)$/.test(name))
-  .map((name) => ({ name, bytes: gzipSync(readFileSync(new URL(name, folder)), { level: 9 }).length }))
-  .sort((a, b) => b.bytes - a.bytes);
+  .map((name) => ({
+    name,
+    atStart: page.includes(`assets/${name}"`),
+    bytes: gzipSync(readFileSync(new URL(`assets/${name}`, dist)), { level: 9 }).length,
+  }))
+  .sort((a, b) => Number(b.atStart) - Number(a.atStart) || b.bytes - a.bytes);
 
-const isEditor = ({ name }) => name.startsWith('editor-');
 const sum = (list) => list.reduce((total, { bytes }) => total + bytes, 0);
 const kilobytes = (bytes) => `${(bytes / 1024).toFixed(1)} kB`;
+const isEditor = ({ name }) => name.startsWith('editor-');
 
-for (const file of files) console.log(`${kilobytes(file.bytes).padStart(10)}  ${file.name}`);
-const weight = sum(files.filter((file) => !isEditor(file)));
+for (const { name, bytes, atStart } of files)
+  console.log(`${kilobytes(bytes).padStart(10)}  ${name}${atStart ? '' : ' (later)'}`);
+const weight = sum(files.filter((file) => file.atStart));
+const later = files.filter((file) => !file.atStart);
 console.log(
-  `${kilobytes(weight)} gzipped of ${kilobytes(LIMIT)}, and ${kilobytes(sum(files.filter(isEditor)))} for the editor`,
+  `${kilobytes(weight)} gzipped of ${kilobytes(LIMIT)} at the start, ${kilobytes(sum(later.filter((file) => !isEditor(file))))} for screens and ${kilobytes(sum(later.filter(isEditor)))} for the editor later`,
 );
-if (weight > LIMIT) {
-  console.error('The bundle is too heavy.');
+if (weight === 0 || weight > LIMIT) {
+  console.error(weight === 0 ? 'The page begins with nothing: is it built?' : 'The page is too heavy.');
   process.exitCode = 1;
 }

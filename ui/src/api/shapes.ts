@@ -23,3 +23,12 @@ export type Stats = Schemas['StatsJson'];
 
 /** A saved view. */
 export type View = 'needs_action' | 'invalid' | 'dead_letter' | 'waiting';
+
+/** Why a tunnel was offline. */
+export type Why = Schemas['GapWhy'];
+/** A stretch of time without a connection of one tunnel, and what came of it. */
+export type Gap = Schemas['GapView'];
+/** A way from the internet to this app, and how it is. */
+export type Tunnel = Schemas['TunnelView'];
+/** What another device joins by; shown once. */
+export type Invitation = Schemas['Invitation'];

@@ -1,10 +1,12 @@
 import { onUnauthorised } from '../api/client';
 import { keepLive } from '../api/live';
-import type { Event } from '../api/shapes';
+import type { Event, Gap, Tunnel } from '../api/shapes';
 import { transport } from '../api/transport';
 import { events } from './events.svelte';
+import { gaps } from './gaps.svelte';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
+import { tunnels } from './tunnels.svelte';
 
 type State = 'opening' | 'unauthorised' | 'connecting' | 'live' | 'lost';
 
@@ -37,6 +39,8 @@ class Connection {
     void sources.read().catch(() => undefined);
     void stats.read().catch(() => undefined);
     void stats.readRate().catch(() => undefined);
+    void tunnels.read();
+    void gaps.read().catch(() => undefined);
     if (again) events.refresh();
   }
 
@@ -54,12 +58,22 @@ class Connection {
   #frame(name: string, data: unknown) {
     if (name === 'event') {
       const event = data as Event;
-      stats.count(event.seq, Date.parse(event.received_at));
+      stats.count(event);
       events.apply(event);
       sources.saw(event.source, event.provider);
     }
-    if (name === 'config') sources.changed();
+    if (name === 'tunnel') return tunnels.apply(data as Tunnel);
+    if (name === 'gap') this.#gap(data as Gap);
+    if (name === 'config') {
+      sources.changed();
+      tunnels.changed();
+    }
     stats.changed();
+  }
+
+  #gap(line: Gap) {
+    tunnels.closed(line);
+    gaps.closed(line);
   }
 }
 

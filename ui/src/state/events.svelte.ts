@@ -1,7 +1,8 @@
 import { Problem } from '../api/client';
 import { listEvents } from '../api/events';
-import type { Event } from '../api/shapes';
+import type { Event, Gap } from '../api/shapes';
 import { type Filter, matches } from './filter';
+import { type PlacedGap, placeGaps } from './gap-places';
 import { PAGE, Pages } from './pages';
 import { type Row, rowOf } from './row';
 import { soon } from './soon';
@@ -70,6 +71,12 @@ class Events {
   row(id: string): Row | undefined {
     const at = this.indexOf(id);
     return at < 0 ? undefined : this.#pages.slice(at, at + 1)[0];
+  }
+
+  /** Where gaps stand among the rows. */
+  placesOf(gaps: readonly Gap[]): PlacedGap[] {
+    void this.#version;
+    return placeGaps(gaps, this.#pages.list, this.newCount > 0);
   }
 
   /** Lists other events. */

@@ -2,6 +2,7 @@
 export type Place =
   | { screen: 'events'; id: string | null; tab: string | null; view: string | null; source: string | null }
   | { screen: 'settings'; page: string }
+  | { screen: 'tunnels'; id: string | null; gap: number | null }
   | { screen: 'start' };
 
 /** Reads a hash such as `#/events/<id>/<tab>?view=invalid`. */
@@ -11,6 +12,7 @@ export function parse(hash: string): Place {
   const asked = new URLSearchParams(query);
   if (screen === 'settings') return { screen, page: rest.join('/') || 'sources' };
   if (screen === 'start') return { screen };
+  if (screen === 'tunnels') return { screen, id: rest[0] ?? null, gap: Number(asked.get('gap')) || null };
   const [id = null, tab = null] = rest;
   return { screen: 'events', id, tab, view: asked.get('view'), source: asked.get('source') };
 }
@@ -20,6 +22,10 @@ export function format(place: Place): string {
   if (place.screen === 'start') return '#/start';
   if (place.screen === 'settings')
     return `#/settings/${place.page.split('/').map(encodeURIComponent).join('/')}`;
+  if (place.screen === 'tunnels') {
+    const id = place.id === null ? '' : `/${encodeURIComponent(place.id)}`;
+    return `#/tunnels${id}${place.gap === null ? '' : `?gap=${place.gap}`}`;
+  }
   const path = ['#/events', place.id, place.id && place.tab]
     .filter(Boolean)
     .map((part, n) => (n ? encodeURIComponent(part!) : part));

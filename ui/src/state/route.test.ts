@@ -5,6 +5,9 @@ import { format, parse } from './route.svelte';
 test.each([
   '#/start',
   '#/settings/sources',
+  '#/tunnels',
+  '#/tunnels/add',
+  '#/tunnels/3?gap=12',
   '#/events',
   '#/events/01a1',
   '#/events/01a1/body',

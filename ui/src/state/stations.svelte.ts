@@ -1,25 +1,29 @@
+import type { Target } from '../api/shapes';
 import { count } from '../format/count';
+import { stateWord, toneOf, type Tone } from '../format/tunnel';
 import { host } from '../format/words';
 import { connection } from './connection.svelte';
 import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
-import type { Target } from '../api/shapes';
+import { tunnels } from './tunnels.svelte';
 
 /** A stop on the way of an event, and how it is. */
 export interface Station {
   id: string;
   kind: 'providers' | 'relay' | 'app' | 'target' | 'no-target';
-  tone: 'ok' | 'warn' | 'bad' | 'none';
+  tone: Tone;
   name: string;
   /** The name where there is little room. */
   short: string;
   /** How it is, in a word or a number. */
   value: string;
+  /** Where more is told of it. */
+  href?: string;
 }
 
-/** The stops of every event, in order: providers, relay, this app, the targets. */
+/** The stops of every event, in order: providers, relays, this app, the targets. */
 export function stations(): Station[] {
-  return [providers(), relay, app(), ...targets()];
+  return [providers(), ...relays(), app(), ...targets()];
 }
 
 function providers(): Station {
@@ -27,14 +31,30 @@ function providers(): Station {
   return { id: 'providers', kind: 'providers', tone: 'none', name: 'Providers', short: 'Providers', value };
 }
 
-const relay: Station = {
-  id: 'relay',
-  kind: 'relay',
-  tone: 'none',
-  name: 'Relay',
-  short: 'Relay',
-  value: 'not set up',
-};
+/** Those that are switched off are left out, unless all are. */
+function relays(): Station[] {
+  const base = { kind: 'relay', tone: 'none' } as const;
+  const none = { ...base, id: 'relay', name: 'Relay', short: 'Relay', href: '#/tunnels' };
+  if (tunnels.list.length === 0) return [{ ...none, value: 'not set up' }];
+  const on = tunnels.list.filter((tunnel) => tunnel.enabled);
+  if (on.length === 0) return [{ ...none, value: 'off' }];
+  const hosts = on.map((tunnel) => tunnel.host);
+  return on.map((tunnel) => {
+    // Two at one relay go by their own names.
+    const isOnly = hosts.indexOf(tunnel.host) === hosts.lastIndexOf(tunnel.host);
+    const name = (tunnel.kind === 'relay' && isOnly && tunnel.host) || tunnel.label;
+    const href = `#/tunnels/${tunnel.id}`;
+    return {
+      ...base,
+      id: `relay-${tunnel.id}`,
+      tone: toneOf(tunnel),
+      name,
+      short: name,
+      value: stateWord(tunnel),
+      href,
+    };
+  });
+}
 
 function app(): Station {
   const base = { id: 'app', kind: 'app', name: 'This app', short: 'This app' } as const;
@@ -43,37 +63,45 @@ function app(): Station {
   return { ...base, tone: 'ok', value: stats.events === 0 ? 'ready' : `${count(stats.queued)} queued` };
 }
 
-/** Targets at the same place are one station: it is the same server. */
 function targets(): Station[] {
-  const places = byPlace(sources.targets);
-  if (places.size === 0) {
+  const places = targetPlaces();
+  if (places.length === 0) {
     return [
       { id: 'target', kind: 'no-target', tone: 'none', name: 'Target', short: 'Target', value: 'not set' },
     ];
   }
-  return [...places].map(([place, all]) => {
-    const short = place.replace(/^(localhost|127\.0\.0\.1|\[::1\])(?=:)/, '');
+  return places.map(({ place, short, held, waiting, down }) => {
     const base = { id: `target-${place}`, kind: 'target', name: place, short } as const;
-    if (!all.some(isHeld)) return { ...base, tone: 'ok', value: 'up' };
-    return { ...base, tone: 'warn', value: waiting(all) };
+    if (!held) return { ...base, tone: 'ok', value: 'up' };
+    const value = waiting > 0 ? `${count(waiting)} waiting` : down ? 'down' : 'paused';
+    return { ...base, tone: 'warn', value };
   });
 }
 
-function byPlace(targets: Target[]): Map<string, Target[]> {
+/** A local server. Targets at the same place are one. */
+export interface TargetPlace {
+  place: string;
+  /** Without its host where that is this computer. */
+  short: string;
+  /** It is down or paused. */
+  held: boolean;
+  down: boolean;
+  /** Deliveries that wait for it. */
+  waiting: number;
+}
+
+/** Where events go. */
+export function targetPlaces(): TargetPlace[] {
   const places = new Map<string, Target[]>();
-  for (const target of targets) {
+  for (const target of sources.targets) {
     const place = host(target.url);
     places.set(place, [...(places.get(place) ?? []), target]);
   }
-  return places;
-}
-
-function waiting(targets: Target[]): string {
-  const deliveries = targets.reduce((sum, target) => sum + stats.ofTarget(target.id), 0);
-  if (deliveries > 0) return `${count(deliveries)} waiting`;
-  return targets.some((target) => target.down_since !== null) ? 'down' : 'paused';
-}
-
-function isHeld(target: Target): boolean {
-  return target.paused || target.down_since !== null;
+  return [...places].map(([place, all]) => ({
+    place,
+    short: place.replace(/^(localhost|127\.0\.0\.1|\[::1\])(?=:)/, ''),
+    held: all.some((target) => target.paused || target.down_since !== null),
+    down: all.some((target) => target.down_since !== null),
+    waiting: all.reduce((sum, target) => sum + stats.ofTarget(target.id), 0),
+  }));
 }

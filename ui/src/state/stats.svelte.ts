@@ -1,6 +1,6 @@
 import { ask, api } from '../api/client';
 import { listEvents } from '../api/events';
-import type { Stats, View } from '../api/shapes';
+import type { Event, Stats, View } from '../api/shapes';
 import { clock } from './clock.svelte';
 import { soon } from './soon';
 
@@ -10,8 +10,8 @@ const MINUTE = 60_000;
 class InboxStats {
   /** Null until they were read once. */
   now = $state.raw<Stats | null>(null);
-  /** When events came in of late, oldest first. */
-  #came: number[] = [];
+  /** When and how events came in of late. */
+  #came: { at: number; via: Event['via'] }[] = [];
   #newest = 0;
 
   /** Reads them again soon, once for all that happens meanwhile. */
@@ -45,9 +45,14 @@ class InboxStats {
   /** Events of the last minute; it changes with the clock, not with each event. */
   get perMinute(): number {
     const since = clock.now - MINUTE;
-    const first = this.#came.findIndex((at) => at > since);
-    this.#came = first < 0 ? [] : this.#came.slice(first);
+    // Not in order: what is caught up came in long ago.
+    this.#came = this.#came.filter(({ at }) => at > since);
     return this.#came.length;
+  }
+
+  /** Those of them that came through a tunnel. */
+  get perMinuteTunnelled(): number {
+    return this.perMinute && this.#came.filter(({ via }) => via === 'tunnel').length;
   }
 
   /** Reads the numbers. */
@@ -59,15 +64,15 @@ class InboxStats {
   async readRate(): Promise<void> {
     const since = new Date(Date.now() - MINUTE).toISOString();
     const { items } = await listEvents({ since }, { limit: 1_000 });
-    this.#came = items.map((event) => Date.parse(event.received_at)).reverse();
+    this.#came = items.map(({ received_at, via }) => ({ at: Date.parse(received_at), via }));
     this.#newest = items[0]?.seq ?? 0;
   }
 
   /** Counts an event that came in just now. */
-  count(seq: number, at: number): void {
+  count({ seq, received_at, via }: Event): void {
     if (seq <= this.#newest) return;
     this.#newest = seq;
-    this.#came.push(at);
+    this.#came.push({ at: Date.parse(received_at), via });
   }
 }
 

@@ -31,6 +31,7 @@ export const SHORTCUTS: { title: string; lines: { keys: string[]; does: string }
       { keys: ['[', ']'], does: 'Left pane, list' },
       { keys: ['F6'], does: 'Next pane' },
       { keys: ['g', 'e'], does: 'Events' },
+      { keys: ['g', 't'], does: 'Tunnels' },
       { keys: ['Mod+s'], does: 'Save settings' },
       { keys: ['?'], does: 'Shortcuts' },
     ],

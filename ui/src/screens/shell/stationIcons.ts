@@ -9,9 +9,9 @@ import Unplug from '@lucide/svelte/icons/unplug';
 import type { Station } from '../../state/stations.svelte';
 
 /** The shape of a station as it is. */
-export function stationIcon({ kind, tone }: Station) {
+export function stationIcon({ kind, tone }: Pick<Station, 'kind' | 'tone'>) {
   if (kind === 'providers') return Cloud;
-  if (kind === 'relay') return Cable;
+  if (kind === 'relay') return tone === 'bad' ? Unplug : Cable;
   if (kind === 'app') return tone === 'bad' ? Unplug : Inbox;
   if (kind === 'no-target') return CircleDashed;
   return tone === 'ok' ? CircleCheck : CirclePause;

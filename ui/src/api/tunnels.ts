@@ -1,0 +1,56 @@
+import { api, ask } from './client';
+import type { components } from './schema.gen';
+import type { Gap, Invitation, Tunnel } from './shapes';
+
+type Order = components['schemas']['TunnelOrder'];
+
+/** What makes a tunnel: a relay with its token, an invitation, a channel, or a program that gives a URL. */
+export type NewTunnel =
+  | { relay: string; token: string; name: string | null }
+  | { invite: string }
+  | { kind: 'smee'; url: string; source: string }
+  | { kind: 'cloudflared' | 'ngrok'; source: string };
+
+/** A stretch of a tunnel's history, newest first. */
+export interface GapPage {
+  items: Gap[];
+  next_cursor: string | null;
+}
+
+/** Every tunnel, in the order they were added. */
+export async function listTunnels(): Promise<Tunnel[]> {
+  return (await ask(api.GET('/api/tunnels'))).items as Tunnel[];
+}
+
+/** Opens a tunnel. It answers once the relay has. */
+export function addTunnel(order: NewTunnel): Promise<Tunnel> {
+  return ask(api.POST('/api/tunnels', { body: order as Order }));
+}
+
+/** Connects or disconnects a tunnel. */
+export function turnTunnel(id: number, enabled: boolean): Promise<Tunnel> {
+  const body = { enabled } as components['schemas']['TunnelChange'];
+  return ask(api.PATCH('/api/tunnels/{id}', { params: { path: { id } }, body }));
+}
+
+/** Leaves a tunnel for good. */
+export async function removeTunnel(id: number): Promise<void> {
+  await ask(api.DELETE('/api/tunnels/{id}', { params: { path: { id } } }));
+}
+
+/** Asks the relay for an invitation that works once. */
+export function inviteTo(id: number): Promise<Invitation> {
+  return ask(api.POST('/api/tunnels/{id}/invite', { params: { path: { id } } }));
+}
+
+/** When a tunnel was not connected. */
+export async function listGaps(id: number, cursor: string | null, limit: number): Promise<GapPage> {
+  const query = cursor === null ? { limit } : { limit, cursor: Number(cursor) };
+  return (await ask(api.GET('/api/tunnels/{id}/gaps', { params: { path: { id }, query } }))) as GapPage;
+}
+
+/** The gaps of every tunnel after which something was caught up or lost, newest first. */
+export async function gapsSince(since: string): Promise<Gap[]> {
+  const query = { since, limit: 1_000 };
+  return (await ask(api.GET('/api/gaps', { params: { query } }))).items as Gap[];
+}

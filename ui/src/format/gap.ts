@@ -1,0 +1,66 @@
+import type { Gap, Why } from '../api/shapes';
+import { count } from './count';
+import { clockTime } from './time';
+
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
+const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+function sameDay(a: number, b: number): boolean {
+  return new Date(a).toDateString() === new Date(b).toDateString();
+}
+
+/** The first midnight after which no day of the week comes twice. */
+function weekBefore(now: number): number {
+  const day = new Date(now);
+  return new Date(day.getFullYear(), day.getMonth(), day.getDate() - 6).getTime();
+}
+
+/** The day of a moment, seen from `now`: `today` (or what else that is called), `Wed`, `14 Nov`. */
+export function dayOf(at: number, now: number, today = ''): string {
+  if (sameDay(at, now)) return today;
+  return at < now && at >= weekBefore(now) ? weekday.format(at) : date.format(at);
+}
+
+/** Day and time: `08:44` for today, `Wed 08:03`, `14 Nov 08:03`. */
+export function moment(at: number, now: number, today = ''): string {
+  return [dayOf(at, now, today), clockTime(at)].filter(Boolean).join(' ');
+}
+
+/** From when to when: `02:10–08:44`, `Wed 01:54–08:03`, `Tue 23:10 – Wed 07:30`. */
+export function span(from: number, until: number, now: number, today = ''): string {
+  if (sameDay(from, until)) return `${moment(from, now, today)}–${clockTime(until)}`;
+  return `${moment(from, now, today)} – ${moment(until, now, today)}`;
+}
+
+/** What a gap came to: `Offline 02:10–08:44: 37 caught up, 0 lost`. */
+export function gapSentence(gap: Gap, now: number, { because = false } = {}): string {
+  const from = Date.parse(gap.from);
+  const why = because ? ` ${whileWords[gap.why]}` : '';
+  if (gap.until === null) return `Offline since ${moment(from, now)}${why}`;
+  const events = because ? (gap.caught_up === 1 ? ' event' : ' events') : '';
+  const came = `${count(gap.caught_up)}${events} caught up, ${count(gap.lost)} lost`;
+  return `Offline ${span(from, Date.parse(gap.until), now)}${why}: ${came}`;
+}
+
+/** When a gap ended, as the line in the list begins: `Back at 08:44.` */
+export function backAt(until: number, now: number): string {
+  const day = dayOf(until, now);
+  return `Back at ${clockTime(until)}${day === '' ? '' : ` on ${day}`}.`;
+}
+
+const whileWords: Record<Why, string> = {
+  asleep: 'while the computer slept',
+  network: 'while the network was cut',
+  relay: 'while the relay did not answer',
+  app_closed: 'while the app was closed',
+  off: 'while it was off',
+};
+
+/** Why a tunnel was offline, in two or three words. */
+export const whyWords: Record<Why, string> = {
+  asleep: 'Computer asleep',
+  network: 'Network cut',
+  relay: 'Relay did not answer',
+  app_closed: 'App closed',
+  off: 'Turned off',
+};

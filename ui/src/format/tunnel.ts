@@ -1,0 +1,17 @@
+import type { Tunnel } from '../api/shapes';
+import { count } from './count';
+
+/** Well, waiting, broken, or nothing of these. */
+export type Tone = 'ok' | 'warn' | 'bad' | 'none';
+
+/** Whether a tunnel is well. */
+export function toneOf({ state }: Pick<Tunnel, 'state'>): Tone {
+  if (state === 'connected') return 'ok';
+  if (state === 'off') return 'none';
+  return state === 'connecting' || state === 'limited' ? 'warn' : 'bad';
+}
+
+/** How a tunnel is, in a word; the round trip where it is connected. */
+export function stateWord({ state, rtt_ms: rtt }: Pick<Tunnel, 'state' | 'rtt_ms'>): string {
+  return state === 'connected' && rtt !== null ? `${count(Math.round(rtt))} ms` : state;
+}

@@ -1,0 +1,13 @@
+import Cable from '@lucide/svelte/icons/cable';
+import CircleX from '@lucide/svelte/icons/circle-x';
+import TriangleAlert from '@lucide/svelte/icons/triangle-alert';
+import Unplug from '@lucide/svelte/icons/unplug';
+
+import type { Tunnel } from '../api/shapes';
+
+/** The shape of a tunnel as it is. */
+export function tunnelIcon({ state }: Pick<Tunnel, 'state'>) {
+  if (state === 'limited') return TriangleAlert;
+  if (state === 'refused') return CircleX;
+  return state === 'off' || state === 'offline' ? Unplug : Cable;
+}

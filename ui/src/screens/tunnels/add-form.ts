@@ -1,0 +1,113 @@
+import type { Problem } from '../../api/client';
+import type { NewTunnel } from '../../api/tunnels';
+import { inWords } from '../../setup/calls';
+
+/** The ways to get a tunnel. */
+export type Way = 'relay' | 'invite' | 'smee' | 'quick';
+
+/** What is typed and chosen in the form. */
+export interface Fields {
+  relay: string;
+  token: string;
+  name: string;
+  invite: string;
+  channel: string;
+  program: 'cloudflared' | 'ngrok';
+  source: string;
+}
+
+export type FieldName = keyof Fields;
+
+/** What is wrong with which field; `form` where it is none of them. */
+export type Faults = Partial<Record<FieldName | 'form', string>>;
+
+export const EMPTY: Fields = {
+  relay: '',
+  token: '',
+  name: '',
+  invite: '',
+  channel: '',
+  program: 'cloudflared',
+  source: '',
+};
+
+const NAME = /^[a-z0-9][a-z0-9-]{2,62}$/;
+
+/** A relay's URL as it was meant: https where no scheme was typed. */
+export function relayUrl(text: string): string {
+  const trimmed = text.trim().replace(/\/+$/, '');
+  if (trimmed === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)) return trimmed;
+  return `${isLoopback(trimmed) ? 'http' : 'https'}://${trimmed}`;
+}
+
+function isLoopback(place: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])(:|\/|$)/.test(place);
+}
+
+/** What is wrong with the fields before anybody is asked. */
+export function faultsOf(way: Way, fields: Fields): Faults {
+  if (way === 'relay') return relayFaults(fields);
+  if (way === 'invite') {
+    const isInvite = /^hookmitt-invite:\S+$/.test(fields.invite.trim());
+    return isInvite ? {} : { invite: 'An invitation is one line that begins with hookmitt-invite:' };
+  }
+  const source: Faults =
+    fields.source === '' ? { source: 'Choose the source that gets what comes in there.' } : {};
+  if (way === 'quick') return source;
+  return urlFault(fields.channel)
+    ? { ...source, channel: 'A channel has a URL such as https://smee.io/AbC123.' }
+    : source;
+}
+
+function relayFaults({ relay, token, name }: Fields): Faults {
+  const faults: Faults = {};
+  const url = relayUrl(relay);
+  if (relay.trim() === '') faults.relay = 'A relay has a URL such as https://relay.example.com.';
+  else if (urlFault(url)) faults.relay = 'That is no URL. A relay’s begins with https://';
+  else if (url.startsWith('http:') && !isLoopback(url.slice('http://'.length)))
+    faults.relay = 'Without TLS, anybody on the way could read the token. Use https://';
+  if (token.trim() === '') faults.token = 'The relay gives a tunnel only to whom it gave a token.';
+  if (name !== '' && !NAME.test(name))
+    faults.name = 'Use 3 to 63 of a to z, 0 to 9 and -, beginning with a letter or a digit.';
+  return faults;
+}
+
+function urlFault(text: string): boolean {
+  try {
+    return !/^https?:$/.test(new URL(text).protocol);
+  } catch {
+    return true;
+  }
+}
+
+/** The order that the fields make. */
+export function orderOf(way: Way, fields: Fields): NewTunnel {
+  if (way === 'relay') {
+    return {
+      relay: relayUrl(fields.relay),
+      token: fields.token.trim(),
+      name: fields.name === '' ? null : fields.name,
+    };
+  }
+  if (way === 'invite') return { invite: fields.invite.trim() };
+  if (way === 'smee') return { kind: 'smee', url: fields.channel.trim(), source: fields.source };
+  return { kind: fields.program, source: fields.source };
+}
+
+/** Which field a refusal is about. */
+export function faultsIn(way: Way, problem: Problem): Faults {
+  return { [fieldOf(way, problem)]: inWords(problem) };
+}
+
+function fieldOf(way: Way, { code, message, status }: Problem): FieldName | 'form' {
+  if (status === 0) return 'form'; // hookmitt itself did not answer
+  if (way === 'invite') return 'invite';
+  if (way === 'smee') return 'channel';
+  if (way === 'quick') return 'form';
+  if (/token|unauthori[sz]ed|forbidden/.test(code)) return 'token';
+  if (/name|taken/.test(code)) return 'name';
+  if (/relay|unreachable|url|tls|network|insecure|version/.test(code)) return 'relay';
+  // A code that is not known: its words may tell.
+  if (/\btoken\b/i.test(message)) return 'token';
+  return /\brelay\b/i.test(message) ? 'relay' : 'form';
+}

@@ -1,0 +1,110 @@
+import type { Gap } from '../../api/shapes';
+
+/** A stretch of a day, as shares of it. */
+export interface Stretch {
+  kind: 'connected' | 'offline';
+  from: number;
+  to: number;
+}
+
+/** A moment of coming back, as a share of its day, and what it brought. */
+export interface Mark {
+  at: number;
+  gap: Gap;
+}
+
+/** One line of the chart. */
+export interface Day {
+  /** Its midnight. */
+  start: number;
+  label: string;
+  today: boolean;
+  /** Where now is in it. */
+  now: number | null;
+  stretches: Stretch[];
+  marks: Mark[];
+}
+
+/** What is known of a tunnel's time. */
+export interface Past {
+  /** It was added then; nothing is drawn before. */
+  since: number;
+  gaps: readonly Gap[];
+  /** It has not been connected since then, whatever the gaps say. */
+  offSince: number | null;
+}
+
+interface Span {
+  from: number;
+  to: number;
+}
+
+const DAYS = 7;
+const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
+
+/** The midnight with which the week begins that ends today. */
+export function weekStart(now: number): number {
+  return midnight(now, 1 - DAYS);
+}
+
+/** The last seven days, oldest first: when it was connected, when not, and when it came back. */
+export function week(now: number, past: Past): Day[] {
+  const offline = outages(now, past);
+  return Array.from({ length: DAYS }, (_, n) => {
+    const start = midnight(now, n + 1 - DAYS);
+    const end = midnight(now, n + 2 - DAYS); // 23 or 25 hours later where the clocks change
+    const share = (at: number) => (at - start) / (end - start);
+    const known = { from: Math.max(start, past.since), to: Math.min(end, now) };
+    return {
+      start,
+      label: `${weekday.format(start)} ${new Date(start).getDate()}`,
+      today: n === DAYS - 1,
+      now: n === DAYS - 1 ? share(now) : null,
+      stretches: split(known, offline).map((one) => ({ ...one, from: share(one.from), to: share(one.to) })),
+      marks: marksIn(start, end, past.gaps).map(({ until, gap }) => ({ at: share(until), gap })),
+    };
+  });
+}
+
+function midnight(now: number, days: number): number {
+  const today = new Date(now);
+  return new Date(today.getFullYear(), today.getMonth(), today.getDate() + days).getTime();
+}
+
+/** When it was offline, oldest first, without overlaps. */
+function outages(now: number, { gaps, offSince }: Past): Span[] {
+  const all = gaps.map(({ from, until }) => ({
+    from: Date.parse(from),
+    to: until === null ? now : Date.parse(until),
+  }));
+  if (offSince !== null) all.push({ from: offSince, to: now });
+  const whole: Span[] = [];
+  for (const one of all.sort((a, b) => a.from - b.from)) {
+    const last = whole.at(-1);
+    if (last && one.from <= last.to) last.to = Math.max(last.to, one.to);
+    else whole.push(one);
+  }
+  return whole;
+}
+
+/** A stretch of time in pieces, connected and offline by turns. */
+function split({ from, to }: Span, offline: readonly Span[]): (Span & Pick<Stretch, 'kind'>)[] {
+  const pieces: (Span & Pick<Stretch, 'kind'>)[] = [];
+  let at = from;
+  for (const gap of offline) {
+    const [begins, ends] = [Math.max(gap.from, at), Math.min(gap.to, to)];
+    if (ends <= begins) continue;
+    if (begins > at) pieces.push({ kind: 'connected', from: at, to: begins });
+    pieces.push({ kind: 'offline', from: begins, to: ends });
+    at = ends;
+  }
+  if (to > at) pieces.push({ kind: 'connected', from: at, to });
+  return pieces;
+}
+
+function marksIn(start: number, end: number, gaps: readonly Gap[]): { until: number; gap: Gap }[] {
+  return gaps
+    .flatMap((gap) => (gap.until === null ? [] : [{ until: Date.parse(gap.until), gap }]))
+    .filter(({ until, gap }) => until >= start && until < end && gap.caught_up + gap.lost > 0)
+    .sort((a, b) => a.until - b.until);
+}

@@ -1,0 +1,174 @@
+import type { Gap, Tunnel } from '../../api/shapes';
+import { count, counted } from '../../format/count';
+import { duration } from '../../format/duration';
+import { clockTime } from '../../format/time';
+import { dayOf, gapSentence, moment, span } from '../../format/gap';
+import { sentence } from '../../setup/calls';
+
+/** What a way that is no relay of ours can't do. */
+interface Limits {
+  /** In the list. */
+  brief: string;
+  /** In full, where it is chosen and where it is shown. */
+  full: string;
+}
+
+/** What is to be known of each kind before it is relied upon; a relay has no such limits. */
+export const LIMITS: Record<Exclude<Tunnel['kind'], 'relay'>, Limits> = {
+  smee: {
+    brief: 'Rewrites JSON: signatures can’t verify',
+    full: 'The channel parses JSON and writes it again, so signatures can’t verify. Everybody who knows its URL sees what is sent. Nothing is kept: what is sent while this computer is offline is lost.',
+  },
+  cloudflared: {
+    brief: 'Quick public URL',
+    full: 'The URL is another one after each start. Nothing is kept: what is sent while this computer is offline is lost, unless the provider sends it again.',
+  },
+  ngrok: {
+    brief: 'Quick public URL',
+    full: 'Without a paid plan the URL can change and requests are limited. Nothing is kept: what is sent while this computer is offline is lost, unless the provider sends it again.',
+  },
+};
+
+/** The limits of a tunnel; null for a relay of ours. */
+export function limitsOf({ kind }: Pick<Tunnel, 'kind'>): Limits | null {
+  return kind === 'relay' ? null : LIMITS[kind];
+}
+
+/** What the relay or service is called in a sentence. */
+function other(tunnel: Tunnel): string {
+  return tunnel.host || tunnel.label;
+}
+
+/** How a tunnel is: the fact in bold, then what it means. */
+export interface StateSentence {
+  strong: string;
+  rest: string;
+}
+
+/** How a tunnel is, in one or two sentences. */
+export function stateSentence(tunnel: Tunnel, now: number): StateSentence {
+  const since = moment(Date.parse(tunnel.since), now);
+  switch (tunnel.state) {
+    case 'connected':
+      return { strong: `Connected since ${since}.`, rest: lastGap(tunnel, now) };
+    case 'limited':
+      return { strong: `Connected since ${since}, with limits.`, rest: limited(tunnel) };
+    case 'connecting':
+      return { strong: `Connecting to ${other(tunnel)}.`, rest: kept(tunnel) };
+    case 'offline':
+      return { strong: `Offline since ${since}${because(tunnel)}.`, rest: kept(tunnel) };
+    case 'refused':
+      return { strong: `Refused by ${other(tunnel)} since ${since}.`, rest: kept(tunnel) };
+    case 'off':
+      // Another process has it.
+      if (tunnel.error && tunnel.enabled)
+        return {
+          strong: sentence(tunnel.error.message),
+          rest: tunnel.error.hint ? sentence(tunnel.error.hint) : '',
+        };
+      return { strong: `Off since ${since}.`, rest: kept(tunnel) };
+  }
+}
+
+function lastGap({ gap }: Tunnel, now: number): string {
+  return gap === null || gap.until === null ? '' : `${gapSentence(gap, now, { because: true })}.`;
+}
+
+function limited(tunnel: Tunnel): string {
+  const limits = limitsOf(tunnel);
+  if (limits) return `${limits.brief}.`;
+  return tunnel.refused.count > 0 ? 'The relay had to refuse requests.' : '';
+}
+
+function because({ why }: Tunnel): string {
+  if (why === 'asleep') return ', when the computer slept';
+  if (why === 'network') return ': the network is cut';
+  return why === 'relay' ? ': the relay does not answer' : '';
+}
+
+/** What becomes of events meanwhile. */
+function kept(tunnel: Tunnel): string {
+  if (tunnel.kind !== 'relay') return 'What is sent meanwhile is lost: nobody keeps it.';
+  if (tunnel.state === 'refused') return 'Nothing is caught up until that is settled.';
+  return 'The relay keeps what arrives, sealed, within its limits; it is caught up afterwards.';
+}
+
+/** The second line of a tunnel in the list. */
+export function listNote(tunnel: Tunnel, now: number): string {
+  const limits = limitsOf(tunnel);
+  const since = dayOf(Date.parse(tunnel.since), now, clockTime(tunnel.since));
+  if (tunnel.state === 'off') return `${limits?.brief ?? tunnel.host}, off since ${since}`;
+  return limits?.brief ?? tunnel.host;
+}
+
+/** How many tunnels are in which state: `1 connected, 1 limited, 1 off`. */
+export function tally(tunnels: readonly Pick<Tunnel, 'state'>[]): string {
+  const order: Tunnel['state'][] = ['connected', 'limited', 'connecting', 'offline', 'refused', 'off'];
+  return order
+    .map((state) => ({ state, n: tunnels.filter((tunnel) => tunnel.state === state).length }))
+    .filter(({ n }) => n > 0)
+    .map(({ state, n }) => `${count(n)} ${state}`)
+    .join(', ');
+}
+
+/** When a gap was, in its table: `Today 02:10–08:44`, `Mon 01:06–08:06`, `Today 02:10 until now`. */
+export function gapWhen(gap: Gap, now: number): string {
+  const from = Date.parse(gap.from);
+  const words =
+    gap.until === null
+      ? `${moment(from, now, 'today')} until now`
+      : span(from, Date.parse(gap.until), now, 'today');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** How long a gap was. */
+export function gapLength(gap: Gap, now: number): string {
+  return duration(Math.max(0, (gap.until === null ? now : Date.parse(gap.until)) - Date.parse(gap.from)));
+}
+
+/** How long catching up took: `0.2 s`. */
+export function tookWords(ms: number | null): string {
+  if (ms === null) return '–';
+  return ms < 10_000 ? `${(Math.max(ms, 50) / 1000).toFixed(1)} s` : duration(ms);
+}
+
+/** What gaps come to: `9 in 7 days, 214 events caught up, 2 not recoverable`. */
+export function gapSum(gaps: readonly Gap[]): string {
+  const sum = (of: (gap: Gap) => number) => gaps.reduce((total, gap) => total + of(gap), 0);
+  const [caught, lost] = [sum((gap) => gap.caught_up), sum((gap) => gap.lost)];
+  const parts = [`${count(gaps.length)} in 7 days`, `${counted(caught, 'event')} caught up`];
+  return [...parts, ...(lost > 0 ? [`${count(lost)} not recoverable`] : [])].join(', ');
+}
+
+/** What happened where events were lost, and what to do. */
+export function lossNote(gap: Gap, now: number): string {
+  const day = dayOf(Date.parse(gap.from), now, 'today');
+  const requests = gap.lost === 1 ? '1 request' : `${count(gap.lost)} requests`;
+  const title = day.charAt(0).toUpperCase() + day.slice(1);
+  return `${title}: the relay refused ${requests} and told the sender so. Most providers send again; where one does not, resend from its list of deliveries.`;
+}
+
+/** What the relay turned away since the tunnel was made; null where it was nothing. */
+export function turnedAway({ refused, unknown }: Tunnel, now: number): string | null {
+  const last =
+    refused.last_at === null ? '' : `, the last one ${moment(Date.parse(refused.last_at), now, 'today')}`;
+  const parts = [
+    refused.count > 0 &&
+      `The relay refused ${counted(refused.count, 'request')} over its limits${last}: raise them at the relay, or catch up more often.`,
+    unknown > 0 &&
+      `${counted(unknown, 'request')} named a source that is not here and got a 404: nothing of ${unknown === 1 ? 'it' : 'them'} was kept. Add the source, or mend the URL at the provider.`,
+  ];
+  const said = parts.filter(Boolean).map((part) => sentence(String(part)));
+  return said.length > 0 ? said.join(' ') : null;
+}
+
+/** What goes when a tunnel is removed, and what stays. */
+export function removalLoss({ kind, public_url: url, waiting, label }: Tunnel): string {
+  if (kind !== 'relay') return `Its URL no longer leads here. Events in the inbox stay.`;
+  const at = url ?? label;
+  const waits =
+    waiting.letters > 0
+      ? `${counted(waiting.letters, 'event')} that ${waiting.letters === 1 ? 'waits' : 'wait'} at the relay ${waiting.letters === 1 ? 'is' : 'are'} lost: only this app’s key opens ${waiting.letters === 1 ? 'it' : 'them'}. `
+      : '';
+  return `This computer leaves ${at} for good and its key to the mailbox is deleted. ${waits}What providers send there no longer arrives here, and the name is not given out again. Events in the inbox stay.`;
+}
