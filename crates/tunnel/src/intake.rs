@@ -7,9 +7,6 @@ use hookmitt_wire::{MAX_LETTER, Parcel};
 
 use crate::TunnelError;
 
-/// How many letters may be in pieces at one time.
-const APART: usize = 16;
-
 /// The letters that are arriving.
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
@@ -54,9 +51,6 @@ impl Intake {
         }
         if parcel.data.is_empty() || parcel.data.len() > size {
             return Err(TunnelError::Protocol("a letter has not the size that it announced"));
-        }
-        if self.apart.len() >= APART {
-            return Err(TunnelError::Protocol("it sends too many letters in pieces at one time"));
         }
         // Room is made as pieces come: a size that is only announced costs nothing.
         let data = parcel.data.to_vec();
@@ -142,14 +136,5 @@ mod tests {
         intake.begins(5, parcel(b"a"), 2).unwrap();
         intake.goes_on(5, b"b").unwrap().unwrap();
         refused(intake.goes_on(5, b"c"), "did not begin");
-    }
-
-    #[test]
-    fn only_so_many_letters_are_in_pieces_at_one_time() {
-        let mut intake = Intake::default();
-        for position in 1..=16 {
-            intake.begins(position, parcel(b"a"), 2).unwrap();
-        }
-        refused(intake.begins(17, parcel(b"a"), 2), "too many");
     }
 }

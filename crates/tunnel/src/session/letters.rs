@@ -13,7 +13,7 @@ use tracing::warn;
 
 use super::Shared;
 use crate::{
-    AppReply, Letterhead, Recipient, TunnelError, Unreadable,
+    AppReply, Letterhead, Options, Recipient, TunnelError, Unreadable,
     acks::Acks,
     intake::{Intake, Whole},
     work::{Done, Outcome, Working, work},
@@ -58,12 +58,11 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// The first frame of a letter.
+    /// The first frame of a letter. The relay keeps within the window, where the last letter may reach beyond it; one that
+    /// goes twice as far floods.
     pub(super) fn begins(&mut self, position: u64, parcel: Parcel, size: u32) -> Result<(), TunnelError> {
-        let options = &self.shared.options;
-        let full =
-            self.acks.letters() >= options.window.into() || self.acks.bytes() >= options.window_bytes.into();
-        if full {
+        let Options { window, window_bytes, .. } = self.shared.options;
+        if self.acks.letters() >= 2 * u64::from(window) || self.acks.bytes() >= 2 * u64::from(window_bytes) {
             return Err(TunnelError::Protocol("it sends more than it was told to before it is acknowledged"));
         }
         let whole = self.intake.begins(position, parcel, size)?;

@@ -65,3 +65,25 @@ async fn the_largest_body_passes_though_it_is_larger_than_the_window() {
     given.stored();
     caller.acknowledged(1).await;
 }
+
+#[tokio::test]
+async fn as_many_large_letters_as_the_window_has_may_be_in_pieces_at_one_time() {
+    let relay = Relay::start().await;
+    let tunnel = Tunnel::at(&relay);
+    let mut app = App::start(tunnel.credentials.clone(), App::options());
+    let mut caller = relay.lets_in().await;
+    let parcel = tunnel.parcel(&letter(vec![3; 300_000]));
+    let mut lasts = Vec::new();
+    for position in 1..=50 {
+        let mut frames = pieces(position, parcel.clone());
+        lasts.extend(frames.pop());
+        for frame in frames {
+            caller.say(frame).await;
+        }
+    }
+    for last in lasts {
+        caller.say(last).await;
+    }
+    app.stores(50).await;
+    caller.acknowledged(50).await;
+}
