@@ -211,7 +211,8 @@ impl Writer {
         Some(group)
     }
 
-    /// Commits a group as one. Where one job fails, the rest must not: each is then done alone.
+    /// Commits a group as one. Where one job fails, the rest must not: each is then done alone. But a full disk, or another
+    /// process that keeps the file, is no job's fault.
     fn commit(&mut self, mut group: Vec<Box<dyn Job>>) {
         let mut outcome = self.attempt(&mut group, true);
         self.resting = outcome.is_err() && self.boxes.is_due();
@@ -219,7 +220,8 @@ impl Writer {
             // Deleting may be what failed, on a full disk, say: that is no reason to refuse anything.
             outcome = self.attempt(&mut group, false);
         }
-        if outcome.is_ok() || group.len() == 1 || matches!(outcome, Err(MailboxError::DiskFull)) {
+        let is_nobodys = matches!(outcome, Ok(()) | Err(MailboxError::DiskFull | MailboxError::Overloaded));
+        if is_nobodys || group.len() == 1 {
             group.into_iter().for_each(|job| job.tell(outcome.clone()));
             return;
         }

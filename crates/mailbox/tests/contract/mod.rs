@@ -4,6 +4,7 @@ mod devices;
 mod feeds;
 mod letters;
 mod limits;
+mod model;
 mod tokens;
 mod tunnels;
 
@@ -13,7 +14,7 @@ use bytes::Bytes;
 use hookmitt_mailbox::{DeviceKey, Mailbox, NewDevice, NewTunnel, Quota};
 use hookmitt_wire::Parcel;
 
-pub(crate) use self::{devices::*, feeds::*, letters::*, limits::*, tokens::*, tunnels::*};
+pub(crate) use self::{devices::*, feeds::*, letters::*, limits::*, model::*, tokens::*, tunnels::*};
 
 /// Makes stores of one make, for one test.
 pub(crate) trait Maker: Send + Sync {
@@ -62,6 +63,7 @@ macro_rules! contract {
             what_was_refused_is_counted
             a_held_sender_gets_the_answer
             a_closed_store_says_so
+            a_long_random_life_goes_as_a_model_says
         }
     };
     ($maker:expr; $($promise:ident)*) => {

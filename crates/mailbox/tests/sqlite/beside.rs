@@ -7,6 +7,7 @@ use crate::{
     Files,
     contract::{
         LAPTOP, Maker as _, NOW, TUNNEL, drain, eventually, holds, new_tunnel, parcel, put, with_tunnel,
+        within,
     },
 };
 
@@ -141,4 +142,24 @@ async fn a_flood_that_is_refused_is_not_written_one_by_one() {
     store.sweep(&Quota::default(), NOW).await.unwrap();
     let written = async || (version().await == 1_000).then_some(());
     eventually("the count is written", written).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_letters_than_can_be_written_are_refused_at_once() {
+    let files = Files::new();
+    let store = with_tunnel(&files).await;
+    let other = rusqlite::Connection::open(files.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut senders = JoinSet::new();
+    for number in 0..6_000 {
+        let store = store.clone();
+        senders.spawn(async move { store.put(TUNNEL, parcel(number, 1), &Quota::default()).await });
+    }
+    // Those that find no place hear it while nothing can be written.
+    let first = within("one is refused", senders.join_next()).await.unwrap().unwrap();
+    assert!(matches!(first, Err(MailboxError::Overloaded)), "{first:?}");
+    other.execute_batch("ROLLBACK").unwrap();
+    let stored = senders.join_all().await.iter().filter(|outcome| outcome.is_ok()).count();
+    assert!(stored > 0, "none was stored after all");
+    assert_eq!(store.usage().await.unwrap().letters, u64::try_from(stored).unwrap());
 }
