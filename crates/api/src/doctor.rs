@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::Engine;
-use hookmitt_event::{Target, TargetKind};
+use hookmitt_engine::{Engine, TunnelState, TunnelView};
+use hookmitt_event::{GapWhy, Target, TargetKind};
 use serde::Serialize;
 
 use crate::Problem;
@@ -52,7 +52,33 @@ pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Che
             hint: Some("start your server: what waits is sent in order".to_owned()),
         });
     }
+    checks.extend(engine.tunnels().await?.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
     Ok(Json(Checks { checks }))
+}
+
+/// One that can't be connected because nothing runs is no failure: what comes waits.
+fn tunnel(tunnel: &TunnelView) -> Check {
+    let label = &tunnel.label;
+    let trouble = tunnel.error.clone();
+    let (said, hint) = match trouble {
+        Some(error) => (format!(": {}", error.message), error.hint),
+        None => (String::new(), None),
+    };
+    let (ok, message) = match tunnel.state {
+        TunnelState::Connected | TunnelState::Limited => {
+            (said.is_empty(), format!("{label} is connected to {} since {}{said}", tunnel.host, tunnel.since))
+        }
+        TunnelState::Off => (true, format!("{label} is not connected here{said}")),
+        TunnelState::Offline if tunnel.why == Some(GapWhy::AppClosed) => (
+            true,
+            format!("{label} is not connected, as no hookmitt runs: what comes waits at {}", tunnel.host),
+        ),
+        TunnelState::Connecting | TunnelState::Offline => {
+            (false, format!("{label} has no connection to {} since {}{said}", tunnel.host, tunnel.since))
+        }
+        TunnelState::Refused => (false, format!("{} refuses {label}{said}", tunnel.host)),
+    };
+    Check { name: "tunnel", ok, message, hint }
 }
 
 async fn inbox(engine: &Engine) -> Check {

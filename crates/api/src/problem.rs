@@ -1,10 +1,12 @@
 //! Errors as `application/problem+json` (RFC 9457), each with a stable code and the next step.
 
+use std::borrow::Cow;
+
 use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use hookmitt_engine::{EngineError, InboxError};
+use hookmitt_engine::{EngineError, InboxError, TunnelError};
 use hookmitt_event::Explain;
 use serde::Serialize;
 
@@ -18,24 +20,29 @@ pub struct Problem {
     /// The status.
     pub status: u16,
     /// A stable name for the error.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// What happened.
     pub detail: String,
     /// What to do next.
-    pub hint: Option<String>,
+    pub hint: Option<Box<str>>,
     /// The setting of a source's own scheme that it is about.
     pub setting: Option<&'static str>,
 }
 
 impl Problem {
-    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>, hint: &str) -> Self {
+    pub(crate) fn new(
+        status: StatusCode,
+        code: impl Into<Cow<'static, str>>,
+        detail: impl Into<String>,
+        hint: &str,
+    ) -> Self {
         Self {
             r#type: "about:blank",
             title: status.canonical_reason().unwrap_or_default(),
             status: status.as_u16(),
-            code,
+            code: code.into(),
             detail: detail.into(),
-            hint: (!hint.is_empty()).then(|| hint.to_owned()),
+            hint: (!hint.is_empty()).then(|| hint.into()),
             setting: None,
         }
     }
@@ -47,10 +54,14 @@ impl Problem {
 
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
+        if let EngineError::Tunnel(error) = &error {
+            return of_tunnel(error);
+        }
         let status = match &error {
             EngineError::Inbox(inbox) => status_of(inbox),
             EngineError::Vault(_) if error.code() == "keychain-locked" => StatusCode::SERVICE_UNAVAILABLE,
             EngineError::NotConfirmed(_) => StatusCode::BAD_GATEWAY,
+            EngineError::TakesPart(_) => StatusCode::CONFLICT,
             EngineError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         };
@@ -61,6 +72,20 @@ impl From<EngineError> for Problem {
         let hint = error.hint().unwrap_or_default();
         Self { setting, ..Self::new(status, error.code(), error.to_string(), &hint) }
     }
+}
+
+/// What a relay says is the caller's to mend, but a relay that can't be reached isn't.
+fn of_tunnel(error: &TunnelError) -> Problem {
+    let status = match error {
+        TunnelError::NotConnected => StatusCode::CONFLICT,
+        TunnelError::Refused(_)
+        | TunnelError::Url(_)
+        | TunnelError::PlainHttp(_)
+        | TunnelError::Invite(_) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::BAD_GATEWAY,
+    };
+    let hint = error.hint().unwrap_or_default();
+    Problem::new(status, error.any_code().to_owned(), error.to_string(), &hint)
 }
 
 impl From<InboxError> for Problem {

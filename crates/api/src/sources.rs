@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use hookmitt_engine::{Engine, SourceChange, SourceView};
+use hookmitt_engine::{Engine, SourceChange, SourceView, UNASSIGNED};
 use hookmitt_event::Slug;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +101,10 @@ pub(crate) struct Urls {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SourceUrl {
     source: Slug,
+    /// At the capture port, or what stands before it.
     url: String,
+    /// Through each tunnel.
+    public: Vec<String>,
 }
 
 /// The URLs to give to providers.
@@ -116,7 +119,13 @@ pub(crate) async fn urls(
         Some(name) => vec![engine.source(&slug(name)?)?],
         None => engine.sources(),
     };
+    let tunnels = engine.tunnels().await?;
+    let public = |slug: &Slug| {
+        let bases = tunnels.iter().filter(|tunnel| tunnel.enabled && slug.as_str() != UNASSIGNED);
+        bases.filter_map(|tunnel| tunnel.url_of(slug)).collect()
+    };
     let items = sources.into_iter().map(|source| SourceUrl {
+        public: public(&source.slug),
         url: source.public_url.unwrap_or_else(|| format!("{base}/{}", source.slug)),
         source: source.slug,
     });

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::verbs::{
     completions, confirm, events, export, import, listen, replay, retry, secret, send, serve, show, source,
-    target, url, verify,
+    target, tunnel, url, verify,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -58,6 +58,9 @@ pub(crate) enum Verb {
     /// Add, list, change, remove, pause and resume targets
     #[command(subcommand)]
     Target(target::Verb),
+    /// Open, join, share, show and remove tunnels to a relay
+    #[command(subcommand)]
+    Tunnel(tunnel::Verb),
     /// Print the URLs to give to providers
     Url(url::Args),
     /// Check that everything is in order

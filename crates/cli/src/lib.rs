@@ -24,6 +24,8 @@ mod shown;
 mod stop;
 mod tail;
 mod terminal;
+mod tunnel_view;
+mod typed_in;
 mod verbs;
 mod verdict_report;
 
@@ -109,6 +111,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Source(verb) => verbs::source::run(&verb, client, screen).await,
         Verb::Secret(verb) => verbs::secret::run(&verb, client, screen).await,
         Verb::Target(verb) => verbs::target::run(&verb, client, screen).await,
+        Verb::Tunnel(verb) => verbs::tunnel::run(&verb, client, screen).await,
         Verb::Url(args) => verbs::url::run(&args, client, screen).await,
         Verb::Serve(_) | Verb::Listen(_) | Verb::Doctor | Verb::Completions(_) => {
             unreachable!("these don't go through the door")

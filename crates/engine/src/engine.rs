@@ -88,6 +88,7 @@ impl Engine {
     pub async fn open(resources: Resources) -> Result<Arc<Self>, EngineError> {
         let Resources { data_dir, secrets, network } = resources;
         let inbox = Inbox::open(&data_dir)?;
+        let tunnels = Tunnels::new(&data_dir, secrets);
         let secrets = Secrets::open(&data_dir, secrets).await?;
         let (keys, fetching) = published::open(&data_dir, network.clone());
         let engine = Arc::new_cyclic(|this| Self {
@@ -105,7 +106,7 @@ impl Engine {
             refusals: Refusals::default(),
             couriers: Couriers::default(),
             own: OwnAddresses::default(),
-            tunnels: Tunnels::default(),
+            tunnels,
             explaining: Arc::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -152,7 +153,7 @@ impl Engine {
 
     /// What a person should know about, such as secrets that could not be read.
     pub fn warnings(&self) -> Vec<String> {
-        self.secrets.warnings()
+        self.secrets.warnings().into_iter().chain(self.tunnels.warning()).collect()
     }
 
     pub(crate) fn ownership(&self) -> &Ownership {
@@ -213,6 +214,7 @@ impl Engine {
         if !self.ownership.try_now(self).await? {
             self.ownership.seek(self);
         }
+        self.run_tunnels();
         Ok(())
     }
 
@@ -240,6 +242,8 @@ impl Engine {
         let _alone = self.reloading.lock().await;
         let version = self.inbox.config_version().await?;
         let config = self.secrets.config(&self.inbox, version, &self.keys).await?;
+        self.own.relays(self.inbox.tunnels().await?.iter());
+        self.tunnels.take_up(&config);
         self.config.store(Arc::new(config));
         self.couriers.wake_all();
         self.live.announce(Change::Config);

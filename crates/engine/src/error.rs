@@ -3,6 +3,7 @@
 use hookmitt_event::{Explain, SlugError};
 use hookmitt_forward::TargetUrlError;
 use hookmitt_inbox::InboxError;
+use hookmitt_tunnel::TunnelError;
 use hookmitt_vault::VaultError;
 use hookmitt_verify::{SampleError, SignError, VerifyError};
 
@@ -46,6 +47,15 @@ pub enum EngineError {
     /// No provider has a scheme of that id.
     #[error("there is no scheme {0:?}")]
     UnknownScheme(String),
+    /// A relay can't be used, or said no.
+    #[error(transparent)]
+    Tunnel(#[from] TunnelError),
+    /// A tunnel was to be opened without a token.
+    #[error("a relay opens tunnels for a token only")]
+    NoRelayToken,
+    /// A tunnel was to be joined in which this inbox is already.
+    #[error("this inbox takes part in that tunnel already: {0:?}")]
+    TakesPart(String),
     /// A target is one of our own addresses.
     #[error("{0} is hookmitt's own address: events would go round in circles")]
     OwnAddress(String),
@@ -104,6 +114,9 @@ impl Explain for EngineError {
             Self::UnknownProvider(_) => "unknown-provider",
             Self::UnknownParam { .. } => "unknown-param",
             Self::UnknownScheme(_) => "unknown-scheme",
+            Self::Tunnel(error) => error.code(),
+            Self::NoRelayToken => "no-relay-token",
+            Self::TakesPart(_) => "tunnel-joined",
             Self::OwnAddress(_) => "own-address",
             Self::NoTargets(_) => "no-targets",
             Self::BadInput(_) => "bad-input",
@@ -138,6 +151,11 @@ impl Explain for EngineError {
             }
             Self::UnknownParam { known, .. } => Some(format!("one of {}", known.join(", "))),
             Self::UnknownScheme(_) => Some("a provider's id stands for its usual scheme".to_owned()),
+            Self::Tunnel(error) => error.hint(),
+            Self::NoRelayToken => {
+                Some("`hookmitt relay token create`, where the relay is, prints one".to_owned())
+            }
+            Self::TakesPart(_) => Some("`hookmitt tunnel list` shows it".to_owned()),
             Self::OwnAddress(_) => {
                 Some("give the address of your own server, such as http://localhost:3000".to_owned())
             }

@@ -40,6 +40,7 @@ pub use hookmitt_inbox::{
     TargetSettings, View, ViewCounts,
 };
 pub use hookmitt_keys::Network;
+pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::StoreChoice;
 pub use listening::{ListenOrder, Listening};
 pub use live::Change;
@@ -52,5 +53,6 @@ pub use sources::{AnswerChange, SourceChange, SourceView};
 pub use targets::{Probed, TargetChange};
 pub use test_key::{PublicHalf, TestKey};
 pub use tunnels::{
-    GapView, Invitation, RefusedCount, Trouble, TunnelChange, TunnelOrder, TunnelState, TunnelView, Waiting,
+    GapView, Invitation, RefusedCount, Trouble, TunnelChange, TunnelOrder, TunnelState, TunnelView,
+    UNASSIGNED, Waiting,
 };

@@ -6,19 +6,41 @@ use std::{
 };
 
 use hookmitt_forward::TargetUrl;
+use hookmitt_inbox::KeptTunnel;
 use tokio::net::lookup_host;
 
-/// The addresses of our own ports.
+/// The addresses of our own ports, and those of our relays, by which what is sent comes back.
 #[derive(Debug, Default)]
-pub(crate) struct OwnAddresses(RwLock<Vec<SocketAddr>>);
+pub(crate) struct OwnAddresses {
+    ports: RwLock<Vec<SocketAddr>>,
+    relays: RwLock<Vec<TargetUrl>>,
+}
 
 impl OwnAddresses {
     pub(crate) fn add(&self, addresses: &[SocketAddr]) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(addresses);
+        self.ports.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(addresses);
+    }
+
+    /// Takes these tunnels' relays instead of those before.
+    pub(crate) fn relays<'a>(&self, tunnels: impl Iterator<Item = &'a KeptTunnel>) {
+        let urls = tunnels.flat_map(|tunnel| [&tunnel.url, &tunnel.public_url]).flatten();
+        let urls = urls.filter_map(|url| TargetUrl::parse(url).ok()).collect();
+        *self.relays.write().unwrap_or_else(PoisonError::into_inner) = urls;
+    }
+
+    fn is_relay(&self, target: &TargetUrl) -> bool {
+        let relays = self.relays.read().unwrap_or_else(PoisonError::into_inner);
+        let same_host = |relay: &TargetUrl| {
+            relay.host().eq_ignore_ascii_case(&target.host()) || relay.is_loopback() && target.is_loopback()
+        };
+        relays.iter().any(|relay| relay.port() == target.port() && same_host(relay))
     }
 
     /// Whether a URL leads to one of our own ports, by any name or address of this machine.
     pub(crate) async fn hold(&self, target: &TargetUrl) -> bool {
+        if self.is_relay(target) {
+            return true;
+        }
         if !self.listen_on(target.port()) {
             return false;
         }
@@ -47,13 +69,13 @@ impl OwnAddresses {
     }
 
     fn listen_on(&self, port: u16) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).iter().any(|own| own.port() == port)
+        self.ports.read().unwrap_or_else(PoisonError::into_inner).iter().any(|own| own.port() == port)
     }
 
     fn is_ours(&self, address: IpAddr, port: u16) -> bool {
         let address = address.to_canonical();
         let here = address.is_loopback() || address.is_unspecified();
-        let own = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let own = self.ports.read().unwrap_or_else(PoisonError::into_inner);
         own.iter().filter(|own| own.port() == port).any(|own| {
             let everywhere = own.ip().is_unspecified() && is_local(address);
             here && (own.ip().is_loopback() || own.ip().is_unspecified()) || own.ip() == address || everywhere

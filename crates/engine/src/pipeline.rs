@@ -57,7 +57,7 @@ impl Sink for Engine {
     }
 }
 
-async fn judge(known: Arc<Known>, incoming: Incoming) -> Judged {
+pub(crate) async fn judge(known: Arc<Known>, incoming: Incoming) -> Judged {
     if incoming.request.body.len() < LARGE {
         return known.judge(incoming);
     }
@@ -69,6 +69,12 @@ impl Engine {
     pub(crate) async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
         let invalid = arrival.verdict == Verdict::Invalid;
         let stored = self.inbox.store(arrival).await?;
+        self.see_off(&stored, invalid);
+        Ok(stored)
+    }
+
+    /// What follows a commit: it is told, explained and delivered.
+    pub(crate) fn see_off(&self, stored: &Stored, invalid: bool) {
         self.live.announce(Change::Stored(stored.seq));
         if invalid {
             self.explaining.add(stored.id);
@@ -76,7 +82,6 @@ impl Engine {
         for target in &stored.waiting {
             self.couriers.wake(*target);
         }
-        Ok(stored)
     }
 
     /// The source of that name; one is made for a sender on this machine that is no web page (Threat 3).
@@ -94,13 +99,13 @@ impl Engine {
 
     /// A page of another origin: the browser says so, or its `Origin` isn't one of our own addresses (Threat 1). The
     /// Host line proves nothing: a name of the page's own may lead to us.
-    fn is_from_web_page(&self, headers: &HeaderLines) -> bool {
+    pub(crate) fn is_from_web_page(&self, headers: &HeaderLines) -> bool {
         let foreign = headers.get_all("origin").any(|origin| !self.own.is_origin(origin));
         let site = headers.get("sec-fetch-site").unwrap_or_default();
         foreign || site.eq_ignore_ascii_case(b"cross-site") || site.eq_ignore_ascii_case(b"same-site")
     }
 
-    async fn answer(
+    pub(crate) async fn answer(
         &self,
         known: &Known,
         stored: &Stored,

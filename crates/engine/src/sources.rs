@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use hookmitt_event::{Answer, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, Slug, Source, Timestamp};
+use hookmitt_event::{
+    Answer, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, Respond, Slug, Source, Timestamp,
+};
 use hookmitt_inbox::SourceSettings;
 use hookmitt_verify::{provider, validate_generic};
 use serde::{Deserialize, Serialize};
@@ -85,6 +87,9 @@ pub struct AnswerChange {
     pub delay_ms: Option<u64>,
     /// How many of the next requests are answered 500 (they are stored all the same).
     pub fail_next: Option<u32>,
+    /// Who answers.
+    #[serde(deserialize_with = "given")]
+    pub respond: Option<Option<Respond>>,
 }
 
 /// Tells an absent field from one that is null.
@@ -107,6 +112,7 @@ impl AnswerChange {
         set(&mut answer.body, self.body);
         set(&mut answer.delay_ms, self.delay_ms);
         set(&mut answer.fail_next, self.fail_next);
+        set(&mut answer.respond, self.respond);
     }
 }
 

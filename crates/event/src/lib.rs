@@ -30,7 +30,7 @@ pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson};
 pub use id::{DeliveryId, EventId, IdError, TargetId};
 pub use json::{AttemptJson, DeliveryJson, EventJson};
 pub use request::{HttpVersion, Request};
-pub use source::{Answer, GenericScheme, OnDuplicate, OnInvalid, Slug, SlugError, Source};
+pub use source::{Answer, GenericScheme, OnDuplicate, OnInvalid, Respond, Slug, SlugError, Source};
 pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind};
 pub use text::{Plain, PlainJson};
 pub use time::{Timestamp, TimestampError};

@@ -85,6 +85,18 @@ pub struct Answer {
     pub delay_ms: u64,
     /// How many of the next requests are answered 500 (they are stored all the same).
     pub fail_next: u32,
+    /// Who answers; `stored` without.
+    pub respond: Option<Respond>,
+}
+
+/// Who answers a sender, once its request is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Respond {
+    /// Hookmitt does, as the source has it.
+    Stored,
+    /// Through a relay: the app, within a limit; after it, the answer that the source has.
+    App,
 }
 
 impl Answer {

@@ -725,6 +725,7 @@ export interface components {
                 string,
                 string
             ][];
+            respond: components["schemas"]["Respond"] | null;
             /**
              * Format: int32
              * @description The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
@@ -750,6 +751,7 @@ export interface components {
                 string,
                 string
             ][] | null;
+            respond?: components["schemas"]["Respond"] | null;
             /**
              * Format: int32
              * @description The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
@@ -1804,6 +1806,8 @@ export interface components {
                  * @description Since when.
                  */
                 since: string;
+                /** @description The only source that it serves, where it serves one. */
+                source?: string | null;
                 /** @description How it is. */
                 state: components["schemas"]["TunnelState"];
                 /**
@@ -2022,6 +2026,11 @@ export interface components {
             /** @description Which secret signed it anew. */
             secret: string | null;
         };
+        /**
+         * @description Who answers a sender, once its request is stored.
+         * @enum {string}
+         */
+        Respond: "stored" | "app";
         /** @description A sample that is asked for. */
         SampleOrder: {
             /** @description Another body, base64. */
@@ -2119,7 +2128,10 @@ export interface components {
         };
         /** @description Where one source's provider posts. */
         SourceUrl: {
+            /** @description Through each tunnel. */
+            public: string[];
             source: components["schemas"]["Slug"];
+            /** @description At the capture port, or what stands before it. */
             url: string;
         };
         /** @description A source as it is shown. */
@@ -2357,6 +2369,8 @@ export interface components {
              * @description Since when.
              */
             since: string;
+            /** @description The only source that it serves, where it serves one. */
+            source: string | null;
             /** @description How it is. */
             state: components["schemas"]["TunnelState"];
             /**

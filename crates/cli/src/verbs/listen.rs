@@ -18,7 +18,7 @@ use crate::{
     stop::Stop,
     tail::Tail,
     terminal::{ODD, STRONG, Screen, Styled},
-    verbs::{events::newest, send, serve},
+    verbs::{events::newest, send, serve, tunnel},
 };
 
 /// How often, and how long between, a seat is tried for after the hookmitt that ran has ended.
@@ -42,6 +42,9 @@ pub(crate) struct Args {
     /// Verify with the value of this environment variable
     #[arg(long, value_name = "NAME")]
     secret_env: Option<String>,
+    /// Take events from this relay, too; a new tunnel wants a token: HOOKMITT_RELAY_TOKEN, else standard input
+    #[arg(long, value_name = "URL")]
+    relay: Option<String>,
     #[command(flatten)]
     flags: serve::Flags,
 }
@@ -61,6 +64,10 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     let mut seat = Seat::take(&args.flags, data_dir).await?;
     let seen = newest(&seat.client).await; // a seat must be left properly, so no `?` here
     let mut tail = Tail::new(TimeZone::system(), seen.unwrap_or(0));
+    if let Err(error) = args.open_tunnel(&seat, screen).await {
+        seat.leave(&mut stop).await;
+        return Err(error);
+    }
     loop {
         seat.announce(data_dir, screen);
         let ended = follow(&seat, &order, &mut tail, &mut stop, screen).await;
@@ -152,6 +159,16 @@ fn announce(listening: &Listening, screen: &Screen) {
 }
 
 impl Args {
+    /// Sees that events come from the relay, and says under which URL.
+    async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<(), CliError> {
+        let Some(relay) = &self.relay else { return Ok(()) };
+        let tunnel = tunnel::at_relay(relay, &seat.client, screen).await?;
+        let source = self.source.as_ref().map_or("<source>", Slug::as_str);
+        let public_url = tunnel.public_url.unwrap_or_default();
+        screen.note(format_args!("  {:<8} {}", "public", Plain(&format!("{public_url}/{source}"))));
+        Ok(())
+    }
+
     fn order(&self) -> Result<Value, CliError> {
         let provider = self.provider.as_deref().map(provider_name::find).transpose()?;
         let secret = self.secret_env.as_deref().map(send::secret_of_variable).transpose()?;

@@ -16,5 +16,6 @@ pub(crate) mod show;
 pub(crate) mod source;
 pub(crate) mod source_settings;
 pub(crate) mod target;
+pub(crate) mod tunnel;
 pub(crate) mod url;
 pub(crate) mod verify;

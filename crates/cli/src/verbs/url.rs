@@ -30,9 +30,11 @@ struct Urls {
 struct SourceUrl {
     source: String,
     url: String,
+    #[serde(default)]
+    public: Vec<String>,
 }
 
-/// Prints a URL a line; where no source was named, each with its source before it.
+/// Prints a URL a line, those of tunnels first; where no source was named, each with its source before it.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     if args.ui {
         return page(client, screen).await;
@@ -40,10 +42,15 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     let address = Address::new(["urls"]).with("source", args.source.as_ref().map(Slug::as_str));
     let urls: Urls = client.get(&address).await?;
     for item in &urls.items {
-        match (screen.json, &args.source) {
-            (true, _) => screen.print_json(item)?,
-            (false, Some(_)) => screen.print(Plain(&item.url))?,
-            (false, None) => screen.print(format_args!("{}  {}", Plain(&item.source), Plain(&item.url)))?,
+        if screen.json {
+            screen.print_json(item)?;
+            continue;
+        }
+        for url in item.public.iter().chain([&item.url]) {
+            match &args.source {
+                Some(_) => screen.print(Plain(url))?,
+                None => screen.print(format_args!("{}  {}", Plain(&item.source), Plain(url)))?,
+            }
         }
     }
     if urls.items.is_empty() && !screen.json {

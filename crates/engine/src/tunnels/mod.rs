@@ -3,33 +3,99 @@
 //! One process per data directory runs them, the one that delivers. What a tunnel is doing is known there; what has
 //! to outlive it (gaps, until when it was connected) is in the inbox, its keys are in a vault of their own.
 
+mod keys;
+mod letter;
+mod mail;
+mod minder;
+mod offers;
 mod order;
+mod run;
+mod running;
 mod view;
-
-pub use order::{Invitation, TunnelChange, TunnelOrder};
-pub use view::{GapView, RefusedCount, Trouble, TunnelState, TunnelView, Waiting};
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use hookmitt_event::GapWhy;
 use hookmitt_inbox::{GapPage, KeptTunnel};
+use hookmitt_tunnel::Credentials;
+use hookmitt_vault::StoreChoice;
+use hookmitt_wire::SourceOffer;
+use tokio::sync::{Notify, Semaphore, watch};
+use url::Url;
 
-use crate::{Engine, EngineError};
+pub use order::{Invitation, TunnelChange, TunnelOrder};
+pub use view::{GapView, RefusedCount, Trouble, TunnelState, TunnelView, Waiting};
+
+use crate::{Config, Engine, EngineError};
+use keys::Keys;
+use running::Running;
 use view::{Seen, view};
 
-/// The tunnels that this process runs.
-#[derive(Debug, Default)]
+/// The source of events that came through a tunnel for a source that is gone. Nobody can call it through one.
+pub const UNASSIGNED: &str = "unassigned";
+
+/// How many letters of all tunnels may be on their way into the inbox: a quarter of the writer's queue, so that capture
+/// always finds room there.
+const ROOM: usize = 1_024;
+
+/// The tunnels of a data directory, and those of them that this process runs.
+#[derive(Debug)]
 pub(crate) struct Tunnels {
-    running: Mutex<HashMap<i64, Arc<Mutex<Seen>>>>,
+    running: Mutex<HashMap<i64, Arc<Running>>>,
+    keys: Keys,
+    offers: watch::Sender<Arc<Vec<SourceOffer>>>,
+    room: Arc<Semaphore>,
+    /// The tunnels may be others than they were.
+    reloaded: Notify,
 }
 
 impl Tunnels {
-    fn seen(&self, id: i64) -> Option<Seen> {
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.get(&id).map(|seen| seen.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    pub(crate) fn new(data_dir: &Path, choice: StoreChoice) -> Self {
+        Self {
+            running: Mutex::default(),
+            keys: Keys::new(data_dir, choice),
+            offers: watch::Sender::default(),
+            room: Arc::new(Semaphore::new(ROOM)),
+            reloaded: Notify::new(),
+        }
+    }
+
+    /// Settings changed: relays are told what concerns them.
+    pub(crate) fn take_up(&self, config: &Config) {
+        let offers = offers::offers(config);
+        self.offers.send_if_modified(|told| {
+            let differs = **told != *offers;
+            if differs {
+                *told = offers;
+            }
+            differs
+        });
+        self.reloaded.notify_one();
+    }
+
+    /// What a person should know about how keys are kept.
+    pub(crate) fn warning(&self) -> Option<String> {
+        self.keys.warning()
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<i64, Arc<Running>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn one(&self, id: i64) -> Option<Arc<Running>> {
+        self.all().get(&id).cloned()
+    }
+
+    fn runs(&self, id: i64, running: Arc<Running>) {
+        self.all().insert(id, running);
+    }
+
+    fn ended(&self, id: i64) {
+        self.all().remove(&id);
     }
 }
 
@@ -71,8 +137,20 @@ impl Engine {
 
     async fn tunnel_view(&self, kept: KeptTunnel) -> Result<TunnelView, EngineError> {
         let newest = self.inbox.gaps(kept.id, None, 1).await?.items.into_iter().next();
-        let seen = self.tunnels.seen(kept.id).unwrap_or_else(|| self.unrun(&kept));
+        let running = self.tunnels.one(kept.id);
+        let seen = running.as_ref().map_or_else(|| self.unrun(&kept), |running| running.seen());
+        let last_event_at = running.and_then(|running| running.last_event_at()).max(kept.last_event_at);
+        let kept = KeptTunnel { last_event_at, ..kept };
         Ok(view(kept, seen, newest.map(GapView::from)))
+    }
+
+    /// A device's way into a tunnel.
+    async fn credentials(&self, kept: &KeptTunnel) -> Result<Credentials, EngineError> {
+        let damaged = || EngineError::BadInput(format!("the tunnel {:?} is damaged", kept.label));
+        let relay = kept.url.as_deref().and_then(|url| Url::parse(url).ok()).ok_or_else(damaged)?;
+        let tunnel = kept.name.clone().ok_or_else(damaged)?;
+        let keys = self.tunnels.keys.read(kept.keys.as_deref().unwrap_or_default()).await?;
+        Ok(Credentials { relay, tunnel, device: keys.device, sealing: keys.sealing })
     }
 
     /// How a tunnel is that this process doesn't run.

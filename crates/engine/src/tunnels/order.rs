@@ -1,8 +1,15 @@
 //! Tunnels as they are added and changed.
 
 use hookmitt_event::{Slug, Timestamp, TunnelKind};
+use hookmitt_inbox::{KeptTunnel, NewTunnel};
+use hookmitt_tunnel::{
+    Credentials, Invite, Network, TunnelError, check_relay, invite_text, join, open, read_invite,
+};
+use hookmitt_wire::Opened;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
+use super::keys::{DeviceKeys, Keys};
 use crate::{Engine, EngineError, TunnelView};
 
 /// A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source.
@@ -53,8 +60,87 @@ impl Engine {
     ///
     /// # Errors
     /// What the relay says; an order that makes no sense.
-    pub async fn add_tunnel(&self, _order: TunnelOrder) -> Result<TunnelView, EngineError> {
-        Err(EngineError::BadInput("no tunnel can be added yet".to_owned()))
+    pub async fn add_tunnel(&self, order: TunnelOrder) -> Result<TunnelView, EngineError> {
+        let label = order.label.as_deref().map(checked_label).transpose()?;
+        let added = match (&order.invite, order.kind.unwrap_or(TunnelKind::Relay)) {
+            (Some(invite), TunnelKind::Relay) => self.join_tunnel(invite, label).await?,
+            (None, TunnelKind::Relay) => self.open_tunnel(&order, label).await?,
+            _ => return Err(EngineError::BadInput("this kind of tunnel is not built yet".to_owned())),
+        };
+        self.reload().await?;
+        self.tunnel(added.id).await
+    }
+
+    /// Opens a tunnel at a relay. The keys are kept before the relay hears of them: no name may be lost.
+    async fn open_tunnel(
+        &self,
+        order: &TunnelOrder,
+        label: Option<String>,
+    ) -> Result<KeptTunnel, EngineError> {
+        let relay = relay_url(order.relay.as_deref().unwrap_or_default())?;
+        let token = order.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
+        let token = token.ok_or(EngineError::NoRelayToken)?;
+        let credentials = Credentials::fresh(relay.clone());
+        let wanted = credentials.order(order.name.clone(), &device_name())?;
+        let keys = self.keep_keys(&credentials).await?;
+        let opened = match open(&Network::from_env()?, &relay, token, &wanted).await {
+            Ok(opened) => opened,
+            Err(error) => return Err(self.forget_keys(&keys, error).await),
+        };
+        self.enter_tunnel(opened, &relay, keys, label).await
+    }
+
+    /// Takes part in somebody's tunnel.
+    async fn join_tunnel(&self, invite: &str, label: Option<String>) -> Result<KeptTunnel, EngineError> {
+        let invited = read_invite(invite)?;
+        let credentials = Credentials::invited(&invited)?;
+        let relay = credentials.relay.clone();
+        let same = |kept: &KeptTunnel| {
+            kept.url.as_deref() == Some(relay.as_str()) && kept.name.as_deref() == Some(&invited.tunnel)
+        };
+        if let Some(kept) = self.inbox.tunnels().await?.iter().find(|kept| same(kept)) {
+            return Err(EngineError::TakesPart(kept.label.clone()));
+        }
+        let keys = self.keep_keys(&credentials).await?;
+        let asked = credentials.joining(&invited.code, &device_name());
+        let joined = match join(&Network::from_env()?, &relay, &asked).await {
+            Ok(joined) => joined,
+            Err(error) => return Err(self.forget_keys(&keys, error).await),
+        };
+        self.enter_tunnel(joined, &relay, keys, label).await
+    }
+
+    async fn keep_keys(&self, credentials: &Credentials) -> Result<String, EngineError> {
+        let name = Keys::fresh_name();
+        let keys = DeviceKeys { device: credentials.device.clone(), sealing: credentials.sealing.clone() };
+        self.tunnels.keys.keep(&name, &keys).await?;
+        Ok(name)
+    }
+
+    async fn forget_keys(&self, keys: &str, error: TunnelError) -> EngineError {
+        if let Err(error) = self.tunnels.keys.remove(keys).await {
+            tracing::warn!(%error, "keys of a tunnel that was not opened are left over");
+        }
+        error.into()
+    }
+
+    async fn enter_tunnel(
+        &self,
+        opened: Opened,
+        relay: &Url,
+        keys: String,
+        label: Option<String>,
+    ) -> Result<KeptTunnel, EngineError> {
+        let new = NewTunnel {
+            kind: TunnelKind::Relay,
+            label: label.unwrap_or_else(|| opened.tunnel.clone()),
+            name: Some(opened.tunnel),
+            url: Some(relay.to_string()),
+            keys: Some(keys),
+            source: None,
+            public_url: Some(opened.public_url),
+        };
+        Ok(self.inbox.add_tunnel(new, Timestamp::now()).await?)
     }
 
     /// Changes a tunnel.
@@ -69,23 +155,51 @@ impl Engine {
         self.tunnel(id).await
     }
 
-    /// Removes a tunnel with its keys.
+    /// Removes a tunnel with its keys. The relay is told, where this process runs the tunnel.
     ///
     /// # Errors
     /// An unknown tunnel.
     pub async fn remove_tunnel(&self, id: i64) -> Result<(), EngineError> {
+        let kept = self.inbox.tunnel(id).await?;
         self.inbox.remove_tunnel(id, Timestamp::now()).await?;
+        if let Some(keys) = &kept.keys
+            && let Err(error) = self.tunnels.keys.remove(keys).await
+        {
+            tracing::warn!(%error, "the keys of a tunnel that is removed are left over");
+        }
         self.reload().await
     }
 
     /// Makes an invitation for one more device.
     ///
     /// # Errors
-    /// An unknown tunnel; one that isn't connected.
+    /// An unknown tunnel; one that isn't connected here.
     pub async fn invite_to_tunnel(&self, id: i64) -> Result<Invitation, EngineError> {
-        self.inbox.tunnel(id).await?;
-        Err(EngineError::BadInput("nobody can be invited yet".to_owned()))
+        let kept = self.inbox.tunnel(id).await?;
+        let running = self.tunnels.one(id).ok_or(TunnelError::NotConnected)?;
+        let Invite { code, until } = running.line.invite().await?;
+        let credentials = self.credentials(&kept).await?;
+        Ok(Invitation { invite: invite_text(&credentials.invite(code)), until })
     }
+}
+
+/// The URL of a relay; `relay.example.com` is understood.
+fn relay_url(given: &str) -> Result<Url, EngineError> {
+    let given = given.trim();
+    if given.is_empty() {
+        return Err(EngineError::BadInput("a tunnel needs a relay's URL, or an invitation".to_owned()));
+    }
+    let whole = if given.contains("://") { given.to_owned() } else { format!("https://{given}") };
+    let url = Url::parse(&whole).map_err(|_| TunnelError::Url("it can't be read"))?;
+    check_relay(&url)?;
+    Ok(url)
+}
+
+/// What this device is called at the relay.
+fn device_name() -> String {
+    let name = gethostname::gethostname().to_string_lossy().into_owned();
+    let name: String = name.chars().filter(|letter| !letter.is_control()).take(60).collect();
+    if name.is_empty() { "a computer".to_owned() } else { name }
 }
 
 /// A name for people.

@@ -1,6 +1,6 @@
 //! Tunnels and their gaps as they are shown.
 
-use hookmitt_event::{GapWhy, Timestamp, TunnelKind};
+use hookmitt_event::{GapWhy, Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{Gap, KeptTunnel};
 use serde::Serialize;
 
@@ -75,6 +75,9 @@ pub struct TunnelView {
     pub tunnel: Option<String>,
     /// The relay's URL.
     pub relay: Option<String>,
+    /// The only source that it serves, where it serves one.
+    #[schema(value_type = Option<String>)]
+    pub source: Option<Slug>,
     /// The other side, for people: `relay.acme.dev`.
     pub host: String,
     /// Its public URL; `/<source>` follows.
@@ -108,6 +111,17 @@ pub struct TunnelView {
     pub created_at: Timestamp,
     /// The newest time when it was not connected.
     pub gap: Option<GapView>,
+}
+
+impl TunnelView {
+    /// Where a source's provider posts; none where the tunnel serves another source.
+    pub fn url_of(&self, source: &Slug) -> Option<String> {
+        let base = self.public_url.as_deref()?;
+        match self.kind {
+            TunnelKind::Relay => Some(format!("{base}/{source}")),
+            _ => (self.source.as_ref() == Some(source)).then(|| base.to_owned()),
+        }
+    }
 }
 
 /// A time when a tunnel was not connected.
@@ -187,6 +201,7 @@ pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> Tunnel
         label: kept.label,
         tunnel: kept.name,
         relay: kept.url,
+        source: kept.source.and_then(|source| source.parse().ok()),
         public_url: kept.public_url,
         enabled: kept.enabled,
         state: seen.state,

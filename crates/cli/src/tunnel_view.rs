@@ -1,0 +1,194 @@
+//! Tunnels and their gaps in words.
+
+use std::time::Duration;
+
+use hookmitt_event::{Plain, Timestamp};
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled};
+
+/// A tunnel as the API shows it: what is said of it here, and the rest.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Tunnel {
+    /// Its number.
+    pub(crate) id: i64,
+    /// What people call it.
+    pub(crate) label: String,
+    /// Its name at the relay.
+    pub(crate) tunnel: Option<String>,
+    /// The relay.
+    pub(crate) relay: Option<String>,
+    /// The other side, for people.
+    pub(crate) host: String,
+    /// Its public URL; `/<source>` follows.
+    pub(crate) public_url: Option<String>,
+    /// How it is.
+    pub(crate) state: String,
+    since: Timestamp,
+    why: Option<String>,
+    error: Option<Trouble>,
+    rtt_ms: Option<u64>,
+    waiting: Waiting,
+    to_acknowledge: u64,
+    refused: Refused,
+    unknown: u64,
+    gap: Option<Gap>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Trouble {
+    code: String,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Waiting {
+    letters: u64,
+    bytes: u64,
+    oldest_at: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct Refused {
+    count: u64,
+    last_at: Option<Timestamp>,
+}
+
+/// A time when a tunnel was not connected.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Gap {
+    from: Timestamp,
+    until: Option<Timestamp>,
+    why: String,
+    caught_up: u64,
+    lost: u64,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// `acme-dev  connected since 08:44, 38 ms  https://relay.acme.dev/acme-dev`.
+pub(crate) fn line(tunnel: &Tunnel, zone: &TimeZone) -> String {
+    let label = Styled(STRONG, Plain(&format!("{:<16}", tunnel.label)).to_string());
+    let url = tunnel.public_url.as_deref().unwrap_or(&tunnel.host);
+    format!("{label}  {}  {}", state(tunnel, zone), Plain(url))
+}
+
+/// Everything that is worth knowing of one tunnel.
+pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
+    let row =
+        |name: &str, value: String| format!("{}  {}", Styled(FAINT, format!("{name:<10}")), Plain(&value));
+    let mut lines = vec![line(tunnel, zone)];
+    lines.extend(tunnel.relay.iter().map(|relay| row("relay", relay.clone())));
+    lines.push(row("waiting", waiting(tunnel, zone)));
+    if tunnel.refused.count > 0 {
+        let last = tunnel.refused.last_at.map_or(String::new(), |at| format!(", last {}", moment(at, zone)));
+        lines.push(row("refused", format!("{} by the relay{last}", tunnel.refused.count)));
+    }
+    if tunnel.unknown > 0 {
+        lines.push(row("unknown", format!("{} for sources that there are none of", tunnel.unknown)));
+    }
+    if let Some(error) = &tunnel.error {
+        lines.push(row("error", format!("{} ({})", error.message, error.code)));
+        lines.extend(error.hint.iter().map(|hint| row("hint", hint.clone())));
+    }
+    lines.extend(tunnel.gap.iter().map(|gap| row("gap", sentence(gap, zone))));
+    lines
+}
+
+/// How it is, and since when.
+pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
+    let since = moment(tunnel.since, zone);
+    let why = tunnel.why.as_deref().map_or(String::new(), |why| format!(" ({})", reason(why)));
+    match tunnel.state.as_str() {
+        "connected" => {
+            let rtt = tunnel.rtt_ms.map_or(String::new(), |rtt| format!(", {rtt} ms"));
+            Styled(GOOD, format!("connected since {since}{rtt}")).to_string()
+        }
+        "refused" => Styled(BAD, format!("refused since {since}")).to_string(),
+        "off" => Styled(FAINT, "off".to_owned()).to_string(),
+        "connecting" => Styled(ODD, "connecting".to_owned()).to_string(),
+        other => Styled(ODD, format!("{} since {since}{why}", Plain(other))).to_string(),
+    }
+}
+
+/// `Offline 02:10–08:44: 37 caught up, 0 lost.`
+pub(crate) fn sentence(gap: &Gap, zone: &TimeZone) -> String {
+    let (from, what) = (moment(gap.from, zone), format!("{} caught up, {} lost", gap.caught_up, gap.lost));
+    match gap.until {
+        Some(until) if on_day(until, zone) == on_day(gap.from, zone) => {
+            format!("Offline {from}–{}: {what}.", clock(until, zone))
+        }
+        Some(until) => format!("Offline {from}–{}: {what}.", moment(until, zone)),
+        None => format!("Offline since {from}: {what} so far."),
+    }
+}
+
+fn waiting(tunnel: &Tunnel, zone: &TimeZone) -> String {
+    let Waiting { letters, bytes, oldest_at } = &tunnel.waiting;
+    let oldest = oldest_at.map_or(String::new(), |at| format!(", the oldest since {}", moment(at, zone)));
+    format!("{letters} at the relay ({bytes} bytes{oldest}), {} to acknowledge", tunnel.to_acknowledge)
+}
+
+fn reason(why: &str) -> String {
+    match why {
+        "asleep" => "the computer slept".to_owned(),
+        "network" => "network".to_owned(),
+        "relay" => "the relay".to_owned(),
+        "app_closed" => "no hookmitt runs".to_owned(),
+        "off" => "turned off".to_owned(),
+        other => Plain(other).to_string(),
+    }
+}
+
+/// The time of day; with the day where that isn't today.
+fn moment(at: Timestamp, zone: &TimeZone) -> String {
+    let now = Timestamp::now();
+    if on_day(at, zone) == on_day(now, zone) && now.since(at) < Duration::from_secs(86_400) {
+        return clock(at, zone);
+    }
+    shown(at, zone, "%Y-%m-%d %H:%M")
+}
+
+fn clock(at: Timestamp, zone: &TimeZone) -> String {
+    shown(at, zone, "%H:%M")
+}
+
+fn on_day(at: Timestamp, zone: &TimeZone) -> String {
+    shown(at, zone, "%Y-%m-%d")
+}
+
+fn shown(at: Timestamp, zone: &TimeZone, form: &str) -> String {
+    match jiff::Timestamp::from_microsecond(at.as_micros()) {
+        Ok(moment) => moment.to_zoned(zone.clone()).strftime(form).to_string(),
+        Err(_) => at.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gap(until: Value) -> Gap {
+        serde_json::from_value(serde_json::json!({
+            "id": 1, "tunnel_id": 1, "label": "acme", "from": "2026-01-31T02:10:00Z", "until": until, "why": "asleep",
+            "caught_up": 37, "lost": 0, "took_ms": 200, "first_seq": 1, "last_seq": 37,
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_gap_says_what_came_of_it() {
+        let zone = TimeZone::UTC;
+        let same_day = sentence(&gap("2026-01-31T08:44:10Z".into()), &zone);
+        assert_eq!(same_day, "Offline 2026-01-31 02:10–08:44: 37 caught up, 0 lost.");
+        let next_day = sentence(&gap("2026-02-01T08:44:10Z".into()), &zone);
+        assert_eq!(next_day, "Offline 2026-01-31 02:10–2026-02-01 08:44: 37 caught up, 0 lost.");
+        let open = sentence(&gap(Value::Null), &zone);
+        assert_eq!(open, "Offline since 2026-01-31 02:10: 37 caught up, 0 lost so far.");
+    }
+}

@@ -1,0 +1,230 @@
+//! `hookmitt tunnel`: tunnels added, shared, shown and removed.
+
+use hookmitt_event::{Plain, Timestamp};
+use http::Method;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Address, Client},
+    failure::{CliError, Exit},
+    terminal::{FAINT, Screen, Styled},
+    tunnel_view::{Tunnel, line, lines},
+    typed_in,
+};
+
+/// Where a relay's token is looked for before it is asked for.
+pub(crate) const TOKEN: &str = "HOOKMITT_RELAY_TOKEN";
+
+/// What is done with tunnels.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Verb {
+    /// Open a tunnel at a relay; reads the token from standard input, prints the public URL
+    Add {
+        /// The relay's URL
+        #[arg(value_name = "RELAY_URL")]
+        relay: String,
+        /// The name that is wanted there; an unguessable one without
+        #[arg(long, value_name = "N")]
+        name: Option<String>,
+        /// What to call it here; its name at the relay without
+        #[arg(long, value_name = "L")]
+        label: Option<String>,
+    },
+    /// Let a teammate's device take part; prints an invitation that works once. It is a secret
+    Invite {
+        /// The tunnel
+        name: String,
+    },
+    /// Take part in a teammate's tunnel; reads the invitation from standard input, prints the public URL
+    Join {
+        /// What to call it here; its name at the relay without
+        #[arg(long, value_name = "L")]
+        label: Option<String>,
+    },
+    /// List all tunnels
+    List,
+    /// Say how a tunnel is; all of them without a name
+    Status {
+        /// The tunnel
+        name: Option<String>,
+    },
+    /// Remove a tunnel with its keys; its events stay
+    Remove {
+        /// The tunnel
+        name: String,
+    },
+}
+
+#[derive(Deserialize, Serialize)]
+struct Invitation {
+    invite: String,
+    until: Timestamp,
+}
+
+/// Does it.
+pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    match verb {
+        Verb::Add { relay, name, label } => {
+            let order =
+                json!({ "relay": relay, "name": name, "label": label, "token": token(relay, screen)? });
+            added(&client.send(Method::POST, &all(), &order).await?, client, screen)?;
+        }
+        Verb::Join { label } => {
+            let invite = typed_in::line("the invitation", screen)?.ok_or_else(|| {
+                let hint = "pipe it in as `hookmitt tunnel invite` printed it";
+                CliError::bad_input_with("invite-empty", "there is no invitation on standard input", hint)
+            })?;
+            let order = json!({ "invite": invite, "label": label });
+            added(&client.send(Method::POST, &all(), &order).await?, client, screen)?;
+        }
+        Verb::Invite { name } => invite(&find(name, client).await?, client, screen).await?,
+        Verb::List => list(&client.all(&all()).await?, screen)?,
+        Verb::Status { name } => status(name.as_deref(), client, screen).await?,
+        Verb::Remove { name } => {
+            let tunnel = find(name, client).await?;
+            client.order(Method::DELETE, &one(&tunnel), None).await?;
+            let label = Plain(&tunnel.label);
+            screen
+                .note(Styled(FAINT, format!("the tunnel {label} is removed with its keys; its events stay")));
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn all() -> Address {
+    Address::new(["tunnels"])
+}
+
+fn one(tunnel: &Tunnel) -> Address {
+    Address::new(["tunnels", &tunnel.id.to_string()])
+}
+
+/// The tunnel that a text names: what it is called here, its name at the relay, or its number.
+async fn find(name: &str, client: &Client) -> Result<Tunnel, CliError> {
+    let tunnels: Vec<Tunnel> = client.all(&all()).await?;
+    let is_it = |tunnel: &&Tunnel| {
+        tunnel.label == name || tunnel.tunnel.as_deref() == Some(name) || tunnel.id.to_string() == name
+    };
+    let found: Vec<_> = tunnels.iter().filter(is_it).collect();
+    match found.as_slice() {
+        [tunnel] => Ok((*tunnel).clone()),
+        [] => {
+            let hint = "`hookmitt tunnel list` shows them";
+            Err(CliError::bad_input_with("unknown-tunnel", format!("no tunnel {name:?}"), hint))
+        }
+        many => {
+            let hint = format!(
+                "give one of the numbers {}",
+                many.iter().map(|tunnel| tunnel.id.to_string()).collect::<Vec<_>>().join(", ")
+            );
+            Err(CliError::bad_input_with("ambiguous-tunnel", format!("{name:?} are several tunnels"), hint))
+        }
+    }
+}
+
+/// A relay's token: that of the environment, else the first line of standard input.
+fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
+    let given =
+        std::env::var(TOKEN).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
+    let token = match given {
+        Some(token) => Some(token),
+        None => typed_in::line(&format!("the token of {}", Plain(relay)), screen)?,
+    };
+    token.ok_or_else(|| {
+        let hint = format!("pipe it in as `hookmitt relay token create` printed it, or set {TOKEN}");
+        CliError::bad_input_with("no-relay-token", "there is no token on standard input", hint)
+    })
+}
+
+fn added(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    if screen.json {
+        return screen.print_json(tunnel);
+    }
+    screen.print(Plain(tunnel.public_url.as_deref().unwrap_or_default()))?;
+    screen.note(Styled(FAINT, "providers post to that URL, with / and a source's name after it"));
+    if !client.is_attached() {
+        screen.note(Styled(FAINT, "what comes waits at the relay until a hookmitt runs: `hookmitt serve`"));
+    }
+    Ok(())
+}
+
+async fn invite(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    let address = Address::new(["tunnels", &tunnel.id.to_string(), "invite"]);
+    let invitation: Invitation = client.send(Method::POST, &address, &Value::Null).await?;
+    if screen.json {
+        return screen.print_json(&invitation);
+    }
+    screen.print(Plain(&invitation.invite))?;
+    let note = format!(
+        "it works once, until {}; whoever has it can read what comes through the tunnel",
+        invitation.until
+    );
+    screen.note(Styled(FAINT, note));
+    Ok(())
+}
+
+fn list(tunnels: &[Tunnel], screen: &Screen) -> Result<(), CliError> {
+    let zone = TimeZone::system();
+    for tunnel in tunnels {
+        if screen.json { screen.print_json(tunnel)? } else { screen.print(line(tunnel, &zone))? }
+    }
+    if tunnels.is_empty() && !screen.json {
+        screen.note(Styled(FAINT, "no tunnels yet: `hookmitt tunnel add RELAY_URL`"));
+    }
+    Ok(())
+}
+
+async fn status(name: Option<&str>, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    let zone = TimeZone::system();
+    let tunnels = match name {
+        Some(name) => vec![find(name, client).await?],
+        None => client.all(&all()).await?,
+    };
+    for tunnel in &tunnels {
+        if screen.json {
+            screen.print_json(tunnel)?
+        } else {
+            screen.print(lines(tunnel, &zone).join("\n"))?
+        }
+    }
+    Ok(())
+}
+
+/// The tunnel at a relay; opened, with a token of the environment or standard input, where there is none yet.
+pub(crate) async fn at_relay(relay: &str, client: &Client, screen: &Screen) -> Result<Tunnel, CliError> {
+    let wanted = whole(relay);
+    let tunnels: Vec<Tunnel> = client.all(&all()).await?;
+    let known =
+        tunnels.into_iter().find(|tunnel| tunnel.relay.as_deref().is_some_and(|url| whole(url) == wanted));
+    match known {
+        Some(tunnel) if tunnel.state == "off" => {
+            client.send(Method::PATCH, &one(&tunnel), &json!({ "enabled": true })).await
+        }
+        Some(tunnel) => Ok(tunnel),
+        None => {
+            let order = json!({ "relay": relay, "token": token(relay, screen)? });
+            client.send(Method::POST, &all(), &order).await
+        }
+    }
+}
+
+/// A relay's URL as it is kept.
+fn whole(relay: &str) -> String {
+    let whole = if relay.contains("://") { relay.to_owned() } else { format!("https://{relay}") };
+    url::Url::parse(&whole).map_or(whole, |url| url.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_relay_is_the_same_however_it_is_written() {
+        for written in ["relay.acme.dev", "https://relay.acme.dev", "https://RELAY.acme.dev:443/"] {
+            assert_eq!(whole(written), "https://relay.acme.dev/");
+        }
+        assert_ne!(whole("http://localhost:4410"), whole("http://localhost:4411"));
+    }
+}

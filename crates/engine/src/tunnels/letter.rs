@@ -1,0 +1,182 @@
+//! From a letter to what is judged and stored.
+
+use std::sync::Arc;
+
+use hookmitt_event::{Cause, EventId, HeaderLines, HttpVersion, Request, Timestamp, Via};
+use hookmitt_inbox::{InboxError, Route, SourceSettings};
+use hookmitt_tunnel::Letterhead;
+use hookmitt_wire::Letter;
+
+use crate::{
+    Engine, EngineError,
+    config::Known,
+    judged::{Incoming, Judged},
+    pipeline,
+    tunnels::UNASSIGNED,
+};
+
+/// A letter that no relay of ours writes.
+#[derive(Debug, thiserror::Error)]
+#[error("a letter from the relay makes no sense: {0}")]
+pub(super) struct Nonsense(&'static str);
+
+/// A letter, judged.
+pub(super) struct Opened {
+    pub(super) known: Arc<Known>,
+    pub(super) judged: Judged,
+    /// Its body is not what the relay received.
+    pub(super) differs: bool,
+}
+
+/// The longest text that is kept of an address or a method.
+const LONGEST: usize = 255;
+
+/// Checks what a letter says, for whoever holds the tunnel's public key can write one.
+pub(super) fn request(letter: &Letter) -> Result<(Request, Option<HeaderLines>), Nonsense> {
+    let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if letter.method.is_empty() || letter.method.len() > LONGEST || !letter.method.bytes().all(token) {
+        return Err(Nonsense("its method is none"));
+    }
+    let plain = |text: &str| text.bytes().all(|byte| byte > b' ' && byte != 0x7f);
+    let rooted = letter.path.is_empty() || letter.path.starts_with('/');
+    if !rooted || !plain(&letter.path) || letter.path.contains('?') {
+        return Err(Nonsense("its path is none"));
+    }
+    if !letter.query.as_deref().is_none_or(plain) || !plain(&letter.url) {
+        return Err(Nonsense("its URL is none"));
+    }
+    let lines = |block: &bytes::Bytes| {
+        HeaderLines::from_wire(block.clone()).map_err(|_| Nonsense("its header lines are none"))
+    };
+    let headers = lines(&letter.headers)?;
+    let forwarded = lines(&letter.forwarded)?;
+    let version = if letter.http10 { HttpVersion::Http10 } else { HttpVersion::Http11 };
+    let request = Request {
+        method: letter.method.clone(),
+        path: letter.path.clone(),
+        query: letter.query.clone(),
+        version,
+        headers,
+        body: letter.body.clone(),
+    };
+    Ok((request, (!forwarded.is_empty()).then_some(forwarded)))
+}
+
+impl Engine {
+    /// Judges a letter at the moment at which the relay received it, for the URL that was called there.
+    pub(super) async fn judge_letter(
+        &self,
+        head: &Letterhead,
+        letter: Letter,
+        request: (Request, Option<HeaderLines>),
+    ) -> Result<Opened, EngineError> {
+        let (request, forwarded) = request;
+        let (known, assigned) = self.addressee(&letter.slug).await?;
+        let browser = self.is_from_web_page(&request.headers);
+        let incoming = Incoming {
+            request,
+            url: Some(letter.url),
+            remote: Some(letter.remote.chars().take(LONGEST).collect()),
+            received_at: head.received_at,
+            via: Via::Tunnel,
+            browser,
+        };
+        let mut judged = pipeline::judge(Arc::clone(&known), incoming).await;
+        let arrival = &mut judged.arrival;
+        arrival.id = EventId::from_bytes(letter.id);
+        arrival.arrival_key = Some(head.arrival_key.clone());
+        arrival.forwarded = forwarded;
+        let differs = arrival.sha256 != letter.sha256;
+        if !assigned {
+            arrival.route = Route::Withheld("its source is gone");
+        }
+        if differs {
+            arrival.route = Route::Withheld("its body is not what the relay received");
+            arrival.causes.insert(0, cause(&letter.sha256));
+        }
+        Ok(Opened { known, judged, differs })
+    }
+
+    /// The source of that name, else the one for what belongs to none: a tunnel makes no other (Threat 3).
+    async fn addressee(&self, slug: &str) -> Result<(Arc<Known>, bool), EngineError> {
+        if let Some(known) = self.config().sources.get(slug) {
+            return Ok((Arc::clone(known), slug != UNASSIGNED));
+        }
+        let unassigned = UNASSIGNED.parse()?;
+        if let Ok(known) = self.known(&unassigned) {
+            return Ok((known, false));
+        }
+        let settings = SourceSettings::default();
+        match self.inbox.add_source(unassigned.clone(), settings, false, Timestamp::now()).await {
+            Ok(_) | Err(InboxError::SourceExists(_)) => self.reload().await?, // another process was quicker
+            Err(error) => return Err(error.into()),
+        }
+        Ok((self.known(&unassigned)?, false))
+    }
+}
+
+fn cause(sha256: &[u8; 32]) -> Cause {
+    Cause {
+        code: "relay_body_differs".to_owned(),
+        title: None,
+        message: format!(
+            "The relay received a body with the SHA-256 {}; this one has another.",
+            hex::encode(sha256)
+        ),
+        fix: "Don't trust this event; have it sent again, and look at the relay and what is between."
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn letter() -> Letter {
+        Letter {
+            id: [7; 16],
+            slug: "github".to_owned(),
+            method: "POST".to_owned(),
+            path: "/a//b%2Fc".to_owned(),
+            query: Some("x=1".to_owned()),
+            http10: false,
+            headers: Bytes::from_static(b"Host: relay.test\r\nX-A:  b\r\n"),
+            body: Bytes::from_static(b"{}"),
+            sha256: [0; 32],
+            url: "https://relay.test/t/github/a//b%2Fc?x=1".to_owned(),
+            remote: "203.0.113.9:5555".to_owned(),
+            forwarded: Bytes::from_static(b"X-Forwarded-For: 203.0.113.9\r\n"),
+        }
+    }
+
+    #[test]
+    fn a_letter_becomes_its_request_byte_for_byte() {
+        let (request, forwarded) = request(&letter()).unwrap();
+        assert_eq!(request.headers.as_wire()[..], b"Host: relay.test\r\nX-A:  b\r\n"[..]);
+        assert_eq!((request.path_and_query().as_str(), &request.body[..]), ("/a//b%2Fc?x=1", &b"{}"[..]));
+        assert_eq!(forwarded.unwrap().get("x-forwarded-for"), Some(&b"203.0.113.9"[..]));
+    }
+
+    #[test]
+    fn a_hostile_letter_is_no_request() {
+        type Spoil = fn(&mut Letter);
+        let spoiled: [(&str, Spoil); 8] = [
+            ("method", |letter| letter.method = "GET / HTTP/1.1\r\nX: ".to_owned()),
+            ("method", |letter| letter.method.clear()),
+            ("path", |letter| letter.path = "/a HTTP/1.1\r\nX: y".to_owned()),
+            ("path", |letter| letter.path = "@evil.example".to_owned()),
+            ("path", |letter| letter.path = "/a?b".to_owned()),
+            ("URL", |letter| letter.query = Some("a\r\nb".to_owned())),
+            ("URL", |letter| letter.url = "https://a b".to_owned()),
+            ("header", |letter| letter.headers = Bytes::from_static(b"no colon\r\n")),
+        ];
+        for (words, spoil) in spoiled {
+            let mut letter = letter();
+            spoil(&mut letter);
+            let error = request(&letter).unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

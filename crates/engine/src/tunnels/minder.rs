@@ -1,0 +1,112 @@
+//! Keeps in the inbox what has to outlive a process: until when a tunnel was connected, and its gaps.
+
+use std::{sync::Arc, time::Duration};
+
+use hookmitt_event::{GapWhy, Timestamp};
+use hookmitt_inbox::{KeptTunnel, Told};
+use tokio::{sync::mpsc, time};
+
+use super::{
+    GapView,
+    running::{Running, Step},
+};
+use crate::{Change, Engine, EngineError};
+
+/// How often it is noted that a tunnel is connected still.
+const NOTE_EVERY: Duration = Duration::from_secs(60);
+
+/// The least time between two announcements of one tunnel.
+const REST: Duration = Duration::from_millis(200);
+
+/// Minds one tunnel that runs here.
+pub(super) struct Minder<'a> {
+    engine: &'a Engine,
+    tunnel: i64,
+    running: Arc<Running>,
+    steps: mpsc::Receiver<Step>,
+}
+
+impl<'a> Minder<'a> {
+    /// Opens the gap of the time in which nothing ran here.
+    pub(super) async fn begin(
+        engine: &'a Engine,
+        kept: &KeptTunnel,
+        running: Arc<Running>,
+        steps: mpsc::Receiver<Step>,
+    ) -> Result<Self, EngineError> {
+        if let Some(until) = kept.connected_until {
+            engine.inbox.open_gap(kept.id, until, GapWhy::AppClosed).await?;
+        }
+        Ok(Self { engine, tunnel: kept.id, running, steps })
+    }
+
+    /// Takes the steps as they come, for ever.
+    pub(super) async fn mind(&mut self) {
+        let mut clock = time::interval(NOTE_EVERY);
+        loop {
+            tokio::select! {
+                step = self.steps.recv() => match step {
+                    Some(step) => self.take(step).await,
+                    None => return,
+                },
+                _ = clock.tick() => {
+                    if let Some(told) = self.running.told() {
+                        self.warn(self.note(None, told).await);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes what is left when the tunnel has ended.
+    pub(super) async fn finish(mut self) {
+        while let Ok(step) = self.steps.try_recv() {
+            self.take(step).await;
+        }
+        if let Some(told) = self.running.told() {
+            self.warn(self.note(None, told).await);
+        }
+    }
+
+    async fn take(&self, step: Step) {
+        self.warn(self.keep(step).await);
+        self.running.handled();
+    }
+
+    async fn keep(&self, step: Step) -> Result<(), EngineError> {
+        let inbox = &self.engine.inbox;
+        match step {
+            Step::Found { public_url, told } => self.note(Some(public_url), told).await,
+            Step::Told(told) | Step::Closed { told } => self.note(None, told).await,
+            Step::CaughtUp { since } => {
+                let took = Timestamp::now().since(since);
+                if let Some(gap) = inbox.close_gap(self.tunnel, since, took).await? {
+                    self.engine.live.announce(Change::Gap(Box::new(GapView::from(gap))));
+                }
+                Ok(())
+            }
+            Step::Lost { since, why } => Ok(inbox.open_gap(self.tunnel, since, why).await?),
+        }
+    }
+
+    /// Notes that it is connected now.
+    async fn note(&self, public_url: Option<String>, told: Told) -> Result<(), EngineError> {
+        let (now, last) = (Timestamp::now(), self.running.last_event_at());
+        Ok(self.engine.inbox.tunnel_connected(self.tunnel, now, public_url, told, last).await?)
+    }
+
+    fn warn(&self, done: Result<(), EngineError>) {
+        if let Err(error) = done {
+            tracing::warn!(tunnel = self.tunnel, %error, "the state of a tunnel can't be kept");
+        }
+    }
+}
+
+/// Tells whoever watches, as often as anybody can read, for ever.
+pub(super) async fn tell(engine: &Engine, tunnel: i64, running: &Running) {
+    loop {
+        running.changed.notified().await;
+        engine.live.announce(Change::Tunnel(tunnel));
+        time::sleep(REST).await;
+    }
+}

@@ -1,0 +1,95 @@
+//! What a relay is told of the sources, so that it can answer while nobody is connected.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hookmitt_event::{OnInvalid, Respond, Source};
+use hookmitt_verify::provider;
+use hookmitt_wire::{Hold, SourceOffer};
+
+use crate::{Config, tunnels::UNASSIGNED};
+
+/// Every source, by name. What belongs to none is taken in under a name that nobody can call.
+pub(super) fn offers(config: &Config) -> Arc<Vec<SourceOffer>> {
+    let sources = config.sources.values().map(|known| &known.source);
+    let mut offers: Vec<_> = sources.filter(|source| source.slug.as_str() != UNASSIGNED).map(offer).collect();
+    offers.sort_by(|one, other| one.slug.cmp(&other.slug));
+    Arc::new(offers)
+}
+
+fn offer(source: &Source) -> SourceOffer {
+    let answer = &source.answer;
+    let line = |name: &str, value: &[u8]| (name.to_owned(), Bytes::copy_from_slice(value));
+    SourceOffer {
+        slug: source.slug.to_string(),
+        provider: source.provider.clone(),
+        hold: hold(source),
+        status: answer.status,
+        headers: answer.headers.iter().map(|header| line(header.name, header.value)).collect(),
+        body: answer.body.clone(),
+        delay_ms: answer.delay_ms,
+    }
+}
+
+/// Who must hear what only the app can say: that a signature does not hold, or what the local server answers.
+fn hold(source: &Source) -> Hold {
+    let insists =
+        source.provider.as_deref().and_then(provider).is_some_and(|one| one.invalid_status.is_some());
+    let always = insists
+        || source.on_invalid == OnInvalid::Reject
+        || source.answer.respond == Some(Respond::App)
+        || source.answer.fail_next > 0;
+    if always { Hold::Always } else { Hold::Handshakes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Known;
+    use hookmitt_event::Answer;
+
+    fn source(slug: &str, change: impl FnOnce(&mut Source)) -> Arc<Known> {
+        let mut source = Source {
+            row: 1,
+            slug: slug.parse().unwrap(),
+            provider: None,
+            on_invalid: OnInvalid::Record,
+            on_duplicate: hookmitt_event::OnDuplicate::Skip,
+            public_url: None,
+            tolerance_s: None,
+            answer: Answer::default(),
+            generic: None,
+            params: std::collections::BTreeMap::new(),
+            confirm: false,
+            auto_created: false,
+        };
+        change(&mut source);
+        Arc::new(Known::new(source, Vec::new(), false))
+    }
+
+    fn held(change: impl FnOnce(&mut Source)) -> Hold {
+        hold(&source("a", change).source)
+    }
+
+    #[test]
+    fn senders_are_held_where_only_the_app_knows_the_answer() {
+        assert_eq!(held(|_| ()), Hold::Handshakes);
+        assert_eq!(held(|source| source.provider = Some("github".to_owned())), Hold::Handshakes);
+        assert_eq!(held(|source| source.provider = Some("discord".to_owned())), Hold::Always);
+        assert_eq!(held(|source| source.provider = Some("xero".to_owned())), Hold::Always);
+        assert_eq!(held(|source| source.on_invalid = OnInvalid::Reject), Hold::Always);
+        assert_eq!(held(|source| source.answer.respond = Some(Respond::App)), Hold::Always);
+        assert_eq!(held(|source| source.answer.respond = Some(Respond::Stored)), Hold::Handshakes);
+        assert_eq!(held(|source| source.answer.fail_next = 1), Hold::Always);
+    }
+
+    #[test]
+    fn every_source_is_offered_by_name_but_the_one_for_what_belongs_to_none() {
+        let mut config = Config::default();
+        for slug in ["b", UNASSIGNED, "a"] {
+            config.sources.insert(slug.to_owned(), source(slug, |_| ()));
+        }
+        let slugs: Vec<_> = offers(&config).iter().map(|offer| offer.slug.clone()).collect();
+        assert_eq!(slugs, ["a", "b"]);
+    }
+}

@@ -1,0 +1,163 @@
+//! Runs the tunnels that are wanted, in the process that delivers.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use hookmitt_event::{Explain as _, GapWhy, Timestamp, TunnelKind};
+use hookmitt_inbox::KeptTunnel;
+use hookmitt_tunnel::{Credentials, Network, Options, TunnelError, keep};
+use tokio::{task::JoinHandle, time};
+
+use super::{
+    mail::Mail,
+    minder::{Minder, tell},
+    running::{self, Running},
+    view::Trouble,
+};
+use crate::{Engine, EngineError};
+
+/// How long the relay is given to hear that a device leaves, and a tunnel to end.
+const PARTING: Duration = Duration::from_secs(3);
+
+/// How long to wait before keys are asked for again that could not be read.
+const KEYS_AGAIN: Duration = Duration::from_secs(30);
+
+/// Each tunnel that runs, with its task.
+type Tasks = HashMap<i64, (Arc<Running>, JoinHandle<()>)>;
+
+impl Engine {
+    /// Runs the tunnels from when this process is the one that delivers, until the stop.
+    pub(crate) fn run_tunnels(self: &Arc<Self>) {
+        let (engine, stop) = (Arc::clone(self), self.stop.clone());
+        self.tasks.spawn(async move {
+            let mut owner = engine.owns_delivery();
+            let became = stop.run_until_cancelled(owner.wait_for(|owner| *owner)).await;
+            let is_owner = matches!(became, Some(Ok(_)));
+            drop(became);
+            let mut tasks = Tasks::new();
+            while is_owner && !stop.is_cancelled() {
+                if let Err(error) = engine.reconcile(&mut tasks).await {
+                    tracing::warn!(%error, "the tunnels can't be looked at");
+                }
+                let _stopped = stop.run_until_cancelled(engine.tunnels.reloaded.notified()).await;
+            }
+        });
+    }
+
+    /// Starts what is wanted and doesn't run; ends what runs and isn't wanted.
+    async fn reconcile(self: &Arc<Self>, tasks: &mut Tasks) -> Result<(), EngineError> {
+        let kept = self.inbox.tunnels().await?;
+        let running: Vec<_> = tasks.keys().copied().collect();
+        for id in running {
+            let wanted = kept.iter().find(|tunnel| tunnel.id == id);
+            if wanted.is_some_and(|tunnel| tunnel.enabled) {
+                continue;
+            }
+            if let Some((running, task)) = tasks.remove(&id) {
+                self.part(id, &running, task, wanted.is_none()).await;
+            }
+        }
+        for tunnel in kept {
+            if tunnel.enabled && tunnel.kind == TunnelKind::Relay && !tasks.contains_key(&tunnel.id) {
+                tasks.insert(tunnel.id, self.start(tunnel));
+            }
+        }
+        Ok(())
+    }
+
+    fn start(self: &Arc<Self>, kept: KeptTunnel) -> (Arc<Running>, JoinHandle<()>) {
+        let (running, steps) = Running::new(self.stop.child_token(), Timestamp::now());
+        let running = Arc::new(running);
+        self.tunnels.runs(kept.id, Arc::clone(&running));
+        let (engine, own) = (Arc::clone(self), Arc::clone(&running));
+        let task = self.tasks.spawn(async move {
+            let minder = Minder::begin(&engine, &kept, Arc::clone(&own), steps).await;
+            match minder {
+                Ok(minder) => engine.keep(&kept, &own, minder).await,
+                Err(error) => own.stuck(trouble(&error), Timestamp::now()),
+            }
+        });
+        (running, task)
+    }
+
+    /// Keeps a tunnel until it is told to stop.
+    async fn keep(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>, mut minder: Minder<'_>) {
+        let talking = async {
+            let reading = self.credentials_in_time(kept, running);
+            let Some(credentials) = running.stop.run_until_cancelled(reading).await else { return };
+            match options(running) {
+                Ok(options) => {
+                    let mail = Arc::new(Mail::new(self, kept.id, Arc::clone(running)));
+                    keep(credentials, mail, running.stop.clone(), options).await;
+                }
+                Err(error) => {
+                    running.stuck(trouble(&error.into()), Timestamp::now());
+                    running.stop.cancelled().await;
+                }
+            }
+        };
+        tokio::select! {
+            () = talking => {}
+            () = minder.mind() => {}
+            () = tell(self, kept.id, running) => {}
+        }
+        minder.finish().await;
+    }
+
+    /// The keys of a tunnel, as soon as they can be read.
+    async fn credentials_in_time(&self, kept: &KeptTunnel, running: &Running) -> Credentials {
+        loop {
+            match self.credentials(kept).await {
+                Ok(credentials) => return credentials,
+                Err(error) => running.stuck(trouble(&error), Timestamp::now()),
+            }
+            time::sleep(KEYS_AGAIN).await;
+        }
+    }
+
+    /// Ends a tunnel; the relay is told where this device doesn't come back.
+    async fn part(&self, id: i64, running: &Running, task: JoinHandle<()>, for_ever: bool) {
+        if for_ever {
+            match time::timeout(PARTING, running.line.leave()).await {
+                Ok(Ok(())) => {}
+                _ => tracing::warn!(
+                    tunnel = id,
+                    "the relay could not be told; it forgets this device in 30 days"
+                ),
+            }
+        }
+        running.stop.cancel();
+        if time::timeout(PARTING, task).await.is_err() {
+            tracing::warn!(tunnel = id, "a tunnel takes long to end");
+        }
+        self.tunnels.ended(id);
+        if !for_ever {
+            self.note_off(id).await;
+        }
+    }
+
+    /// A tunnel that was connected until it was turned off has a gap from then on.
+    async fn note_off(&self, id: i64) {
+        let noted = async {
+            let kept = self.inbox.tunnel(id).await?;
+            match kept.connected_until {
+                Some(until) => self.inbox.open_gap(id, until, GapWhy::Off).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = noted.await {
+            tracing::warn!(tunnel = id, %error, "the end of a tunnel can't be kept");
+        }
+    }
+}
+
+fn options(running: &Running) -> Result<Options, TunnelError> {
+    let network = Network::from_env()?;
+    Ok(Options { network, line: running.line.clone(), ..Options::default() })
+}
+
+fn trouble(error: &EngineError) -> Trouble {
+    if let EngineError::Tunnel(error) = error {
+        return running::trouble(error);
+    }
+    Trouble::new(error.code(), error.to_string(), &error.hint().unwrap_or_default())
+}

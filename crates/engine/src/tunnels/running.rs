@@ -1,0 +1,321 @@
+//! What a process knows of a tunnel that it runs: its state, told at once, and the steps that the inbox has to learn of.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hookmitt_event::{Explain as _, GapWhy, Timestamp};
+use hookmitt_inbox::Told;
+use hookmitt_tunnel::{Line, State, TunnelError, Why};
+use hookmitt_wire::Depth;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::view::{Seen, Trouble, TunnelState, Waiting};
+
+/// How many steps may wait. A step is a connection gained or lost, and those take longer than a commit.
+const STEPS: usize = 64;
+
+/// Something that outlives the process.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// The relay is there and tells this.
+    Found { public_url: String, told: Told },
+    /// The relay tells something else than before.
+    Told(Told),
+    /// Everything is here that waited when the connection was made.
+    CaughtUp { since: Timestamp },
+    /// The connection is gone.
+    Lost { since: Timestamp, why: GapWhy },
+    /// It was connected until we closed it.
+    Closed { told: Told },
+}
+
+/// A tunnel that runs here.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) line: Line,
+    pub(super) stop: CancellationToken,
+    /// Something is otherwise than it was.
+    pub(super) changed: Notify,
+    now: Mutex<Now>,
+    steps: mpsc::Sender<Step>,
+    /// How many steps were sent, and how many of them are in the inbox.
+    sent: watch::Sender<u64>,
+    handled: watch::Sender<u64>,
+}
+
+#[derive(Debug)]
+struct Now {
+    seen: Seen,
+    depth: Option<Depth>,
+    caught_up: bool,
+    last_event_at: Option<Timestamp>,
+    /// Why letters can't be stored at the moment.
+    failing: Option<Trouble>,
+    /// What a person should know, and no success makes good.
+    fault: Option<Trouble>,
+}
+
+impl Running {
+    pub(super) fn new(stop: CancellationToken, now: Timestamp) -> (Self, mpsc::Receiver<Step>) {
+        let (steps, waiting) = mpsc::channel(STEPS);
+        let seen = Seen::new(TunnelState::Connecting, now);
+        let now =
+            Now { seen, depth: None, caught_up: false, last_event_at: None, failing: None, fault: None };
+        let running = Self {
+            line: Line::new(),
+            stop,
+            changed: Notify::new(),
+            now: Mutex::new(now),
+            steps,
+            sent: watch::Sender::new(0),
+            handled: watch::Sender::new(0),
+        };
+        (running, waiting)
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How it is, with the gravest thing that is wrong.
+    pub(super) fn seen(&self) -> Seen {
+        let now = self.now();
+        let mut seen = now.seen.clone();
+        seen.error = seen.error.or_else(|| now.failing.clone()).or_else(|| now.fault.clone());
+        seen
+    }
+
+    pub(super) fn last_event_at(&self) -> Option<Timestamp> {
+        self.now().last_event_at
+    }
+
+    /// What the relay told last, where it is connected now.
+    pub(super) fn told(&self) -> Option<Told> {
+        let now = self.now();
+        now.depth.as_ref().filter(|_| now.seen.state == TunnelState::Connected).map(told)
+    }
+
+    /// An event is in the inbox.
+    pub(super) fn stored(&self, received_at: Timestamp) {
+        let mut now = self.now();
+        now.last_event_at = now.last_event_at.max(Some(received_at));
+    }
+
+    /// Something that a person should know.
+    pub(super) fn fault(&self, trouble: Trouble) {
+        self.now().fault = Some(trouble);
+        self.changed.notify_one();
+    }
+
+    /// It can't go on here.
+    pub(super) fn stuck(&self, trouble: Trouble, now: Timestamp) {
+        self.now().seen = Seen { error: Some(trouble), ..Seen::new(TunnelState::Refused, now) };
+        self.changed.notify_one();
+    }
+
+    /// Letters can't be stored.
+    pub(super) fn fails(&self, trouble: Trouble) {
+        self.now().failing = Some(trouble);
+        self.changed.notify_one();
+    }
+
+    /// They can again.
+    pub(super) fn mends(&self) {
+        if self.now().failing.take().is_some() {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Returns once the inbox knows of every step until now.
+    pub(super) async fn gap_is_known(&self) {
+        let sent = *self.sent.borrow();
+        let mut handled = self.handled.subscribe();
+        // The minder is there as long as letters come.
+        let _gone = handled.wait_for(|handled| *handled >= sent).await;
+    }
+
+    /// A step is in the inbox.
+    pub(super) fn handled(&self) {
+        self.handled.send_modify(|count| *count += 1);
+        self.changed.notify_one();
+    }
+
+    /// Takes a state as it comes, and says what of it has to be kept.
+    pub(super) fn becomes(&self, state: State, at: Timestamp) {
+        let mut now = self.now();
+        for step in now.becomes(state, at) {
+            match self.steps.try_send(step) {
+                Ok(()) => self.sent.send_modify(|count| *count += 1),
+                Err(error) => tracing::warn!(%error, "a change of a tunnel's state is not kept"),
+            }
+        }
+        drop(now);
+        self.changed.notify_one();
+    }
+}
+
+impl Now {
+    fn becomes(&mut self, state: State, at: Timestamp) -> Vec<Step> {
+        let was_connected = self.seen.state == TunnelState::Connected;
+        match state {
+            State::Connected { since, public_url, rtt, depth, unacked, caught_up } => {
+                let seen = Seen::new(TunnelState::Connected, since);
+                let rtt_ms = rtt.map(|rtt| u64::try_from(rtt.as_millis()).unwrap_or(u64::MAX));
+                self.seen = Seen { rtt_ms, waiting: waiting(&depth), to_acknowledge: unacked, ..seen };
+                let before = self.depth.replace(depth).filter(|_| was_connected);
+                let mut steps = match before {
+                    None => vec![Step::Found { public_url, told: told(&depth) }],
+                    Some(before) if told(&before) != told(&depth) => vec![Step::Told(told(&depth))],
+                    Some(_) => Vec::new(),
+                };
+                if caught_up && !(was_connected && self.caught_up) {
+                    steps.push(Step::CaughtUp { since });
+                }
+                self.caught_up = caught_up;
+                steps
+            }
+            State::Connecting { last_error, .. } => {
+                let error = last_error.as_ref().map(trouble).or(self.seen.error.take());
+                let since = if was_connected { at } else { self.seen.since };
+                let why = self.seen.why;
+                self.seen = Seen { error, why, ..self.unconnected(TunnelState::Connecting, since) };
+                lost(was_connected, since, GapWhy::Relay)
+            }
+            State::Offline { since, why, error, .. } => {
+                let error = error.as_ref().map(trouble);
+                let reason = reason(why);
+                self.seen =
+                    Seen { error, why: Some(reason), ..self.unconnected(TunnelState::Offline, since) };
+                match (why, &self.depth) {
+                    // A gap begins where the next start finds one.
+                    (Why::AppClosed, Some(depth)) if was_connected => {
+                        vec![Step::Closed { told: told(depth) }]
+                    }
+                    (Why::AppClosed, _) => Vec::new(),
+                    _ => lost(was_connected, since, reason),
+                }
+            }
+            State::Refused { error } => {
+                let error = Some(trouble(&error));
+                let since = if self.seen.state == TunnelState::Refused { self.seen.since } else { at };
+                self.seen = Seen { error, ..self.unconnected(TunnelState::Refused, since) };
+                lost(was_connected, since, GapWhy::Relay)
+            }
+        }
+    }
+
+    /// What waited when the relay was heard last waits still.
+    fn unconnected(&self, state: TunnelState, since: Timestamp) -> Seen {
+        Seen { waiting: self.seen.waiting, ..Seen::new(state, since) }
+    }
+}
+
+fn lost(was_connected: bool, since: Timestamp, why: GapWhy) -> Vec<Step> {
+    if was_connected { vec![Step::Lost { since, why }] } else { Vec::new() }
+}
+
+fn reason(why: Why) -> GapWhy {
+    match why {
+        Why::Asleep => GapWhy::Asleep,
+        Why::Network => GapWhy::Network,
+        Why::Relay => GapWhy::Relay,
+        Why::AppClosed => GapWhy::AppClosed,
+    }
+}
+
+/// An error as it is shown.
+pub(super) fn trouble(error: &TunnelError) -> Trouble {
+    Trouble::new(error.any_code(), error.to_string(), &error.hint().unwrap_or_default())
+}
+
+fn waiting(depth: &Depth) -> Waiting {
+    let oldest_at = depth.oldest.map(Timestamp::from_micros);
+    Waiting { letters: depth.letters, bytes: depth.bytes, oldest_at }
+}
+
+fn told(depth: &Depth) -> Told {
+    let refused_at = depth.refused_at.map(Timestamp::from_micros);
+    Told { refused: depth.refused, refused_at, unknown: depth.unknown }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const AT: Timestamp = Timestamp::from_seconds(1_000);
+
+    fn connected(since: Timestamp, refused: u64, caught_up: bool) -> State {
+        State::Connected {
+            since,
+            public_url: "https://relay.test/t".to_owned(),
+            rtt: Some(Duration::from_millis(38)),
+            depth: Depth { refused, letters: 3, ..Depth::default() },
+            unacked: 2,
+            caught_up,
+        }
+    }
+
+    fn steps(running: &Running, waiting: &mut mpsc::Receiver<Step>, state: State) -> Vec<Step> {
+        running.becomes(state, AT);
+        std::iter::from_fn(|| waiting.try_recv().ok()).collect()
+    }
+
+    #[test]
+    fn a_night_away_becomes_three_steps() {
+        let (running, mut waiting) = Running::new(CancellationToken::new(), AT);
+        let told = |refused| Told { refused, ..Told::default() };
+        let public_url = "https://relay.test/t".to_owned();
+        let first = steps(&running, &mut waiting, connected(AT, 1, true));
+        let found = Step::Found { public_url: public_url.clone(), told: told(1) };
+        assert_eq!(first, [found, Step::CaughtUp { since: AT }]);
+        assert_eq!(steps(&running, &mut waiting, connected(AT, 1, true)), [], "a heartbeat is no news");
+        assert_eq!(steps(&running, &mut waiting, connected(AT, 2, true)), [Step::Told(told(2))]);
+        let seen = running.seen();
+        assert_eq!((seen.rtt_ms, seen.waiting.letters, seen.to_acknowledge), (Some(38), 3, 2));
+
+        let slept = Timestamp::from_seconds(2_000);
+        let offline = State::Offline { since: slept, why: Why::Asleep, error: None, next_try: None };
+        let lost = Step::Lost { since: slept, why: GapWhy::Asleep };
+        assert_eq!(steps(&running, &mut waiting, offline.clone()), [lost]);
+        assert_eq!(steps(&running, &mut waiting, offline), [], "it is lost once");
+        let calling = State::Connecting { attempt: 2, last_error: None };
+        assert_eq!(steps(&running, &mut waiting, calling), []);
+        assert_eq!((running.seen().since, running.seen().why), (slept, Some(GapWhy::Asleep)));
+
+        let back = Timestamp::from_seconds(9_000);
+        let found = Step::Found { public_url, told: told(4) };
+        assert_eq!(steps(&running, &mut waiting, connected(back, 4, false)), [found]);
+        let caught_up = steps(&running, &mut waiting, connected(back, 4, true));
+        assert_eq!(caught_up, [Step::CaughtUp { since: back }]);
+    }
+
+    #[test]
+    fn our_own_end_is_no_loss_and_a_refusal_is_one() {
+        let (running, mut waiting) = Running::new(CancellationToken::new(), AT);
+        steps(&running, &mut waiting, connected(AT, 0, true));
+        let ended = State::Offline { since: AT, why: Why::AppClosed, error: None, next_try: None };
+        assert_eq!(steps(&running, &mut waiting, ended), [Step::Closed { told: Told::default() }]);
+
+        steps(&running, &mut waiting, connected(AT, 0, true));
+        let refused = State::Refused { error: TunnelError::NotConnected };
+        assert_eq!(steps(&running, &mut waiting, refused), [Step::Lost { since: AT, why: GapWhy::Relay }]);
+        assert_eq!(running.seen().state, TunnelState::Refused);
+        assert!(running.seen().error.is_some());
+    }
+
+    #[test]
+    fn what_is_wrong_is_shown_until_it_is_mended() {
+        let (running, _waiting) = Running::new(CancellationToken::new(), AT);
+        running.fails(Trouble::new("disk-full", "no room", ""));
+        running.fault(Trouble::new("relay-body-differs", "bytes", ""));
+        assert_eq!(running.seen().error.unwrap().code, "disk-full");
+        running.mends();
+        assert_eq!(
+            running.seen().error.unwrap().code,
+            "relay-body-differs",
+            "a success doesn't undo this one"
+        );
+    }
+}
