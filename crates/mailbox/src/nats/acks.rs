@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{DeviceKey, MailboxError};
 
-/// How old what is written of a device's presence may be: it counts for expiry in days, and costs a commit each time.
-const PRESENCE: i64 = 60 * 1_000_000;
+/// How old what is written of a device's presence may be: it counts for expiry in days, and each time costs a commit.
+const PRESENCE: i64 = 10 * 60 * 1_000_000;
 
 /// A device has everything up to `through`.
 pub(super) async fn ack(

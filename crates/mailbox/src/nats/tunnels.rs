@@ -86,12 +86,15 @@ async fn learn(store: &Store, name: &str) -> Result<Option<Versioned<TunnelRecor
     Ok(record)
 }
 
-/// Replaces the sources.
+/// Replaces the sources. An app says them whenever it connects: mostly they are as they were.
 pub(super) async fn set_sources(
     store: &Store,
     name: &str,
     sources: Vec<SourceOffer>,
 ) -> Result<(), MailboxError> {
+    if read(store, name).await?.record.sources == sources {
+        return Ok(());
+    }
     change(store, name, |record| {
         record.sources.clone_from(&sources);
         Ok(())

@@ -1,8 +1,11 @@
 //! Places for stores: one for each test, on servers that all tests of this process share.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicU32, Ordering},
+use std::{
+    sync::{
+        OnceLock,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
 use async_nats::jetstream::{self, stream::Stream};
@@ -110,6 +113,30 @@ impl Maker for Place {
 
     async fn open(&self) -> NatsMailbox {
         self.try_open().await.unwrap()
+    }
+}
+
+impl Drop for Place {
+    /// Deletes the streams: the servers keep each of them alive as long as it is there.
+    fn drop(&mut self) {
+        let (url, prefix) = (self.url.clone(), self.prefix.clone());
+        let deleted = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(tokio::time::timeout(Duration::from_secs(10), delete(&url, &prefix)))
+        });
+        drop(deleted.join());
+    }
+}
+
+async fn delete(url: &str, prefix: &str) {
+    let servers: Vec<_> = url.trim_start_matches("nats://").split(',').collect();
+    let Ok(client) = async_nats::connect(servers).await else { return };
+    let js = jetstream::new(client);
+    for stream in ["box_0", "box_1"].map(|name| format!("{prefix}_{name}")) {
+        drop(js.delete_stream(stream).await);
+    }
+    for bucket in ["tunnels", "cursors"] {
+        drop(js.delete_stream(format!("KV_{prefix}_{bucket}")).await);
     }
 }
 
