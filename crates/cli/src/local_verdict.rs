@@ -74,7 +74,7 @@ pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictRepo
         inquiry.published = Some(&asked);
         judgement = judge(&inquiry);
     }
-    if judgement.verdict == Verdict::Invalid {
+    if matches!(judgement.verdict, Verdict::Invalid | Verdict::Unsigned) {
         judgement.causes = explain(&inquiry, &Context::default()).kept_causes();
     }
     Ok(VerdictReport {

@@ -80,6 +80,17 @@ pub struct Param {
     /// Whether nothing can be judged without it.
     #[serde(default)]
     pub required: bool,
+    /// How many capital letters and digits it always has, where that is known.
+    #[serde(default)]
+    pub(crate) length: Option<usize>,
+}
+
+impl Param {
+    /// Whether a text can't be one.
+    pub(crate) fn is_misshapen(&self, text: &str) -> bool {
+        let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+        self.length.is_some_and(|length| text.len() != length || !text.bytes().all(fits))
+    }
 }
 
 /// How a provider tries again.

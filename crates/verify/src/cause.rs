@@ -3,7 +3,7 @@
 use hookmitt_event::{Cause, Explain as _, Plain};
 
 use crate::{
-    VerifyError,
+    Param, VerifyError,
     place::Place,
     scheme::{Algorithm, Scheme, TimeUnit},
 };
@@ -171,6 +171,22 @@ fn span(seconds: i64) -> String {
         7200..172_800 => format!("{} h", seconds / 3600),
         _ => format!("{} days", seconds / 86_400),
     }
+}
+
+/// The same where a setting is signed too, which the sender knows and no request says.
+pub(crate) fn no_match_with(sender: &str, signs: &str, param: &Param) -> Cause {
+    let Param { label, hint, .. } = param;
+    cause(
+        "no_match",
+        format!(
+            "{sender}'s signature doesn't fit this request and the configured {label}, and no known slip on the way \
+             explains it."
+        ),
+        format!(
+            "Compare the {label} with {sender}'s first ({hint}): it is signed too. If it is right, {signs} changed on \
+             the way, or someone else sent this."
+        ),
+    )
 }
 
 pub(crate) fn no_match(sender: &str, signs: &str, secrets: usize) -> Cause {

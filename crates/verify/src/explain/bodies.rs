@@ -200,6 +200,10 @@ pub(crate) fn object_text(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
     })
 }
 
+/// Where bodies lose their end.
+const SIZE_LIMIT: &str =
+    "Look for a size limit (proxy, body parser, log, database column) or a stream that was read before.";
+
 /// A body whose end is missing. Nothing can prove it: the rest is gone.
 pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
@@ -213,10 +217,7 @@ pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
     let said = |evidence: String, title: String| {
         Finding::likely("body_truncated", evidence)
             .titled(title)
-            .saying(
-                format!("Only the beginning of what {sender} signed arrived: {size} bytes."),
-                "Look for a size limit (proxy, body parser, log, database column) or a stream that was read before.",
-            )
+            .saying(format!("Only the beginning of what {sender} signed arrived: {size} bytes."), SIZE_LIMIT)
             .sentence("the body was cut off on its way here")
             .detail("The rest can't be rebuilt, so nothing proves it; what arrived says so itself.")
     };
@@ -230,6 +231,23 @@ pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
         }
         _ => None,
     }
+}
+
+/// The same where the whole body came in another time.
+pub(crate) fn cut_short(trial: &Trial<'_>, body: &[u8], whole: &[u8]) -> Finding {
+    let (size, sender) = (body.len(), trial.sender);
+    Finding::proven(
+        "body_truncated",
+        "The whole body came in with another event, and with it this one verifies",
+    )
+    .titled(format!("Body cut at {}", thousands(size)))
+    .saying(
+        format!("Only the beginning of what {sender} signed arrived: {size} of {} bytes.", whole.len()),
+        SIZE_LIMIT,
+    )
+    .sentence("the body was cut off on its way here")
+    .fitting("With the whole body")
+    .body(whole.to_vec())
 }
 
 /// A body whose announced compression isn't there any more, or is there unannounced.

@@ -11,7 +11,7 @@ use crate::{
     view::View,
 };
 
-use super::{finding::Finding, shape, trial::Trial};
+use super::{bodies, finding::Finding, shape, trial::Trial};
 
 /// More requests of the neighbourhood are not looked at.
 const MOST_REQUESTS: usize = 40;
@@ -53,6 +53,9 @@ pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
         }
         let fits = (request.body[..] != *own.body && trial.fits(signed.scheme, theirs))
             || (same && trial.fits(signed.scheme, of_theirs));
+        if fits && is_beginning(own.body, &request.body) {
+            return Some(bodies::cut_short(trial, own.body, &request.body));
+        }
         if fits {
             let sender = trial.sender;
             return Some(
@@ -69,6 +72,10 @@ pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
         }
     }
     None
+}
+
+fn is_beginning(body: &[u8], of: &[u8]) -> bool {
+    !body.is_empty() && body.len() < of.len() && of.starts_with(body)
 }
 
 fn same_values(left: &[u8], right: &[u8]) -> bool {

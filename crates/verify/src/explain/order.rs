@@ -101,6 +101,7 @@ fn likely(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
         return vec![finding];
     }
     let mut found: Vec<_> = elsewhere::recognised(trial).into_iter().collect();
+    found.extend(settings::misshapen(trial, signed));
     found.extend(bodies::object_text(trial, signed));
     found.extend(bodies::cut_off(trial, signed));
     found.extend(bodies::not_decoded(trial, signed));
@@ -119,7 +120,10 @@ fn no_match(trial: &Trial<'_>, signed: &Signed<'_>) -> Finding {
     };
     let own = trial.secrets(scheme).count();
     let others = trial.context.secrets.iter().filter(|secret| secret.suits(scheme)).count();
-    let cause = cause::no_match(trial.sender, signs, own);
+    let cause = match settings::signed_param(trial, signed) {
+        Some((param, _)) => cause::no_match_with(trial.sender, signs, param),
+        None => cause::no_match(trial.sender, signs, own),
+    };
     let known = own + others;
     let secrets = if known == 1 { "secret".to_owned() } else { format!("{known} secrets") };
     let evidence = format!("None of the known {secrets} fits this request, nor any other form of it");

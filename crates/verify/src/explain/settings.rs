@@ -1,6 +1,7 @@
 //! Settings of the source, and parts of the signed content, that were taken otherwise by the sender.
 
 use crate::{
+    Param,
     place::Place,
     scheme::{Scheme, Special},
     signature::Signed,
@@ -65,6 +66,36 @@ fn simulator(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
         }
     }
     None
+}
+
+/// The first setting that is signed too and that no request says, with what is configured.
+pub(crate) fn signed_param<'v>(trial: &Trial<'_>, signed: &Signed<'v>) -> Option<(&'static Param, &'v str)> {
+    let provider = trial.inquiry.provider?;
+    signed.scheme.content.places().find_map(|place| {
+        let Place::Param(name) = place else { return None };
+        let param = provider.params.iter().find(|param| param.name == *name)?;
+        Some((param, signed.parts.view.param(name)?))
+    })
+}
+
+/// A setting that can't be one: something else was copied.
+pub(crate) fn misshapen(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let (param, given) = signed_param(trial, signed)?;
+    let length = param.length.filter(|_| param.is_misshapen(given))?;
+    let (sender, label) = (trial.sender, &param.label);
+    let evidence = format!(
+        "It has {} characters; a {label} is {length} capital letters and digits",
+        given.chars().count()
+    );
+    Some(
+        Finding::likely("wrong_configuration", evidence)
+            .titled(format!("{label} is wrong"))
+            .saying(
+                format!("The configured {label} is signed too, and it can't be one of {sender}'s."),
+                format!("Copy the {label} again: it is {}.", param.hint),
+            )
+            .sentence(format!("the configured {label} can’t be one of {sender}’s")),
+    )
 }
 
 fn checksum_in_hex(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
