@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 /// Well below a lease (60 s), and a sweep (30 s): what takes longer was not begun by whom it should have been.
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(25);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_second_process_stores_and_the_first_delivers() {

@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::{Desk, Process, desk::binary, eventually, exchange, parse_reply, request};
+use crate::{Desk, Process, desk::binary, eventually, exchange, parse_reply, request, within};
 
 /// How long a window may take to end before it is ended.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -97,7 +97,8 @@ impl WebDriver {
     }
 
     async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
-        ask(self.driver, method, &format!("/session/{}{path}", self.session), body).await
+        let path = format!("/session/{}{path}", self.session);
+        within(&format!("the driver answers to {path}"), ask(self.driver, method, &path, body)).await
     }
 }
 

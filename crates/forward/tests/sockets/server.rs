@@ -68,7 +68,7 @@ pub(crate) fn read_request(stream: &mut TcpStream, body: usize) -> Vec<u8> {
 /// Sends `envelope` to a path beneath the server's address.
 pub(crate) async fn send_to(address: SocketAddr, path: &str, envelope: &Envelope<'_>) -> Outcome {
     let target = TargetUrl::parse(&format!("http://{address}{path}")).expect("an address is a target");
-    send(&target, envelope, Duration::from_secs(20), &Tls::new()).await
+    send(&target, envelope, Duration::from_secs(60), &Tls::new()).await
 }
 
 /// What comes of a plain POST that is answered with these bytes, after which the server closes.

@@ -18,7 +18,7 @@ const KEY: &[u8] = include_bytes!("localhost.key.der");
 async fn sent(port: u16, tls: &Tls) -> Outcome {
     let target = TargetUrl::parse(&format!("https://127.0.0.1:{port}/")).expect("an address is a target");
     let stored = request("POST", "/x", b"A: 1\r\n", "body");
-    send(&target, &bare(&stored), Duration::from_secs(10), tls).await
+    send(&target, &bare(&stored), Duration::from_secs(60), tls).await
 }
 
 fn answer_in_tls(tcp: std::net::TcpStream) -> Vec<u8> {
