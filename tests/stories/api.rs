@@ -168,8 +168,8 @@ async fn every_error_is_a_problem_with_a_code() {
         );
         let problem = reply.json();
         assert_eq!((reply.status, &problem["code"]), (status, &json!(code)), "{method} {path}: {problem}");
-        assert_eq!(fields(&problem), ["type", "title", "status", "code", "detail", "hint"].into());
-        assert_eq!(problem["status"], status);
+        assert_eq!(fields(&problem), ["type", "title", "status", "code", "setting", "detail", "hint"].into());
+        assert_eq!((&problem["status"], &problem["setting"]), (&json!(status), &Value::Null));
         assert!(!problem["detail"].as_str().unwrap().is_empty() && problem["hint"].is_string(), "{problem}");
     }
 }
