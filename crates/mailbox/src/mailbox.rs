@@ -1,6 +1,6 @@
 //! The contract that every make of store keeps.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
@@ -66,7 +66,7 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         now: i64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// A tunnel by its name. Called for each request, so answered from memory (at most 1 s old where relays share a store).
-    fn tunnel(&self, name: &str) -> impl Future<Output = Result<Option<Tunnel>, MailboxError>> + Send;
+    fn tunnel(&self, name: &str) -> impl Future<Output = Result<Option<Arc<Tunnel>>, MailboxError>> + Send;
     /// Replaces the sources that a tunnel takes.
     fn set_sources(
         &self,

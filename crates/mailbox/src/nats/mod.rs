@@ -75,8 +75,8 @@ impl Mailbox for NatsMailbox {
         tunnels::open(&self.store, tunnel, now).await
     }
 
-    async fn tunnel(&self, name: &str) -> Result<Option<Tunnel>, MailboxError> {
-        Ok(tunnels::find(&self.store, name).await?.map(Arc::unwrap_or_clone))
+    async fn tunnel(&self, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {
+        tunnels::find(&self.store, name).await
     }
 
     async fn set_sources(&self, tunnel: &str, sources: Vec<SourceOffer>) -> Result<(), MailboxError> {

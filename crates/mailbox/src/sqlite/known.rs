@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -20,7 +20,7 @@ pub(super) struct Known(Mutex<Memory>);
 
 #[derive(Debug)]
 struct Memory {
-    tunnels: HashMap<String, Tunnel>,
+    tunnels: HashMap<String, Arc<Tunnel>>,
     /// The file's count of changes, as far as we know.
     config: i64,
     looked_at: Instant,
@@ -31,7 +31,7 @@ struct Memory {
 /// What to do about a question.
 pub(super) enum Asked {
     /// The answer is known.
-    Tunnel(Box<Tunnel>),
+    Tunnel(Arc<Tunnel>),
     /// It has to be read, and told with [`Known::learn`] and this number.
     Read(u64),
     /// First the file's count of changes has to be read, and told with [`Known::compare`].
@@ -52,7 +52,7 @@ impl Known {
             return Asked::Compare;
         }
         match memory.tunnels.get(name) {
-            Some(tunnel) => Asked::Tunnel(Box::new(tunnel.clone())),
+            Some(tunnel) => Asked::Tunnel(Arc::clone(tunnel)),
             None => Asked::Read(memory.forgotten),
         }
     }
@@ -67,7 +67,7 @@ impl Known {
     }
 
     /// A tunnel, as it was read after [`Asked::Read`].
-    pub(super) fn learn(&self, since: u64, tunnel: &Tunnel) {
+    pub(super) fn learn(&self, since: u64, tunnel: &Arc<Tunnel>) {
         let mut memory = self.memory();
         if memory.forgotten != since {
             return;
@@ -75,7 +75,7 @@ impl Known {
         if memory.tunnels.len() >= MOST {
             memory.forget_all();
         }
-        memory.tunnels.insert(tunnel.name.clone(), tunnel.clone());
+        memory.tunnels.insert(tunnel.name.clone(), Arc::clone(tunnel));
     }
 
     /// These were changed by this process, whose commit is done.

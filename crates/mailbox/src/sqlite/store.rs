@@ -79,19 +79,19 @@ impl Mailbox for SqliteMailbox {
         self.jobs.write(move |batch| tunnels::open(batch, &tunnel, now)).await
     }
 
-    async fn tunnel(&self, name: &str) -> Result<Option<Tunnel>, MailboxError> {
+    async fn tunnel(&self, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {
         let mut asked = self.known.ask(name);
         while matches!(asked, Asked::Compare) {
             self.known.compare(self.readers.read(tunnels::config).await?);
             asked = self.known.ask(name);
         }
         let since = match asked {
-            Asked::Tunnel(tunnel) => return Ok(Some(*tunnel)),
+            Asked::Tunnel(tunnel) => return Ok(Some(tunnel)),
             Asked::Read(since) => since,
             Asked::Compare => 0, // the loop is over
         };
         let wanted = name.to_owned();
-        let found = self.readers.read(move |db| tunnels::find(db, &wanted)).await?;
+        let found = self.readers.read(move |db| tunnels::find(db, &wanted)).await?.map(Arc::new);
         if let Some(tunnel) = &found {
             self.known.learn(since, tunnel);
         }

@@ -1,5 +1,7 @@
 //! Tunnels.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use hookmitt_mailbox::{Mailbox, MailboxError, Tunnel};
 use hookmitt_wire::{Hold, SourceOffer};
@@ -20,8 +22,12 @@ fn offer(slug: &str) -> SourceOffer {
 
 pub(crate) async fn a_tunnel_is_there_after_a_restart(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    let expected =
-        Tunnel { name: TUNNEL.to_owned(), sealing_key: [7; 32], sources: Vec::new(), revoked: false };
+    let expected = Arc::new(Tunnel {
+        name: TUNNEL.to_owned(),
+        sealing_key: [7; 32],
+        sources: Vec::new(),
+        revoked: false,
+    });
     assert_eq!(store.tunnel(TUNNEL).await.unwrap(), Some(expected.clone()));
     assert_eq!(store.tunnel("acme").await.unwrap(), None);
     store.close().await;
@@ -67,7 +73,7 @@ pub(crate) async fn sources_are_replaced_and_kept(maker: &impl Maker) {
 }
 
 async fn sources_of(store: &impl Mailbox) -> Vec<SourceOffer> {
-    store.tunnel(TUNNEL).await.unwrap().unwrap().sources
+    store.tunnel(TUNNEL).await.unwrap().unwrap().sources.clone()
 }
 
 pub(crate) async fn another_process_changes_are_seen_soon(maker: &impl Maker) {
