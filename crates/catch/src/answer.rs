@@ -6,8 +6,6 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
-use crate::refusal::RefusalReason;
-
 /// An answer to a sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
@@ -46,8 +44,8 @@ impl Reply {
         reply
     }
 
-    pub(crate) fn refusal(status: u16, reason: RefusalReason, message: &str, hint: &str) -> Self {
-        let mut reply = Self::problem(status, reason.code(), message, hint);
+    pub(crate) fn refusal(status: u16, code: &str, message: &str, hint: &str) -> Self {
+        let mut reply = Self::problem(status, code, message, hint);
         reply.headers.push(("connection".to_owned(), b"close".to_vec()));
         reply
     }

@@ -2,6 +2,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use hookmitt_event::{HeaderLines, HttpVersion};
+use http::{HeaderName, HeaderValue, Method, Request, Uri};
 
 /// The most bytes of a head.
 pub(crate) const MAX_HEAD: usize = 64 * 1024;
@@ -124,7 +125,7 @@ fn digits(value: &[u8]) -> Option<u64> {
 
 impl Head {
     /// The head that hyper is given in place of this one: the same framing and connection handling, nothing else.
-    pub(crate) fn for_hyper(&self) -> Bytes {
+    pub(crate) fn for_hyper(&self, upgrades: bool) -> Bytes {
         let mut out = BytesMut::with_capacity(160);
         // After CONNECT hyper would hand the connection over instead of reading a body.
         let method = if self.method == "CONNECT" { "POST" } else { &self.method };
@@ -151,13 +152,44 @@ impl Head {
         if expects {
             out.put_slice(b"expect: 100-continue\r\n");
         }
-        if close {
+        if upgrades {
+            out.put_slice(b"connection: upgrade\r\nupgrade: websocket\r\n");
+        } else if close {
             out.put_slice(b"connection: close\r\n");
         } else if keep {
             out.put_slice(b"connection: keep-alive\r\n");
         }
         out.put_slice(b"\r\n");
         out.freeze()
+    }
+
+    /// Whether this asks for a WebSocket where there may be one.
+    pub(crate) fn upgrades_at(&self, path: Option<&str>) -> bool {
+        let asks = |name, token| {
+            let mut values = self.headers.get_all(name);
+            values.any(|value| lists(value, token))
+        };
+        path == Some(self.target.as_str())
+            && (self.method.as_str(), self.version, self.body)
+                == ("GET", HttpVersion::Http11, BodyLength::Known(0))
+            && asks("connection", "upgrade")
+            && asks("upgrade", "websocket")
+    }
+
+    /// hyper's request with what the sender wrote in place of the plain head; none where its target is no URL.
+    pub(crate) fn restore<B>(&self, request: Request<B>) -> Option<Request<B>> {
+        let (method, uri): (Method, Uri) = (self.method.parse().ok()?, self.target.parse().ok()?);
+        let (mut parts, body) = request.into_parts();
+        (parts.method, parts.uri) = (method, uri);
+        parts.headers.clear();
+        for line in self.headers.iter() {
+            // Both were checked when the head was parsed; what http takes otherwise is of no use to anybody here.
+            let name = HeaderName::from_bytes(line.name.as_bytes());
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(line.value)) {
+                parts.headers.append(name, value);
+            }
+        }
+        Some(Request::from_parts(parts, body))
     }
 }
 

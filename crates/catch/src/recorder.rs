@@ -34,10 +34,14 @@ pub(crate) struct Recorder<S> {
     heads: Heads,
     /// After a head that can't be taken nothing more is read.
     refused: bool,
+    /// The path at which a connection may become something else.
+    upgrades_at: Option<&'static str>,
+    /// After a head that asks for that, everything goes to hyper as it comes.
+    through: bool,
 }
 
 impl<S: AsyncRead + Unpin> Recorder<S> {
-    pub(crate) fn new(inner: S) -> (Self, Heads) {
+    pub(crate) fn new(inner: S, upgrades_at: Option<&'static str>) -> (Self, Heads) {
         let heads = Heads::default();
         let recorder = Self {
             inner,
@@ -46,6 +50,8 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
             body: Framing::Done,
             heads: Arc::clone(&heads),
             refused: false,
+            upgrades_at,
+            through: false,
         };
         (recorder, heads)
     }
@@ -57,7 +63,8 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
             Ok(None) => return false,
             Ok(Some((head, taken))) => {
                 self.input.advance(taken);
-                self.output = head.for_hyper();
+                self.through = head.upgrades_at(self.upgrades_at);
+                self.output = head.for_hyper(self.through);
                 self.body = Framing::new(head.body);
                 Ok(head)
             }
@@ -74,7 +81,12 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
     /// Hands over what is ready. `false`: nothing is.
     fn hand_over(&mut self, out: &mut ReadBuf<'_>) -> bool {
         if self.output.is_empty() && !self.refused {
-            if self.body.is_done() {
+            if self.through {
+                let taken = self.input.len().min(out.remaining());
+                out.put_slice(&self.input[..taken]);
+                self.input.advance(taken);
+                return taken > 0;
+            } else if self.body.is_done() {
                 if self.input.is_empty() || !self.next_head() {
                     return false;
                 }
@@ -94,6 +106,10 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
 
     /// The long middle of a body goes straight from the socket to hyper.
     fn poll_body(&mut self, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.through {
+            self.input = BytesMut::new(); // nothing is held for a connection that only waits
+            return Pin::new(&mut self.inner).poll_read(context, out);
+        }
         let Framing::Length(rest) = self.body else { return self.poll_input(context, out) };
         let room = out.remaining().min(usize::try_from(rest).unwrap_or(usize::MAX));
         let mut piece = ReadBuf::new(out.initialize_unfilled_to(room));

@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use hookmitt_event::Timestamp;
 
+use crate::head::BodyLength;
+
 /// A request that was not stored.
 #[derive(Clone, Debug)]
 pub struct Refusal {
@@ -26,8 +28,6 @@ pub struct Refusal {
 pub(crate) enum RefusalReason {
     /// The head is malformed or too large.
     Head,
-    /// The path names no source.
-    Source,
     /// The body is larger than is taken.
     TooLarge,
     /// The body stopped before its end.
@@ -43,11 +43,38 @@ impl RefusalReason {
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::Head => "bad-request-head",
-            Self::Source => "no-such-source",
             Self::TooLarge => "body-too-large",
             Self::Truncated => "body-truncated",
             Self::TooSlow => "body-too-slow",
             Self::Unavailable => "not-stored",
         }
+    }
+}
+
+/// A body that was not gathered whole.
+pub(crate) struct Short {
+    pub(crate) status: u16,
+    pub(crate) reason: RefusalReason,
+    pub(crate) message: String,
+    pub(crate) hint: &'static str,
+}
+
+impl Short {
+    pub(crate) fn slow(so_far: usize) -> Self {
+        Self {
+            status: 408,
+            reason: RefusalReason::TooSlow,
+            message: format!("the body stopped for too long after {so_far} bytes"),
+            hint: "send the whole body without long pauses",
+        }
+    }
+
+    pub(crate) fn truncated(so_far: usize, length: BodyLength) -> Self {
+        let message = match length {
+            BodyLength::Known(length) => format!("the body ended after {so_far} of {length} bytes"),
+            BodyLength::Chunked => format!("the chunked body broke off after {so_far} bytes"),
+        };
+        let hint = "send the whole body; nothing was stored";
+        Self { status: 400, reason: RefusalReason::Truncated, message, hint }
     }
 }

@@ -1,0 +1,174 @@
+//! Gathers bodies within limits.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::Instant,
+};
+
+use crate::{
+    Head,
+    head::BodyLength,
+    refusal::{RefusalReason, Short},
+};
+
+/// What a sender may use (Threat 7).
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// The most bytes of one body.
+    pub body: usize,
+    /// The most bytes of all bodies that are being taken in.
+    pub in_flight: usize,
+    /// How long a head may take, and a connection may idle.
+    pub head_time: Duration,
+    /// How long a body may pause.
+    pub body_pause: Duration,
+    /// How long a body may take altogether.
+    pub body_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 25 * 1024 * 1024,
+            in_flight: 256 * 1024 * 1024,
+            head_time: Duration::from_secs(10),
+            body_pause: Duration::from_secs(10),
+            body_time: Duration::from_secs(120),
+        }
+    }
+}
+
+/// A sender that pauses for so long has stopped writing, and waits for the answer.
+const DRAIN_PAUSE: Duration = Duration::from_millis(500);
+
+/// Bytes in flight are counted in pieces of this size.
+const SHARE: usize = 1_024;
+
+/// Takes bodies in.
+#[derive(Clone)]
+pub(crate) struct Intake {
+    pub(crate) limits: Arc<Limits>,
+    in_flight: Arc<Semaphore>,
+}
+
+impl Intake {
+    pub(crate) fn new(limits: Limits) -> Self {
+        let in_flight = Arc::new(Semaphore::new(limits.in_flight / SHARE));
+        Self { limits: Arc::new(limits), in_flight }
+    }
+
+    /// Gathers the body within the limits.
+    pub(crate) async fn gather(
+        &self,
+        head: &Head,
+        mut body: Incoming,
+    ) -> Result<(Bytes, OwnedSemaphorePermit), Short> {
+        let started = Instant::now();
+        let mut share = self.share(0, 0)?;
+        if let BodyLength::Known(length) = head.body
+            && length > self.limits.body as u64
+        {
+            self.drain_unless_asked(head, body).await;
+            return Err(self.too_large());
+        }
+        let mut gathered = Gathered::default();
+        loop {
+            let rest = self.limits.body_time.saturating_sub(started.elapsed());
+            let frame = tokio::time::timeout(rest.min(self.limits.body_pause), body.frame());
+            let frame = match frame.await {
+                Err(_) => return Err(Short::slow(gathered.size())),
+                Ok(None) => return Ok((gathered.whole(), share)),
+                Ok(Some(Err(_))) => return Err(Short::truncated(gathered.size(), head.body)),
+                Ok(Some(Ok(frame))) => frame,
+            };
+            let Ok(data) = frame.into_data() else { continue }; // trailers
+            if gathered.size() + data.len() > self.limits.body {
+                self.drain(body).await;
+                return Err(self.too_large());
+            }
+            match self.share(gathered.size() + data.len(), share.num_permits()) {
+                Ok(more) => share.merge(more),
+                Err(short) => {
+                    drop((gathered, share));
+                    self.drain(body).await;
+                    return Err(short);
+                }
+            }
+            gathered.add(data);
+        }
+    }
+
+    /// What a body of so many bytes needs beyond the pieces that it has.
+    fn share(&self, bytes: usize, held: usize) -> Result<OwnedSemaphorePermit, Short> {
+        let pieces = u32::try_from(bytes.div_ceil(SHARE).saturating_sub(held)).unwrap_or(u32::MAX);
+        Arc::clone(&self.in_flight).try_acquire_many_owned(pieces).map_err(|_| Short {
+            status: 503,
+            reason: RefusalReason::Unavailable,
+            message: format!("more than {} bytes are being taken in already", self.limits.in_flight),
+            hint: "try again in a moment",
+        })
+    }
+
+    /// As [`drain`](Self::drain); a sender that asked before it sends its body is told without having sent it.
+    pub(crate) async fn drain_unless_asked(&self, head: &Head, body: Incoming) {
+        if !head.headers.has("expect") {
+            self.drain(body).await;
+        }
+    }
+
+    /// Reads on for a while, so that a sender that is still writing gets to see the answer.
+    async fn drain(&self, mut body: Incoming) {
+        let mut rest = self.limits.body.saturating_mul(2);
+        let drained = async {
+            while let Ok(Some(Ok(frame))) = tokio::time::timeout(DRAIN_PAUSE, body.frame()).await {
+                rest = rest.saturating_sub(frame.data_ref().map_or(0, Bytes::len));
+                if rest == 0 {
+                    break;
+                }
+            }
+        };
+        let _out_of_time = tokio::time::timeout(Duration::from_secs(5), drained).await;
+    }
+
+    fn too_large(&self) -> Short {
+        Short {
+            status: 413,
+            reason: RefusalReason::TooLarge,
+            message: format!("the body is larger than {} bytes", self.limits.body),
+            hint: "send less at a time",
+        }
+    }
+}
+
+/// The pieces of a body. One piece, the usual case, is kept as it is.
+#[derive(Default)]
+struct Gathered {
+    first: Bytes,
+    rest: BytesMut,
+}
+
+impl Gathered {
+    fn size(&self) -> usize {
+        if self.rest.is_empty() { self.first.len() } else { self.rest.len() }
+    }
+
+    fn add(&mut self, piece: Bytes) {
+        if self.first.is_empty() {
+            self.first = piece;
+            return;
+        }
+        if self.rest.is_empty() {
+            self.rest.extend_from_slice(&self.first);
+        }
+        self.rest.extend_from_slice(&piece);
+    }
+
+    fn whole(self) -> Bytes {
+        if self.rest.is_empty() { self.first } else { self.rest.freeze() }
+    }
+}

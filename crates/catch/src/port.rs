@@ -1,0 +1,131 @@
+//! What a port is for: who decides about a request from its head, and who takes the whole.
+
+use std::{convert::Infallible, future::Future, io, net::SocketAddr};
+
+use bytes::Bytes;
+use hookmitt_event::Timestamp;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Empty, combinators::UnsyncBoxBody};
+use hyper::body::Incoming;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+    sync::OwnedSemaphorePermit,
+};
+
+use crate::{Head, Refusal, Reply};
+
+/// The body of an answer to a request that is served rather than taken.
+pub type Served = UnsyncBoxBody<Bytes, BrokenOff>;
+
+/// A body whose end never came.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the answer broke off: {0}")]
+pub struct BrokenOff(pub String);
+
+/// A whole request.
+#[derive(Debug)]
+pub struct Taken {
+    /// The head as it came.
+    pub head: Head,
+    /// The body.
+    pub body: Bytes,
+    /// Who sent it.
+    pub remote: SocketAddr,
+    /// When its last byte was in.
+    pub received_at: Timestamp,
+    /// Its share of what may be in flight; given back when this is dropped.
+    pub share: OwnedSemaphorePermit,
+}
+
+/// What becomes of a request, by its head.
+#[derive(Debug)]
+pub enum Way<P> {
+    /// Its body is gathered, and the whole taken.
+    Take(P),
+    /// It is answered at once; its body is of no interest.
+    Answer(Reply),
+    /// It is noted and refused.
+    Refuse(Denial),
+    /// It is not captured, but served like any other HTTP request.
+    Serve,
+}
+
+/// Why a request is not taken, and what its sender is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    /// A stable code.
+    pub code: &'static str,
+    /// What happened, as a sentence.
+    pub message: String,
+    /// The answer.
+    pub reply: Reply,
+}
+
+impl Denial {
+    /// A denial with a stable code and the next step.
+    pub fn new(status: u16, code: &'static str, message: impl Into<String>, hint: &str) -> Self {
+        let message = message.into();
+        let reply = Reply::problem(status, code, &message, hint);
+        Self { code, message, reply }
+    }
+
+    /// The same, with the number of seconds after which to try again.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.reply.headers.retain(|(name, _)| name != "retry-after");
+        self.reply.headers.push(("retry-after".to_owned(), seconds.to_string().into_bytes()));
+        self
+    }
+}
+
+/// Who serves a port.
+pub trait Port: Send + Sync + 'static {
+    /// What a head was found to be meant for.
+    type Place: Send;
+
+    /// The one path at which a connection may become something else than HTTP; nowhere without.
+    fn upgrades_at(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Decides from the head alone, before the body is read.
+    fn admit(&self, head: &Head, remote: SocketAddr) -> impl Future<Output = Way<Self::Place>> + Send;
+
+    /// Stores a whole request and says what to answer. Nothing may be answered 2xx that is not stored durably.
+    fn taken(&self, place: Self::Place, taken: Taken) -> impl Future<Output = Reply> + Send;
+
+    /// Serves a request that is not captured.
+    fn serve(
+        &self,
+        _request: Request<Incoming>,
+        _remote: SocketAddr,
+    ) -> impl Future<Output = Response<Served>> + Send {
+        let nothing = Empty::new().map_err(|never: Infallible| match never {});
+        std::future::ready(Response::new(nothing.boxed_unsync()))
+    }
+
+    /// Notes that a request was not taken, with what it was meant for where that was known.
+    fn refused(&self, refusal: Refusal, place: Option<&Self::Place>);
+}
+
+/// Makes the stream of a connection, such as one of TLS.
+pub trait Opener: Clone + Send + Sync + 'static {
+    /// What comes of it.
+    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+
+    /// Opens a connection that was accepted.
+    fn open(&self, stream: TcpStream) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+/// Connections as they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Unencrypted;
+
+impl Opener for Unencrypted {
+    type Stream = TcpStream;
+
+    async fn open(&self, stream: TcpStream) -> io::Result<TcpStream> {
+        Ok(stream)
+    }
+}

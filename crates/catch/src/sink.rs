@@ -1,0 +1,102 @@
+//! The capture port of this machine: a source's name, then any path.
+
+use std::{future::Future, net::SocketAddr, sync::Arc};
+
+use bytes::Bytes;
+use hookmitt_event::{Slug, Timestamp};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Bound, Connections, Denial, Head, Limits, Port, Refusal, Reply, Taken, Unencrypted, Way, catch_on,
+};
+
+/// A whole request under a well-formed source name.
+#[derive(Debug)]
+pub struct Caught {
+    /// The source that the path names; it may not exist.
+    pub slug: Slug,
+    /// The path after it.
+    pub path: String,
+    /// The query, without its `?`.
+    pub query: Option<String>,
+    /// The head as it came.
+    pub head: Head,
+    /// The body.
+    pub body: Bytes,
+    /// Who sent it.
+    pub remote: SocketAddr,
+    /// When its last byte was in.
+    pub received_at: Timestamp,
+    /// Its share of what may be in flight; given back when this is dropped.
+    pub share: OwnedSemaphorePermit,
+}
+
+/// Who takes what is caught.
+pub trait Sink: Send + Sync + 'static {
+    /// Stores a request and says what to answer. Nothing may be answered 2xx that is not stored durably.
+    fn caught(&self, caught: Caught) -> impl Future<Output = Reply> + Send;
+
+    /// Notes that a request was not taken.
+    fn refused(&self, refusal: Refusal);
+}
+
+/// Serves the capture port until `stop`; requests in flight are answered first.
+pub async fn catch<S: Sink>(bound: Bound, sink: Arc<S>, limits: Limits, stop: CancellationToken) {
+    catch_on(bound, Arc::new(Local(sink)), Unencrypted, Connections::default(), limits, stop).await;
+}
+
+struct Local<S>(Arc<S>);
+
+/// Where a request goes.
+struct Address {
+    slug: Slug,
+    path: String,
+    query: Option<String>,
+}
+
+impl<S: Sink> Port for Local<S> {
+    type Place = Address;
+
+    async fn admit(&self, head: &Head, _remote: SocketAddr) -> Way<Address> {
+        let target = origin_form(&head.target);
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query.to_owned())),
+            None => (target, None),
+        };
+        if path == "/" && head.method == "GET" {
+            return Way::Answer(Reply::json(200, r#"{"listening":true,"post":"/<source>"}"#.to_owned()));
+        }
+        match split(path) {
+            Some((slug, path)) => Way::Take(Address { slug, path: path.to_owned(), query }),
+            None => Way::Refuse(Denial::new(
+                404,
+                "no-such-source",
+                "the path names no source",
+                "post to /<source>, such as /github: 1 to 63 of a-z, 0-9, - and _",
+            )),
+        }
+    }
+
+    async fn taken(&self, Address { slug, path, query }: Address, taken: Taken) -> Reply {
+        let Taken { head, body, remote, received_at, share } = taken;
+        self.0.caught(Caught { slug, path, query, head, body, remote, received_at, share }).await
+    }
+
+    fn refused(&self, refusal: Refusal, _place: Option<&Address>) {
+        self.0.refused(refusal);
+    }
+}
+
+/// The path and query of a target; a sender may write the whole URL (RFC 9112, 3.2.2).
+fn origin_form(target: &str) -> &str {
+    let rest = target.strip_prefix("http://").or_else(|| target.strip_prefix("https://"));
+    rest.map_or(target, |rest| rest.find('/').map_or("/", |path| &rest[path..]))
+}
+
+/// `/github/a//b` into the source's name and the raw rest.
+fn split(path: &str) -> Option<(Slug, &str)> {
+    let inner = path.strip_prefix('/')?;
+    let end = inner.find('/').unwrap_or(inner.len());
+    Some((inner[..end].parse().ok()?, &inner[end..]))
+}
