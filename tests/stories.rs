@@ -39,6 +39,11 @@ mod stories {
     mod own_scheme;
     mod pages;
     mod providers;
+    mod relay;
+    mod relay_hello;
+    mod relay_limits;
+    mod relay_server;
+    mod relay_tls;
     mod replay;
     mod resign;
     mod send;

@@ -10,6 +10,7 @@ mod live;
 mod local_server;
 mod process;
 mod provider_host;
+mod relay;
 #[cfg(target_os = "linux")]
 mod screen;
 mod sdk;
@@ -34,6 +35,7 @@ pub use live::Live;
 pub use local_server::{Answer, LocalServer, Seen};
 pub use process::{Process, Ran};
 pub use provider_host::ProviderHost;
+pub use relay::{Came, Device, Line, RelayProcess, offer, open_tunnel, relay_token};
 #[cfg(target_os = "linux")]
 pub use screen::Screen;
 pub use sdk::{MORE_SDKS, Peer, Receiver, SDKS, report};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    completions, confirm, events, export, import, listen, replay, retry, secret, send, serve, show, source,
-    target, tunnel, url, verify,
+    completions, confirm, events, export, import, listen, relay, replay, retry, secret, send, serve, show,
+    source, target, tunnel, url, verify,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
@@ -61,6 +61,8 @@ pub(crate) enum Verb {
     /// Open, join, share, show and remove tunnels to a relay
     #[command(subcommand)]
     Tunnel(tunnel::Verb),
+    /// Serve as a relay: take webhooks on a public server, and keep them until the app is there
+    Relay(relay::Args),
     /// Print the URLs to give to providers
     Url(url::Args),
     /// Check that everything is in order
@@ -83,7 +85,17 @@ mod tests {
     #[test]
     fn every_verb_takes_the_data_directory_and_json() {
         let tail = ["--data-dir", "d", "--json"];
-        for verb in ["serve", "events", "source list", "target pause 1", "doctor", "url", "replay last"] {
+        for verb in [
+            "serve",
+            "events",
+            "source list",
+            "target pause 1",
+            "doctor",
+            "url",
+            "replay last",
+            "relay",
+            "relay token list",
+        ] {
             let typed = ["hookmitt"].into_iter().chain(verb.split(' ')).chain(tail);
             let cli = Cli::try_parse_from(typed).unwrap();
             assert!(cli.json && cli.data_dir == Some(PathBuf::from("d")), "{verb}");

@@ -56,6 +56,16 @@ pub(crate) enum CliError {
     /// The API's answer is not what this version knows.
     #[error("hookmitt's own answer makes no sense: {0}")]
     Answer(String),
+    /// What was needed could not be had: a port, a store.
+    #[error("{message}")]
+    Unreached {
+        /// A stable name.
+        code: &'static str,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hint: Option<String>,
+    },
     /// The hookmitt that was asked went away.
     #[error("the hookmitt that was running has ended")]
     Gone,
@@ -95,6 +105,11 @@ impl CliError {
         Self::BadInput { code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 
+    /// Something needed that can't be had, as another crate explains it.
+    pub(crate) fn unreached(error: &impl Explain) -> Self {
+        Self::Unreached { code: error.code(), message: error.to_string(), hint: error.hint() }
+    }
+
     /// A file that could not be read or written.
     pub(crate) fn file(path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::File { path: path.into(), source }
@@ -115,7 +130,9 @@ impl CliError {
                 1 => Exit::No,
                 2 => Exit::BadInput,
             },
-            Self::Answer(_) | Self::Gone | Self::BrokenOff | Self::System { .. } => Exit::Unreached,
+            Self::Unreached { .. } | Self::Answer(_) | Self::Gone | Self::BrokenOff | Self::System { .. } => {
+                Exit::Unreached
+            }
             Self::ClosedPipe => Exit::Success,
         }
     }
@@ -123,7 +140,7 @@ impl CliError {
     /// A stable name.
     pub(crate) fn code(&self) -> &str {
         match self {
-            Self::BadInput { code, .. } => code,
+            Self::BadInput { code, .. } | Self::Unreached { code, .. } => code,
             Self::File { .. } => "file",
             Self::Problem(problem) => &problem.code,
             Self::Start(error) => error.code(),
@@ -138,7 +155,7 @@ impl CliError {
     /// What to do next.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Self::BadInput { hint, .. } => hint.clone(),
+            Self::BadInput { hint, .. } | Self::Unreached { hint, .. } => hint.clone(),
             Self::File { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => Some("check the path".to_owned()),
                 io::ErrorKind::PermissionDenied => Some("check who may use that path".to_owned()),

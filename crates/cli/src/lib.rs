@@ -55,7 +55,10 @@ pub fn run(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return misused(&error, typed.iter().any(|arg| arg == "--json")).into(),
     };
     let screen = Screen { json: cli.json };
-    log_to_stderr();
+    match &cli.verb {
+        Verb::Relay(args) => verbs::relay::log(args),
+        _ => log_to_stderr(),
+    }
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -83,6 +86,7 @@ async fn obey(cli: Cli, screen: &Screen) -> Result<Exit, CliError> {
         Verb::Serve(args) => verbs::serve::run(&args, &dir()?, screen).await,
         Verb::Listen(args) => verbs::listen::run(&args, &dir()?, screen).await,
         Verb::Verify(args) if args.is_for_file() => verbs::verify::run_on_file(&args, screen).await,
+        Verb::Relay(args) => verbs::relay::run(&args, &dir()?, screen).await,
         Verb::Doctor => verbs::doctor::run(&dir()?, screen).await,
         Verb::Completions(args) => verbs::completions::run(&args, screen),
         Verb::Export(args) if !args.raw => Err(verbs::export::redaction_missing()),
@@ -113,7 +117,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Target(verb) => verbs::target::run(&verb, client, screen).await,
         Verb::Tunnel(verb) => verbs::tunnel::run(&verb, client, screen).await,
         Verb::Url(args) => verbs::url::run(&args, client, screen).await,
-        Verb::Serve(_) | Verb::Listen(_) | Verb::Doctor | Verb::Completions(_) => {
+        Verb::Serve(_) | Verb::Listen(_) | Verb::Relay(_) | Verb::Doctor | Verb::Completions(_) => {
             unreachable!("these don't go through the door")
         }
     }

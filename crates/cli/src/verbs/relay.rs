@@ -1,0 +1,192 @@
+//! `hookmitt relay`: the public server of tunnels, in one process.
+
+use std::{
+    net::SocketAddr,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+};
+
+use hookmitt_mailbox::{Mailbox, Quota};
+use hookmitt_relay::{Options, Ports, PublicUrl, Tls, serve};
+use ipnet::IpNet;
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    failure::{CliError, Exit},
+    moment::Span,
+    stop::Stop,
+    terminal::{FAINT, Screen, Styled},
+    verbs::{
+        relay_store::{Opened, StoreName},
+        relay_token,
+    },
+};
+
+/// What `relay` takes.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+/// What to do beside serving.
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Create, list and revoke the tokens with which tunnels are opened
+    #[command(subcommand)]
+    Token(relay_token::Verb),
+}
+
+/// Where to serve, and what is borne.
+#[derive(Debug, clap::Args)]
+struct Flags {
+    /// The address to listen on; port 0 takes any that is free
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4410")]
+    listen: SocketAddr,
+    /// The URL under which the world sees this relay, such as https://relay.example.com
+    #[arg(long, value_name = "URL")]
+    public_url: Option<PublicUrl>,
+    /// Each tunnel has a host name of its own, too: <tunnel>.relay.example.com (needs a wildcard name and certificate)
+    #[arg(long, requires = "public_url")]
+    wildcard: bool,
+    /// Where mailboxes are kept: sqlite:PATH or nats://…; relay.db in the data directory without
+    #[arg(long, value_name = "STORE")]
+    store: Option<StoreName>,
+    /// The certificate chain to speak TLS with, as PEM; read anew when it changes
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Its private key, as PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// A proxy that is believed what it writes into headers, such as 127.0.0.1 or 10.0.0.0/8; repeatable
+    #[arg(long, value_name = "CIDR", value_parser = network)]
+    trusted_proxy: Vec<IpNet>,
+    /// The most letters that wait in one tunnel
+    #[arg(long, value_name = "N", default_value_t = Quota::default().letters)]
+    quota_events: u64,
+    /// The most bytes that wait in one tunnel
+    #[arg(long, value_name = "BYTES", default_value_t = Quota::default().bytes)]
+    quota_bytes: u64,
+    /// How long a letter waits at most
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    quota_age: Span,
+    /// How long a device may be away before it counts no more
+    #[arg(long, value_name = "TIME", default_value = "30d")]
+    device_idle: Span,
+    /// How many requests a second one tunnel gets over time; 0 sets no limit
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    rate: u32,
+    /// How many requests one tunnel gets at once above that
+    #[arg(long, value_name = "N", default_value = "20000")]
+    burst: NonZeroU32,
+    /// How long a sender is held for the app's own answer
+    #[arg(long, value_name = "TIME", default_value = "2500ms")]
+    hold: Span,
+    /// A private address for a monitor (Prometheus), such as 127.0.0.1:9410
+    #[arg(long, value_name = "ADDR")]
+    metrics: Option<SocketAddr>,
+    /// Write logs as one JSON object a line
+    #[arg(long)]
+    log_json: bool,
+}
+
+/// A server has nobody who watches it: what it logs is for a file. Neither bodies nor tokens nor whole URLs are in it.
+pub(crate) fn log(args: &Args) {
+    let usual = if args.verb.is_some() { "warn" } else { "warn,hookmitt_relay=info,hookmitt_mailbox=info" };
+    let filter = EnvFilter::try_from_env("HOOKMITT_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
+    let log =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(anstream::stderr).with_target(false);
+    if args.flags.log_json { log.json().flatten_event(true).init() } else { log.init() }
+}
+
+/// An address alone is a network of one.
+fn network(text: &str) -> Result<IpNet, String> {
+    let alone = || text.parse().map(|ip: std::net::IpAddr| IpNet::from(ip)).ok();
+    text.parse().ok().or_else(alone).ok_or_else(|| "not an address or network, such as 10.0.0.0/8".to_owned())
+}
+
+/// Does what was asked for.
+pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
+    match &args.verb {
+        Some(Verb::Token(verb)) => relay_token::run(verb, data_dir, screen).await,
+        None => Box::pin(relay(&args.flags, data_dir, screen)).await,
+    }
+}
+
+async fn relay(flags: &Flags, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
+    let mut stop = Stop::watch().map_err(CliError::signals)?;
+    let tls = match (&flags.tls_cert, &flags.tls_key) {
+        (Some(chain), Some(key)) => {
+            Some(Tls::of_files(chain, key).map_err(|error| CliError::explained(&error))?)
+        }
+        _ => None,
+    };
+    let take = |address: SocketAddr| {
+        hookmitt_catch::bind(Some(&address.ip().to_string()), address.port())
+            .map_err(|error| CliError::unreached(&error))
+    };
+    let ports = Ports { public: take(flags.listen)?, metrics: flags.metrics.map(take).transpose()? };
+    match StoreName::open(flags.store.as_ref(), data_dir).await? {
+        Opened::Sqlite(store) => go(store, flags, ports, tls, &mut stop, screen).await,
+        Opened::Nats(store) => {
+            screen.note(store.power_cut());
+            go(store, flags, ports, tls, &mut stop, screen).await;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+async fn go<M: Mailbox>(
+    store: M,
+    flags: &Flags,
+    ports: Ports,
+    tls: Option<Tls>,
+    stop: &mut Stop,
+    screen: &Screen,
+) {
+    let address = SocketAddr::new(flags.listen.ip(), ports.public.port);
+    let options = flags.options(address, tls.is_some());
+    screen.note(format_args!("hookmitt relay {}", env!("CARGO_PKG_VERSION")));
+    screen.note(format_args!("  relay    {}", options.public));
+    screen.note(format_args!("  listens  {address}{}", if tls.is_some() { " (TLS)" } else { "" }));
+    for address in ports.metrics.iter().flat_map(hookmitt_catch::Bound::addresses) {
+        screen.note(format_args!("  metrics  http://{address}/metrics"));
+    }
+    if flags.public_url.is_none() && !address.ip().is_loopback() {
+        screen.note("  hint     say with --public-url how the world calls this relay");
+    }
+    let told = CancellationToken::new();
+    let serving = serve(store, options, ports, tls, told.clone());
+    tokio::pin!(serving);
+    tokio::select! {
+        () = stop.asked() => {}
+        () = &mut serving => return,
+    }
+    screen.note(Styled(FAINT, "answering what is in flight; Ctrl-C again ends at once"));
+    told.cancel();
+    stop.finish(serving).await;
+}
+
+impl Flags {
+    fn options(&self, address: SocketAddr, secure: bool) -> Options {
+        let public = self.public_url.clone().unwrap_or_else(|| PublicUrl::of_address(address, secure));
+        Options {
+            wildcard: self.wildcard,
+            quota: Quota {
+                letters: self.quota_events,
+                bytes: self.quota_bytes,
+                age: self.quota_age.0,
+                idle: self.device_idle.0,
+            },
+            rate: NonZeroU32::new(self.rate),
+            burst: self.burst,
+            trusted: self.trusted_proxy.clone(),
+            hold: self.hold.0,
+            ..Options::new(public)
+        }
+    }
+}

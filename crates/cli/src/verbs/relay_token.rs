@@ -1,0 +1,139 @@
+//! `hookmitt relay token`: tokens with which tunnels are opened. One is shown once, when it is made.
+
+use std::path::Path;
+
+use hookmitt_event::{Plain, Timestamp};
+use hookmitt_mailbox::{Mailbox, MailboxError, Token};
+use hookmitt_relay::{fresh_token, fresh_token_id, hash};
+use serde_json::{Value, json};
+
+use crate::{
+    failure::{CliError, Exit},
+    terminal::{FAINT, STRONG, Screen, Styled},
+    verbs::relay_store::{Opened, StoreName},
+};
+
+/// What is done with tokens.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Verb {
+    /// Make a token; prints it once, on standard output
+    Create {
+        /// Whom or what it is for
+        #[arg(long, value_name = "N")]
+        name: Option<String>,
+        /// Where the relay keeps its mailboxes; relay.db in the data directory without
+        #[arg(long, value_name = "STORE")]
+        store: Option<StoreName>,
+    },
+    /// List tokens, without the tokens themselves
+    List {
+        /// Where the relay keeps its mailboxes; relay.db in the data directory without
+        #[arg(long, value_name = "STORE")]
+        store: Option<StoreName>,
+    },
+    /// Revoke a token: its tunnels are shut, and what waits in them is deleted
+    Revoke {
+        /// Its id, as `list` shows it
+        id: String,
+        /// Where the relay keeps its mailboxes; relay.db in the data directory without
+        #[arg(long, value_name = "STORE")]
+        store: Option<StoreName>,
+    },
+}
+
+impl Verb {
+    fn store(&self) -> Option<&StoreName> {
+        match self {
+            Self::Create { store, .. } | Self::List { store } | Self::Revoke { store, .. } => store.as_ref(),
+        }
+    }
+}
+
+/// Does what was asked for, beside a relay that may be running.
+pub(crate) async fn run(verb: &Verb, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
+    match StoreName::open(verb.store(), data_dir).await? {
+        Opened::Sqlite(store) => obey(verb, store, screen).await,
+        Opened::Nats(store) => obey(verb, store, screen).await,
+    }
+}
+
+async fn obey<M: Mailbox>(verb: &Verb, store: M, screen: &Screen) -> Result<Exit, CliError> {
+    let now = Timestamp::now();
+    let done = match verb {
+        Verb::Create { name, .. } => create(&store, name.as_deref(), now, screen).await,
+        Verb::List { .. } => list(&store, screen).await,
+        Verb::Revoke { id, .. } => revoke(&store, id, now, screen).await,
+    };
+    store.close().await;
+    done.map(|()| Exit::Success)
+}
+
+async fn create<M: Mailbox>(
+    store: &M,
+    name: Option<&str>,
+    now: Timestamp,
+    screen: &Screen,
+) -> Result<(), CliError> {
+    let (id, token) = (fresh_token_id(), fresh_token());
+    store.add_token(&id, hash(&token), name, now.as_micros()).await.map_err(|error| failed(&error))?;
+    if screen.json {
+        return screen.print_json(&json!({ "id": id, "token": token, "name": name }));
+    }
+    screen.note(format_args!("token {id} was made; it is shown this once:"));
+    screen.print(token)
+}
+
+async fn list<M: Mailbox>(store: &M, screen: &Screen) -> Result<(), CliError> {
+    let tokens = store.tokens().await.map_err(|error| failed(&error))?;
+    for token in &tokens {
+        if screen.json {
+            screen.print_json(&shown(token))?;
+        } else {
+            screen.print(line(token))?;
+        }
+    }
+    if tokens.is_empty() {
+        screen.note("no token yet; make one with `hookmitt relay token create`");
+    }
+    Ok(())
+}
+
+async fn revoke<M: Mailbox>(store: &M, id: &str, now: Timestamp, screen: &Screen) -> Result<(), CliError> {
+    store.revoke_token(id, now.as_micros()).await.map_err(|error| failed(&error))?;
+    if screen.json {
+        return screen.print_json(&json!({ "id": id, "revoked_at": now }));
+    }
+    screen.note(format_args!("token {} is revoked, its tunnels are shut", Plain(id)));
+    Ok(())
+}
+
+/// A token without itself.
+fn shown(token: &Token) -> Value {
+    let time = |micros: i64| Timestamp::from_micros(micros);
+    json!({
+        "id": token.id,
+        "name": token.name,
+        "created_at": time(token.created_at),
+        "used_at": token.used_at.map(time),
+        "revoked_at": token.revoked_at.map(time),
+        "tunnels": token.tunnels,
+    })
+}
+
+fn line(token: &Token) -> String {
+    let name = token.name.as_deref().unwrap_or("-");
+    let state = if token.revoked_at.is_some() { "revoked" } else { "good" };
+    let tunnels = if token.tunnels.is_empty() { "no tunnel".to_owned() } else { token.tunnels.join(" ") };
+    let (id, rest) = (Plain(&token.id), format!("{}  {state}  {}", Plain(name), Plain(&tunnels)));
+    format!("{}  {rest}  {}", Styled(STRONG, id), Styled(FAINT, Timestamp::from_micros(token.created_at)))
+}
+
+/// An unknown id is bad input; else the store can't be used.
+fn failed(error: &MailboxError) -> CliError {
+    match error {
+        MailboxError::Unknown { .. } => {
+            CliError::bad_input_with("unknown-token", error.to_string(), "see `hookmitt relay token list`")
+        }
+        _ => CliError::unreached(error),
+    }
+}

@@ -1,0 +1,164 @@
+//! Which tunnel and source a request names.
+
+/// The folder of what is not captured.
+pub(crate) const CONTROL: &str = "/-/";
+
+/// Where a target leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Address<'a> {
+    /// To the relay itself.
+    Control,
+    /// To a source of a tunnel, if there is such a one.
+    Source {
+        /// The tunnel's name.
+        tunnel: &'a str,
+        /// The source's.
+        slug: &'a str,
+        /// The raw path after it.
+        path: &'a str,
+        /// The raw query, without its `?`.
+        query: Option<&'a str>,
+    },
+    /// Nowhere.
+    Nowhere,
+    /// It isn't a path at all.
+    NoPath,
+}
+
+impl<'a> Address<'a> {
+    /// Reads a raw target. `tunnel` is the one that the host names, where it names one.
+    ///
+    /// Nothing is decoded and no dots are followed: a name is what stands there, and the path after it is the sender's.
+    pub(crate) fn read(target: &'a str, tunnel: Option<&'a str>) -> Self {
+        if !target.starts_with('/') {
+            return Self::NoPath;
+        }
+        if target.starts_with(CONTROL) {
+            return Self::Control;
+        }
+        let (whole, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (target, None),
+        };
+        let (tunnel, rest) = match tunnel {
+            Some(tunnel) => (tunnel, whole),
+            None => first(whole),
+        };
+        let (slug, path) = first(rest);
+        if is_tunnel_name(tunnel) && is_slug(slug) {
+            Self::Source { tunnel, slug, path, query }
+        } else {
+            Self::Nowhere
+        }
+    }
+}
+
+/// `/a/b/c` into `a` and `/b/c`.
+fn first(path: &str) -> (&str, &str) {
+    let inner = path.strip_prefix('/').unwrap_or(path);
+    inner.split_at(inner.find('/').unwrap_or(inner.len()))
+}
+
+/// The tunnel that a host names: `acme.relay.example.com` under `relay.example.com`. Ports don't matter.
+pub(crate) fn tunnel_of_host<'h>(host: &'h str, domain: &str) -> Option<&'h str> {
+    let (host, domain) = (without_port(host), without_port(domain));
+    let split = host.len().checked_sub(domain.len())?;
+    let (label, rest) = (host.get(..split)?, host.get(split..)?);
+    let label = label.strip_suffix('.')?;
+    (rest.eq_ignore_ascii_case(domain) && is_tunnel_name(label)).then_some(label)
+}
+
+fn without_port(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// `[a-z0-9][a-z0-9-]{2,62}`
+pub(crate) fn is_tunnel_name(text: &str) -> bool {
+    let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let bytes = text.as_bytes();
+    (3..=63).contains(&bytes.len())
+        && plain(&bytes[0])
+        && bytes.iter().all(|byte| plain(byte) || *byte == b'-')
+}
+
+fn is_slug(text: &str) -> bool {
+    text.parse::<hookmitt_event::Slug>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_names_tunnel_and_source_and_the_rest_is_the_senders() {
+        let read = |target, host| match Address::read(target, host) {
+            Address::Source { tunnel, slug, path, query } => Some((tunnel, slug, path, query)),
+            _ => None,
+        };
+        let table = [
+            ("/acme/github", None, Some(("acme", "github", "", None))),
+            ("/acme/github/", None, Some(("acme", "github", "/", None))),
+            (
+                "/acme/github//a/../b%2Fc?x=%20&y",
+                None,
+                Some(("acme", "github", "//a/../b%2Fc", Some("x=%20&y"))),
+            ),
+            ("/acme/github?", None, Some(("acme", "github", "", Some("")))),
+            ("/github/x", Some("acme"), Some(("acme", "github", "/x", None))),
+        ];
+        for (target, host, expected) in table {
+            assert_eq!(read(target, host), expected, "{target}");
+        }
+    }
+
+    #[test]
+    fn tricks_lead_nowhere() {
+        for target in [
+            "/",
+            "/acme",
+            "/acme/",
+            "//acme/github",
+            "/../acme/github",
+            "/acme/../other/github",
+            "/acme%2fgithub",
+            "/acme/%2e%2e/x",
+            "/ACME/github",
+            "/acme/GitHub",
+            "/-",
+            "/%2d/v1/tunnels",
+            "//-/v1/tunnels",
+            "/./-/x",
+            "/acme?/github",
+            "/ac/github",
+            "/acme /github",
+        ] {
+            assert_eq!(Address::read(target, None), Address::Nowhere, "{target}");
+        }
+        for target in ["http://relay/acme/github", "*", "relay:443", "", "acme/github"] {
+            assert_eq!(Address::read(target, None), Address::NoPath, "{target}");
+        }
+        for target in ["/-/", "/-/healthz", "/-/../acme/github", "/-/x/y"] {
+            assert_eq!(Address::read(target, None), Address::Control, "{target}");
+            assert_eq!(Address::read(target, Some("acme")), Address::Control, "{target}");
+        }
+    }
+
+    #[test]
+    fn a_host_names_a_tunnel_under_the_domain_alone() {
+        let domain = "relay.example.com:8443";
+        assert_eq!(tunnel_of_host("acme.relay.example.com", domain), Some("acme"));
+        assert_eq!(tunnel_of_host("acme.Relay.Example.com:8443", domain), Some("acme"));
+        for host in [
+            "relay.example.com",
+            "a.b.relay.example.com",
+            "acmerelay.example.com",
+            "é.relay.example.com",
+            "x",
+        ] {
+            assert_eq!(tunnel_of_host(host, domain), None, "{host}");
+        }
+    }
+}

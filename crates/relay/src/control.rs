@@ -1,0 +1,194 @@
+//! What is not captured: `/-/healthz`, and the doors by which devices come in.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use axum::{
+    Extension, Json, Router,
+    extract::{DefaultBodyLimit, State, WebSocketUpgrade, rejection::JsonRejection},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+    routing::{get, post},
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_event::{HeaderLines, Timestamp};
+use hookmitt_mailbox::{Mailbox, MailboxError, NewDevice, NewTunnel};
+use hookmitt_wire::{Join, MAX_FRAME, OpenTunnel, Opened};
+use ipnet::IpNet;
+
+use crate::{
+    address::is_tunnel_name,
+    hello,
+    problem::Problem,
+    proxies::Sender,
+    relay::Relay,
+    secret::{fresh_name, hash, short},
+};
+
+/// Where devices hold their WebSocket.
+pub(crate) const TUNNEL: &str = "/-/v1/tunnel";
+
+/// The most bytes that are asked for under `/-/v1/`.
+const LARGEST: usize = 16 * 1024;
+
+/// How long an answer may take; bodies come within it.
+const LONGEST: Duration = Duration::from_secs(15);
+
+/// What a device is called at most.
+const LONGEST_NAME: usize = 100;
+
+/// Frames are read and written in pieces of this size: thousands of devices do nothing most of the time.
+const BUFFER: usize = 8 * 1024;
+
+/// Where a request under `/-/` comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Caller(pub(crate) IpAddr);
+
+impl Caller {
+    pub(crate) fn of(headers: &HeaderMap, peer: SocketAddr, trusted: &[IpNet]) -> Self {
+        let lines = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+        let lines = HeaderLines::from_pairs(lines).unwrap_or_default();
+        Self(Sender::of(&lines, peer, trusted).ip)
+    }
+}
+
+type Shared<M> = State<Arc<Relay<M>>>;
+
+/// The routes under `/-/`.
+pub(crate) fn router<M: Mailbox>(relay: Arc<Relay<M>>) -> Router {
+    Router::new()
+        .route("/-/healthz", get(healthz))
+        .route("/-/v1/tunnels", post(open::<M>))
+        .route("/-/v1/join", post(join::<M>))
+        .route(TUNNEL, get(tunnel::<M>))
+        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not-found", "there is nothing here", ""))
+        .layer(DefaultBodyLimit::max(LARGEST))
+        .layer(axum::middleware::from_fn(in_time))
+        .with_state(relay)
+}
+
+async fn in_time(request: axum::extract::Request, next: axum::middleware::Next) -> Response {
+    let late = || {
+        let (status, hint) = (StatusCode::REQUEST_TIMEOUT, "send the whole body without long pauses");
+        Problem::new(status, "too-slow", "the request took too long", hint).into_response()
+    };
+    tokio::time::timeout(LONGEST, next.run(request)).await.unwrap_or_else(|_| late())
+}
+
+async fn healthz() -> Json<serde_json::Value> {
+    Json(serde_json::json!({ "ok": true, "version": env!("CARGO_PKG_VERSION") }))
+}
+
+async fn open<M: Mailbox>(
+    State(relay): Shared<M>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    order: Result<Json<OpenTunnel>, JsonRejection>,
+) -> Result<Response, Problem> {
+    patience(&relay, caller)?;
+    let token = bearer(&headers).ok_or_else(Problem::no_token)?;
+    let Some(token) = relay.mailbox.token(hash(token)).await? else {
+        relay.guesses.wrong(caller.0);
+        return Err(Problem::no_token());
+    };
+    let Json(order) = order?;
+    let sealing_key = key(&order.sealing_key, "sealing_key")?;
+    let device = device(&order.device_key, order.device_name)?;
+    if let Some(name) = &order.name
+        && !is_tunnel_name(name)
+    {
+        let hint = "use 3 to 63 of a-z, 0-9 and -, starting with a letter or digit";
+        return Err(Problem::bad_input("bad-name", "not a tunnel's name", hint));
+    }
+    // A point of small order would seal for everybody.
+    hookmitt_seal::Sealer::new(sealing_key, "check")
+        .map_err(|error| Problem::bad_input("bad-key", &error.to_string(), "send a fresh X25519 key"))?;
+    let name = order.name.unwrap_or_else(fresh_name);
+    let tunnel = NewTunnel { name: name.clone(), token: token.clone(), sealing_key, device };
+    relay.mailbox.open_tunnel(tunnel, Timestamp::now().as_micros()).await?;
+    tracing::info!(token, tunnel = short(&name), "a tunnel was opened");
+    let opened = Opened { public_url: relay.public_url(&name), tunnel: name };
+    Ok((StatusCode::CREATED, Json(opened)).into_response())
+}
+
+async fn join<M: Mailbox>(
+    State(relay): Shared<M>,
+    Extension(caller): Extension<Caller>,
+    order: Result<Json<Join>, JsonRejection>,
+) -> Result<Json<Opened>, Problem> {
+    patience(&relay, caller)?;
+    let Json(order) = order?;
+    let device = device(&order.device_key, order.device_name)?;
+    let now = Timestamp::now().as_micros();
+    let joined = relay.mailbox.join(&order.tunnel, hash(&order.code), device, now).await;
+    if let Err(MailboxError::Unknown { .. }) = joined {
+        relay.guesses.wrong(caller.0);
+        let message = "this invite is not known, was used, or is too old";
+        return Err(Problem::new(StatusCode::NOT_FOUND, "unknown-code", message, "ask for a new one"));
+    }
+    joined?;
+    tracing::info!(tunnel = short(&order.tunnel), "a device joined");
+    Ok(Json(Opened { public_url: relay.public_url(&order.tunnel), tunnel: order.tunnel }))
+}
+
+async fn tunnel<M: Mailbox>(
+    State(relay): Shared<M>,
+    Extension(caller): Extension<Caller>,
+    upgrade: WebSocketUpgrade,
+) -> Result<Response, Problem> {
+    let busy = || {
+        let message = "as many devices are at the door as this relay lets in at once";
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message, "try again in a moment")
+    };
+    let stranger = Arc::clone(&relay.strangers).try_acquire_owned().map_err(|_| busy())?;
+    let place = Arc::clone(&relay.devices).try_acquire_owned().map_err(|_| busy())?;
+    let counted = relay.tasks.token();
+    let upgrade = upgrade
+        .max_frame_size(MAX_FRAME)
+        .max_message_size(MAX_FRAME)
+        .read_buffer_size(BUFFER)
+        .write_buffer_size(BUFFER)
+        .max_write_buffer_size(4 * MAX_FRAME);
+    Ok(upgrade.on_upgrade(async move |socket| {
+        hello::receive(relay, caller, socket, stranger).await;
+        drop((place, counted));
+    }))
+}
+
+/// Who guessed wrongly too often isn't listened to.
+fn patience<M: Mailbox>(relay: &Relay<M>, caller: Caller) -> Result<(), Problem> {
+    let Some(wait) = relay.guesses.wait(caller.0) else { return Ok(()) };
+    let message = "too many wrong tokens or codes came from this address";
+    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-many-guesses", message, "wait a minute");
+    Err(problem.retry_after(wait.as_secs() + 1))
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+fn device(text: &str, name: String) -> Result<NewDevice, Problem> {
+    let key = key(text, "device_key")?;
+    if ed25519_dalek::VerifyingKey::from_bytes(&key).is_err() {
+        return Err(Problem::bad_input(
+            "bad-key",
+            "device_key is no Ed25519 key",
+            "send a fresh Ed25519 key",
+        ));
+    }
+    let name = name.chars().filter(|letter| !letter.is_control()).take(LONGEST_NAME).collect();
+    Ok(NewDevice { key, name })
+}
+
+fn key(text: &str, what: &str) -> Result<[u8; 32], Problem> {
+    let bytes = STANDARD.decode(text).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
+    bytes.ok_or_else(|| {
+        let message = format!("{what} is not the base64 of 32 bytes");
+        Problem::bad_input("bad-key", &message, "use standard base64 with padding")
+    })
+}

@@ -1,0 +1,152 @@
+//! The public port: webhooks are decided about by their heads, and taken.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{Router, body::Body};
+use hookmitt_catch::{BrokenOff, Denial, Head, Port, Refusal, Reply, Served, Taken, Way};
+use hookmitt_event::Timestamp;
+use hookmitt_mailbox::{Mailbox, Tunnel};
+use hookmitt_wire::SourceOffer;
+use http::{Request, Response};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use tower::ServiceExt as _;
+
+use crate::{
+    address::{Address, tunnel_of_host},
+    control::{self, Caller},
+    proxies::Sender,
+    relay::Relay,
+    secret::short,
+};
+
+/// The public port of a relay.
+pub(crate) struct Door<M> {
+    pub(crate) relay: Arc<Relay<M>>,
+    control: Router,
+}
+
+/// The source that a request is for, and who sent it.
+pub(crate) struct Place {
+    pub(crate) tunnel: Arc<Tunnel>,
+    /// Which of the tunnel's sources.
+    source: usize,
+    pub(crate) path: String,
+    pub(crate) query: Option<String>,
+    pub(crate) sender: Sender,
+}
+
+impl Place {
+    pub(crate) fn offer(&self) -> &SourceOffer {
+        &self.tunnel.sources[self.source]
+    }
+}
+
+impl<M: Mailbox> Door<M> {
+    pub(crate) fn new(relay: Arc<Relay<M>>) -> Self {
+        let control = control::router(Arc::clone(&relay));
+        Self { relay, control }
+    }
+
+    async fn find(&self, head: &Head, sender: Sender) -> Way<Place> {
+        let options = &self.relay.options;
+        let host = sender.host.clone().unwrap_or_default();
+        let named = options.wildcard.then(|| tunnel_of_host(&host, options.public.authority())).flatten();
+        let (tunnel, slug, path, query) = match Address::read(&head.target, named) {
+            Address::Control => return Way::Serve,
+            Address::NoPath => return Way::Refuse(no_path()),
+            Address::Nowhere => return Way::Refuse(nowhere()),
+            Address::Source { tunnel, slug, path, query } => (tunnel, slug, path, query),
+        };
+        let found = match self.relay.mailbox.tunnel(tunnel).await {
+            Ok(Some(found)) if !found.revoked => found,
+            Ok(_) => return Way::Refuse(nowhere()),
+            Err(error) => {
+                tracing::error!(%error, "the store can't be asked");
+                return Way::Refuse(unavailable());
+            }
+        };
+        let source = found.sources.iter().position(|offer| offer.slug == slug);
+        let Some(source) = source else {
+            self.count(&found.name, true).await;
+            return Way::Refuse(nowhere());
+        };
+        if let Some(seconds) = self.relay.too_fast(tunnel) {
+            self.count(&found.name, false).await;
+            return Way::Refuse(too_fast(seconds));
+        }
+        let (path, query) = (path.to_owned(), query.map(str::to_owned));
+        Way::Take(Place { tunnel: found, source, path, query, sender })
+    }
+
+    async fn count(&self, tunnel: &str, unknown_source: bool) {
+        self.relay.mailbox.count_refused(tunnel, unknown_source, Timestamp::now().as_micros()).await;
+    }
+}
+
+impl<M: Mailbox> Port for Door<M> {
+    type Place = Place;
+
+    fn upgrades_at(&self) -> Option<&'static str> {
+        Some(control::TUNNEL)
+    }
+
+    async fn admit(&self, head: &Head, remote: SocketAddr) -> Way<Place> {
+        let sender = Sender::of(&head.headers, remote, &self.relay.options.trusted);
+        let way = self.find(head, sender).await;
+        if let Way::Refuse(denial) = &way {
+            self.relay.metrics.refused(denial.code);
+        }
+        way
+    }
+
+    async fn taken(&self, place: Place, taken: Taken) -> Reply {
+        self.relay.take(place, taken).await
+    }
+
+    async fn serve(&self, mut request: Request<Incoming>, remote: SocketAddr) -> Response<Served> {
+        let caller = Caller::of(request.headers(), remote, &self.relay.options.trusted);
+        request.extensions_mut().insert(caller);
+        let answered = self.control.clone().oneshot(request.map(Body::new)).await;
+        let response = answered.unwrap_or_else(|never| match never {});
+        response.map(|body| body.map_err(|error| BrokenOff(error.to_string())).boxed_unsync())
+    }
+
+    fn refused(&self, refusal: Refusal, place: Option<&Place>) {
+        let Refusal { status, code, message, .. } = refusal;
+        // The target names the tunnel and may hold more that is nobody's business.
+        match place {
+            Some(place) => {
+                let tunnel = short(&place.tunnel.name);
+                tracing::info!(tunnel, status, code, message, "a request was not taken");
+                self.relay.metrics.refused(code);
+                self.relay.count_later(&place.tunnel.name);
+            }
+            None => tracing::debug!(status, code, message, "a request was not taken"),
+        }
+    }
+}
+
+fn no_path() -> Denial {
+    Denial::new(
+        400,
+        "no-path",
+        "the request's target is not a path",
+        "send the path alone: POST /<tunnel>/<source>",
+    )
+}
+
+/// Unknown tunnels, those that were revoked, and unknown sources: nothing is told apart.
+fn nowhere() -> Denial {
+    let hint = "the path is /<tunnel>/<source>, as the app shows it";
+    Denial::new(404, "not-found", "there is nothing here", hint)
+}
+
+fn too_fast(seconds: u64) -> Denial {
+    let hint = "send more slowly, or raise the relay's --rate";
+    Denial::new(429, "too-fast", "this tunnel gets more requests than it may", hint).retry_after(seconds)
+}
+
+fn unavailable() -> Denial {
+    Denial::new(503, "not-stored", "the relay's store can't be reached; nothing was stored", "try again")
+}

@@ -1,0 +1,135 @@
+//! What a relay is told at its start.
+
+use std::{fmt, net::SocketAddr, num::NonZeroU32, str::FromStr, time::Duration};
+
+use hookmitt_catch::Limits;
+use hookmitt_mailbox::Quota;
+use http::Uri;
+use ipnet::IpNet;
+
+/// How a relay behaves.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Under which URL the world sees it.
+    pub public: PublicUrl,
+    /// Each tunnel has a host name of its own, too: `https://<tunnel>.<host>/<source>`.
+    pub wildcard: bool,
+    /// What one tunnel may keep.
+    pub quota: Quota,
+    /// How many requests a second a tunnel may get over time; as many as come, without.
+    pub rate: Option<NonZeroU32>,
+    /// How many of them at once, above that rate.
+    pub burst: NonZeroU32,
+    /// Proxies that are believed what they write into headers.
+    pub trusted: Vec<IpNet>,
+    /// What a sender may use.
+    pub limits: Limits,
+    /// How many connections of senders at once.
+    pub connections: usize,
+    /// How long a sender is held for the app's answer.
+    pub hold: Duration,
+}
+
+impl Options {
+    /// The usual ones.
+    pub fn new(public: PublicUrl) -> Self {
+        Self {
+            public,
+            wildcard: false,
+            quota: Quota::default(),
+            rate: NonZeroU32::new(1_000),
+            burst: NonZeroU32::MIN.saturating_add(19_999),
+            trusted: Vec::new(),
+            limits: Limits::default(),
+            connections: 8_192,
+            // Slack and Discord give three seconds.
+            hold: Duration::from_millis(2_500),
+        }
+    }
+}
+
+/// The URL of a relay: scheme and authority, no path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PublicUrl {
+    scheme: String,
+    authority: String,
+}
+
+/// A text that can't be a relay's public URL.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a relay's URL: give scheme and host alone, such as https://relay.example.com")]
+pub struct PublicUrlError;
+
+impl FromStr for PublicUrl {
+    type Err = PublicUrlError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let uri: Uri = text.parse().map_err(|_| PublicUrlError)?;
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+            return Err(PublicUrlError);
+        };
+        let bare = uri.path() == "/" && uri.query().is_none() && !authority.as_str().contains('@');
+        if !bare || !matches!(scheme, "http" | "https") || authority.host().is_empty() {
+            return Err(PublicUrlError);
+        }
+        Ok(Self { scheme: scheme.to_owned(), authority: authority.as_str().to_ascii_lowercase() })
+    }
+}
+
+impl fmt::Display for PublicUrl {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}://{}", self.scheme, self.authority)
+    }
+}
+
+impl PublicUrl {
+    /// The URL of an address, where the world has no better one.
+    pub fn of_address(address: SocketAddr, secure: bool) -> Self {
+        let scheme = if secure { "https" } else { "http" };
+        Self { scheme: scheme.to_owned(), authority: address.to_string() }
+    }
+
+    /// `http` or `https`.
+    pub(crate) fn scheme(&self) -> &str {
+        &self.scheme
+    }
+
+    /// Host and port.
+    pub(crate) fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// The public URL of a tunnel, without a slash at its end.
+    pub(crate) fn of_tunnel(&self, tunnel: &str, wildcard: bool) -> String {
+        if wildcard {
+            format!("{}://{tunnel}.{}", self.scheme, self.authority)
+        } else {
+            format!("{self}/{tunnel}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_public_url_is_scheme_and_host_alone() {
+        for good in ["https://relay.example.com", "https://Relay.example.com:8443/", "http://127.0.0.1:4410"]
+        {
+            assert!(good.parse::<PublicUrl>().is_ok(), "{good}");
+        }
+        for bad in
+            ["relay.example.com", "https://a/b", "https://a?b", "ftp://a", "https://u@a", "https://", "/x"]
+        {
+            assert_eq!(bad.parse::<PublicUrl>(), Err(PublicUrlError), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_tunnel_is_a_folder_or_a_host() {
+        let url: PublicUrl = "https://relay.example.com:8443".parse().unwrap();
+        assert_eq!(url.of_tunnel("acme", false), "https://relay.example.com:8443/acme");
+        assert_eq!(url.of_tunnel("acme", true), "https://acme.relay.example.com:8443");
+    }
+}

@@ -1,0 +1,173 @@
+//! What proxies write about a sender, and which of them are believed.
+
+use std::net::{IpAddr, SocketAddr};
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use hookmitt_event::HeaderLines;
+use ipnet::IpNet;
+
+/// A sender, as far as trusted proxies tell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sender {
+    /// Its address, for people.
+    pub(crate) remote: String,
+    /// Its address.
+    pub(crate) ip: IpAddr,
+    /// The host that it called.
+    pub(crate) host: Option<String>,
+    /// The scheme that it called by; none where no proxy said.
+    pub(crate) scheme: Option<&'static str>,
+    /// Whether a proxy stands between: its lines leave the headers.
+    pub(crate) through_proxy: bool,
+}
+
+impl Sender {
+    /// Who sent a head that came from `peer`.
+    pub(crate) fn of(headers: &HeaderLines, peer: SocketAddr, trusted: &[IpNet]) -> Self {
+        let text = |name| headers.get_str(name).map(str::to_owned);
+        let is_trusted = |ip: &IpAddr| trusted.iter().any(|net| net.contains(ip));
+        let own = peer.ip().to_canonical();
+        if !is_trusted(&own) {
+            let (host, remote) = (text("host"), peer.to_string());
+            return Self { remote, ip: own, host, scheme: None, through_proxy: false };
+        }
+        let said = Said::read(headers);
+        let mut ip = own;
+        for hop in said.hops.iter().rev() {
+            let Some(hop) = hop else { break };
+            ip = *hop;
+            if !is_trusted(&ip) {
+                break;
+            }
+        }
+        let remote = if ip == own { peer.to_string() } else { ip.to_string() };
+        let host = said.host.or_else(|| text("host"));
+        Self { remote, ip, host, scheme: said.scheme, through_proxy: true }
+    }
+}
+
+/// What a proxy said. Where several did, the last is the nearest.
+#[derive(Debug, Default)]
+struct Said {
+    hops: Vec<Option<IpAddr>>,
+    host: Option<String>,
+    scheme: Option<&'static str>,
+}
+
+impl Said {
+    fn read(headers: &HeaderLines) -> Self {
+        let mut said = Self::default();
+        for part in parts(headers, "forwarded") {
+            for pair in part.split(';') {
+                let Some((name, value)) = pair.split_once('=') else { continue };
+                let value = value.trim().trim_matches('"');
+                match name.trim().to_ascii_lowercase().as_str() {
+                    "for" => said.hops.push(ip_in(value)),
+                    "host" => said.host = Some(value.to_owned()),
+                    "proto" => said.scheme = scheme(value),
+                    _ => {}
+                }
+            }
+        }
+        let hops: Vec<_> = parts(headers, "x-forwarded-for").map(|hop| ip_in(&hop)).collect();
+        if !hops.is_empty() {
+            said.hops = hops;
+        } else if said.hops.is_empty() {
+            said.hops.extend(headers.get_str("x-real-ip").map(ip_in));
+        }
+        said.host = parts(headers, "x-forwarded-host").last().or(said.host);
+        let proto = parts(headers, "x-forwarded-proto").last();
+        said.scheme = proto.and_then(|value| scheme(&value)).or(said.scheme);
+        said
+    }
+}
+
+/// The parts of every line of that name, in order.
+fn parts(headers: &HeaderLines, name: &'static str) -> impl Iterator<Item = String> {
+    let values: Vec<_> =
+        headers.get_all(name).map(|value| String::from_utf8_lossy(value).into_owned()).collect();
+    let parts = values
+        .into_iter()
+        .flat_map(|value| value.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>());
+    parts.filter(|part| !part.is_empty())
+}
+
+/// An address, with or without a port and brackets.
+fn ip_in(text: &str) -> Option<IpAddr> {
+    let text = text.trim();
+    let bare = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
+    let ip: Option<IpAddr> = bare.unwrap_or(text).parse().ok();
+    ip.or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip())).map(|ip| ip.to_canonical())
+}
+
+fn scheme(text: &str) -> Option<&'static str> {
+    ["https", "http"].into_iter().find(|scheme| text.eq_ignore_ascii_case(scheme))
+}
+
+/// Parts a block of header lines into the sender's own and those that proxies write.
+pub(crate) fn part(headers: &HeaderLines) -> (Bytes, Bytes) {
+    let mut own = BytesMut::with_capacity(headers.as_wire().len());
+    let mut forwarded = BytesMut::new();
+    for line in headers.as_wire().split_inclusive(|byte| *byte == b'\n') {
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        if is_a_proxys(name) { forwarded.put_slice(line) } else { own.put_slice(line) }
+    }
+    (own.freeze(), forwarded.freeze())
+}
+
+fn is_a_proxys(name: &[u8]) -> bool {
+    let starts = name.get(..12).is_some_and(|start| start.eq_ignore_ascii_case(b"x-forwarded-"));
+    starts || [&b"forwarded"[..], b"x-real-ip", b"via"].iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sender(lines: &[(&str, &str)], peer: &str) -> Sender {
+        let headers = HeaderLines::from_pairs(lines.iter().copied()).unwrap();
+        let trusted = ["10.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()];
+        Sender::of(&headers, peer.parse().unwrap(), &trusted)
+    }
+
+    #[test]
+    fn a_stranger_is_believed_nothing() {
+        let lines = [("Host", "relay"), ("X-Forwarded-For", "1.2.3.4"), ("X-Forwarded-Host", "other")];
+        let found = sender(&lines, "203.0.113.5:80");
+        assert_eq!((found.remote.as_str(), found.host.as_deref()), ("203.0.113.5:80", Some("relay")));
+        assert!(!found.through_proxy);
+    }
+
+    #[test]
+    fn a_trusted_proxy_tells_the_sender_and_forged_hops_before_it_do_not_count() {
+        let lines = [
+            ("Host", "inner"),
+            ("X-Forwarded-For", "6.6.6.6, 198.51.100.7"),
+            ("x-forwarded-for", "10.1.1.1"),
+            ("X-Forwarded-Proto", "https"),
+            ("X-Forwarded-Host", "relay.example.com"),
+        ];
+        let found = sender(&lines, "10.0.0.1:4000");
+        assert_eq!((found.remote.as_str(), found.scheme), ("198.51.100.7", Some("https")));
+        assert_eq!(found.host.as_deref(), Some("relay.example.com"));
+        let found = sender(&[("X-Forwarded-For", "198.51.100.7, nonsense")], "10.0.0.1:4000");
+        assert_eq!(found.remote, "10.0.0.1:4000");
+    }
+
+    #[test]
+    fn the_standard_line_is_read_too() {
+        let lines = [("Forwarded", r#"for="[2001:db8::1]:99";proto=https;host=relay"#)];
+        let found = sender(&lines, "[fd00::1]:4000");
+        assert_eq!(found.ip, "2001:db8::1".parse::<IpAddr>().unwrap());
+        assert_eq!((found.scheme, found.host.as_deref()), (Some("https"), Some("relay")));
+        assert_eq!(sender(&[("X-Real-IP", "198.51.100.9")], "10.0.0.1:1").remote, "198.51.100.9");
+    }
+
+    #[test]
+    fn lines_are_parted_byte_for_byte() {
+        let block = b"Host: a\r\nX-FORWARDED-For:  1 \r\nX-A:1\r\nVia: 1.1 p\r\nviaduct: 1\r\n";
+        let (own, forwarded) = part(&HeaderLines::from_wire(Bytes::from_static(block)).unwrap());
+        assert_eq!(&own[..], b"Host: a\r\nX-A:1\r\nviaduct: 1\r\n");
+        assert_eq!(&forwarded[..], b"X-FORWARDED-For:  1 \r\nVia: 1.1 p\r\n");
+    }
+}

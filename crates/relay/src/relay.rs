@@ -1,0 +1,97 @@
+//! The relay as a whole: what its doors and sessions share.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use governor::{DefaultKeyedRateLimiter, Quota as Pace, RateLimiter};
+use hookmitt_mailbox::{Mailbox, Tunnel};
+use hookmitt_seal::{SealError, Sealer};
+use tokio::sync::Semaphore;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{guesses::Guesses, metrics::Metrics, options::Options, sessions::Sessions};
+
+/// So many sealers are kept; each costs some hundred bytes and saves 100 µs for its tunnel's next letter.
+const SEALERS: usize = 10_000;
+
+/// So many connections may be about to say who they are.
+const STRANGERS: usize = 512;
+
+/// So many devices may be connected.
+const DEVICES: usize = 50_000;
+
+/// What doors and sessions share.
+pub(crate) struct Relay<M> {
+    pub(crate) mailbox: M,
+    pub(crate) options: Options,
+    /// It speaks TLS itself.
+    pub(crate) secure: bool,
+    pub(crate) metrics: Metrics,
+    pub(crate) guesses: Guesses,
+    pub(crate) sessions: Sessions,
+    pub(crate) tasks: TaskTracker,
+    /// Devices are told to go.
+    pub(crate) leaving: CancellationToken,
+    pub(crate) strangers: Arc<Semaphore>,
+    pub(crate) devices: Arc<Semaphore>,
+    pace: Option<DefaultKeyedRateLimiter<String>>,
+    sealers: Mutex<HashMap<String, Arc<Sealer>>>,
+}
+
+impl<M: Mailbox> Relay<M> {
+    pub(crate) fn new(mailbox: M, options: Options, secure: bool) -> Self {
+        let pace =
+            options.rate.map(|rate| RateLimiter::keyed(Pace::per_second(rate).allow_burst(options.burst)));
+        Self {
+            mailbox,
+            options,
+            secure,
+            metrics: Metrics::default(),
+            guesses: Guesses::default(),
+            sessions: Sessions::default(),
+            tasks: TaskTracker::new(),
+            leaving: CancellationToken::new(),
+            strangers: Arc::new(Semaphore::new(STRANGERS)),
+            devices: Arc::new(Semaphore::new(DEVICES)),
+            pace,
+            sealers: Mutex::default(),
+        }
+    }
+
+    /// After how many seconds a tunnel may get another request; none where it may now.
+    pub(crate) fn too_fast(&self, tunnel: &str) -> Option<u64> {
+        use governor::clock::Clock as _;
+        let pace = self.pace.as_ref()?;
+        let denied = pace.check_key(&tunnel.to_owned()).err()?;
+        Some(denied.wait_time_from(pace.clock().now()).as_secs() + 1)
+    }
+
+    /// Forgets the pace of tunnels that had nothing to do.
+    pub(crate) fn forget_idle(&self) {
+        if let Some(pace) = &self.pace {
+            pace.retain_recent();
+            pace.shrink_to_fit();
+        }
+    }
+
+    /// Who seals for a tunnel.
+    pub(crate) fn sealer(&self, tunnel: &Tunnel) -> Result<Arc<Sealer>, SealError> {
+        let mut sealers = self.sealers.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sealer) = sealers.get(&tunnel.name) {
+            return Ok(Arc::clone(sealer));
+        }
+        if sealers.len() >= SEALERS {
+            sealers.clear();
+        }
+        let sealer = Arc::new(Sealer::new(tunnel.sealing_key, &tunnel.name)?);
+        sealers.insert(tunnel.name.clone(), Arc::clone(&sealer));
+        Ok(sealer)
+    }
+
+    /// The public URL of a tunnel, without a slash at its end.
+    pub(crate) fn public_url(&self, tunnel: &str) -> String {
+        self.options.public.of_tunnel(tunnel, self.options.wildcard)
+    }
+}

@@ -1,0 +1,102 @@
+//! Starts a relay, and sees it out.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::Router;
+use hookmitt_catch::{Bound, Connections, Opener, Unencrypted, accept, catch_on};
+use hookmitt_event::Timestamp;
+use hookmitt_mailbox::Mailbox;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+use crate::{ingress::Door, metrics, options::Options, relay::Relay, tls::Tls};
+
+/// How long senders in flight have after the stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How long devices have to hear that the relay stops.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// How often what is too old goes.
+const SWEEP: Duration = Duration::from_secs(60);
+
+/// The ports of a relay.
+#[derive(Debug)]
+pub struct Ports {
+    /// For senders and devices.
+    pub public: Bound,
+    /// For a monitor, where one is wanted.
+    pub metrics: Option<Bound>,
+}
+
+/// Serves until `stop`: senders in flight are answered first, then devices are told, then the store is closed.
+pub async fn serve<M: Mailbox>(
+    mailbox: M,
+    options: Options,
+    ports: Ports,
+    tls: Option<Tls>,
+    stop: CancellationToken,
+) {
+    let relay = Arc::new(Relay::new(mailbox, options, tls.is_some()));
+    let beside = CancellationToken::new();
+    relay.tasks.spawn(keep_house(Arc::clone(&relay), beside.clone()));
+    if let Some(bound) = ports.metrics {
+        relay.tasks.spawn(tell(bound, metrics::router(Arc::clone(&relay)), beside.clone()));
+    }
+    match tls {
+        Some(tls) => {
+            relay.tasks.spawn(tls.clone().keep_fresh(beside.clone()));
+            take_in(&relay, ports.public, tls, stop).await;
+        }
+        None => take_in(&relay, ports.public, Unencrypted, stop).await,
+    }
+    relay.leaving.cancel();
+    beside.cancel();
+    relay.tasks.close();
+    if tokio::time::timeout(FAREWELL, relay.tasks.wait()).await.is_err() {
+        tracing::warn!("not every device has heard that the relay stops");
+    }
+    relay.mailbox.close().await;
+}
+
+async fn take_in<M: Mailbox>(
+    relay: &Arc<Relay<M>>,
+    bound: Bound,
+    opener: impl Opener,
+    stop: CancellationToken,
+) {
+    let connections = Connections { most: relay.options.connections, grace: GRACE };
+    let limits = relay.options.limits.clone();
+    let door = Arc::new(Door::new(Arc::clone(relay)));
+    catch_on(bound, door, opener, connections, limits, stop).await;
+}
+
+async fn keep_house<M: Mailbox>(relay: Arc<Relay<M>>, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(SWEEP) => {}
+        }
+        relay.forget_idle();
+        if let Err(error) = relay.mailbox.sweep(&relay.options.quota, Timestamp::now().as_micros()).await {
+            tracing::error!(%error, "what is too old could not be deleted");
+        }
+    }
+}
+
+async fn tell(bound: Bound, router: Router, stop: CancellationToken) {
+    let serve = move |stream: TcpStream, _| {
+        let service = TowerToHyperService::new(router.clone());
+        async move {
+            let mut builder = http1::Builder::new();
+            builder.timer(TokioTimer::new()).keep_alive(false).half_close(true);
+            let _ended_early = builder.serve_connection(TokioIo::new(stream), service).await;
+        }
+    };
+    accept(bound.listeners, Connections { most: 16, grace: Duration::ZERO }, stop, serve).await;
+}

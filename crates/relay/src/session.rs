@@ -1,0 +1,232 @@
+//! A conversation with one device: letters down, acknowledgements up, and neither waits for the other.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::extract::ws::WebSocket;
+use futures_util::StreamExt as _;
+use hookmitt_event::Timestamp;
+use hookmitt_mailbox::{Delivered, DeviceKey, Feed as _, Mailbox, MailboxError};
+use hookmitt_wire::RelayFrame;
+use tokio::sync::{Notify, mpsc};
+
+use crate::{
+    hello::{Guest, Refused, asked, part},
+    relay::Relay,
+    secret::short,
+    session_reader, session_writer,
+    window::Window,
+};
+
+/// The most letters and bytes of them that are on the way to a device, whatever it asks for.
+const MOST: (usize, usize) = (4_096, 32 * 1024 * 1024);
+
+/// The most letters and bytes that are taken out of the store at a time.
+const BATCH: (usize, usize) = (512, 1024 * 1024);
+
+/// So many answers may wait to be sent; a device that asks on without reading floods.
+const MOST_REPLIES: usize = 64;
+
+/// How often the store is told that a device is there.
+const SEEN: Duration = Duration::from_secs(60);
+
+/// Why a conversation ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The device went away, or says nothing any more.
+    Gone,
+    /// It is told why.
+    Refused(Refused),
+    /// A newer connection of the same device has taken its place.
+    Replaced,
+}
+
+impl From<Refused> for End {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+/// What both directions share.
+pub(crate) struct Session<'r, M> {
+    pub(crate) relay: &'r Relay<M>,
+    pub(crate) tunnel: &'r str,
+    pub(crate) device: DeviceKey,
+    desk: Mutex<Desk>,
+    /// Something is to be sent, or there is room again.
+    pub(crate) to_send: Notify,
+    pub(crate) room: Notify,
+    acked: Notify,
+    /// The device has left for good: whatever fails from now on is of no interest to it.
+    pub(crate) left: AtomicBool,
+}
+
+struct Desk {
+    window: Window,
+    replies: VecDeque<RelayFrame>,
+}
+
+impl<M: Mailbox> Session<'_, M> {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has something sent before any further letter.
+    pub(crate) fn reply(&self, frame: RelayFrame) -> Result<(), Refused> {
+        let mut desk = self.desk();
+        if desk.replies.len() >= MOST_REPLIES {
+            return Err(Refused::new("flood", "more was asked than answers were read"));
+        }
+        desk.replies.push_back(frame);
+        drop(desk);
+        self.to_send.notify_one();
+        Ok(())
+    }
+
+    pub(crate) fn next_reply(&self) -> Option<RelayFrame> {
+        self.desk().replies.pop_front()
+    }
+
+    /// Letters are committed on the device.
+    pub(crate) fn ack(&self, through: u64, also: &[u64]) -> Result<(), Refused> {
+        let mut desk = self.desk();
+        let before = desk.window.acked();
+        let count = desk
+            .window
+            .ack(through, also)
+            .map_err(|_| Refused::new("bad-frame", "letters were acknowledged that were not sent"))?;
+        let moved = desk.window.acked() > before;
+        drop(desk);
+        self.relay.metrics.delivered(count);
+        self.room.notify_one();
+        if moved {
+            self.acked.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Tells the store what the device has, never more than once at a time.
+    async fn keep_cursor(&self) -> End {
+        let mut kept = 0;
+        loop {
+            self.acked.notified().await;
+            kept = self.store_cursor(kept).await;
+        }
+    }
+
+    async fn store_cursor(&self, kept: u64) -> u64 {
+        let through = self.desk().window.acked();
+        if through <= kept {
+            return kept;
+        }
+        match self.relay.mailbox.ack(self.tunnel, &self.device, through).await {
+            // A device that left has no cursor any more.
+            Ok(()) | Err(MailboxError::Unknown { .. }) => through,
+            Err(error) => {
+                // The next acknowledgement says it again; a letter that comes twice does no harm.
+                tracing::warn!(tunnel = short(self.tunnel), %error, "a cursor was not moved");
+                kept
+            }
+        }
+    }
+
+    /// Takes letters out of the store while there is room for them on the way.
+    async fn fetch(&self, after: u64, out: mpsc::Sender<Vec<Delivered>>) -> End {
+        let mut feed = match asked(self.relay.mailbox.feed(self.tunnel, after)).await {
+            Ok(feed) => feed,
+            Err(refused) => return refused.into(),
+        };
+        loop {
+            let room = self.desk().window.room();
+            let Some((most, bytes)) = room else {
+                self.room.notified().await;
+                continue;
+            };
+            let letters = match asked(feed.next(most.min(BATCH.0), bytes.min(BATCH.1))).await {
+                Ok(letters) => letters,
+                Err(refused) => return refused.into(),
+            };
+            self.go_out(&letters);
+            if out.send(letters).await.is_err() {
+                return End::Gone;
+            }
+        }
+    }
+
+    fn go_out(&self, letters: &[Delivered]) {
+        let mut desk = self.desk();
+        for letter in letters {
+            desk.window.send(letter.position, letter.parcel.data.len());
+        }
+    }
+
+    async fn keep_seen(&self) -> End {
+        loop {
+            let now = Timestamp::now().as_micros();
+            if let Err(refused) = asked(self.relay.mailbox.seen(self.tunnel, &self.device, now)).await {
+                return refused.into();
+            }
+            tokio::time::sleep(SEEN).await;
+        }
+    }
+}
+
+/// Talks with a device until one of both goes.
+pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebSocket) {
+    let seat = relay.sessions.seat(&guest.tunnel.name, guest.device.key);
+    let window = Window::new(guest.device.cursor, guest.window.min(MOST.0), guest.window_bytes.min(MOST.1));
+    let session = Session {
+        relay,
+        tunnel: &guest.tunnel.name,
+        device: guest.device.key,
+        desk: Mutex::new(Desk { window, replies: VecDeque::new() }),
+        to_send: Notify::new(),
+        room: Notify::new(),
+        acked: Notify::new(),
+        left: AtomicBool::new(false),
+    };
+    let (mut sink, mut stream) = socket.split();
+    let end = match welcome(&session).await {
+        Err(refused) => refused.into(),
+        Ok(()) => {
+            let (batches, letters) = mpsc::channel(1);
+            tokio::select! {
+                end = session_reader::read(&session, &mut stream) => end,
+                end = session_writer::write(&session, &mut sink, letters) => end,
+                end = session.fetch(guest.device.cursor, batches) => end,
+                end = session.keep_cursor() => end,
+                end = session.keep_seen() => end,
+                () = seat.replaced.cancelled() => End::Replaced,
+                () = relay.leaving.cancelled() => Refused::new("stopping", "the relay stops; try again soon").into(),
+            }
+        }
+    };
+    session.store_cursor(guest.device.cursor).await;
+    let refused = match end {
+        End::Refused(refused) if !session.left.load(Ordering::Relaxed) => Some(refused),
+        _ => None,
+    };
+    let why = refused.as_ref().map_or("gone", |refused| refused.code);
+    tracing::info!(
+        tunnel = short(session.tunnel),
+        device = guest.device.name,
+        why,
+        "a device is disconnected"
+    );
+    if let Ok(socket) = sink.reunite(stream) {
+        part(socket, refused).await;
+    }
+}
+
+async fn welcome<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
+    let relay = session.relay;
+    let (depth, newest) = asked(relay.mailbox.depth(session.tunnel, &session.device)).await?;
+    let (public_url, now) = (relay.public_url(session.tunnel), Timestamp::now().as_micros());
+    session.reply(RelayFrame::Welcome { public_url, depth, newest, now })
+}

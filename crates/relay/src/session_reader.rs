@@ -1,0 +1,111 @@
+//! What a device says.
+
+use std::{num::NonZeroU32, sync::atomic::Ordering, time::Duration};
+
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::{StreamExt as _, stream::SplitStream};
+use governor::{DefaultDirectRateLimiter, Quota as Pace, RateLimiter};
+use hookmitt_event::{Slug, Timestamp};
+use hookmitt_mailbox::{Mailbox, Reply};
+use hookmitt_wire::{AppFrame, RelayFrame, SourceOffer, decode};
+
+use crate::{
+    hello::{Refused, asked},
+    secret::{fresh_code, hash, held_key},
+    session::{End, Session},
+};
+
+/// Devices ping every ten seconds; one that says nothing for so long is dead.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// How long a one-time code is good for.
+const INVITE: Duration = Duration::from_secs(60 * 60);
+
+/// So many of the words that cost the store something may be said a second …
+const WORDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
+/// … and so many at once.
+const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(59);
+
+/// The most sources of a tunnel.
+const MOST_SOURCES: usize = 1_000;
+
+/// Hears a device until it goes, or says what it may not.
+pub(crate) async fn read<M: Mailbox>(session: &Session<'_, M>, stream: &mut SplitStream<WebSocket>) -> End {
+    let pace = RateLimiter::direct(Pace::per_second(WORDS).allow_burst(BURST));
+    loop {
+        let message = match tokio::time::timeout(SILENCE, stream.next()).await {
+            Ok(Some(Ok(message))) => message,
+            // A frame that is longer than any may be ends here, too.
+            Ok(Some(Err(_)) | None) | Err(_) => return End::Gone,
+        };
+        let heard = match message {
+            Message::Binary(message) => heard(session, &message, &pace).await,
+            Message::Ping(_) | Message::Pong(_) => spend(&pace),
+            Message::Close(_) => return End::Gone,
+            Message::Text(_) => Err(Refused::new("bad-frame", "frames are binary")),
+        };
+        match heard {
+            Ok(()) if session.left.load(Ordering::Relaxed) => return End::Gone,
+            Ok(()) => {}
+            Err(refused) => return refused.into(),
+        }
+    }
+}
+
+async fn heard<M: Mailbox>(
+    session: &Session<'_, M>,
+    message: &[u8],
+    pace: &DefaultDirectRateLimiter,
+) -> Result<(), Refused> {
+    let frame = decode::<AppFrame>(message)?;
+    // Letters are acknowledged and senders answered as fast as they come; there are never more than were sent.
+    if !matches!(frame, AppFrame::Ack { .. } | AppFrame::Answer { .. }) {
+        spend(pace)?;
+    }
+    let mailbox = &session.relay.mailbox;
+    match frame {
+        AppFrame::Ack { through, also } => session.ack(through, &also),
+        AppFrame::Answer { event, status, headers, body } => {
+            let reply = Reply { status, headers, body };
+            asked(mailbox.answer(held_key(session.tunnel, &event), reply)).await
+        }
+        AppFrame::Ping { stamp } => pong(session, stamp).await,
+        AppFrame::Sources(sources) => asked(mailbox.set_sources(session.tunnel, checked(sources)?)).await,
+        AppFrame::Invite => invite(session).await,
+        AppFrame::Leave => {
+            session.left.store(true, Ordering::Relaxed);
+            asked(mailbox.leave(session.tunnel, &session.device)).await
+        }
+        AppFrame::Hello { .. } => Err(Refused::new("bad-frame", "a second hello")),
+    }
+}
+
+async fn pong<M: Mailbox>(session: &Session<'_, M>, stamp: u64) -> Result<(), Refused> {
+    let mailbox = &session.relay.mailbox;
+    let tunnel = asked(mailbox.tunnel(session.tunnel)).await?;
+    if tunnel.is_none_or(|tunnel| tunnel.revoked) {
+        return Err(Refused::unknown());
+    }
+    let (depth, _) = asked(mailbox.depth(session.tunnel, &session.device)).await?;
+    session.reply(RelayFrame::Pong { stamp, depth })
+}
+
+async fn invite<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
+    let (code, until) = (fresh_code(), Timestamp::now().after(INVITE).as_micros());
+    asked(session.relay.mailbox.add_invite(session.tunnel, hash(&code), until)).await?;
+    session.reply(RelayFrame::Invited { code, until })
+}
+
+fn checked(sources: Vec<SourceOffer>) -> Result<Vec<SourceOffer>, Refused> {
+    if sources.len() > MOST_SOURCES {
+        return Err(Refused::new("bad-frame", format!("more than {MOST_SOURCES} sources")));
+    }
+    if sources.iter().any(|source| source.slug.parse::<Slug>().is_err()) {
+        return Err(Refused::new("bad-frame", "a source's name that is none"));
+    }
+    Ok(sources)
+}
+
+fn spend(pace: &DefaultDirectRateLimiter) -> Result<(), Refused> {
+    pace.check().map_err(|_| Refused::new("flood", "too many words a second"))
+}

@@ -1,0 +1,138 @@
+//! What a device is told: answers first, then letters, and of large ones a piece at a time.
+
+use std::{collections::VecDeque, time::Duration};
+
+use axum::extract::ws::{Message, WebSocket};
+use bytes::Bytes;
+use futures_util::{SinkExt as _, stream::SplitSink};
+use hookmitt_mailbox::{Delivered, Mailbox};
+use hookmitt_wire::{PIECE, RelayFrame, encode};
+use tokio::sync::mpsc::{self, error::TryRecvError};
+
+use crate::session::{End, Session};
+
+/// A device that takes nothing for so long is gone.
+const STUCK: Duration = Duration::from_secs(30);
+
+/// So many bytes of large letters are held while their pieces go.
+const MOST_LARGE: usize = 32 * 1024 * 1024;
+
+/// Letters on their way out.
+#[derive(Default)]
+struct Load {
+    letters: VecDeque<Delivered>,
+    large: VecDeque<Rest>,
+    large_bytes: usize,
+    /// A piece of a large letter goes next; then a letter.
+    piece_next: bool,
+}
+
+/// What is left of a large letter.
+struct Rest {
+    position: u64,
+    data: Bytes,
+}
+
+/// Sends until the device takes nothing more.
+pub(crate) async fn write<M: Mailbox>(
+    session: &Session<'_, M>,
+    sink: &mut SplitSink<WebSocket, Message>,
+    mut batches: mpsc::Receiver<Vec<Delivered>>,
+) -> End {
+    let mut load = Load::default();
+    loop {
+        if load.wants_more() {
+            match batches.try_recv() {
+                Ok(letters) => load.letters.extend(letters),
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) => return End::Gone,
+            }
+        }
+        let frame = session.next_reply().or_else(|| load.next_frame());
+        let sent = async {
+            match &frame {
+                Some(frame) => sink.feed(Message::Binary(encode(frame))).await,
+                None => sink.flush().await,
+            }
+        };
+        if !matches!(tokio::time::timeout(STUCK, sent).await, Ok(Ok(()))) {
+            return End::Gone;
+        }
+        if frame.is_none() {
+            tokio::select! {
+                () = session.to_send.notified() => {}
+                letters = batches.recv() => match letters {
+                    Some(letters) => load.letters.extend(letters),
+                    None => return End::Gone,
+                },
+            }
+        }
+    }
+}
+
+impl Load {
+    fn wants_more(&self) -> bool {
+        self.letters.is_empty() && self.large_bytes < MOST_LARGE
+    }
+
+    fn next_frame(&mut self) -> Option<RelayFrame> {
+        self.piece_next = !self.piece_next;
+        if self.piece_next {
+            self.piece().or_else(|| self.letter())
+        } else {
+            self.letter().or_else(|| self.piece())
+        }
+    }
+
+    fn letter(&mut self) -> Option<RelayFrame> {
+        let Delivered { position, mut parcel } = self.letters.pop_front()?;
+        let size = u32::try_from(parcel.data.len()).unwrap_or(u32::MAX);
+        if parcel.data.len() > PIECE {
+            let data = parcel.data.split_off(PIECE);
+            self.large_bytes += data.len();
+            self.large.push_back(Rest { position, data });
+        }
+        Some(RelayFrame::Parcel { position, parcel, size })
+    }
+
+    fn piece(&mut self) -> Option<RelayFrame> {
+        let Rest { position, mut data } = self.large.pop_front()?;
+        let piece = data.split_to(PIECE.min(data.len()));
+        self.large_bytes -= piece.len();
+        if !data.is_empty() {
+            self.large.push_back(Rest { position, data });
+        }
+        Some(RelayFrame::Piece { position, data: piece })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hookmitt_wire::Parcel;
+
+    use super::*;
+
+    fn letter(position: u64, size: usize) -> Delivered {
+        let data = Bytes::from(vec![u8::try_from(position).unwrap(); size]);
+        let parcel = Parcel { epoch: [0; 32], number: 0, received_at: 0, held: false, data };
+        Delivered { position, parcel }
+    }
+
+    #[test]
+    fn small_letters_pass_a_large_one_between_its_pieces() {
+        let mut load = Load::default();
+        load.letters.extend([letter(1, 3 * PIECE + 1), letter(2, 10), letter(3, 10), letter(4, 10)]);
+        let order: Vec<_> = std::iter::from_fn(|| load.next_frame())
+            .map(|frame| match frame {
+                RelayFrame::Parcel { position, parcel, .. } => (position, parcel.data.len()),
+                RelayFrame::Piece { position, data } => (position, data.len()),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        let whole: usize = order.iter().filter(|(position, _)| *position == 1).map(|(_, size)| size).sum();
+        assert_eq!(whole, 3 * PIECE + 1);
+        assert_eq!(order[..3], [(1, PIECE), (2, 10), (1, PIECE)]);
+        assert_eq!(load.large_bytes, 0);
+        assert!(load.wants_more());
+    }
+}

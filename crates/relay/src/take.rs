@@ -1,0 +1,146 @@
+//! A whole request: sealed, stored, and only then answered.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hookmitt_catch::{Head, Reply, Taken};
+use hookmitt_event::{EventId, Explain as _, HttpVersion, Request, Timestamp};
+use hookmitt_mailbox::{Held as _, Mailbox, MailboxError};
+use hookmitt_seal::Sealed;
+use hookmitt_wire::{Letter, Parcel};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    answer::{is_held, of_app, provider_of, usual},
+    ingress::Place,
+    proxies::{Sender, part},
+    relay::Relay,
+    secret::{held_key, short},
+};
+
+/// From this size a letter is hashed and sealed on a thread of its own, so that others' answers don't wait.
+const LARGE: usize = 256 * 1024;
+
+/// A request on its way into the store.
+struct Arriving {
+    id: EventId,
+    request: Request,
+    forwarded: Bytes,
+    url: String,
+    received_at: Timestamp,
+}
+
+impl<M: Mailbox> Relay<M> {
+    /// Takes a whole request in. Nothing is answered 2xx that is not stored durably.
+    pub(crate) async fn take(&self, place: Place, taken: Taken) -> Reply {
+        self.metrics.accepted();
+        let Taken { head, body, received_at, share, remote: _ } = taken;
+        let arriving = self.arriving(&place, head, body, received_at);
+        let provider = provider_of(place.offer(), &arriving.request);
+        let held = is_held(place.offer(), provider, &arriving.request);
+        let id = arriving.id;
+        let waiting = if held { self.hold(&place, id).await } else { None };
+        let stored = self.store(&place, arriving, waiting.is_some()).await;
+        drop(share);
+        if let Err(error) = stored {
+            return self.not_stored(&place, &error).await;
+        }
+        self.metrics.stored();
+        let answered = match waiting {
+            Some(waiting) => waiting.answer(self.options.hold).await.and_then(|answer| of_app(answer, id)),
+            None => None,
+        };
+        answered.unwrap_or_else(|| usual(place.offer(), id, provider.is_some()))
+    }
+
+    fn arriving(&self, place: &Place, head: Head, body: Bytes, received_at: Timestamp) -> Arriving {
+        let url = self.url(&place.sender, &head.target);
+        let (headers, forwarded) = if place.sender.through_proxy {
+            let (own, forwarded) = part(&head.headers);
+            // What was one block of whole lines is still one without some of them.
+            (hookmitt_event::HeaderLines::from_wire(own).unwrap_or_else(|_| head.headers.clone()), forwarded)
+        } else {
+            (head.headers, Bytes::new())
+        };
+        let (path, query) = (place.path.clone(), place.query.clone());
+        let request = Request { method: head.method, path, query, version: head.version, headers, body };
+        Arriving { id: EventId::fresh(), request, forwarded, url, received_at }
+    }
+
+    /// The URL that the sender called. A host that is our own was called as the world calls us, whatever stands between.
+    fn url(&self, sender: &Sender, target: &str) -> String {
+        let public = &self.options.public;
+        let host = sender.host.as_deref().unwrap_or(public.authority());
+        let is_ours = host.eq_ignore_ascii_case(public.authority())
+            || host.to_ascii_lowercase().ends_with(&format!(".{}", public.authority()));
+        let own = if self.secure { "https" } else { "http" };
+        let scheme = sender.scheme.unwrap_or(if is_ours { public.scheme() } else { own });
+        format!("{scheme}://{host}{target}")
+    }
+
+    async fn hold(&self, place: &Place, id: EventId) -> Option<M::Held> {
+        let begun = self.mailbox.hold(held_key(&place.tunnel.name, id.as_bytes())).await;
+        begun.inspect_err(|error| tracing::warn!(%error, "a sender can't be held")).ok()
+    }
+
+    async fn store(&self, place: &Place, arriving: Arriving, held: bool) -> Result<(), MailboxError> {
+        let received_at = arriving.received_at.as_micros();
+        let Sealed { epoch, number, data } = self.seal(place, arriving)?;
+        let parcel = Parcel { epoch, number, received_at, held, data: data.into() };
+        self.mailbox.put(&place.tunnel.name, parcel, &self.options.quota).await.map(drop)
+    }
+
+    fn seal(&self, place: &Place, arriving: Arriving) -> Result<Sealed, MailboxError> {
+        let sealer = self.sealer(&place.tunnel).map_err(|error| MailboxError::Failed(error.to_string()))?;
+        let large = arriving.request.body.len() >= LARGE;
+        let seal = || sealer.seal(&letter(place, arriving).to_bytes());
+        let sealed = if large { tokio::task::block_in_place(seal) } else { seal() };
+        sealed.map_err(|error| MailboxError::Failed(error.to_string()))
+    }
+
+    async fn not_stored(&self, place: &Place, error: &MailboxError) -> Reply {
+        let tunnel = short(&place.tunnel.name);
+        let (status, pause) = match error {
+            MailboxError::QuotaFull(_) => (507, 60),
+            MailboxError::DiskFull => (507, 30),
+            _ => (503, 5),
+        };
+        match error {
+            MailboxError::QuotaFull(_) => tracing::warn!(tunnel, %error, "a request was not stored"),
+            _ => tracing::error!(tunnel, %error, "a request was not stored"),
+        }
+        self.metrics.refused(error.code());
+        self.mailbox.count_refused(&place.tunnel.name, false, Timestamp::now().as_micros()).await;
+        let hint = error.hint().unwrap_or_else(|| "try again in a moment".to_owned());
+        let mut reply = Reply::problem(status, error.code(), &error.to_string(), &hint);
+        reply.headers.retain(|(name, _)| name != "retry-after");
+        reply.headers.push(("retry-after".to_owned(), pause.to_string().into_bytes()));
+        reply
+    }
+
+    /// Counts a refusal where there is nobody to wait for it.
+    pub(crate) fn count_later(self: &Arc<Self>, tunnel: &str) {
+        let (relay, tunnel) = (Arc::clone(self), tunnel.to_owned());
+        self.tasks.spawn(async move {
+            relay.mailbox.count_refused(&tunnel, false, Timestamp::now().as_micros()).await;
+        });
+    }
+}
+
+fn letter(place: &Place, arriving: Arriving) -> Letter {
+    let Arriving { id, request, forwarded, url, received_at: _ } = arriving;
+    Letter {
+        id: *id.as_bytes(),
+        slug: place.offer().slug.clone(),
+        method: request.method,
+        path: request.path,
+        query: request.query,
+        http10: request.version == HttpVersion::Http10,
+        headers: request.headers.as_wire().clone(),
+        sha256: Sha256::digest(&request.body).into(),
+        body: request.body,
+        url,
+        remote: place.sender.remote.clone(),
+        forwarded,
+    }
+}

@@ -1,0 +1,296 @@
+//! A relay as a process, and a device that speaks with it as the frames have it.
+
+use std::{net::SocketAddr, path::Path, time::Duration};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use bytes::Bytes;
+use ed25519_dalek::{Signer as _, SigningKey};
+use futures_util::{SinkExt as _, StreamExt as _};
+use hookmitt_seal::{KeyPair, Opener};
+use hookmitt_wire::{
+    AppFrame, Depth, Hold, Letter, Parcel, RelayFrame, SourceOffer, decode, encode, hello_text,
+};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async_with_config,
+    tungstenite::{Message, protocol::WebSocketConfig},
+};
+
+use crate::{Process, Ran, Reply, eventually, hookmitt, post, within};
+
+/// A running `hookmitt relay`.
+pub struct RelayProcess {
+    /// The process.
+    pub process: Process,
+    /// Where it listens.
+    pub address: SocketAddr,
+}
+
+impl RelayProcess {
+    /// Starts one on a free port with its store in `dir`, and waits until it says where it listens.
+    pub async fn start(dir: &Path, flags: &[&str]) -> Self {
+        Self::start_at(dir, "127.0.0.1:0", flags).await
+    }
+
+    /// Starts one at this address.
+    pub async fn start_at(dir: &Path, address: &str, flags: &[&str]) -> Self {
+        let mut command = hookmitt(dir);
+        command.args(["relay", "--listen", address]).args(flags);
+        let mut process = Process::start(command);
+        process.says("listens  ").await;
+        let address = eventually("it says where it listens", async || listens(&process.err())).await;
+        Self { process, address }
+    }
+
+    /// A fresh token, made by a process beside it.
+    pub async fn token(dir: &Path) -> String {
+        relay_token(dir, &["create"]).await.exits(0).text().trim().to_owned()
+    }
+}
+
+/// Runs `hookmitt relay token …`.
+pub async fn relay_token(dir: &Path, arguments: &[&str]) -> Ran {
+    let mut command = hookmitt(dir);
+    command.args(["relay", "token"]).args(arguments);
+    Ran::of(command).await
+}
+
+fn listens(said: &str) -> Option<SocketAddr> {
+    let line = said.split_inclusive('\n').find(|line| line.contains("listens  ") && line.ends_with('\n'))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// A source that answers by itself.
+pub fn offer(slug: &str) -> SourceOffer {
+    SourceOffer {
+        slug: slug.to_owned(),
+        provider: None,
+        hold: Hold::Handshakes,
+        status: None,
+        headers: Vec::new(),
+        body: None,
+        delay_ms: 0,
+    }
+}
+
+/// A device of a tunnel: its keys, and where its relay is.
+#[derive(Clone)]
+pub struct Device {
+    /// The relay.
+    pub relay: SocketAddr,
+    /// The tunnel's name.
+    pub tunnel: String,
+    /// The device's key.
+    pub key: SigningKey,
+    /// The tunnel's secret key.
+    pub sealing: [u8; 32],
+}
+
+impl Device {
+    /// Opens a tunnel with a token.
+    pub async fn open(relay: SocketAddr, token: &str, name: Option<&str>) -> Self {
+        let key = SigningKey::from_bytes(&rand::random());
+        let sealing = KeyPair::fresh();
+        let order = json!({
+            "name": name,
+            "sealing_key": STANDARD.encode(sealing.public),
+            "device_key": STANDARD.encode(key.verifying_key().as_bytes()),
+            "device_name": "laptop",
+        });
+        let reply = open_tunnel(relay, token, &order).await;
+        assert_eq!(reply.status, 201, "{}", String::from_utf8_lossy(&reply.body));
+        let tunnel = reply.json()["tunnel"].as_str().expect("a name").to_owned();
+        Self { relay, tunnel, key, sealing: *sealing.secret }
+    }
+
+    /// Another device, with a code.
+    pub async fn join(&self, code: &str) -> Result<Self, Reply> {
+        let key = SigningKey::from_bytes(&rand::random());
+        let order = json!({
+            "tunnel": self.tunnel,
+            "code": code,
+            "device_key": STANDARD.encode(key.verifying_key().as_bytes()),
+            "device_name": "desktop",
+        });
+        let headers = [("Content-Type", "application/json")];
+        let reply = post(self.relay, "/-/v1/join", &headers, order.to_string().as_bytes()).await;
+        if reply.status == 200 { Ok(Self { key, ..self.clone() }) } else { Err(reply) }
+    }
+
+    /// Connects, says who it is, and waits to be welcome.
+    pub async fn connect(&self) -> Line {
+        self.connect_with(1_024, 16 * 1024 * 1024).await
+    }
+
+    /// As [`connect`](Self::connect), with a window of its own.
+    pub async fn connect_with(&self, window: u32, window_bytes: u32) -> Line {
+        let mut line = Line::dial(self.relay).await;
+        let nonce = line.challenge().await;
+        line.say(&self.hello(&nonce, window, window_bytes)).await;
+        let opener = Opener::new(&self.sealing, &self.tunnel).expect("a key");
+        match line.next().await {
+            Some(RelayFrame::Welcome { depth, newest, .. }) => {
+                (line.depth, line.newest, line.opener) = (depth, newest, Some(opener));
+                line
+            }
+            other => panic!("no welcome: {other:?}"),
+        }
+    }
+
+    /// What it says to be let in.
+    pub fn hello(&self, nonce: &[u8; 32], window: u32, window_bytes: u32) -> AppFrame {
+        let signature = self.key.sign(&hello_text(&self.tunnel, nonce));
+        AppFrame::Hello {
+            tunnel: self.tunnel.clone(),
+            device: *self.key.verifying_key().as_bytes(),
+            signature: Bytes::copy_from_slice(&signature.to_bytes()),
+            app: "story".to_owned(),
+            window,
+            window_bytes,
+        }
+    }
+
+    /// Connects, tells the sources, and waits until the relay takes them.
+    pub async fn offering(&self, sources: Vec<SourceOffer>) -> Line {
+        let mut line = self.connect().await;
+        line.say(&AppFrame::Sources(sources)).await;
+        line.pong().await; // words are obeyed in order
+        line
+    }
+}
+
+/// `POST /-/v1/tunnels`
+pub async fn open_tunnel(relay: SocketAddr, token: &str, order: &Value) -> Reply {
+    let bearer = format!("Bearer {token}");
+    let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+    post(relay, "/-/v1/tunnels", &headers, order.to_string().as_bytes()).await
+}
+
+/// A connection of a device.
+pub struct Line {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    /// What waited when it was welcome.
+    pub depth: Depth,
+    /// The newest position then.
+    pub newest: u64,
+    opener: Option<Opener>,
+}
+
+/// A letter that has come whole.
+pub struct Came {
+    /// Where it is in the mailbox.
+    pub position: u64,
+    /// As it was sealed.
+    pub parcel: Parcel,
+    /// What was in it.
+    pub letter: Letter,
+}
+
+impl Line {
+    /// Connects, and says nothing yet.
+    pub async fn dial(relay: SocketAddr) -> Self {
+        let url = format!("ws://{relay}/-/v1/tunnel");
+        let config = WebSocketConfig::default();
+        let dialled = connect_async_with_config(url, Some(config), true);
+        let (socket, _) = within("the relay upgrades", dialled).await.expect("a WebSocket");
+        Self { socket, depth: Depth::default(), newest: 0, opener: None }
+    }
+
+    /// What is to be signed.
+    pub async fn challenge(&mut self) -> [u8; 32] {
+        match self.next().await {
+            Some(RelayFrame::Challenge { nonce }) => nonce,
+            other => panic!("no challenge: {other:?}"),
+        }
+    }
+
+    /// Says something; that nobody hears it is no failure.
+    pub async fn say(&mut self, frame: &AppFrame) {
+        self.say_bytes(encode(frame)).await;
+    }
+
+    /// Says these bytes.
+    pub async fn say_bytes(&mut self, bytes: Bytes) {
+        let _unheard = within("it is sent", self.socket.send(Message::Binary(bytes))).await;
+    }
+
+    /// The next frame; none where the relay has closed.
+    pub async fn next(&mut self) -> Option<RelayFrame> {
+        loop {
+            match within("the relay speaks", self.socket.next()).await?.ok()? {
+                Message::Binary(message) => return Some(decode(&message).expect("a frame")),
+                Message::Close(_) => return None,
+                _ => {}
+            }
+        }
+    }
+
+    /// The next letter, put together from its pieces. Other letters on the way are not looked at.
+    pub async fn letter(&mut self) -> Came {
+        let (position, mut parcel, size) = loop {
+            match self.next().await.expect("a letter, not the end") {
+                RelayFrame::Parcel { position, parcel, size } => break (position, parcel, size),
+                RelayFrame::Refused { code, message } => panic!("refused: {code}: {message}"),
+                _ => {}
+            }
+        };
+        let mut data = parcel.data.to_vec();
+        while data.len() < usize::try_from(size).expect("small enough") {
+            match self.next().await.expect("a piece, not the end") {
+                RelayFrame::Piece { position: of, data: piece } if of == position => data.extend(piece),
+                _ => {}
+            }
+        }
+        parcel.data = data.into();
+        self.open(position, parcel)
+    }
+
+    /// Opens a letter.
+    pub fn open(&self, position: u64, parcel: Parcel) -> Came {
+        let opener = self.opener.as_ref().expect("it is welcome");
+        let plain = opener.open(&parcel.epoch, parcel.number, &parcel.data).expect("it is ours");
+        Came { position, parcel, letter: Letter::from_bytes(&plain).expect("a letter") }
+    }
+
+    /// Acknowledges everything up to here.
+    pub async fn ack(&mut self, through: u64) {
+        self.say(&AppFrame::Ack { through, also: Vec::new() }).await;
+    }
+
+    /// Asks whether the relay is there, and what waits; letters that come before the answer are lost.
+    pub async fn pong(&mut self) -> Depth {
+        self.say(&AppFrame::Ping { stamp: 7 }).await;
+        loop {
+            match self.next().await.expect("a pong, not the end") {
+                RelayFrame::Pong { stamp: 7, depth } => return depth,
+                RelayFrame::Refused { code, message } => panic!("refused: {code}: {message}"),
+                _ => {}
+            }
+        }
+    }
+
+    /// Asks until what waits is as it should be. Letters that come meanwhile are lost.
+    pub async fn until(&mut self, what: &str, is_so: impl Fn(&Depth) -> bool) -> Depth {
+        let asked = async {
+            loop {
+                let depth = self.pong().await;
+                if is_so(&depth) {
+                    return depth;
+                }
+                // The pace of asking: a relay takes more than ten a second for a flood.
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        };
+        within(what, asked).await
+    }
+
+    /// Why the relay ends the conversation: its code.
+    pub async fn refused(&mut self) -> Option<String> {
+        loop {
+            if let RelayFrame::Refused { code, .. } = self.next().await? {
+                return Some(code);
+            }
+        }
+    }
+}
