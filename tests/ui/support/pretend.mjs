@@ -13,7 +13,7 @@ function ago(now, days, time) {
 
 /** A tunnel to a relay that is well; `change` says what is different. */
 export const tunnel = (now, change = {}) => ({
-  id: 1, kind: 'relay', label: 'acme-dev', tunnel: 'acme-dev', relay: 'https://relay.acme.dev', host: 'relay.acme.dev',
+  id: 1, kind: 'relay', label: 'acme-dev', tunnel: 'acme-dev', relay: 'https://relay.acme.dev', source: null, host: 'relay.acme.dev',
   public_url: 'https://relay.acme.dev/acme-dev', enabled: true, state: 'connected', since: new Date(now - 16 * MINUTE).toISOString(),
   why: null, error: null, rtt_ms: 38, waiting: { letters: 0, bytes: 0, oldest_at: null }, to_acknowledge: 0,
   refused: { count: 0, last_at: null }, unknown: 0, last_event_at: new Date(now - 4_000).toISOString(),
@@ -22,12 +22,12 @@ export const tunnel = (now, change = {}) => ({
 
 /** A channel with its limits. */
 export const smee = (now, change = {}) => tunnel(now, {
-  id: 2, kind: 'smee', label: 'smee channel', tunnel: null, relay: 'https://smee.io/AbC123', host: 'smee.io', public_url: null, state: 'limited', rtt_ms: null, ...change,
+  id: 2, kind: 'smee', label: 'smee channel', tunnel: null, relay: 'https://smee.io/AbC123', host: 'smee.io', public_url: 'https://smee.io/AbC123', source: 'stripe-test', state: 'limited', rtt_ms: null, ...change,
 });
 
 /** A quick URL that is off. */
 export const quick = (now, change = {}) => tunnel(now, {
-  id: 3, kind: 'cloudflared', label: 'cloudflared', tunnel: null, relay: null, host: 'cloudflared', public_url: null, enabled: false, state: 'off', rtt_ms: null,
+  id: 3, kind: 'cloudflared', label: 'cloudflared', tunnel: null, relay: null, host: 'cloudflared', source: 'stripe-test', public_url: null, enabled: false, state: 'off', rtt_ms: null,
   since: ago(now, 1, '15:20'), last_event_at: null, ...change,
 });
 

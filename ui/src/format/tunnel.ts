@@ -15,3 +15,13 @@ export function toneOf({ state }: Pick<Tunnel, 'state'>): Tone {
 export function stateWord({ state, rtt_ms: rtt }: Pick<Tunnel, 'state' | 'rtt_ms'>): string {
   return state === 'connected' && rtt !== null ? `${count(Math.round(rtt))} ms` : state;
 }
+
+/** Where a source's provider posts; null where the tunnel serves another source. What serves one only is its address. */
+export function urlOf(
+  { kind, public_url: url, source }: Pick<Tunnel, 'kind' | 'public_url' | 'source'>,
+  slug: string,
+): string | null {
+  if (url === null) return null;
+  if (kind === 'relay') return `${url}/${slug}`;
+  return source === slug ? url : null;
+}

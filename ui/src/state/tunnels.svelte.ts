@@ -3,6 +3,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import { Problem } from '../api/client';
 import { listGaps, listTunnels } from '../api/tunnels';
 import type { Gap, Tunnel } from '../api/shapes';
+import { urlOf } from '../format/tunnel';
 import { soon } from './soon';
 
 /** How many gaps are asked for at a time: more than a week has on any usual line. */
@@ -28,9 +29,12 @@ class Tunnels {
   /** Reads them again soon. */
   readonly changed = soon(() => void this.read(), 100);
 
-  /** Those that give sources a public URL. */
-  get withUrl(): (Tunnel & { public_url: string })[] {
-    return this.list.filter((one): one is Tunnel & { public_url: string } => one.public_url !== null);
+  /** Where a source's providers reach it, by tunnel. */
+  urlsOf(slug: string): { tunnel: Tunnel; url: string }[] {
+    return this.list.flatMap((tunnel) => {
+      const url = urlOf(tunnel, slug);
+      return url === null ? [] : [{ tunnel, url }];
+    });
   }
 
   /** Reads them. What was read of their pasts is read again too. */
@@ -57,6 +61,7 @@ class Tunnels {
     this.list = known
       ? this.list.map((one) => (one.id === tunnel.id ? tunnel : one))
       : [...this.list, tunnel];
+    this.#forgetOpen(tunnel);
     if (tunnel.gap) this.#note(tunnel.gap);
   }
 
@@ -102,6 +107,13 @@ class Tunnels {
   /** Takes a gap that has ended. */
   closed(gap: Gap): void {
     this.#note(gap);
+  }
+
+  /** A gap that came to nothing is not kept: what was open and is no longer the newest was one of these. */
+  #forgetOpen({ id, gap }: Tunnel) {
+    const known = this.#histories.get(id);
+    const items = known?.items.filter((one) => one.until !== null || one.id === gap?.id);
+    if (known && items && items.length < known.items.length) this.#histories.set(id, { ...known, items });
   }
 
   #note(gap: Gap) {

@@ -9,6 +9,7 @@ import {
   listNote,
   lossNote,
   removalLoss,
+  settled,
   stateSentence,
   tally,
   tookWords,
@@ -38,6 +39,7 @@ const tunnel = (change: Partial<Tunnel> = {}): Tunnel => ({
   kind: 'relay',
   label: 'acme-dev',
   tunnel: 'acme-dev',
+  source: null,
   relay: 'https://relay.acme.dev',
   host: 'relay.acme.dev',
   public_url: 'https://relay.acme.dev/acme-dev',
@@ -94,6 +96,16 @@ test('a gap in the table', () => {
     '0.1 s',
     '1 min 5 s',
   ]);
+});
+
+test('while it is being caught up a gap has ended already', () => {
+  const since = iso('2026-11-20T08:44:00');
+  const open = [gap({ until: null }), gap()];
+  expect(settled(open, { state: 'connected', since }).map(({ until }) => until)).toEqual([
+    since,
+    open[1]!.until,
+  ]);
+  expect(settled(open, { state: 'offline', since })[0]?.until).toBeNull();
 });
 
 test('what gaps come to, and what to do about a loss', () => {

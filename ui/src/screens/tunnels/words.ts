@@ -111,6 +111,12 @@ export function tally(tunnels: readonly Pick<Tunnel, 'state'>[]): string {
     .join(', ');
 }
 
+/** Gaps as they are shown: the one that is being caught up ended when the connection was there again. */
+export function settled(gaps: readonly Gap[], { state, since }: Pick<Tunnel, 'state' | 'since'>): Gap[] {
+  const isUp = state === 'connected' || state === 'limited';
+  return gaps.map((gap) => (gap.until === null && isUp && since > gap.from ? { ...gap, until: since } : gap));
+}
+
 /** When a gap was, in its table: `Today 02:10–08:44`, `Mon 01:06–08:06`, `Today 02:10 until now`. */
 export function gapWhen(gap: Gap, now: number): string {
   const from = Date.parse(gap.from);

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+
+import { stateWord, toneOf, urlOf } from './tunnel';
+
+test('a source has a URL at each tunnel that serves it', () => {
+  const relay = { kind: 'relay', public_url: 'https://relay.acme.dev/acme-dev', source: null } as const;
+  expect(urlOf(relay, 'shop')).toBe('https://relay.acme.dev/acme-dev/shop');
+  const channel = { kind: 'smee', public_url: 'https://smee.io/AbC123', source: 'shop' } as const;
+  expect([urlOf(channel, 'shop'), urlOf(channel, 'other')]).toEqual(['https://smee.io/AbC123', null]);
+  expect(urlOf({ ...channel, public_url: null }, 'shop')).toBeNull();
+});
+
+test('a tunnel is told in a word, by its round trip where it is well', () => {
+  expect(stateWord({ state: 'connected', rtt_ms: 38 })).toBe('38 ms');
+  expect(stateWord({ state: 'connected', rtt_ms: null })).toBe('connected');
+  expect(stateWord({ state: 'limited', rtt_ms: null })).toBe('limited');
+  const states = ['connected', 'limited', 'connecting', 'offline', 'refused', 'off'] as const;
+  expect(states.map((state) => toneOf({ state }))).toEqual(['ok', 'warn', 'warn', 'bad', 'bad', 'none']);
+});
