@@ -11,6 +11,7 @@ import './stories/hostile.mjs';
 import './stories/keyboard.mjs';
 import './stories/live.mjs';
 import './stories/look.mjs';
+import './stories/relay.mjs';
 import './stories/session.mjs';
 import './stories/settings.mjs';
 import './stories/signature.mjs';

@@ -2,6 +2,7 @@
 import { openPage } from './browser.mjs';
 import { Hookmitt } from './hookmitt.mjs';
 import { Line } from './line.mjs';
+import { Relay } from './relay.mjs';
 import { textOf } from './see.mjs';
 import { LocalServer } from './server.mjs';
 import { Ui } from './ui.mjs';
@@ -32,6 +33,13 @@ export class Stage {
     const hookmitt = await Hookmitt.start();
     this.#leaving.push(() => hookmitt.remove());
     return hookmitt;
+  }
+
+  /** A relay with an empty store. */
+  async relay() {
+    const relay = await Relay.start();
+    this.#leaving.push(() => relay.remove());
+    return relay;
   }
 
   /** A local server. */

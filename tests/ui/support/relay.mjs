@@ -1,0 +1,79 @@
+// `hookmitt relay` as a process of its own, on a free port and a folder of its own.
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+import { binary } from './hookmitt.mjs';
+import { post } from './senders.mjs';
+import { within } from './wait.mjs';
+
+const run = promisify(execFile);
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+/** A running relay. */
+export class Relay {
+  #child;
+  #ended;
+  #folder = mkdtempSync(join(tmpdir(), 'hookmitt-relay-'));
+  said = [];
+
+  /** Starts one with an empty store. */
+  static async start() {
+    const relay = new Relay();
+    await relay.#spawn('127.0.0.1:0');
+    return relay;
+  }
+
+  /** A fresh token. */
+  async token() {
+    const { stdout } = await run(binary, ['relay', 'token', 'create', '--data-dir', this.#folder]);
+    return stdout.trim();
+  }
+
+  /** Posts to a tunnel as a provider does; answers with the event's `id`. */
+  post(tunnel, source, request) {
+    return post(`${this.url}/${tunnel}`, source, request);
+  }
+
+  /** Asks it to end, and waits until it has. */
+  async stop(signal = 'SIGINT') {
+    this.#child.kill(signal);
+    await within('the relay ends', this.#ended);
+  }
+
+  /** Starts it again on the same store and the same port. */
+  startAgain() {
+    return this.#spawn(new URL(this.url).host);
+  }
+
+  /** Ends it and removes its folder. */
+  async remove() {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await this.stop('SIGKILL');
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20 });
+  }
+
+  async #spawn(address) {
+    this.#child = spawn(binary, ['relay', '--listen', address, '--data-dir', this.#folder], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, NO_COLOR: '1' } });
+    running.add(this.#child);
+    this.#ended = new Promise((resolve) => this.#child.on('exit', resolve));
+    this.#ended.then(() => running.delete(this.#child));
+    this.url = `http://${await within('the relay says where it listens', this.#announced())}`;
+  }
+
+  #announced() {
+    this.said = [];
+    return new Promise((resolve, reject) => {
+      createInterface({ input: this.#child.stderr }).on('line', (line) => {
+        this.said.push(line);
+        const [, address] = /^ *listens +(\S+)/.exec(line) ?? [];
+        if (address) resolve(address);
+      });
+      this.#child.on('error', reject);
+      this.#child.on('exit', () => reject(new Error(`the relay ended:\n${this.said.join('\n')}`)));
+    });
+  }
+}
