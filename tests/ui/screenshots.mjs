@@ -211,9 +211,35 @@ async function tunnels(stage) {
   await show('tunnels-empty', '#/tunnels', 'No tunnel yet');
 }
 
+/** How a sender signs that the catalogue doesn't have, and set-up requests with what is left to do. */
+async function signing(stage) {
+  const hookmitt = await stage.hookmitt();
+  const generic = { signature_header: 'X-Greenhouse-Signature', algorithm: 'hmac-sha256', encoding: 'hex', format: 'fields', version: 'v1', signed_content: '{timestamp}.{body}', timestamp_header: 'X-Greenhouse-Time', id_at: '/id', title_at: '/title' };
+  await hookmitt.api.source('greenhouse', { generic });
+  await hookmitt.api.source('tasks', { provider: 'asana' });
+  await hookmitt.post('tasks', { body: '{}', headers: [['X-Hook-Secret', 'b537207f20cbfa02357cf448134da559'], ['Content-Type', 'application/json']] });
+  const [{ id }] = await hookmitt.api.events();
+  const ui = await stage.open(hookmitt, LOOK);
+  for (const theme of ['dark', 'light']) {
+    await settle(ui, theme);
+    await ui.go('#/settings/sources/greenhouse');
+    const content = ui.page.getByRole('textbox', { name: 'Signed content' });
+    await sees(content);
+    await picture(ui, `own-scheme-${theme}`);
+    await content.fill('{timestamp}.{bdy}');
+    await ui.button('Save', ui.page.getByRole('region', { name: 'Changes that are not saved' })).click();
+    await sees(ui.page.getByText('unknown place'));
+    await picture(ui, `own-scheme-refused-${theme}`);
+    await ui.button('Discard').click();
+    await show(ui, id);
+    await sees(ui.button('Save this secret', ui.panel));
+    await picture(ui, `handshake-${theme}`);
+  }
+}
+
 mkdirSync(folder, { recursive: true });
 let failed = false;
-const scenes = [inbox, tunnels, beginning, waiting].filter((scene) => !process.env.SCENE || scene.name === process.env.SCENE);
+const scenes = [inbox, signing, tunnels, beginning, waiting].filter((scene) => !process.env.SCENE || scene.name === process.env.SCENE);
 for (const scene of scenes) {
   const stage = new Stage();
   try {

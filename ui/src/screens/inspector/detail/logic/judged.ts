@@ -10,6 +10,7 @@ export function judgedOf(event: Event, check: Check | null, sender: string | nul
     source: event.source,
     receivedAt: event.received_at,
     size: event.size,
+    isSetUp: event.handshake_answer != null,
     check,
   };
 }

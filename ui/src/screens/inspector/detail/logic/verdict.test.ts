@@ -21,6 +21,7 @@ function judged(verdict: Verdict, change: Partial<Judged> = {}): Judged {
     source: 'stripe-test',
     receivedAt: '2026-11-20T09:00:51.400Z',
     size: 3412,
+    isSetUp: false,
     check,
     ...change,
   };
@@ -75,6 +76,12 @@ describe('the verdict in words', () => {
 
   it('lets an unknown cause speak for itself', () => {
     expect(sentence(judged('invalid', { causes: [cause('new_one')] }))).toBe('Invalid | Found.');
+  });
+
+  it('has a fix for what came unsigned, unless it only sets the webhook up', () => {
+    const causes = [cause('unsigned')];
+    expect(verdictWords(judged('unsigned', { causes })).fix).toBe('Mend.');
+    expect(verdictWords(judged('unsigned', { causes, isSetUp: true })).fix).toBeNull();
   });
 
   it('has a sentence for each other verdict', () => {

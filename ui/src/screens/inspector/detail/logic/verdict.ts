@@ -24,6 +24,8 @@ export interface Judged {
   source: string;
   receivedAt: string;
   size: number;
+  /** A set-up request that was answered: what mends a lost signature doesn’t fit it. */
+  isSetUp: boolean;
   /** Null until it is known. */
   check: Check | null;
 }
@@ -58,6 +60,7 @@ export function verdictWords(judged: Judged): VerdictWords {
         title: 'Unsigned: no signature header.',
         sentence: ['Nothing proves who sent it.'],
         evidence: first?.message ?? null,
+        fix: judged.isSetUp ? null : words.fix,
       };
     case 'no_secret': {
       const sentence: Phrase = ['for ', { strong: judged.source }, ' yet, so nothing was checked.'];
