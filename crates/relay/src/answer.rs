@@ -114,7 +114,8 @@ mod tests {
         let slack = [("X-Slack-Signature", "v0=1"), ("X-Slack-Request-Timestamp", "1")];
         let hello = request(&slack, br#"{"type":"url_verification","challenge":"c"}"#);
         let event = request(&slack, br#"{"type":"event_callback"}"#);
-        let discord = request(&[("X-Signature-Ed25519", "00"), ("X-Signature-Timestamp", "1")], b"{}");
+        let signed = [("X-Signature-Ed25519", "00"), ("X-Signature-Timestamp", "1")];
+        let discord = request(&signed, br#"{"application_id":"1","version":1,"type":0}"#);
         assert!(held(&offer(), &hello) && held(&offer(), &discord) && !held(&offer(), &event));
         assert!(held(&SourceOffer { hold: Hold::Always, ..offer() }, &event));
         assert!(!held(&SourceOffer { hold: Hold::Never, ..offer() }, &hello));
