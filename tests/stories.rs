@@ -55,6 +55,9 @@ mod stories {
     mod threats;
     mod threats_api;
     mod threats_loops;
+    mod tunnel;
+    mod tunnel_cli;
+    mod tunnel_gaps;
     mod verify;
     #[cfg(target_os = "linux")]
     mod window;

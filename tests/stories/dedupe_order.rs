@@ -11,9 +11,9 @@ use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-const NOW: Timestamp = Timestamp::from_seconds(1_750_000_000);
+pub(super) const NOW: Timestamp = Timestamp::from_seconds(1_750_000_000);
 
-async fn inbox() -> (TempDir, Inbox, i64) {
+pub(super) async fn inbox() -> (TempDir, Inbox, i64) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let inbox = Inbox::open(folder.path()).expect("an inbox");
     let source =
@@ -21,7 +21,7 @@ async fn inbox() -> (TempDir, Inbox, i64) {
     (folder, inbox, source.row)
 }
 
-fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
+pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
     let request = Request {
         method: "POST".to_owned(),
         path: String::new(),
@@ -60,7 +60,7 @@ fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
     }
 }
 
-fn by_id(id: &str) -> DedupeKey {
+pub(super) fn by_id(id: &str) -> DedupeKey {
     DedupeKey::Id(id.to_owned())
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::handshake_rows::{ROWS, Row};
 
-fn asked(row: &Row) -> Request {
+pub(crate) fn asked(row: &Row) -> Request {
     let mut headers = vec![("Content-Type", "application/json")];
     headers.retain(|_| !row.body.is_empty() && !row.headers.iter().any(|(name, _)| *name == "Content-Type"));
     headers.extend(row.headers);
@@ -41,7 +41,7 @@ pub(crate) async fn send(app: &App, source: &str, asked: &Request) -> Reply {
 }
 
 /// A source of that provider with a target, a secret and parameters.
-async fn source(app: &App, slug: &str, row: &Row) {
+pub(crate) async fn source(app: &App, slug: &str, row: &Row) {
     let params: serde_json::Map<_, _> =
         row.params.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
     app.source(slug, json!({ "provider": row.provider, "params": params })).await;
@@ -126,7 +126,7 @@ async fn a_verify_token_of_somebody_else_is_refused_and_the_event_kept() {
 }
 
 /// A request as Discord signs it.
-fn discord(pair: &TestKeyPair, body: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn discord(pair: &TestKeyPair, body: &str) -> Vec<(&'static str, String)> {
     let at = Timestamp::now().as_seconds().to_string();
     let made = pair.sign(Signing::Ed25519, format!("{at}{body}").as_bytes()).unwrap();
     vec![("X-Signature-Ed25519", hex::encode(made)), ("X-Signature-Timestamp", at)]

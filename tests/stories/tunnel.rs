@@ -1,0 +1,371 @@
+//! An app and a relay: what a provider posts to the public URL is here, judged and answered as if it had come straight.
+
+use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp};
+use hookmitt_stories::{
+    App, LocalServer, RelayProcess, Reply, eventually, exchange, parse_reply, post, request, signature,
+};
+use hookmitt_verify::{PairKind, PublicForm, SignBy, TestKeyPair, provider, sign};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tempfile::TempDir;
+
+use super::{
+    handshake_rows::ROWS,
+    handshakes::{asked, discord, source},
+};
+
+/// A relay, and an app with a tunnel through it.
+struct Set {
+    dir: TempDir,
+    relay: RelayProcess,
+    app: App,
+}
+
+async fn set(flags: &[&str]) -> Set {
+    let dir = tempfile::tempdir().unwrap();
+    let token = RelayProcess::token(dir.path()).await;
+    let relay = RelayProcess::start(dir.path(), flags).await;
+    let app = App::start().await;
+    let order = json!({ "relay": format!("http://{}", relay.address), "token": token, "name": "acme-dev" });
+    app.ask("POST", "/api/tunnels", order).await;
+    connected(&app).await;
+    Set { dir, relay, app }
+}
+
+/// The tunnel, once it is connected.
+async fn connected(app: &App) -> Value {
+    eventually("the tunnel is connected", async || {
+        tunnel(app).await.filter(|one| one["state"] == "connected")
+    })
+    .await
+}
+
+async fn tunnel(app: &App) -> Option<Value> {
+    let tunnels = app.ask("GET", "/api/tunnels", Value::Null).await;
+    tunnels["items"].get(0).cloned()
+}
+
+impl Set {
+    /// Posts to a source by its public URL, as soon as the relay was told of it.
+    async fn post(&self, source: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        let target = format!("/acme-dev/{source}");
+        let reply = async || Some(post(self.relay.address, &target, headers, body).await);
+        eventually("the relay knows the source", async || reply().await.filter(|reply| reply.status != 404))
+            .await
+    }
+
+    async fn send(&self, source: &str, asked: &Request) -> Reply {
+        let host = format!("Host: {}", asked.headers.get_str("host").unwrap_or("127.0.0.1"));
+        let others = asked.headers.iter().filter(|line| !line.name.eq_ignore_ascii_case("host"));
+        let lines: Vec<_> = others
+            .map(|line| (line.name.to_owned(), String::from_utf8_lossy(line.value).into_owned()))
+            .collect();
+        let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let query = asked.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+        let bytes = request(&asked.method, &format!("/acme-dev/{source}{query}"), &lines, &asked.body);
+        let bytes = String::from_utf8(bytes).unwrap().replacen("Host: 127.0.0.1", &host, 1).into_bytes();
+        let reply = async || Some(parse_reply(&exchange(self.relay.address, &bytes).await));
+        eventually("the relay knows the source", async || reply().await.filter(|reply| reply.status != 404))
+            .await
+    }
+}
+
+/// The event of that id, once it is here.
+async fn arrived(app: &App, id: &str) -> Value {
+    let path = format!("/api/events/{id}");
+    eventually("the event is in the inbox", async || {
+        let (status, event) = app.call("GET", &path, Value::Null).await;
+        (status == 200).then_some(event)
+    })
+    .await
+}
+
+fn id_of(reply: &Reply) -> String {
+    reply.header("x-hookmitt-event-id").expect("an id").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_through_a_relay_is_judged_stored_and_delivered_byte_for_byte() {
+    let (set, server) = (set(&["--trusted-proxy", "127.0.0.1"]).await, LocalServer::start().await);
+    let app = &set.app;
+    app.source("github", json!({ "provider": "github" })).await;
+    app.secret("github", "default", "s3cret").await;
+    app.target(Some("github"), &server.url(), json!({})).await;
+    let body = br#"{ "zen":  "Keep it logically awesome." }"#;
+    let signed = format!("sha256={}", signature("s3cret", body));
+    let headers = [
+        ("X-GitHub-Event", "ping"),
+        ("X-Hub-Signature-256", signed.as_str()),
+        ("X-Forwarded-For", "203.0.113.9"),
+        ("X-Forwarded-Proto", "https"),
+        ("X-Forwarded-Host", "relay.acme.dev"),
+    ];
+    let before = Timestamp::now();
+    let reply = set.post("github//a/../b%2Fc?x=1", &headers, body).await;
+    assert_eq!(reply.status, 200);
+    let event = arrived(app, &id_of(&reply)).await;
+    assert_eq!((&event["via"], &event["verdict"]), (&json!("tunnel"), &json!("valid")), "{event}");
+    assert_eq!((&event["path"], &event["query"]), (&json!("//a/../b%2Fc"), &json!("x=1")));
+    assert_eq!(event["url"], "https://relay.acme.dev/acme-dev/github//a/../b%2Fc?x=1");
+    assert_eq!(event["sha256"], hex::encode(Sha256::digest(body)));
+    let forwarded = json!([
+        ["X-Forwarded-For", "203.0.113.9"],
+        ["X-Forwarded-Proto", "https"],
+        ["X-Forwarded-Host", "relay.acme.dev"]
+    ]);
+    assert_eq!(event["forwarded"], forwarded, "beside the request");
+    assert!(!event["headers"].to_string().contains("X-Forwarded"), "not in it");
+    assert!(event["remote"].as_str().unwrap().contains("203.0.113.9"), "{}", event["remote"]);
+    let received: Timestamp = event["received_at"].as_str().unwrap().parse().unwrap();
+    assert!(received >= before && received <= Timestamp::now());
+
+    let seen = server.wait_for(1).await.remove(0);
+    assert_eq!((seen.body(), seen.line()), (&body[..], "POST //a/../b%2Fc?x=1 HTTP/1.1".to_owned()));
+    eventually("the relay has nothing left", async || {
+        let tunnel = tunnel(app).await?;
+        (tunnel["waiting"]["letters"] == 0 && tunnel["to_acknowledge"] == 0).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_provider_hears_through_the_relay_what_it_wants() {
+    let set = set(&["--hold", "30s"]).await;
+    for (place, row) in ROWS.iter().enumerate() {
+        let (slug, what) = (format!("s{place}"), format!("{} {}", row.provider, row.name));
+        source(&set.app, &slug, row).await;
+        let reply = set.send(&slug, &asked(row)).await;
+        let (status, headers, body) = row.answer;
+        let body = body
+            .replace("@hmac:a-plain-token@", &signature(row.secret.unwrap_or_default(), b"a-plain-token"));
+        assert_eq!(
+            (reply.status, String::from_utf8_lossy(&reply.body)),
+            (status, body.as_str().into()),
+            "{what}"
+        );
+        for (name, value) in headers {
+            assert_eq!(reply.header(name), Some(*value), "{what}");
+        }
+        let event = arrived(&set.app, &id_of(&reply)).await;
+        assert_eq!((&event["via"], &event["handshake"]), (&json!("tunnel"), &json!(row.name)), "{what}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_rejects_answers_401_through_the_relay() {
+    let set = set(&["--hold", "30s"]).await;
+    let app = &set.app;
+    app.source("strict", json!({ "provider": "github", "on_invalid": "reject" })).await;
+    app.secret("strict", "default", "s3cret").await;
+    let forged = [("X-GitHub-Event", "ping"), ("X-Hub-Signature-256", "sha256=00")];
+    let reply = set.post("strict", &forged, b"{}").await;
+    assert_eq!((reply.status, &reply.json()["code"]), (401, &json!("invalid-signature")));
+    assert_eq!(arrived(app, &id_of(&reply)).await["verdict"], "invalid", "kept all the same");
+    let signed = format!("sha256={}", signature("s3cret", b"{}"));
+    let genuine = [("X-GitHub-Event", "ping"), ("X-Hub-Signature-256", signed.as_str())];
+    assert_eq!(set.post("strict", &genuine, b"{}").await.status, 200);
+
+    let pair = TestKeyPair::generate(PairKind::Ed25519).unwrap();
+    app.source("bot", json!({ "provider": "discord" })).await;
+    app.secret("bot", "default", &pair.public(PublicForm::Hex).unwrap()).await;
+    let ping = r#"{"application_id":"1","id":"2","type":1,"version":1}"#;
+    let signed = discord(&pair, ping);
+    let headers: Vec<_> = signed.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let pong = set.post("bot", &headers, ping.as_bytes()).await;
+    assert_eq!((pong.status, pong.json()), (200, json!({ "type": 1 })));
+    let forged = set.post("bot", &headers, br#"{"application_id":"1","id":"3","type":1,"version":1}"#).await;
+    assert_eq!(forged.status, 401, "Discord takes no URL that lets this pass");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_signs_its_url_verifies_by_the_public_one() {
+    let set = set(&["--public-url", "https://relay.acme.dev"]).await;
+    assert_eq!(tunnel(&set.app).await.unwrap()["public_url"], "https://relay.acme.dev/acme-dev");
+    set.app.source("sms", json!({ "provider": "twilio" })).await;
+    set.app.secret("sms", "default", "an-auth-token").await;
+    let unsigned = Request {
+        method: "POST".to_owned(),
+        path: "/in".to_owned(),
+        query: Some("a=1".to_owned()),
+        version: HttpVersion::Http11,
+        headers: HeaderLines::from_pairs([
+            ("Host", "relay.acme.dev"),
+            ("Content-Type", "application/x-www-form-urlencoded"),
+        ])
+        .unwrap(),
+        body: "Body=Ahoy&From=%2B15550001111".into(),
+    };
+    let by = SignBy {
+        url: Some("https://relay.acme.dev/acme-dev/sms/in?a=1"),
+        ..SignBy::new(provider("twilio").unwrap(), b"an-auth-token", Timestamp::now())
+    };
+    let signed = sign(&by, &unsigned).unwrap();
+    let reply = set.send("sms/in", &signed).await;
+    let event = arrived(&set.app, &id_of(&reply)).await;
+    assert_eq!(event["url"], "https://relay.acme.dev/acme-dev/sms/in?a=1");
+    assert_eq!(event["verdict"], "valid", "{}", event["causes"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waited_while_the_app_was_away_is_caught_up_in_order_and_counted() {
+    let Set { dir, relay, app } = set(&[]).await;
+    app.source("s", json!({})).await;
+    let set = Set { dir, relay, app };
+    let first = set.post("s", &[], b"before").await;
+    arrived(&set.app, &id_of(&first)).await;
+    let Set { dir, relay, app } = set;
+    let folder = app.stop().await;
+    let mut ids = Vec::new();
+    for number in 0..37 {
+        let reply = post(relay.address, "/acme-dev/s", &[], format!("{number}").as_bytes()).await;
+        assert_eq!(reply.status, 202, "the relay answers while nobody is there");
+        ids.push(id_of(&reply));
+    }
+    let address = relay.address.to_string();
+    relay.process.kill().await;
+    let relay = RelayProcess::start_at(dir.path(), &address, &[]).await;
+
+    let app = App::start_on(folder).await;
+    let gap = eventually("it is caught up", async || {
+        let gaps = app.ask("GET", "/api/gaps", Value::Null).await;
+        gaps["items"].get(0).cloned()
+    })
+    .await;
+    assert_eq!((&gap["why"], &gap["caught_up"], &gap["lost"]), (&json!("app_closed"), &json!(37), &json!(0)));
+    assert_eq!((&gap["first_seq"], &gap["last_seq"]), (&json!(2), &json!(38)));
+    assert_eq!(gap["label"], "acme-dev");
+    let mut events = app.events().await;
+    events.reverse();
+    let stored: Vec<_> =
+        events.iter().skip(1).map(|event| event["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(stored, ids, "each once, in order");
+    drop(relay);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_relay_is_told_and_so_is_what_came_of_it() {
+    let set = set(&[]).await;
+    set.app.source("s", json!({})).await;
+    arrived(&set.app, &id_of(&set.post("s", &[], b"before").await)).await;
+    let Set { dir, relay, app } = set;
+    let address = relay.address.to_string();
+    relay.process.kill().await;
+    let offline =
+        eventually("it is noticed", async || tunnel(&app).await.filter(|one| one["gap"].is_object())).await;
+    assert!(offline["gap"]["until"].is_null() && offline["state"] != "connected", "{offline}");
+    let relay = RelayProcess::start_at(dir.path(), &address, &[]).await;
+    connected(&app).await;
+    let set = Set { dir, relay, app };
+    arrived(&set.app, &id_of(&set.post("s", &[], b"after").await)).await;
+    assert_eq!(set.app.events().await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forwarded() {
+    let (set, server) = (set(&[]).await, LocalServer::start().await);
+    set.app.source("old", json!({})).await;
+    set.app.target(None, &server.url(), json!({})).await;
+    arrived(&set.app, &id_of(&set.post("old", &[], b"1").await)).await;
+    server.wait_for(1).await;
+    let Set { dir, relay, app } = set;
+    let folder = app.stop().await;
+    let reply = post(relay.address, "/acme-dev/old", &[], b"2").await;
+    assert_eq!(reply.status, 202);
+    // As if it had been removed while the event was on its way.
+    let away = hookmitt_inbox::Inbox::open(folder.path()).unwrap();
+    away.remove_source("old".parse().unwrap(), Timestamp::now()).await.unwrap();
+    drop(away);
+    let app = App::start_on(folder).await;
+    let event = arrived(&app, &id_of(&reply)).await;
+    assert_eq!((&event["source"], &event["status"]), (&json!("unassigned"), &json!("skipped")), "{event}");
+    let sources = app.ask("GET", "/api/sources", Value::Null).await;
+    assert_eq!(sources["items"].as_array().unwrap().len(), 1, "a tunnel makes no other source (Threat 3)");
+    let set = Set { dir, relay, app };
+    for name in ["unassigned", "made-up"] {
+        let reply = post(set.relay.address, &format!("/acme-dev/{name}"), &[], b"3").await;
+        assert_eq!(reply.status, 404, "{name}");
+    }
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relay_is_no_target_of_its_own_tunnel() {
+    let set = set(&["--public-url", "https://relay.acme.dev"]).await;
+    let own = [format!("http://{}/acme-dev/s", set.relay.address), "https://RELAY.acme.dev/other".to_owned()];
+    for url in own {
+        let (status, problem) = set.app.call("POST", "/api/targets", json!({ "url": url })).await;
+        assert_eq!((status, &problem["code"]), (400, &json!("own-address")), "{url}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_teammates_app_gets_every_event_too_and_a_removed_tunnel_gets_none() {
+    let set = set(&[]).await;
+    set.app.source("s", json!({})).await;
+    let id = tunnel(&set.app).await.unwrap()["id"].clone();
+    let invitation = set.app.ask("POST", &format!("/api/tunnels/{id}/invite"), Value::Null).await;
+    let mate = App::start().await;
+    let joined =
+        mate.ask("POST", "/api/tunnels", json!({ "invite": invitation["invite"], "label": "team" })).await;
+    assert_eq!((&joined["label"], &joined["tunnel"]), (&json!("team"), &json!("acme-dev")));
+    let (status, problem) =
+        mate.call("POST", "/api/tunnels", json!({ "invite": invitation["invite"] })).await;
+    assert_eq!((status, &problem["code"]), (409, &json!("tunnel-joined")));
+    mate.source("s", json!({})).await;
+    connected(&mate).await;
+    let reply = set.post("s", &[], b"for both").await;
+    let (here, there) = (arrived(&set.app, &id_of(&reply)).await, arrived(&mate, &id_of(&reply)).await);
+    assert_eq!(here["sha256"], there["sha256"]);
+
+    let id = tunnel(&mate).await.unwrap()["id"].clone();
+    mate.ask("DELETE", &format!("/api/tunnels/{id}"), Value::Null).await;
+    assert_eq!(tunnel(&mate).await, None);
+    let reply = set.post("s", &[], b"for one").await;
+    arrived(&set.app, &id_of(&reply)).await;
+    assert_eq!(mate.events().await.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tunnel_that_is_turned_off_says_so_and_catches_up_when_it_is_on_again() {
+    let set = set(&[]).await;
+    set.app.source("s", json!({})).await;
+    arrived(&set.app, &id_of(&set.post("s", &[], b"1").await)).await;
+    let id = tunnel(&set.app).await.unwrap()["id"].clone();
+    let one = format!("/api/tunnels/{id}");
+    set.app.ask("PATCH", &one, json!({ "enabled": false })).await;
+    eventually("it is off", async || tunnel(&set.app).await.filter(|tunnel| tunnel["state"] == "off")).await;
+    let reply = set.post("s", &[], b"2").await;
+    set.app.ask("PATCH", &one, json!({ "enabled": true, "label": "renamed" })).await;
+    arrived(&set.app, &id_of(&reply)).await;
+    let gap = eventually("its gap is over", async || {
+        let gaps = set.app.ask("GET", &format!("{one}/gaps"), Value::Null).await;
+        gaps["items"].get(0).filter(|gap| !gap["until"].is_null()).cloned()
+    })
+    .await;
+    assert_eq!(
+        (&gap["why"], &gap["caught_up"], &gap["label"]),
+        (&json!("off"), &json!(1), &json!("renamed"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sleeping_relay_and_a_wrong_token_are_said_in_words() {
+    let set = set(&[]).await;
+    let relay = format!("http://{}", set.relay.address);
+    let refused = async |order: Value| {
+        let (status, problem) = set.app.call("POST", "/api/tunnels", order).await;
+        (status, problem["code"].as_str().unwrap_or_default().to_owned())
+    };
+    assert_eq!(refused(json!({ "relay": relay })).await, (400, "no-relay-token".to_owned()));
+    assert_eq!(refused(json!({})).await.0, 400);
+    let plain = refused(json!({ "relay": "http://relay.example.com", "token": "x" })).await;
+    assert_eq!(plain, (400, "relay-without-tls".to_owned()));
+    assert_eq!(refused(json!({ "relay": relay, "token": "hmr_wrong" })).await.0, 400);
+    assert_eq!(refused(json!({ "invite": "hookmitt-invite:x" })).await, (400, "bad-invite".to_owned()));
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let gone = refused(json!({ "relay": format!("http://{nobody}"), "token": "x" })).await;
+    assert_eq!(gone, (502, "relay-unreachable".to_owned()));
+    let folder = set.app.stop().await;
+    let keys = std::fs::read_to_string(folder.path().join("tunnels/secrets.json")).unwrap();
+    assert_eq!(keys.matches("tunnel-").count(), 1, "keys of tunnels that came to nothing are not kept");
+}

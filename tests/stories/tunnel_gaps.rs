@@ -1,0 +1,117 @@
+//! Gaps of tunnels, as the database keeps them: opened once, counted with the events, and closed with what came of them.
+
+use std::time::Duration;
+
+use hookmitt_event::{EventId, GapWhy, Timestamp, TunnelKind};
+use hookmitt_inbox::{Arrival, Gap, Inbox, NewTunnel, Told};
+use tempfile::TempDir;
+
+use super::dedupe_order::{NOW, arrival, by_id, inbox};
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_seconds(NOW.as_seconds() + seconds)
+}
+
+/// An inbox with a tunnel that was connected until [`NOW`].
+async fn set() -> (TempDir, Inbox, i64, i64) {
+    let (folder, inbox, source) = inbox().await;
+    let new = NewTunnel {
+        kind: TunnelKind::Relay,
+        label: "acme".to_owned(),
+        name: Some("acme-dev".to_owned()),
+        url: Some("https://relay.test/".to_owned()),
+        keys: Some("tunnel-1".to_owned()),
+        source: None,
+        public_url: Some("https://relay.test/acme-dev".to_owned()),
+    };
+    let tunnel = inbox.add_tunnel(new, NOW).await.unwrap();
+    assert_eq!((tunnel.enabled, tunnel.connected_until), (true, None));
+    let told = Told { refused: 2, ..Told::default() };
+    inbox.tunnel_connected(tunnel.id, NOW, None, told, None).await.unwrap();
+    (folder, inbox, source, tunnel.id)
+}
+
+fn letter(source: i64, tunnel: i64, number: u8) -> Arrival {
+    let arrival = arrival(source, by_id(&number.to_string()), at(i64::from(number)));
+    Arrival { arrival_key: Some(vec![number]), caught_up_by: Some(tunnel), ..arrival }
+}
+
+async fn store(inbox: &Inbox, arrival: Arrival) -> hookmitt_inbox::Stored {
+    inbox.store_in_turn(arrival).await.unwrap().await.unwrap()
+}
+
+async fn newest(inbox: &Inbox, tunnel: i64) -> Gap {
+    inbox.gaps(tunnel, None, 1).await.unwrap().items.remove(0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gap_counts_what_was_caught_up_once_and_what_was_lost() {
+    let (_folder, inbox, source, tunnel) = set().await;
+    inbox.open_gap(tunnel, at(0), GapWhy::Asleep).await.unwrap();
+    inbox.open_gap(tunnel, at(50), GapWhy::Network).await.unwrap(); // it is open already
+    let first = store(&inbox, letter(source, tunnel, 1)).await;
+    let again = store(&inbox, letter(source, tunnel, 1)).await;
+    assert_eq!(first.id, again.id, "a re-send adds no row, and counts for nothing");
+    let last = store(&inbox, letter(source, tunnel, 2)).await;
+    let told = Told { refused: 5, refused_at: Some(at(60)), unknown: 1 };
+    inbox.tunnel_connected(tunnel, at(100), None, told, Some(at(2))).await.unwrap();
+    assert_eq!(newest(&inbox, tunnel).await.until, None);
+
+    let closed = inbox.close_gap(tunnel, at(100), Duration::from_millis(200)).await.unwrap().unwrap();
+    assert_eq!((closed.from, closed.until, closed.why), (at(0), Some(at(100)), GapWhy::Asleep));
+    assert_eq!((closed.caught_up, closed.lost, closed.took), (2, 3, Some(Duration::from_millis(200))));
+    assert_eq!((closed.first_seq, closed.last_seq), (Some(first.seq), Some(last.seq)));
+    assert_eq!(closed, newest(&inbox, tunnel).await);
+
+    store(&inbox, letter(source, tunnel, 3)).await;
+    let told = Told { refused: 6, ..told };
+    inbox.tunnel_connected(tunnel, at(200), None, told, None).await.unwrap();
+    assert_eq!(closed, newest(&inbox, tunnel).await, "what comes later is no part of it");
+    let kept = inbox.tunnel(tunnel).await.unwrap();
+    assert_eq!((kept.told, kept.last_event_at, kept.connected_until), (told, Some(at(2)), Some(at(200))));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_gap_in_which_nothing_came_is_not_kept() {
+    let (_folder, inbox, source, tunnel) = set().await;
+    inbox.open_gap(tunnel, at(0), GapWhy::Relay).await.unwrap();
+    assert_eq!(inbox.close_gap(tunnel, at(4), Duration::ZERO).await.unwrap(), None);
+    assert_eq!(inbox.gaps(tunnel, None, 10).await.unwrap().items, []);
+
+    inbox.open_gap(tunnel, at(10), GapWhy::Relay).await.unwrap();
+    store(&inbox, letter(source, tunnel, 1)).await;
+    assert!(inbox.close_gap(tunnel, at(11), Duration::ZERO).await.unwrap().is_some(), "something came");
+    inbox.open_gap(tunnel, at(20), GapWhy::Network).await.unwrap();
+    assert!(inbox.close_gap(tunnel, at(30), Duration::ZERO).await.unwrap().is_some(), "it was not short");
+
+    let page = inbox.gaps(tunnel, None, 1).await.unwrap();
+    assert_eq!(page.items[0].from, at(20), "newest first");
+    let older = inbox.gaps(tunnel, page.next, 1).await.unwrap();
+    assert_eq!((older.items[0].from, older.next), (at(10), None));
+    let told = inbox.gaps_between(Some(at(0)), Some(at(100)), 10).await.unwrap();
+    assert_eq!(told, older.items, "only what somebody missed");
+    assert_eq!(inbox.gaps_between(Some(at(12)), None, 10).await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_whose_id_is_taken_gets_a_fresh_one() {
+    let (_folder, inbox, source, tunnel) = set().await;
+    let taken = store(&inbox, letter(source, tunnel, 1)).await;
+    let clash = store(&inbox, Arrival { id: taken.id, ..letter(source, tunnel, 2) }).await;
+    assert_ne!(clash.id, taken.id);
+    assert_eq!(inbox.event(clash.id).await.unwrap().seq, clash.seq);
+    let own = EventId::fresh();
+    assert_eq!(store(&inbox, Arrival { id: own, ..letter(source, tunnel, 3) }).await.id, own);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn letters_are_stored_in_the_order_in_which_they_got_their_turn() {
+    let (_folder, inbox, source, tunnel) = set().await;
+    let mut waiting = Vec::new();
+    for number in 1..=200 {
+        waiting.push(inbox.store_in_turn(letter(source, tunnel, number)).await.unwrap());
+    }
+    for (number, committed) in (1..=200).zip(waiting) {
+        assert_eq!(committed.await.unwrap().seq, number);
+    }
+}
