@@ -159,6 +159,42 @@ mod tests {
         assert_eq!(forwarded.unwrap().get("x-forwarded-for"), Some(&b"203.0.113.9"[..]));
     }
 
+    fn head() -> Letterhead {
+        Letterhead {
+            arrival_key: b"acme\0key".to_vec(),
+            received_at: Timestamp::from_seconds(1_750_000_000),
+            held: false,
+            position: 1,
+            waited: false,
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_body_that_is_not_what_the_relay_received_is_kept_and_never_forwarded() {
+        let folder = tempfile::tempdir().unwrap();
+        let resources = crate::Resources {
+            data_dir: folder.path().to_owned(),
+            secrets: crate::StoreChoice::File,
+            network: crate::Network::default(),
+        };
+        let engine = Engine::open(resources).await.unwrap();
+        engine.add_source("github".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
+        let sha256: [u8; 32] = <sha2::Sha256 as sha2::Digest>::digest(b"{}").into();
+        for (told, differs) in [(sha256, false), ([0; 32], true)] {
+            let letter = Letter { sha256: told, ..letter() };
+            let opened =
+                engine.judge_letter(&head(), letter.clone(), request(&letter).unwrap()).await.unwrap();
+            let arrival = opened.judged.arrival;
+            assert_eq!(opened.differs, differs);
+            assert_eq!(arrival.route == Route::Targets, !differs);
+            assert_eq!(arrival.causes.iter().any(|cause| cause.code == "relay_body_differs"), differs);
+            assert_eq!(arrival.id, EventId::from_bytes([7; 16]), "the id that the sender was told");
+            assert_eq!((arrival.received_at, arrival.via), (head().received_at, Via::Tunnel));
+            assert_eq!(arrival.arrival_key, Some(head().arrival_key));
+        }
+        engine.stop().await;
+    }
+
     #[test]
     fn a_hostile_letter_is_no_request() {
         type Spoil = fn(&mut Letter);
