@@ -56,6 +56,7 @@ mod stories {
     mod threats_api;
     mod threats_loops;
     mod tunnel;
+    mod tunnel_away;
     mod tunnel_cli;
     mod tunnel_gaps;
     mod verify;

@@ -6,10 +6,7 @@ use hookmitt_event::{GapWhy, Timestamp};
 use hookmitt_inbox::{KeptTunnel, Told};
 use tokio::{sync::mpsc, time};
 
-use super::{
-    GapView,
-    running::{Running, Step},
-};
+use super::{GapView, now::Step, running::Running};
 use crate::{Change, Engine, EngineError};
 
 /// How often it is noted that a tunnel is connected still.

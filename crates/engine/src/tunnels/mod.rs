@@ -7,6 +7,7 @@ mod keys;
 mod letter;
 mod mail;
 mod minder;
+mod now;
 mod offers;
 mod order;
 mod run;

@@ -10,7 +10,8 @@ use tokio::{task::JoinHandle, time};
 use super::{
     mail::Mail,
     minder::{Minder, tell},
-    running::{self, Running},
+    now,
+    running::Running,
     view::Trouble,
 };
 use crate::{Engine, EngineError};
@@ -157,7 +158,7 @@ fn options(running: &Running) -> Result<Options, TunnelError> {
 
 fn trouble(error: &EngineError) -> Trouble {
     if let EngineError::Tunnel(error) = error {
-        return running::trouble(error);
+        return now::trouble(error);
     }
     Trouble::new(error.code(), error.to_string(), &error.hint().unwrap_or_default())
 }

@@ -1,0 +1,131 @@
+//! What a state of the connection means for what is shown, and which steps the inbox has to learn of.
+
+use hookmitt_event::{Explain as _, GapWhy, Timestamp};
+use hookmitt_inbox::Told;
+use hookmitt_tunnel::{State, TunnelError, Why};
+use hookmitt_wire::Depth;
+
+use super::view::{Seen, Trouble, TunnelState, Waiting};
+
+/// Something that outlives the process.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// The relay is there and tells this.
+    Found { public_url: String, told: Told },
+    /// The relay tells something else than before.
+    Told(Told),
+    /// Everything is here that waited when the connection was made.
+    CaughtUp { since: Timestamp },
+    /// The connection is gone.
+    Lost { since: Timestamp, why: GapWhy },
+    /// It was connected until we closed it.
+    Closed { told: Told },
+}
+
+/// How it is now.
+#[derive(Debug)]
+pub(super) struct Now {
+    pub(super) seen: Seen,
+    depth: Option<Depth>,
+    caught_up: bool,
+    pub(super) last_event_at: Option<Timestamp>,
+    /// Why letters can't be stored at the moment.
+    pub(super) failing: Option<Trouble>,
+    /// What a person should know, and no success makes good.
+    pub(super) fault: Option<Trouble>,
+}
+
+impl Now {
+    pub(super) fn new(at: Timestamp) -> Self {
+        let seen = Seen::new(TunnelState::Connecting, at);
+        Self { seen, depth: None, caught_up: false, last_event_at: None, failing: None, fault: None }
+    }
+
+    /// What the relay told last, where it is connected now.
+    pub(super) fn told(&self) -> Option<Told> {
+        self.depth.as_ref().filter(|_| self.seen.state == TunnelState::Connected).map(told)
+    }
+
+    /// Takes a state as it comes. Answers what of it has to be kept.
+    pub(super) fn becomes(&mut self, state: State, at: Timestamp) -> Vec<Step> {
+        let was_connected = self.seen.state == TunnelState::Connected;
+        match state {
+            State::Connected { since, public_url, rtt, depth, unacked, caught_up } => {
+                let seen = Seen::new(TunnelState::Connected, since);
+                let rtt_ms = rtt.map(|rtt| u64::try_from(rtt.as_millis()).unwrap_or(u64::MAX));
+                self.seen = Seen { rtt_ms, waiting: waiting(&depth), to_acknowledge: unacked, ..seen };
+                let before = self.depth.replace(depth).filter(|_| was_connected);
+                let mut steps = match before {
+                    None => vec![Step::Found { public_url, told: told(&depth) }],
+                    Some(before) if told(&before) != told(&depth) => vec![Step::Told(told(&depth))],
+                    Some(_) => Vec::new(),
+                };
+                if caught_up && !(was_connected && self.caught_up) {
+                    steps.push(Step::CaughtUp { since });
+                }
+                self.caught_up = caught_up;
+                steps
+            }
+            State::Connecting { last_error, .. } => {
+                let error = last_error.as_ref().map(trouble).or(self.seen.error.take());
+                let since = if was_connected { at } else { self.seen.since };
+                let why = self.seen.why;
+                self.seen = Seen { error, why, ..self.unconnected(TunnelState::Connecting, since) };
+                lost(was_connected, since, GapWhy::Relay)
+            }
+            State::Offline { since, why, error, .. } => {
+                let error = error.as_ref().map(trouble);
+                let reason = reason(why);
+                self.seen =
+                    Seen { error, why: Some(reason), ..self.unconnected(TunnelState::Offline, since) };
+                match (why, &self.depth) {
+                    // A gap begins where the next start finds one.
+                    (Why::AppClosed, Some(depth)) if was_connected => {
+                        vec![Step::Closed { told: told(depth) }]
+                    }
+                    (Why::AppClosed, _) => Vec::new(),
+                    _ => lost(was_connected, since, reason),
+                }
+            }
+            State::Refused { error } => {
+                let error = Some(trouble(&error));
+                let since = if self.seen.state == TunnelState::Refused { self.seen.since } else { at };
+                self.seen = Seen { error, ..self.unconnected(TunnelState::Refused, since) };
+                lost(was_connected, since, GapWhy::Relay)
+            }
+        }
+    }
+
+    /// What waited when the relay was heard last waits still.
+    fn unconnected(&self, state: TunnelState, since: Timestamp) -> Seen {
+        Seen { waiting: self.seen.waiting, ..Seen::new(state, since) }
+    }
+}
+
+fn lost(was_connected: bool, since: Timestamp, why: GapWhy) -> Vec<Step> {
+    if was_connected { vec![Step::Lost { since, why }] } else { Vec::new() }
+}
+
+fn reason(why: Why) -> GapWhy {
+    match why {
+        Why::Asleep => GapWhy::Asleep,
+        Why::Network => GapWhy::Network,
+        Why::Relay => GapWhy::Relay,
+        Why::AppClosed => GapWhy::AppClosed,
+    }
+}
+
+/// An error as it is shown.
+pub(super) fn trouble(error: &TunnelError) -> Trouble {
+    Trouble::new(error.any_code(), error.to_string(), &error.hint().unwrap_or_default())
+}
+
+fn waiting(depth: &Depth) -> Waiting {
+    let oldest_at = depth.oldest.map(Timestamp::from_micros);
+    Waiting { letters: depth.letters, bytes: depth.bytes, oldest_at }
+}
+
+fn told(depth: &Depth) -> Told {
+    let refused_at = depth.refused_at.map(Timestamp::from_micros);
+    Told { refused: depth.refused, refused_at, unknown: depth.unknown }
+}

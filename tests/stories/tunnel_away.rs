@@ -1,0 +1,112 @@
+//! What comes of the times when an app and its relay were not connected.
+
+use hookmitt_event::Timestamp;
+use hookmitt_stories::{App, LocalServer, RelayProcess, eventually, post};
+use serde_json::{Value, json};
+
+use super::tunnel::{Set, arrived, connected, id_of, set, tunnel};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waited_while_the_app_was_away_is_caught_up_in_order_and_counted() {
+    let Set { dir, relay, app } = set(&[]).await;
+    app.source("s", json!({})).await;
+    let set = Set { dir, relay, app };
+    let first = set.post("s", &[], b"before").await;
+    arrived(&set.app, &id_of(&first)).await;
+    let Set { dir, relay, app } = set;
+    let folder = app.stop().await;
+    let mut ids = Vec::new();
+    for number in 0..37 {
+        let reply = post(relay.address, "/acme-dev/s", &[], format!("{number}").as_bytes()).await;
+        assert_eq!(reply.status, 202, "the relay answers while nobody is there");
+        ids.push(id_of(&reply));
+    }
+    let address = relay.address.to_string();
+    relay.process.kill().await;
+    let relay = RelayProcess::start_at(dir.path(), &address, &[]).await;
+
+    let app = App::start_on(folder).await;
+    let gap = eventually("it is caught up", async || {
+        let gaps = app.ask("GET", "/api/gaps", Value::Null).await;
+        gaps["items"].get(0).cloned()
+    })
+    .await;
+    assert_eq!((&gap["why"], &gap["caught_up"], &gap["lost"]), (&json!("app_closed"), &json!(37), &json!(0)));
+    assert_eq!((&gap["first_seq"], &gap["last_seq"]), (&json!(2), &json!(38)));
+    assert_eq!(gap["label"], "acme-dev");
+    let mut events = app.events().await;
+    events.reverse();
+    let stored: Vec<_> =
+        events.iter().skip(1).map(|event| event["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(stored, ids, "each once, in order");
+    drop(relay);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_relay_is_told_and_so_is_what_came_of_it() {
+    let set = set(&[]).await;
+    set.app.source("s", json!({})).await;
+    arrived(&set.app, &id_of(&set.post("s", &[], b"before").await)).await;
+    let Set { dir, relay, app } = set;
+    let address = relay.address.to_string();
+    relay.process.kill().await;
+    let offline =
+        eventually("it is noticed", async || tunnel(&app).await.filter(|one| one["gap"].is_object())).await;
+    assert!(offline["gap"]["until"].is_null() && offline["state"] != "connected", "{offline}");
+    let relay = RelayProcess::start_at(dir.path(), &address, &[]).await;
+    connected(&app).await;
+    let set = Set { dir, relay, app };
+    arrived(&set.app, &id_of(&set.post("s", &[], b"after").await)).await;
+    assert_eq!(set.app.events().await.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forwarded() {
+    let (set, server) = (set(&[]).await, LocalServer::start().await);
+    set.app.source("old", json!({})).await;
+    set.app.target(None, &server.url(), json!({})).await;
+    arrived(&set.app, &id_of(&set.post("old", &[], b"1").await)).await;
+    server.wait_for(1).await;
+    let Set { dir, relay, app } = set;
+    let folder = app.stop().await;
+    let reply = post(relay.address, "/acme-dev/old", &[], b"2").await;
+    assert_eq!(reply.status, 202);
+    // As if it had been removed while the event was on its way.
+    let away = hookmitt_inbox::Inbox::open(folder.path()).unwrap();
+    away.remove_source("old".parse().unwrap(), Timestamp::now()).await.unwrap();
+    drop(away);
+    let app = App::start_on(folder).await;
+    let event = arrived(&app, &id_of(&reply)).await;
+    assert_eq!((&event["source"], &event["status"]), (&json!("unassigned"), &json!("skipped")), "{event}");
+    let sources = app.ask("GET", "/api/sources", Value::Null).await;
+    assert_eq!(sources["items"].as_array().unwrap().len(), 1, "a tunnel makes no other source (Threat 3)");
+    let set = Set { dir, relay, app };
+    for name in ["unassigned", "made-up"] {
+        let reply = post(set.relay.address, &format!("/acme-dev/{name}"), &[], b"3").await;
+        assert_eq!(reply.status, 404, "{name}");
+    }
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tunnel_that_is_turned_off_says_so_and_catches_up_when_it_is_on_again() {
+    let set = set(&[]).await;
+    set.app.source("s", json!({})).await;
+    arrived(&set.app, &id_of(&set.post("s", &[], b"1").await)).await;
+    let id = tunnel(&set.app).await.unwrap()["id"].clone();
+    let one = format!("/api/tunnels/{id}");
+    set.app.ask("PATCH", &one, json!({ "enabled": false })).await;
+    eventually("it is off", async || tunnel(&set.app).await.filter(|tunnel| tunnel["state"] == "off")).await;
+    let reply = set.post("s", &[], b"2").await;
+    set.app.ask("PATCH", &one, json!({ "enabled": true, "label": "renamed" })).await;
+    arrived(&set.app, &id_of(&reply)).await;
+    let gap = eventually("its gap is over", async || {
+        let gaps = set.app.ask("GET", &format!("{one}/gaps"), Value::Null).await;
+        gaps["items"].get(0).filter(|gap| !gap["until"].is_null()).cloned()
+    })
+    .await;
+    assert_eq!(
+        (&gap["why"], &gap["caught_up"], &gap["label"]),
+        (&json!("off"), &json!(1), &json!("renamed"))
+    );
+}
