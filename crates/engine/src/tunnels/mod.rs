@@ -52,6 +52,8 @@ pub(crate) struct Tunnels {
     room: Arc<Semaphore>,
     /// The tunnels may be others than they were.
     reloaded: Notify,
+    /// One has ended.
+    endings: watch::Sender<()>,
 }
 
 impl Tunnels {
@@ -62,6 +64,7 @@ impl Tunnels {
             offers: watch::Sender::default(),
             room: Arc::new(Semaphore::new(ROOM)),
             reloaded: Notify::new(),
+            endings: watch::Sender::default(),
         }
     }
 
@@ -97,6 +100,16 @@ impl Tunnels {
 
     fn ended(&self, id: i64) {
         self.all().remove(&id);
+        self.endings.send_replace(());
+    }
+
+    /// Waits until a tunnel that isn't wanted any more has ended here: nothing comes through it from then on.
+    async fn until_ended(&self, id: i64) {
+        let mut endings = self.endings.subscribe();
+        let ended = endings.wait_for(|()| self.one(id).is_none());
+        if tokio::time::timeout(run::PARTING * 3, ended).await.is_err() {
+            tracing::warn!(tunnel = id, "a tunnel that is not wanted any more has not ended yet");
+        }
     }
 }
 

@@ -150,8 +150,12 @@ impl Engine {
     pub async fn change_tunnel(&self, id: i64, change: TunnelChange) -> Result<TunnelView, EngineError> {
         let kept = self.inbox.tunnel(id).await?;
         let label = change.label.map_or(Ok(kept.label), |label| checked_label(&label))?;
-        self.inbox.set_tunnel(id, label, change.enabled.unwrap_or(kept.enabled)).await?;
+        let enabled = change.enabled.unwrap_or(kept.enabled);
+        self.inbox.set_tunnel(id, label, enabled).await?;
         self.reload().await?;
+        if !enabled {
+            self.tunnels.until_ended(id).await;
+        }
         self.tunnel(id).await
     }
 
@@ -167,7 +171,9 @@ impl Engine {
         {
             tracing::warn!(%error, "the keys of a tunnel that is removed are left over");
         }
-        self.reload().await
+        self.reload().await?;
+        self.tunnels.until_ended(id).await;
+        Ok(())
     }
 
     /// Makes an invitation for one more device.

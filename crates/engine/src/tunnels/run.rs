@@ -17,7 +17,7 @@ use super::{
 use crate::{Engine, EngineError};
 
 /// How long the relay is given to hear that a device leaves, and a tunnel to end.
-const PARTING: Duration = Duration::from_secs(3);
+pub(super) const PARTING: Duration = Duration::from_secs(3);
 
 /// How long to wait before keys are asked for again that could not be read.
 const KEYS_AGAIN: Duration = Duration::from_secs(30);
