@@ -164,7 +164,7 @@ pub(crate) fn timestamp_unreadable(sender: &str, text: &str, unit: TimeUnit) -> 
     )
 }
 
-fn span(seconds: i64) -> String {
+pub(crate) fn span(seconds: i64) -> String {
     match seconds {
         ..600 => format!("{seconds} s"),
         600..7200 => format!("{} min", seconds / 60),

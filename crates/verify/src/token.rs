@@ -149,7 +149,7 @@ fn of_claim(fault: ClaimFault, expected: &Expected<'_>, sender: &str) -> Cause {
         ),
         ClaimFault::Expired(seconds) => cause(
             "timestamp_old",
-            format!("The token had ended {seconds} s before it was received."),
+            format!("The token had ended {} before it was received.", cause::span(seconds)),
             "Verify at the time of receipt; for an old event replay it with --resign.",
         ),
         ClaimFault::Old { age, limit } => cause::timestamp_old(sender, age, limit),
