@@ -57,6 +57,7 @@ mod stories {
     mod threats_loops;
     mod tunnel;
     mod tunnel_away;
+    mod tunnel_chaos;
     mod tunnel_cli;
     mod tunnel_gaps;
     mod verify;

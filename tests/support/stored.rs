@@ -31,6 +31,14 @@ impl Stored {
         select.query_row([id.as_bytes().as_slice()], hash).optional().expect("an answer")
     }
 
+    /// The bodies of all events, in the order in which they were stored.
+    pub fn bodies(&self) -> Vec<String> {
+        let mut select = self.db.prepare("SELECT body FROM event ORDER BY seq").expect("a statement");
+        let body = |row: &rusqlite::Row<'_>| row.get::<_, Vec<u8>>(0);
+        let bodies = select.query_map([], body).expect("an answer");
+        bodies.map(|body| String::from_utf8_lossy(&body.expect("a row")).into_owned()).collect()
+    }
+
     /// How many rows a query counts.
     pub fn count(&self, sql: &str) -> i64 {
         self.db.query_row(sql, [], |row| row.get(0)).expect("a count")
