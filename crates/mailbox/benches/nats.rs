@@ -39,6 +39,7 @@ async fn main() {
         if nodes == 3 {
             latency(&store, &options).await;
             tunnels(&store, &cluster).await;
+            acks(&store).await;
             consumers(&cluster).await;
             opening(&options).await;
         }
@@ -151,7 +152,7 @@ async fn tunnels(store: &NatsMailbox, cluster: &Cluster) {
     let started = Instant::now();
     for number in 0..TUNNELS {
         let name = format!("rest-{number}");
-        store.seen(&name, &[1; 32], 100_000_000).await.unwrap();
+        store.seen(&name, &[1; 32], 3_600_000_000).await.unwrap();
         feeds.push(store.feed(&name, 0).await.unwrap());
     }
     println!(
@@ -166,6 +167,27 @@ async fn tunnels(store: &NatsMailbox, cluster: &Cluster) {
         each(disk_before, disk(cluster))
     );
     println!("the servers: {} MB each", server_memory(cluster) / 3_000_000);
+}
+
+/// One letter for each tunnel, acknowledged one by one, and deleted.
+async fn acks(store: &NatsMailbox) {
+    let one_each = async |number: usize| {
+        let parcel = parcel(150, u32::try_from(number).unwrap());
+        (number, store.put(&format!("rest-{number}"), parcel, &Quota::default()).await.unwrap())
+    };
+    let put: Vec<_> = stream::iter(0..TUNNELS).map(one_each).buffer_unordered(64).collect().await;
+    let started = Instant::now();
+    let acked = stream::iter(put).map(async |(number, position)| {
+        store.ack(&format!("rest-{number}"), &[1; 32], position).await.unwrap();
+    });
+    acked.buffer_unordered(64).for_each(|()| std::future::ready(())).await;
+    println!(
+        "acknowledgements of one letter, each of another tunnel: {:.0}/s",
+        TUNNELS as f64 / started.elapsed().as_secs_f64()
+    );
+    let started = Instant::now();
+    store.close().await;
+    println!("  their deleting was over {:.1} s after the last", started.elapsed().as_secs_f64());
 }
 
 /// The way not taken: a consumer for each device.
@@ -201,7 +223,7 @@ async fn consumers(cluster: &Cluster) {
 async fn opening(options: &NatsOptions) {
     let quota = Quota { letters: u64::MAX, bytes: u64::MAX, ..Quota::default() };
     let store = Arc::new(NatsMailbox::open(options).await.unwrap());
-    let puts = stream::iter(0..50_000).map(|number| {
+    let puts = stream::iter(0..200_000).map(|number| {
         let store = Arc::clone(&store);
         async move { store.put("bench-1", parcel(200, number), &quota).await.unwrap() }
     });

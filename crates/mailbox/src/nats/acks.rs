@@ -66,7 +66,7 @@ async fn write(
     change: impl Fn(CursorRecord) -> CursorRecord,
 ) -> Result<(), MailboxError> {
     let known = store.registry.cursor(tunnel, device);
-    let changed = store.cursors.change(cursor_key(tunnel, device), known, |now: Option<&CursorRecord>| {
+    let changed = store.cursors.change(cursor_key(tunnel, device), known, 0, |now: Option<&CursorRecord>| {
         let now = now.copied();
         let next = change(now.unwrap_or_default());
         Ok((if now == Some(next) { Next::Keep } else { Next::Write(next) }, ()))

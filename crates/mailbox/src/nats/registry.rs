@@ -99,6 +99,16 @@ impl Registry {
         self.mirror().tunnels.get(name).is_some_and(|tunnel| tunnel.record.devices.len() > 1)
     }
 
+    /// The revision at which a tunnel's record was seen; 0 where none was.
+    pub(super) fn revision(&self, name: &str) -> u64 {
+        self.mirror().tunnels.get(name).map_or(0, |tunnel| tunnel.revision)
+    }
+
+    /// The revision at which a token's record was seen; 0 where none was.
+    pub(super) fn token_revision(&self, id: &str) -> u64 {
+        self.mirror().tokens.get(id).map_or(0, |token| token.revision)
+    }
+
     /// Whether a token is known.
     pub(super) fn knows_token(&self, id: &str) -> bool {
         self.mirror().tokens.contains_key(id)

@@ -105,7 +105,7 @@ impl Maker<'_> {
     /// Over how many shards the store is spread: as it was made.
     pub(super) async fn shards(&self, tunnels: &Table) -> Result<u16, MailboxError> {
         let wanted = Settings { version: VERSION, shards: self.options.shards };
-        let settled = tunnels.change(SETTINGS.to_owned(), None, |found: Option<&Settings>| {
+        let settled = tunnels.change(SETTINGS.to_owned(), None, 0, |found: Option<&Settings>| {
             Ok(match found {
                 Some(found) => (Next::Keep, found.clone()),
                 None => (Next::Write(wanted.clone()), wanted.clone()),

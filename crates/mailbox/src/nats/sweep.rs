@@ -124,7 +124,7 @@ pub(super) async fn write_counts_until(store: &Store, closing: CancellationToken
 async fn write_counts(store: &Store) -> Result<(), MailboxError> {
     let counted = futures_util::stream::iter(store.registry.take_counted());
     let written = counted.map(|(tunnel, more)| async move {
-        let written = store.cursors.change(count_key(&tunnel), None, |now: Option<&CountRecord>| {
+        let written = store.cursors.change(count_key(&tunnel), None, 0, |now: Option<&CountRecord>| {
             let mut count = now.copied().unwrap_or_default();
             count.add(&more);
             Ok((Next::Write(count), ()))

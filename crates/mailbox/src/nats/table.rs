@@ -37,12 +37,21 @@ impl Table {
         Self { store }
     }
 
-    /// The newest record under a key, from the leader.
+    /// The newest record under a key, from the leader. A node that was killed and leads again may be behind for a moment,
+    /// and say of what there is that there is none: it is asked again where `known`, a revision, was seen already.
     pub(super) async fn read<R: DeserializeOwned>(
         &self,
         key: &str,
+        known: u64,
     ) -> Result<Option<Versioned<R>>, MailboxError> {
-        keep_trying(PATIENCE, || self.try_read(key)).await
+        keep_trying(PATIENCE, || async {
+            let found = self.try_read(key).await?;
+            if found.as_ref().map_or(0, |found: &Versioned<R>| found.revision) < known {
+                return Err(Trouble::passing(format!("the leader of {key} is behind")));
+            }
+            Ok(found)
+        })
+        .await
     }
 
     async fn try_read<R: DeserializeOwned>(&self, key: &str) -> Result<Option<Versioned<R>>, Trouble> {
@@ -57,11 +66,12 @@ impl Table {
     }
 
     /// Changes a record from what it is now, or makes it; answers what it is then. `change` may be called again, also
-    /// where its first answer was written and the word of it was lost: asked for what is already so, it keeps it.
+    /// where its first answer was written and the word of it was lost: asked for what is already so, it keeps it. `seen` is as in [`read`](Self::read).
     pub(super) async fn change<R, T>(
         &self,
         key: String,
         known: Option<Versioned<R>>,
+        seen: u64,
         mut change: impl FnMut(Option<&R>) -> Result<(Next<R>, T), MailboxError>,
     ) -> Result<(Option<Versioned<R>>, T), MailboxError>
     where
@@ -69,7 +79,7 @@ impl Table {
     {
         let mut now = match known {
             Some(known) => Some(known),
-            None => self.read(&key).await?,
+            None => self.read(&key, seen).await?,
         };
         let end = tokio::time::Instant::now() + PATIENCE;
         loop {
@@ -88,7 +98,7 @@ impl Table {
             if error.kind() != UpdateErrorKind::WrongLastRevision {
                 tokio::time::sleep(Duration::from_millis(150)).await;
             }
-            now = self.read(&key).await?;
+            now = self.read(&key, seen).await?;
         }
     }
 
@@ -96,12 +106,13 @@ impl Table {
     pub(super) async fn change_alone<R, T>(
         &self,
         key: String,
+        seen: u64,
         change: impl FnMut(Option<&R>) -> Result<(Next<R>, T), MailboxError>,
     ) -> Result<(Option<Versioned<R>>, T), MailboxError>
     where
         R: Serialize + DeserializeOwned,
     {
-        locked(&self.store, &key, self.change(key.clone(), None, change)).await
+        locked(&self.store, &key, self.change(key.clone(), None, seen, change)).await
     }
 
     /// Removes every trace of a key.

@@ -20,7 +20,7 @@ pub(super) async fn add(
     store.check_open()?;
     let name = name.map(str::to_owned);
     let record = TokenRecord { hash, name, created_at: now, used_at: None, revoked_at: None };
-    let added = store.tunnels.change(token_key(id), None, |found: Option<&TokenRecord>| match found {
+    let added = store.tunnels.change(token_key(id), None, 0, |found: Option<&TokenRecord>| match found {
         None => Ok((Next::Write(record.clone()), ())),
         Some(found) if found.hash == hash => Ok((Next::Keep, ())),
         Some(_) => Err(MailboxError::Failed(format!("there is a token {id} already"))),
@@ -29,7 +29,7 @@ pub(super) async fn add(
     // The way from the hash to the token is made last: a token that can be used is whole.
     let to = store
         .tunnels
-        .change(hash_key(&hash), None, |_: Option<&String>| Ok((Next::Write(id.to_owned()), ())));
+        .change(hash_key(&hash), None, 0, |_: Option<&String>| Ok((Next::Write(id.to_owned()), ())));
     to.await?;
     if let Some(added) = added {
         store.registry.set_token(id, added);
@@ -40,14 +40,14 @@ pub(super) async fn add(
 /// The id of the token with this hash, unless it was revoked.
 pub(super) async fn find(store: &Store, hash: &[u8; 32]) -> Result<Option<String>, MailboxError> {
     store.check_open()?;
-    let Some(id) = store.tunnels.read::<String>(&hash_key(hash)).await? else { return Ok(None) };
+    let Some(id) = store.tunnels.read::<String>(&hash_key(hash), 0).await? else { return Ok(None) };
     let token = read(store, &id.record).await?;
     Ok(token.filter(|token| token.record.revoked_at.is_none()).map(|_| id.record))
 }
 
 /// A token as it is now.
 pub(super) async fn read(store: &Store, id: &str) -> Result<Option<Versioned<TokenRecord>>, MailboxError> {
-    let token = store.tunnels.read::<TokenRecord>(&token_key(id)).await?;
+    let token = store.tunnels.read::<TokenRecord>(&token_key(id), store.registry.token_revision(id)).await?;
     if let Some(token) = &token {
         store.registry.set_token(id, token.clone());
     }
@@ -70,7 +70,8 @@ pub(super) async fn revoke(store: &Store, id: &str, now: i64) -> Result<(), Mail
 }
 
 async fn change(store: &Store, id: &str, change: impl Fn(&mut TokenRecord)) -> Result<(), MailboxError> {
-    let changed = store.tunnels.change_alone(token_key(id), |found: Option<&TokenRecord>| {
+    let seen = store.registry.token_revision(id);
+    let changed = store.tunnels.change_alone(token_key(id), seen, |found: Option<&TokenRecord>| {
         let mut token = found.cloned().ok_or_else(|| no_token(id))?;
         change(&mut token);
         Ok((Next::Write(token), ()))

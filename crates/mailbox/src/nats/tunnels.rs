@@ -34,7 +34,7 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
         shut: false,
     };
     let mut is_tried = false;
-    let opened = store.tunnels.change(tunnel_key(&name), None, |found: Option<&TunnelRecord>| {
+    let opened = store.tunnels.change(tunnel_key(&name), None, 0, |found: Option<&TunnelRecord>| {
         let is_ours = |found: &TunnelRecord| {
             is_tried && found.devices.iter().map(|device| device.key).eq([record.devices[0].key])
         };
@@ -76,7 +76,8 @@ pub(super) async fn read(store: &Store, name: &str) -> Result<Versioned<TunnelRe
 }
 
 async fn learn(store: &Store, name: &str) -> Result<Option<Versioned<TunnelRecord>>, MailboxError> {
-    let record = store.tunnels.read::<TunnelRecord>(&tunnel_key(name)).await?;
+    let seen = store.registry.revision(name);
+    let record = store.tunnels.read::<TunnelRecord>(&tunnel_key(name), seen).await?;
     if let Some(record) = &record {
         if !store.registry.knows_token(&record.record.token) {
             tokens::read(store, &record.record.token).await?;
@@ -190,7 +191,8 @@ pub(super) async fn leave(
     must_be_open(store, name).await?;
     let mut is_tried = false;
     let mut floor = 0;
-    let left = store.tunnels.change_alone(tunnel_key(name), |found: Option<&TunnelRecord>| {
+    let seen = store.registry.revision(name);
+    let left = store.tunnels.change_alone(tunnel_key(name), seen, |found: Option<&TunnelRecord>| {
         let mut record =
             found.filter(|record| !record.shut || is_tried).cloned().ok_or_else(|| no_tunnel(name))?;
         let Some(at) = record.devices.iter().position(|known| known.key == *device) else {
@@ -246,7 +248,8 @@ pub(super) async fn change(
     mut change: impl FnMut(&mut TunnelRecord) -> Result<(), MailboxError>,
 ) -> Result<(), MailboxError> {
     read(store, name).await?;
-    let changed = store.tunnels.change_alone(tunnel_key(name), |found: Option<&TunnelRecord>| {
+    let seen = store.registry.revision(name);
+    let changed = store.tunnels.change_alone(tunnel_key(name), seen, |found: Option<&TunnelRecord>| {
         let mut record = found.filter(|record| !record.shut).cloned().ok_or_else(|| no_tunnel(name))?;
         change(&mut record)?;
         Ok((Next::Write(record), ()))
