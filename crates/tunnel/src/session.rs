@@ -237,8 +237,9 @@ impl<R: Recipient> Session<R> {
         if self.way.is_some_and(|(peer, way)| self.shared.options.network.way_to(peer) != way) {
             return Err(Ended::Moved);
         }
-        // While it catches up, its owner wants to see how far it is.
-        let heartbeat = if self.letters.is_caught_up() { pace.heartbeat } else { pace.heartbeat.min(TICK) };
+        // While it catches up, its owner wants to see how far it is; and what was told to wait must not be shown longer.
+        let settled = self.letters.is_caught_up() && self.letters.waiting().letters == 0;
+        let heartbeat = if settled { pace.heartbeat } else { pace.heartbeat.min(TICK) };
         self.speech.heartbeat(heartbeat);
         self.tell();
         Ok(())

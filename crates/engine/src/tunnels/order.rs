@@ -62,11 +62,15 @@ impl Engine {
     /// What the relay says; an order that makes no sense.
     pub async fn add_tunnel(&self, order: TunnelOrder) -> Result<TunnelView, EngineError> {
         let label = order.label.as_deref().map(checked_label).transpose()?;
-        let added = match (&order.invite, order.kind.unwrap_or(TunnelKind::Relay)) {
-            (Some(invite), TunnelKind::Relay) => self.join_tunnel(invite, label).await?,
-            (None, TunnelKind::Relay) => self.open_tunnel(&order, label).await?,
-            _ => return Err(EngineError::BadInput("this kind of tunnel is not built yet".to_owned())),
-        };
+        let added =
+            match (&order.invite, order.kind.unwrap_or(TunnelKind::Relay)) {
+                (Some(invite), TunnelKind::Relay) => self.join_tunnel(invite, label).await?,
+                (None, TunnelKind::Relay) => self.open_tunnel(&order, label).await?,
+                _ => return Err(EngineError::BadInput(
+                    "smee channels, cloudflared and ngrok can not be joined to the inbox yet: add a relay"
+                        .to_owned(),
+                )),
+            };
         self.reload().await?;
         self.tunnel(added.id).await
     }

@@ -61,6 +61,24 @@ async fn a_heartbeat_goes_out_at_once_and_its_answer_tells_the_round_trip() {
 }
 
 #[tokio::test]
+async fn what_is_said_to_wait_is_asked_for_again_before_the_next_heartbeat() {
+    let relay = Relay::start().await;
+    let hour = Duration::from_secs(3_600);
+    let mut options = App::options();
+    (options.pace.heartbeat, options.pace.silence) = (hour, 2 * hour);
+    let _app = App::start(Tunnel::at(&relay).credentials, options);
+    let mut caller = relay.lets_in().await;
+    let mut asked = Vec::new();
+    while asked.len() < 2 {
+        if let AppFrame::Ping { stamp } = caller.hear_any().await {
+            asked.push(stamp);
+            // It waited when this was asked, and is acknowledged by now.
+            caller.say(RelayFrame::Pong { stamp, depth: crate::support::many_letters(3) }).await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_relay_is_told_the_sources_now_and_when_they_change() {
     let relay = Relay::start().await;
     let app = App::start(Tunnel::at(&relay).credentials, App::options());
