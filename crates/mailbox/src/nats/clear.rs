@@ -1,31 +1,23 @@
 //! Deleting what nobody wants any more, a little later and many at once.
 
 use std::{
-    collections::{HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    collections::HashSet,
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use futures_util::StreamExt as _;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{
-    failure::{Trouble, keep_trying},
-    index::Litter,
-    store::Store,
-    tunnels,
-};
+use super::{erase::Gone, stash::Stash, store::Store, tunnels};
 use crate::MailboxError;
 
-/// What is due is gathered for this long: one request deletes all that a mailbox has to give.
-const GATHER: Duration = Duration::from_millis(500);
+/// What is due is gathered for this long.
+const GATHER: Duration = Duration::from_millis(100);
 
-/// How many mailboxes are cleared at once.
-const AT_ONCE: usize = 8;
-
-/// How long one deletion is tried.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How many letters are deleted at once.
+const AT_ONCE: usize = 64;
 
 /// What is to be done soon.
 #[derive(Debug, Default)]
@@ -34,82 +26,55 @@ pub(super) struct Due {
     bell: Notify,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct List {
-    letters: HashMap<String, Litter>,
+    letters: Vec<(String, Gone)>,
+    stash: Stash,
     /// Mailboxes of several devices, one of which moved at another relay.
     looks: HashSet<String>,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        Self { letters: Vec::new(), stash: Stash::new(Instant::now()), looks: HashSet::new() }
+    }
 }
 
 impl Store {
     /// A record of a tunnel came from a bucket: forgets what nobody wants.
     pub(super) fn learned(&self, tunnel: &str) {
-        let floor = self.registry.floor(tunnel);
-        let in_parts = self.trim(tunnel, floor);
-        if !in_parts.is_empty() {
-            self.delete_later(tunnel, 0, in_parts);
-        }
+        let gone = self.trim(tunnel, self.registry.floor(tunnel));
+        let is_shared = self.registry.is_shared(tunnel);
+        let mut list = self.due.list();
+        list.stash.add(tunnel, gone, Instant::now());
         // Two relays that acknowledge at once each know of the other's device only afterwards.
-        if self.registry.is_shared(tunnel) {
-            self.due.list().looks.insert(tunnel.to_owned());
+        if is_shared {
+            list.looks.insert(tunnel.to_owned());
+            drop(list);
             self.due.bell.notify_one();
         }
     }
 
     /// Letters up to here are wanted by nobody: forgets them, and deletes them soon.
     pub(super) fn give_up(&self, tunnel: &str, through: u64) {
-        let in_parts = self.trim(tunnel, through);
-        if through > 0 {
-            self.delete_later(tunnel, through, in_parts);
-        }
+        let gone = self.trim(tunnel, through);
+        let stashed = self.due.list().stash.take(tunnel);
+        self.delete_later(tunnel, stashed.into_iter().chain(gone));
     }
 
-    fn trim(&self, tunnel: &str, through: u64) -> Vec<Arc<str>> {
+    fn trim(&self, tunnel: &str, through: u64) -> Vec<Gone> {
         let index = &self.shard(tunnel).index;
-        let in_parts = index.trim(tunnel, through);
+        let gone = index.trim(tunnel, through);
         if through == u64::MAX {
             index.ring(tunnel); // it is shut
         }
-        in_parts
+        gone
     }
 
-    /// Deletes the letters of a mailbox up to a position, and the parts of those that were in parts.
-    pub(super) fn delete_later(&self, tunnel: &str, through: u64, in_parts: Vec<Arc<str>>) {
-        let mut list = self.due.list();
-        let due = list.letters.entry(tunnel.to_owned()).or_default();
-        due.0 = through.max(due.0);
-        due.1.extend(in_parts);
-        drop(list);
+    /// Deletes letters of a mailbox soon.
+    pub(super) fn delete_later(&self, tunnel: &str, gone: impl IntoIterator<Item = Gone>) {
+        self.due.list().letters.extend(gone.into_iter().map(|gone| (tunnel.to_owned(), gone)));
         self.due.bell.notify_one();
-    }
-
-    /// Deletes the parts of a letter.
-    pub(super) async fn delete_parts(&self, tunnel: &str, letter: &str) -> Result<(), MailboxError> {
-        self.purge(tunnel, &self.names.parts(tunnel, letter), None).await
-    }
-
-    async fn purge(&self, tunnel: &str, subjects: &str, through: Option<u64>) -> Result<(), MailboxError> {
-        let stream = &self.shard(tunnel).stream;
-        keep_trying(PATIENCE, || async {
-            let purged = match through {
-                Some(through) => stream.purge().filter(subjects).sequence(through.saturating_add(1)).await,
-                None => stream.purge().filter(subjects).await,
-            };
-            purged.map(drop).map_err(Trouble::passing)
-        })
-        .await
-    }
-
-    async fn delete(&self, tunnel: &str, (through, in_parts): Litter) -> Result<(), MailboxError> {
-        if through > 0 {
-            let through = Some(through).filter(|&through| through < u64::MAX);
-            self.purge(tunnel, &self.names.mailbox(tunnel), through).await?;
-        }
-        // Only now: a letter without its parts is never there.
-        for letter in in_parts {
-            self.delete_parts(tunnel, &letter).await?;
-        }
-        Ok(())
     }
 
     /// Looks anew at what all devices of a mailbox have.
@@ -145,10 +110,10 @@ async fn clear(store: &Store) {
     let letters = std::mem::take(&mut store.due.list().letters);
     let deleted = futures_util::stream::iter(letters);
     deleted
-        .for_each_concurrent(AT_ONCE, |(tunnel, litter)| async move {
-            if let Err(error) = store.delete(&tunnel, litter).await {
-                // They go with the mailbox's next acknowledgement, or when a relay starts.
-                tracing::warn!(tunnel, %error, "letters that nobody wants could not be deleted");
+        .for_each_concurrent(AT_ONCE, |(tunnel, gone)| async move {
+            if let Err(error) = store.delete(&tunnel, gone).await {
+                // It goes when a relay starts.
+                tracing::warn!(tunnel, %error, "a letter that nobody wants could not be deleted");
             }
         })
         .await;

@@ -96,7 +96,7 @@ async fn join(stream: &Stream, parcel: &mut Parcel, parts: Vec<u64>) -> Result<b
 }
 
 /// The message at a position; none only where the leader says that it had one there and has it no more.
-async fn read(stream: &Stream, position: u64) -> Result<Option<StreamMessage>, MailboxError> {
+pub(super) async fn read(stream: &Stream, position: u64) -> Result<Option<StreamMessage>, MailboxError> {
     keep_trying(PATIENCE, || async {
         match stream.direct_get(position).await {
             Ok(found) => return Ok(Some(found)),

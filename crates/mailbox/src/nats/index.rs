@@ -10,6 +10,7 @@ use std::{
 
 use tokio::sync::watch;
 
+use super::erase::Gone;
 use crate::{MailboxError, Quota};
 
 /// What is known of a letter.
@@ -42,9 +43,6 @@ struct MailBox {
     bell: Option<watch::Sender<u64>>,
 }
 
-/// Letters that nobody wants: up to which position they are, and the names of those in parts.
-pub(super) type Litter = (u64, Vec<Arc<str>>);
-
 #[derive(Debug, Default)]
 struct Shard {
     boxes: HashMap<String, MailBox>,
@@ -53,7 +51,7 @@ struct Shard {
     /// What was there when this relay began is known.
     is_loaded: bool,
     /// Until then: letters that nobody wants were seen in the stream.
-    litter: HashMap<String, Litter>,
+    litter: HashMap<String, Vec<Gone>>,
 }
 
 /// The mailboxes of one shard.
@@ -138,21 +136,21 @@ impl Index {
         (mailbox.waiting(cursor), mailbox.newest)
     }
 
-    /// Letters up to here are wanted by nobody: forgets them, and answers the names of those in parts.
-    pub(super) fn trim(&self, tunnel: &str, through: u64) -> Vec<Arc<str>> {
+    /// Letters up to here are wanted by nobody: forgets them, and answers which they were.
+    pub(super) fn trim(&self, tunnel: &str, through: u64) -> Vec<Gone> {
         let mut shard = self.shard();
         let mailbox = shard.boxes.entry(tunnel.to_owned()).or_default();
         mailbox.floor = mailbox.floor.max(through);
         if through < u64::MAX {
             mailbox.newest = mailbox.newest.max(through);
         }
-        let mut in_parts = Vec::new();
+        let mut gone = Vec::new();
         while let Some(first) = mailbox.letters.first_entry().filter(|first| *first.key() <= through) {
-            let known = first.remove();
+            let (position, known) = first.remove_entry();
             mailbox.bytes -= known.bytes;
-            in_parts.extend(known.in_parts);
+            gone.push((position, known.in_parts.is_some()));
         }
-        in_parts
+        gone
     }
 
     /// Forgets one letter, which is gone.
@@ -184,7 +182,7 @@ impl Index {
     }
 
     /// What was there is known. Answers where a relay ended between an acknowledgement and the deleting.
-    pub(super) fn loaded(&self) -> HashMap<String, Litter> {
+    pub(super) fn loaded(&self) -> HashMap<String, Vec<Gone>> {
         let mut shard = self.shard();
         shard.is_loaded = true;
         std::mem::take(&mut shard.litter)
@@ -218,9 +216,8 @@ impl Shard {
         mailbox.newest = mailbox.newest.max(position);
         if position <= mailbox.floor {
             if !self.is_loaded {
-                let litter = self.litter.entry(tunnel.to_owned()).or_default();
-                litter.0 = position;
-                litter.1.extend(known.in_parts);
+                let gone = (position, known.in_parts.is_some());
+                self.litter.entry(tunnel.to_owned()).or_default().push(gone);
             }
             return;
         }

@@ -27,7 +27,7 @@ pub(super) async fn locked<T>(
     let key = format!("lock.{key}");
     let revision = acquire(store, &key).await?;
     let done = work.await;
-    release(store, &key, revision).await;
+    release(store, revision).await;
     done
 }
 
@@ -44,7 +44,7 @@ async fn acquire(store: &kv::Store, key: &str) -> Result<u64, MailboxError> {
         match store.entry(key).await {
             Ok(Some(held)) if held.value == owner => return Ok(held.revision),
             Ok(Some(held)) if held.revision != seen.0 => seen = (held.revision, Instant::now()),
-            Ok(Some(held)) if seen.1.elapsed() > GONE => release(store, key, held.revision).await,
+            Ok(Some(held)) if seen.1.elapsed() > GONE => release(store, held.revision).await,
             _ => {}
         }
         if Instant::now() > end {
@@ -55,10 +55,9 @@ async fn acquire(store: &kv::Store, key: &str) -> Result<u64, MailboxError> {
     }
 }
 
-/// Removes a lock, and none that came after it. Where that fails, it is taken for left soon.
-async fn release(store: &kv::Store, key: &str, revision: u64) {
-    let subject = format!("$KV.{}.{key}", store.name);
-    let _left = store.stream.purge().filter(subject).sequence(revision + 1).await;
+/// Removes a lock, and none that came after it. Where that fails, it is taken for left soon. Not by a purge, see `erase`.
+async fn release(store: &kv::Store, revision: u64) {
+    let _left = store.stream.delete_message(revision).await;
 }
 
 fn nonce() -> String {

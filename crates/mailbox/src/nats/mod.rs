@@ -11,6 +11,7 @@
 
 mod acks;
 mod clear;
+mod erase;
 mod failure;
 mod feed;
 mod follow;
@@ -23,6 +24,7 @@ mod orphans;
 mod put;
 mod records;
 mod registry;
+mod stash;
 mod store;
 mod streams;
 mod sweep;

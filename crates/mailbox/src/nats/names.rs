@@ -81,11 +81,6 @@ impl Names {
         format!("{}.part.{}.{}.{letter}.{number}", self.prefix, self.shard(tunnel), word(tunnel))
     }
 
-    /// All parts of a long letter.
-    pub(super) fn parts(&self, tunnel: &str, letter: &str) -> String {
-        format!("{}.part.{}.{}.{letter}.>", self.prefix, self.shard(tunnel), word(tunnel))
-    }
-
     /// The tunnel and, for a manifest, the letter of a subject below [`Self::boxes`].
     pub(super) fn in_box<'s>(&self, subject: &'s str) -> Option<(Cow<'s, str>, Option<&'s str>)> {
         let mut words = self.after_shard(subject, "box")?;

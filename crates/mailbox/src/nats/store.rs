@@ -144,8 +144,8 @@ impl Store {
             }
         }
         for shard in &self.shards {
-            for (tunnel, (through, in_parts)) in shard.index.loaded() {
-                self.delete_later(&tunnel, through, in_parts);
+            for (tunnel, gone) in shard.index.loaded() {
+                self.delete_later(&tunnel, gone);
             }
         }
         let (store, token) = (Arc::clone(self), self.closing.clone());

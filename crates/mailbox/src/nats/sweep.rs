@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::stream::DeleteMessageErrorKind;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    failure::{PATIENCE, Trouble, keep_trying},
     index::Known,
     names::count_key,
     orphans,
@@ -69,21 +67,11 @@ async fn delete_one(
     known: Known,
     now: i64,
 ) -> Result<(), MailboxError> {
-    let deleted = keep_trying(PATIENCE, || async {
-        match shard.stream.delete_message(position).await {
-            Ok(deleted) => Ok(deleted),
-            Err(error) if matches!(error.kind(), DeleteMessageErrorKind::JetStream(_)) => Ok(false),
-            Err(error) => Err(Trouble::passing(error)),
-        }
-    });
-    if deleted.await? && shard.index.remove(&tunnel, position).is_some() {
+    let was_there = store.delete(&tunnel, (position, known.in_parts.is_some())).await?;
+    if shard.index.remove(&tunnel, position).is_some() && was_there {
         store.registry.count(&tunnel, CountRecord { refused: 1, refused_at: Some(now), unknown: 0 });
     }
-    shard.index.remove(&tunnel, position);
-    match known.in_parts {
-        Some(letter) => store.delete_parts(&tunnel, &letter).await,
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 async fn forget_idle(store: &Store, since: i64) -> Result<(), MailboxError> {

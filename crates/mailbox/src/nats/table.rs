@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
-use async_nats::jetstream::kv::{self, UpdateErrorKind};
+use async_nats::jetstream::{
+    self,
+    kv::{self, UpdateErrorKind},
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
+    erase,
     failure::{PATIENCE, Trouble, keep_trying},
     lock::locked,
 };
@@ -116,11 +120,11 @@ impl Table {
     }
 
     /// Removes every trace of a key.
-    pub(super) async fn erase(&self, key: &str) -> Result<(), MailboxError> {
-        let subject = format!("$KV.{}.{key}", self.store.name);
-        keep_trying(PATIENCE, || async {
-            self.store.stream.purge().filter(&subject).await.map(drop).map_err(Trouble::passing)
-        })
-        .await
+    pub(super) async fn erase(&self, js: &jetstream::Context, key: &str) -> Result<(), MailboxError> {
+        let entry = keep_trying(PATIENCE, || async { self.store.entry(key).await.map_err(Trouble::passing) });
+        if let Some(entry) = entry.await? {
+            erase::message(js, &self.store.stream_name, entry.revision).await?;
+        }
+        Ok(())
     }
 }

@@ -220,7 +220,7 @@ pub(super) async fn leave(
     }
     if is_gone {
         store.give_up(name, floor);
-        store.cursors.erase(&cursor_key(name, device)).await?;
+        store.cursors.erase(&store.js, &cursor_key(name, device)).await?;
     }
     Ok(is_gone)
 }

@@ -11,7 +11,7 @@ use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    contract::{LAPTOP, Maker as _, TUNNEL, eventually, parcel, with_tunnel},
+    contract::{LAPTOP, Maker as _, NOW, TUNNEL, drain, eventually, new_tunnel, parcel, with_tunnel},
     place::{Place, program},
     servers::Cluster,
 };
@@ -25,6 +25,7 @@ async fn a_node_killed_under_load_loses_no_acknowledged_letter() {
     let cluster = Arc::new(Cluster::start(&program, 3));
     let place = Place::on(&cluster.url());
     let relays = [with_tunnel(&place).await, place.open().await];
+    let quiet = put_quiet(&relays[0]).await;
     let (sent, mut sending) = watch::channel(0_u32);
     let stop = CancellationToken::new();
     let mut senders = JoinSet::new();
@@ -54,12 +55,30 @@ async fn a_node_killed_under_load_loses_no_acknowledged_letter() {
     let lost: Vec<_> = acknowledged.iter().filter(|number| !got.contains_key(number)).collect();
     assert_eq!(lost, Vec::<&u32>::new(), "of {} acknowledged letters", acknowledged.len());
     assert!(acknowledged.len() > 900, "{} letters", acknowledged.len());
+    // What nobody touched is there, whatever was deleted around it.
+    let fresh = place.open().await;
+    for name in &quiet {
+        let drained = drain(&fresh, name, 0, 20).await;
+        assert!(drained.iter().zip(0..).all(|((_, got), number)| *got == parcel(number, 100)), "{name}");
+    }
     // One whose sending was tried again may be there twice, byte for byte the same: the inbox takes it once, by its name.
     let twice: u32 = got.values().map(|times| times - 1).sum();
     assert!(
         twice <= 3 * 2 * SENDERS,
         "{twice} letters came twice, more than were on their way when a node was killed"
     );
+}
+
+/// Mailboxes whose letters wait, in both shards.
+async fn put_quiet(relay: &NatsMailbox) -> Vec<String> {
+    let names: Vec<_> = (0..4).map(|number| format!("quiet-{number}")).collect();
+    for name in &names {
+        relay.open_tunnel(new_tunnel(name, LAPTOP), NOW).await.unwrap();
+        for number in 0..20 {
+            relay.put(name, parcel(number, 100), &Quota::default()).await.unwrap();
+        }
+    }
+    names
 }
 
 /// Sends until `stop`; answers the numbers of the letters that were acknowledged.
@@ -117,4 +136,43 @@ async fn wait_for(sending: &mut watch::Receiver<u32>, letters: u32) {
     let waited =
         tokio::time::timeout(Duration::from_secs(60), sending.wait_for(|&sent| sent >= letters)).await;
     waited.expect("the relays take letters").unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn records_outlive_every_node_in_its_turn() {
+    let Some(program) = program() else { return };
+    let cluster = Arc::new(Cluster::start(&program, 3));
+    let place = Place::on(&cluster.url());
+    let store = with_tunnel(&place).await;
+    for round in 0..6_u8 {
+        let node = usize::from(round % 3);
+        store.set_sources(TUNNEL, vec![offer(round)]).await.unwrap();
+        cluster.kill(node);
+        let (again, program) = (Arc::clone(&cluster), program.clone());
+        tokio::task::spawn_blocking(move || again.restart(&program, node)).await.unwrap();
+        let is_there = async |store: &NatsMailbox| {
+            let tunnel = store.tunnel(TUNNEL).await.unwrap();
+            assert!(tunnel.is_some(), "round {round}: the tunnel is gone");
+            store.devices(TUNNEL).await.unwrap();
+        };
+        is_there(&store).await;
+        let fresh = place.open().await;
+        is_there(&fresh).await;
+        eventually("all replicas are current", async || place.is_current().await.then_some(())).await;
+        is_there(&store).await;
+        let fresh = place.open().await;
+        is_there(&fresh).await;
+    }
+}
+
+fn offer(round: u8) -> hookmitt_wire::SourceOffer {
+    hookmitt_wire::SourceOffer {
+        slug: format!("source-{round}"),
+        provider: None,
+        hold: hookmitt_wire::Hold::Never,
+        status: None,
+        headers: Vec::new(),
+        body: None,
+        delay_ms: 0,
+    }
 }

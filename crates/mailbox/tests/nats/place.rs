@@ -122,7 +122,9 @@ impl Drop for Place {
         let (url, prefix) = (self.url.clone(), self.prefix.clone());
         let deleted = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(tokio::time::timeout(Duration::from_secs(10), delete(&url, &prefix)))
+            runtime.block_on(async {
+                tokio::time::timeout(Duration::from_secs(10), delete(&url, &prefix)).await
+            })
         });
         drop(deleted.join());
     }

@@ -1,0 +1,66 @@
+//! Deleting single messages.
+//!
+//! Never by a purge with a filter, though one would delete many at once: servers before 2.10 that start again repeat it
+//! from their log without its filter, and lose what it had left.
+
+use async_nats::jetstream::{self, stream::Stream};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use serde_json::{Value, json};
+
+use super::{
+    failure::{PATIENCE, Trouble, keep_trying},
+    feed,
+    records::read_message,
+    store::Store,
+};
+use crate::MailboxError;
+
+/// A letter that nobody wants: its position, and whether it is in parts.
+pub(super) type Gone = (u64, bool);
+
+/// How many parts of a letter are deleted at once.
+const AT_ONCE: usize = 8;
+
+/// Deletes a message. Answers whether it was there still.
+pub(super) async fn message(
+    js: &jetstream::Context,
+    stream: &str,
+    position: u64,
+) -> Result<bool, MailboxError> {
+    // Overwriting it first would cost a write, and what is there is sealed.
+    let request = json!({ "seq": position, "no_erase": true });
+    let subject = format!("STREAM.MSG.DELETE.{stream}");
+    keep_trying(PATIENCE, || async {
+        let answer = js.request::<_, _, Value>(subject.clone(), &request).await.map_err(Trouble::passing)?;
+        match answer.pointer("/error/code").and_then(Value::as_u64) {
+            None => Ok(true),
+            // What was there is gone: another relay was first, or the word of it was lost.
+            Some(400 | 404) => Ok(false),
+            Some(_) => Err(Trouble::passing(&answer)),
+        }
+    })
+    .await
+}
+
+impl Store {
+    /// Deletes a letter, and its parts after it: without them it is never there. Answers whether it was there still.
+    pub(super) async fn delete(
+        &self,
+        tunnel: &str,
+        (position, in_parts): Gone,
+    ) -> Result<bool, MailboxError> {
+        let stream = &self.shard(tunnel).stream;
+        let parts = if in_parts { parts_of(stream, position).await? } else { Vec::new() };
+        let name = self.names.stream(self.names.shard(tunnel));
+        let was_there = message(&self.js, &name, position).await?;
+        let deleted = parts.into_iter().map(|part| message(&self.js, &name, part));
+        futures_util::stream::iter(deleted).buffer_unordered(AT_ONCE).try_collect::<Vec<_>>().await?;
+        Ok(was_there)
+    }
+}
+
+async fn parts_of(stream: &Stream, position: u64) -> Result<Vec<u64>, MailboxError> {
+    let manifest = feed::read(stream, position).await?;
+    let manifest = manifest.and_then(|manifest| read_message(&manifest.payload));
+    Ok(manifest.map(|manifest| manifest.parts).unwrap_or_default())
+}
