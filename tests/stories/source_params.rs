@@ -48,7 +48,8 @@ async fn a_change_to_the_answer_leaves_what_it_does_not_name() {
     app.source("a", json!({ "answer": { "status": 201, "body": "x", "fail_next": 3 } })).await;
     let changed =
         app.ask("PATCH", "/api/sources/a", json!({ "answer": { "delay_ms": 5, "body": null } })).await;
-    let expected = json!({ "status": 201, "headers": [], "body": null, "delay_ms": 5, "fail_next": 3 });
+    let expected =
+        json!({ "status": 201, "headers": [], "body": null, "delay_ms": 5, "fail_next": 3, "respond": null });
     assert_eq!(changed["answer"], expected);
 }
 
