@@ -40,6 +40,7 @@ mod stories {
     mod pages;
     mod providers;
     mod relay;
+    mod relay_beside;
     mod relay_hello;
     mod relay_limits;
     mod relay_server;
@@ -57,7 +58,6 @@ mod stories {
     mod threats_loops;
     mod tunnel;
     mod tunnel_away;
-    mod tunnel_chaos;
     mod tunnel_cli;
     mod tunnel_gaps;
     mod verify;
