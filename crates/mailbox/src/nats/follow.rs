@@ -14,6 +14,9 @@ use tokio_util::sync::CancellationToken;
 /// A consumer that says nothing for twice this is gone.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
+/// How long nothing comes before it is asked whether that was all.
+const SILENCE: Duration = Duration::from_millis(500);
+
 /// The pause before a lost consumer is made anew.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -56,14 +59,24 @@ impl Followed {
         apply: &mut impl FnMut(u64, &Message),
         caught_up: &watch::Sender<bool>,
     ) -> Result<(), String> {
-        let consumer =
+        let mut consumer =
             self.stream.create_consumer(self.config(*last)).await.map_err(|error| error.to_string())?;
         if consumer.cached_info().num_pending == 0 {
             caught_up.send_replace(true);
         }
         let mut messages = consumer.messages().await.map_err(|error| error.to_string())?;
         let mut expected = 1;
-        while let Some(message) = messages.next().await {
+        loop {
+            // Letters that are deleted meanwhile never come: the last that did may have had others behind it.
+            let Ok(message) = tokio::time::timeout(SILENCE, messages.next()).await else {
+                if !*caught_up.borrow() {
+                    let info = consumer.info().await.map_err(|error| error.to_string())?;
+                    let is_all = info.num_pending == 0 && info.delivered.consumer_sequence < expected;
+                    caught_up.send_if_modified(|done| std::mem::replace(done, is_all) != is_all);
+                }
+                continue;
+            };
+            let Some(message) = message else { return Err("the subscription ended".to_owned()) };
             let message = message.map_err(|error| error.to_string())?;
             let info = message.info().map_err(|error| error.to_string())?;
             if info.consumer_sequence != expected {
@@ -77,7 +90,6 @@ impl Followed {
                 caught_up.send_replace(true);
             }
         }
-        Err("the subscription ended".to_owned())
     }
 
     fn config(&self, last: Option<u64>) -> push::Config {

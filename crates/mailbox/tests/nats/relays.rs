@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
 use hookmitt_mailbox::{Feed as _, Held as _, Mailbox as _, MailboxError, Quota, Reply};
 
 use crate::{
@@ -144,6 +145,22 @@ async fn what_two_devices_acknowledge_at_two_relays_goes() {
     holds(&here, 0).await;
     holds(&there, 0).await;
     eventually("nothing is left in the streams", async || (place.messages().await == 0).then_some(())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relay_that_starts_while_letters_are_deleted_is_ready_all_the_same() {
+    let Some(place) = Place::on_three_nodes() else { return };
+    let store = with_tunnel(&place).await;
+    for round in 0..3 {
+        let letters = (round * 1_000..(round + 1) * 1_000).map(|number| {
+            let store = store.clone();
+            async move { store.put(TUNNEL, parcel(number, 100), &Quota::default()).await.unwrap() }
+        });
+        let positions: Vec<u64> = stream::iter(letters).buffer_unordered(200).collect().await;
+        store.ack(TUNNEL, &LAPTOP, *positions.iter().max().unwrap()).await.unwrap();
+        let other = within("the other relay is ready", Box::pin(place.open())).await;
+        holds(&other, 0).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
