@@ -18,7 +18,8 @@ async fn an_event_comes_again_when_its_delivery_ends() {
     server.will([Answer::Status(500)]);
     let id = app.catch("demo", &[], "{}").await;
     // A frame that is written while the delivery ends may have one of the two from before.
-    let ended = |event: &Value| delivery(event, "status") == "dead_letter" && event["status"] == "dead_letter";
+    let ended =
+        |event: &Value| delivery(event, "status") == "dead_letter" && event["status"] == "dead_letter";
     let last = live.event(ended).await;
     assert_eq!((&last["id"], delivery(&last, "response_status")), (&json!(id), &json!(500)));
     let listed = app.ask("GET", "/api/events?glance=true", Value::Null).await;
