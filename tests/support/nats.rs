@@ -13,8 +13,9 @@ use std::{
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Runs a server until standard input ends or says a word, then ends it with SIGKILL: so none is left running, however
-/// the tests end. After `keep` its folder stays.
-const KEEPER: &str = r#"dir=$1; shift
+/// the tests end: what ends them as a group doesn't end the keeper first. After `keep` its folder stays.
+const KEEPER: &str = r#"trap '' HUP INT TERM
+dir=$1; shift
 "$@" >>"$dir/log" 2>&1 &
 server=$!
 read -r word
