@@ -35,6 +35,7 @@ mod stories {
     mod limits;
     mod limits_port;
     mod listen;
+    mod named;
     mod order;
     mod own_scheme;
     mod pages;
@@ -58,6 +59,7 @@ mod stories {
     mod threats_loops;
     mod tunnel;
     mod tunnel_away;
+    mod tunnel_chaos;
     mod tunnel_cli;
     mod tunnel_gaps;
     mod verify;

@@ -69,8 +69,8 @@ async fn relays_and_nodes_killed_under_load_lose_nothing_and_double_nothing_in_t
         more(&mut sending).await;
         cluster.kill(at);
         more(&mut sending).await;
-        let (again, program) = (Arc::clone(&cluster), program.clone());
-        tokio::task::spawn_blocking(move || again.restart(&program, at)).await.unwrap();
+        let again = Arc::clone(&cluster);
+        tokio::task::spawn_blocking(move || again.restart(at)).await.unwrap();
     }
     more(&mut sending).await;
     enough.cancel();

@@ -1,7 +1,7 @@
 //! Real NATS servers as our own child processes on loopback, each with a folder of its own.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -12,16 +12,23 @@ use std::{
 /// How long a node may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Runs a server until standard input ends or says a word, then ends it with SIGKILL: so none is left running, however
-/// the tests end: what ends them as a group doesn't end the keeper first. After `keep` its folder stays.
+/// Runs a server until standard input ends, then ends it with SIGKILL and removes its folder: so none is left, however
+/// the tests end, for what ends them as a group doesn't end the keeper first. Each line is obeyed and answered by one:
+/// `halt` kills the server and leaves its files, `start` starts it again.
 const KEEPER: &str = r#"trap '' HUP INT TERM
 dir=$1; shift
-"$@" >>"$dir/log" 2>&1 &
-server=$!
-read -r word
-kill -9 "$server"
-wait "$server" 2>/dev/null
-if [ "$word" != keep ]; then rm -rf "$dir"; fi"#;
+start() { "$@" >>"$dir/log" 2>&1 & server=$!; }
+halt() { kill -9 "$server" 2>/dev/null; wait "$server" 2>/dev/null; }
+start "$@"
+while read -r word; do
+  case $word in
+    halt) halt ;;
+    start) start "$@" ;;
+  esac
+  echo "$word"
+done
+halt
+rm -rf "$dir""#;
 
 /// The program, where it is installed.
 pub fn server() -> Option<PathBuf> {
@@ -39,7 +46,7 @@ pub struct Cluster {
 struct Node {
     folder: PathBuf,
     address: SocketAddr,
-    keeper: Mutex<Option<Child>>,
+    keeper: Mutex<Child>,
 }
 
 impl Cluster {
@@ -60,10 +67,9 @@ impl Cluster {
             let folder = folder(number);
             let config = config(number, address, routes.get(number).filter(|_| size > 1), &routes, &folder);
             std::fs::write(folder.join("config"), config).expect("a config is written");
-            Node { folder, address, keeper: Mutex::new(None) }
+            Node { keeper: Mutex::new(keeper(program, &folder)), folder, address }
         });
         let cluster = Self { nodes: nodes.collect() };
-        cluster.nodes.iter().for_each(|node| node.start(program));
         cluster.nodes.iter().all(Node::listens).then_some(cluster)
     }
 
@@ -80,12 +86,12 @@ impl Cluster {
 
     /// Ends a node with SIGKILL; its files stay.
     pub fn kill(&self, node: usize) {
-        self.nodes[node].end("keep\n");
+        self.nodes[node].obeys("halt");
     }
 
     /// Starts a node again that was killed, on its files.
-    pub fn restart(&self, program: &Path, node: usize) {
-        self.nodes[node].start(program);
+    pub fn restart(&self, node: usize) {
+        self.nodes[node].obeys("start");
         assert!(self.nodes[node].listens(), "the node is not back: {}", self.log(node));
     }
 
@@ -103,18 +109,6 @@ impl Cluster {
 }
 
 impl Node {
-    fn start(&self, program: &Path) {
-        let keeper = Command::new("sh")
-            .args(["-c", KEEPER, "keeper"])
-            .arg(&self.folder)
-            .arg(program)
-            .arg("-c")
-            .arg(self.folder.join("config"))
-            .stdin(Stdio::piped())
-            .spawn();
-        *self.keeper.lock().unwrap_or_else(PoisonError::into_inner) = Some(keeper.expect("sh starts"));
-    }
-
     fn listens(&self) -> bool {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
@@ -139,22 +133,32 @@ impl Node {
         String::from_utf8_lossy(&greeting[..read]).contains(&*name)
     }
 
-    fn end(&self, word: &str) {
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(mut keeper) = keeper {
-            if let Some(mut stdin) = keeper.stdin.take() {
-                let _gone = stdin.write_all(word.as_bytes());
-            }
-            let _code = keeper.wait();
-        }
+    /// Tells the keeper a word, and waits until it is obeyed.
+    fn obeys(&self, word: &str) {
+        let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
+        let Child { stdin: Some(stdin), stdout: Some(stdout), .. } = &mut *keeper else {
+            panic!("the keeper's pipes are there")
+        };
+        writeln!(stdin, "{word}").expect("the keeper listens");
+        let mut answer = String::new();
+        BufReader::new(stdout).read_line(&mut answer).expect("the keeper answers");
+        assert_eq!(answer.trim_end(), word);
     }
 }
 
 impl Drop for Node {
     fn drop(&mut self) {
-        self.end("end\n");
-        let _gone = std::fs::remove_dir_all(&self.folder);
+        let keeper = self.keeper.get_mut().unwrap_or_else(PoisonError::into_inner);
+        drop(keeper.stdin.take());
+        let _code = keeper.wait();
     }
+}
+
+/// Starts a server with its keeper.
+fn keeper(program: &Path, folder: &Path) -> Child {
+    let mut keeper = Command::new("sh");
+    keeper.args(["-c", KEEPER, "keeper"]).arg(folder).arg(program).arg("-c").arg(folder.join("config"));
+    keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("sh starts")
 }
 
 fn config(

@@ -42,8 +42,8 @@ async fn a_node_killed_under_load_loses_no_acknowledged_letter() {
         // Whoever led there is followed by another; the two that are left take letters.
         let left = *sending.borrow_and_update();
         wait_for(&mut sending, left + 100).await;
-        let (again, program) = (Arc::clone(&cluster), program.clone());
-        tokio::task::spawn_blocking(move || again.restart(&program, node)).await.unwrap();
+        let again = Arc::clone(&cluster);
+        tokio::task::spawn_blocking(move || again.restart(node)).await.unwrap();
         let back = *sending.borrow_and_update();
         wait_for(&mut sending, back + 100).await;
         // Two nodes at once would be too many: this one has caught up before the next is killed.
@@ -148,8 +148,8 @@ async fn records_outlive_every_node_in_its_turn() {
         let node = usize::from(round % 3);
         store.set_sources(TUNNEL, vec![offer(round)]).await.unwrap();
         cluster.kill(node);
-        let (again, program) = (Arc::clone(&cluster), program.clone());
-        tokio::task::spawn_blocking(move || again.restart(&program, node)).await.unwrap();
+        let again = Arc::clone(&cluster);
+        tokio::task::spawn_blocking(move || again.restart(node)).await.unwrap();
         let is_there = async |store: &NatsMailbox| {
             let tunnel = store.tunnel(TUNNEL).await.unwrap();
             assert!(tunnel.is_some(), "round {round}: the tunnel is gone");
