@@ -15,7 +15,8 @@ use bytes::Bytes;
 use hookmitt_event::{
     DedupeKey, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, Request, Timestamp, Verdict, Via,
 };
-use hookmitt_inbox::{Arrival, Filter, Inbox, Route, SourceSettings, WAL_LIMIT};
+use hookmitt_inbox::{Arrival, Filter, Inbox, Route, SourceSettings};
+use hookmitt_sqlite::LOG_LIMIT;
 use hookmitt_stories::{LocalServer, Server, Stored, eventually, say, seed};
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::SmallRng};
 use serde_json::{Value, json};
@@ -174,14 +175,14 @@ fn assert_delivered(stored: &Stored, all: &[Acknowledged], local: &LocalServer) 
 async fn the_write_ahead_log_stays_within_its_bound_under_sustained_load() {
     let watched = watched(Load { events: 40_000, width: 256, size: 3 * 1_024 }).await;
     assert!(watched.pages > 0, "no reader got a turn");
-    assert!(watched.largest_log <= WAL_LIMIT, "the log grew to {} bytes", watched.largest_log);
+    assert!(watched.largest_log <= LOG_LIMIT, "the log grew to {} bytes", watched.largest_log);
 }
 
 /// The largest bodies that are taken, as many at once as may be in flight.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_largest_bodies_arriving_together_do_not_push_the_log_past_its_bound() {
     let watched = watched(Load { events: 24, width: 10, size: 25 * 1_024 * 1_024 }).await;
-    assert!(watched.largest_log <= WAL_LIMIT, "the log grew to {} bytes", watched.largest_log);
+    assert!(watched.largest_log <= LOG_LIMIT, "the log grew to {} bytes", watched.largest_log);
 }
 
 /// What is stored, and how much of it at a time.

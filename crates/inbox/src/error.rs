@@ -116,6 +116,12 @@ impl Explain for InboxError {
     }
 }
 
+impl From<hookmitt_sqlite::Closed> for InboxError {
+    fn from(_: hookmitt_sqlite::Closed) -> Self {
+        Self::Closed
+    }
+}
+
 impl From<rusqlite::Error> for InboxError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {

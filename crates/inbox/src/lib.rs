@@ -4,7 +4,6 @@
 //! that changes something answers only after the commit that holds its change.
 
 mod arrival;
-mod checkpoint;
 mod claims;
 mod deliveries;
 mod error;
@@ -16,7 +15,6 @@ mod letters;
 mod list;
 mod nearby;
 mod others;
-mod readers;
 #[cfg(test)]
 mod recount;
 mod rejudge;
@@ -49,4 +47,4 @@ pub use stats::{SourceCount, Stats, ViewCounts};
 pub use targets::TargetSettings;
 pub use tunnels::{KeptTunnel, NewTunnel, Told};
 pub use view::View;
-pub use writer::{Inbox, WAL_LIMIT};
+pub use writer::Inbox;

@@ -4,7 +4,7 @@ use std::{path::Path, thread, time::Duration};
 
 use tokio::sync::{mpsc, watch};
 
-use crate::{InboxError, schema, writer::Job};
+use crate::{InboxError, writer::Job};
 
 /// How often we look. SQLite keeps the number in shared memory, so that a look costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -14,7 +14,7 @@ pub(crate) fn watch(
     path: &Path,
     writer: mpsc::WeakSender<Box<dyn Job>>,
 ) -> Result<watch::Receiver<i64>, InboxError> {
-    let db = schema::reader(path)?;
+    let db = hookmitt_sqlite::reader(path)?;
     let look = move || db.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0));
     let (seen, changes) = watch::channel(look()?);
     let failed = |why: std::io::Error| InboxError::Open { path: path.to_owned(), why: why.to_string() };

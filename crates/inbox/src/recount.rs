@@ -207,7 +207,7 @@ async fn the_numbers_are_those_of_a_recount_whatever_happened() {
     let folder = tempfile::tempdir().unwrap();
     let seed = rand::random();
     let mut story = Story::begin(folder.path(), seed).await;
-    let db = schema::reader(&story.inbox.path()).unwrap();
+    let db = hookmitt_sqlite::reader(&story.inbox.path()).unwrap();
     for round in 0..12 {
         for _ in 0..40 {
             story.step().await;
@@ -246,7 +246,7 @@ async fn listed(inbox: &Inbox, filter: Filter) -> BTreeSet<i64> {
 #[test]
 fn numbers_views_and_lists_of_a_source_read_only_their_own_index() {
     let folder = tempfile::tempdir().unwrap();
-    let db = schema::reader(&schema::prepare(folder.path()).unwrap()).unwrap();
+    let db = hookmitt_sqlite::reader(&schema::prepare(folder.path()).unwrap()).unwrap();
     let mut asked: BTreeMap<String, String> = BTreeMap::new();
     for (view, name) in View::ALL {
         let filter = Filter { view: Some(view), ..Filter::default() };

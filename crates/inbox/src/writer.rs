@@ -6,21 +6,11 @@ use std::{
     thread,
 };
 
+use hookmitt_sqlite::{Pressure, Readers};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::{
-    InboxError,
-    arrival::Arriving,
-    checkpoint::{self, Pressure},
-    others,
-    readers::Readers,
-    schema,
-    targets::Routes,
-};
-
-/// The most bytes that the write-ahead log may reach while readers come and go.
-pub const WAL_LIMIT: u64 = 128 * 1024 * 1024;
+use crate::{InboxError, arrival::Arriving, others, schema, targets::Routes};
 
 /// How much work may wait for the writer. Above it, capture answers 503.
 const QUEUE: usize = 4_096;
@@ -36,7 +26,7 @@ const GROUP_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct Inbox {
     jobs: mpsc::Sender<Box<dyn Job>>,
-    pub(crate) readers: Readers,
+    pub(crate) readers: Readers<InboxError>,
     commits: watch::Receiver<u64>,
     others: watch::Receiver<i64>,
     path: Arc<Path>,
@@ -49,18 +39,20 @@ impl Inbox {
     /// [`InboxError::Newer`] and [`InboxError::Open`].
     pub fn open(directory: &Path) -> Result<Self, InboxError> {
         let path = schema::prepare(directory)?;
-        let db = schema::writer(&path)?;
+        let db = hookmitt_sqlite::writer(&path)?;
         let (jobs, queue) = mpsc::channel(QUEUE);
         let (committed, commits) = watch::channel(0);
-        let pressure = checkpoint::start(&path, jobs.downgrade())?;
-        let writer = Writer { db, routes: Routes::default(), committed, pressure };
         let open_failed = |why: std::io::Error| InboxError::Open { path: path.clone(), why: why.to_string() };
+        let pressure = Pressure::start(&path, wake(jobs.downgrade())).map_err(open_failed)?;
+        let writer = Writer { db, routes: Routes::default(), committed, pressure };
         thread::Builder::new()
             .name("inbox-writer".to_owned())
             .spawn(move || writer.run(queue))
             .map_err(open_failed)?;
         let others = others::watch(&path, jobs.downgrade())?;
-        Ok(Self { jobs, readers: Readers::new(path.clone()), commits, others, path: path.into() })
+        let path: Arc<Path> = path.into();
+        let readers = Readers::new(Arc::clone(&path));
+        Ok(Self { jobs, readers, commits, others, path })
     }
 
     /// The inbox file.
@@ -136,6 +128,26 @@ pub(crate) trait Job: Send {
     /// About how many bytes it writes, where they are many.
     fn weight(&self) -> usize {
         0
+    }
+}
+
+/// A job that only makes the writer look up.
+struct Wake;
+
+impl Job for Wake {
+    fn run(&mut self, _: &mut Batch<'_>) -> Result<(), InboxError> {
+        Ok(())
+    }
+
+    fn tell(self: Box<Self>, _: Result<(), InboxError>) {}
+}
+
+/// Wakes a writer that has nothing to do. A full queue means that it is awake.
+fn wake(jobs: mpsc::WeakSender<Box<dyn Job>>) -> impl Fn() + Send + 'static {
+    move || {
+        if let Some(jobs) = jobs.upgrade() {
+            let _awake = jobs.try_send(Box::new(Wake));
+        }
     }
 }
 

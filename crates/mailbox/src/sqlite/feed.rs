@@ -6,13 +6,13 @@ use std::{
 };
 
 use bytes::Bytes;
+use hookmitt_sqlite::Readers;
 use hookmitt_wire::Parcel;
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use tokio::sync::watch;
 
 use super::{
     boxes::{Stretch, letter_id, position_of, reach},
-    readers::Readers,
     trouble::no_tunnel,
 };
 use crate::{Delivered, Feed, MailboxError};
@@ -64,7 +64,7 @@ impl Bells {
 /// The letters of one tunnel from a position on.
 #[derive(Debug)]
 pub struct SqliteFeed {
-    pub(super) readers: Readers,
+    pub(super) readers: Readers<MailboxError>,
     pub(super) bells: Bells,
     pub(super) bell: watch::Receiver<u64>,
     pub(super) name: Arc<str>,

@@ -4,14 +4,12 @@
 //! it begins and ends (`boxes.rs`), so that nothing is counted by query. Readers read beside it.
 
 mod boxes;
-mod checkpoint;
 mod clear;
 mod devices;
 mod feed;
 mod held;
 mod known;
 mod letters;
-mod readers;
 mod refusals;
 mod schema;
 mod store;

@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use hookmitt_sqlite::Readers;
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
 use super::{
@@ -10,7 +11,6 @@ use super::{
     held::{SqliteHeld, Waiting},
     known::{Asked, Known},
     letters,
-    readers::Readers,
     refusals::Refusals,
     schema, sweep, tokens, tunnels, usage,
     writer::{self, Jobs},
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub struct SqliteMailbox {
     jobs: Jobs,
-    readers: Readers,
+    readers: Readers<MailboxError>,
     known: Arc<Known>,
     bells: Bells,
     refusals: Arc<Refusals>,

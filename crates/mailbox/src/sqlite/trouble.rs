@@ -24,6 +24,12 @@ impl From<MailboxError> for Trouble {
     }
 }
 
+impl From<hookmitt_sqlite::Closed> for MailboxError {
+    fn from(_: hookmitt_sqlite::Closed) -> Self {
+        Self::Closed
+    }
+}
+
 impl From<Error> for MailboxError {
     fn from(error: Error) -> Self {
         // The shared-memory index beside the log has to grow, too.

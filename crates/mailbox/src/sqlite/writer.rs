@@ -10,17 +10,17 @@ use std::{
     thread,
 };
 
+use hookmitt_sqlite::Pressure;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
     boxes::Boxes,
-    checkpoint::{self, Pressure},
     clear,
     feed::Bells,
     known::Known,
     refusals::{Aged, Refusals},
-    schema::{self, unusable},
+    schema::unusable,
     trouble::Trouble,
 };
 use crate::MailboxError;
@@ -152,8 +152,8 @@ pub(super) fn start(
     bells: Bells,
     refusals: Arc<Refusals>,
 ) -> Result<Jobs, MailboxError> {
-    let db = schema::writer(path).map_err(|why| unusable(path, &why))?;
-    let pressure = checkpoint::start(path)?;
+    let db = hookmitt_sqlite::writer(path).map_err(|why| unusable(path, &why))?;
+    let pressure = Pressure::start(path, || {}).map_err(|why| unusable(path, &why))?;
     let (queue, waiting) = mpsc::channel(QUEUE);
     let (end, ended) = watch::channel(false);
     let (boxes, closing) = (Boxes::default(), Arc::new(AtomicBool::new(false)));

@@ -4,6 +4,7 @@
 //! writer copies between two commits, after which the log starts over.
 
 use std::{
+    io,
     path::Path,
     sync::{
         Arc,
@@ -16,14 +17,17 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::schema::{self, unusable};
-use crate::MailboxError;
+use crate::file::{self, BUSY};
 
-/// The most that is kept of the log's file once it is copied; it grows beyond only while a reader holds it.
-pub(super) const LOG_LIMIT: u64 = 128 * 1024 * 1024;
+/// The most bytes that the log may reach while readers come and go.
+pub const LOG_LIMIT: u64 = 128 * 1024 * 1024;
 
-/// Bytes written between two copies of the log. A page that changes again and again in between is copied once.
-const COPY_EVERY: u64 = 16 * 1024 * 1024;
+/// Bytes written between two copies of the log. A page that changes again and again in between, such as one of the
+/// keys' index, is copied once.
+const COPY_EVERY: u64 = 32 * 1024 * 1024;
+
+/// The log's size, in bytes, from which it is made to start over.
+const RESTART_AT: u64 = COPY_EVERY / 2;
 
 /// So little the copying thread leaves for the writer to copy, if it can keep up.
 const LEFT_OVER: u64 = 2 * 1024 * 1024;
@@ -37,11 +41,12 @@ const INSIST_AT: u64 = LOG_LIMIT / 2;
 /// How long the writer waits for them.
 const INSIST_FOR: Duration = Duration::from_secs(2);
 
-/// How often it looks meanwhile whether the copying thread is done: SQLite doesn't wait for that by itself.
+/// How often it looks meanwhile whether another copies: SQLite doesn't wait for that by itself.
 const INSIST_EVERY: Duration = Duration::from_millis(2);
 
 /// What the writer and the copying thread tell each other.
-pub(super) struct Pressure {
+#[derive(Debug)]
+pub struct Pressure {
     since_copy: u64,
     /// Asks for a copy; none once it ends.
     copy: Option<SyncSender<()>>,
@@ -49,7 +54,7 @@ pub(super) struct Pressure {
     shared: Arc<Shared>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Shared {
     /// How large the log is, about: what the last look found, and what was handed to SQLite since.
     log: AtomicU64,
@@ -57,22 +62,24 @@ struct Shared {
     nearly: AtomicBool,
 }
 
-/// Starts the copying thread; it ends when the writer does.
-pub(super) fn start(path: &Path) -> Result<Pressure, MailboxError> {
-    let db = schema::writer(path).map_err(|why| unusable(path, &why))?;
-    let (copy, asked) = sync_channel(1);
-    let shared = Arc::new(Shared::default());
-    let copier = Copier { db, shared: Arc::clone(&shared) };
-    let copier = thread::Builder::new()
-        .name("mailbox-checkpoint".to_owned())
-        .spawn(move || copier.run(&asked))
-        .map_err(|why| unusable(path, &why))?;
-    Ok(Pressure { since_copy: 0, copy: Some(copy), copier: Some(copier), shared })
-}
-
 impl Pressure {
+    /// Starts the copying thread; it ends when this is dropped. `wake` makes a writer that has nothing to do look up,
+    /// and mustn't block.
+    ///
+    /// # Errors
+    /// What the system or SQLite says.
+    pub fn start(path: &Path, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+        let db = file::writer(path).map_err(io::Error::other)?;
+        let (copy, asked) = sync_channel(1);
+        let shared = Arc::new(Shared::default());
+        let copier = Copier { db, shared: Arc::clone(&shared), wake };
+        let copier =
+            thread::Builder::new().name("sqlite-log".to_owned()).spawn(move || copier.run(&asked))?;
+        Ok(Self { since_copy: 0, copy: Some(copy), copier: Some(copier), shared })
+    }
+
     /// Counts bytes handed to SQLite, and asks for a copy when they are many.
-    pub(super) fn add(&mut self, bytes: u64) {
+    pub fn add(&mut self, bytes: u64) {
         self.shared.log.fetch_add(bytes, Ordering::Relaxed);
         self.since_copy += bytes;
         if self.since_copy >= COPY_EVERY {
@@ -80,24 +87,24 @@ impl Pressure {
             if let Some(copy) = &self.copy
                 && matches!(copy.try_send(()), Err(TrySendError::Disconnected(())))
             {
-                tracing::warn!("the log of the mailboxes is not copied any more");
+                tracing::warn!("the write-ahead log is not copied any more");
             }
         }
     }
 
     /// Between two commits: copies the rest of a large log, so that the next commit starts it over.
-    pub(super) fn relieve(&self, db: &Connection) {
+    pub fn relieve(&self, db: &Connection) {
         let size = self.shared.log.load(Ordering::Relaxed);
-        let insist = size >= INSIST_AT;
-        if !self.shared.nearly.swap(false, Ordering::Relaxed) && !insist {
+        let nearly = self.shared.nearly.swap(false, Ordering::Relaxed);
+        if size < RESTART_AT || !nearly && size < INSIST_AT {
             return;
         }
-        match if insist { insist_on(db) } else { checkpoint(db, "PASSIVE", Duration::ZERO) } {
+        match if size < INSIST_AT { checkpoint(db, "PASSIVE", Duration::ZERO) } else { insist(db) } {
             Ok(Some(log)) => {
                 self.shared.log.store(if log.rest == 0 { 0 } else { log.size }, Ordering::Relaxed);
             }
             Ok(None) => {} // the copying thread is at it
-            Err(error) => tracing::warn!(%error, "the log of the mailboxes could not be copied"),
+            Err(error) => tracing::warn!(%error, "the write-ahead log could not be copied"),
         }
     }
 }
@@ -107,13 +114,13 @@ impl Drop for Pressure {
     fn drop(&mut self) {
         self.copy = None;
         if let Some(Err(_)) = self.copier.take().map(JoinHandle::join) {
-            tracing::warn!("the thread that copies the log of the mailboxes panicked");
+            tracing::warn!("the thread that copies the write-ahead log panicked");
         }
     }
 }
 
 /// Waits until the whole log is copied and nobody reads from it, but not for ever.
-fn insist_on(db: &Connection) -> rusqlite::Result<Option<Log>> {
+fn insist(db: &Connection) -> rusqlite::Result<Option<Log>> {
     let started = Instant::now();
     loop {
         let left = INSIST_FOR.saturating_sub(started.elapsed());
@@ -124,33 +131,38 @@ fn insist_on(db: &Connection) -> rusqlite::Result<Option<Log>> {
     }
 }
 
-struct Copier {
+struct Copier<W> {
     db: Connection,
     shared: Arc<Shared>,
+    wake: W,
 }
 
-impl Copier {
+impl<W: Fn()> Copier<W> {
     fn run(self, asked: &Receiver<()>) {
         while asked.recv().is_ok() {
             if let Err(error) = self.copy() {
-                tracing::warn!(%error, "the log of the mailboxes could not be copied");
+                tracing::warn!(%error, "the write-ahead log could not be copied");
             }
+            (self.wake)();
         }
     }
 
     /// Copies until so little is left that the writer can copy that between two commits.
     fn copy(&self) -> rusqlite::Result<()> {
-        for _ in 0..PASSES {
+        for pass in 1..=PASSES {
             let before = self.shared.log.load(Ordering::Relaxed);
             // Otherwise the writer is at it, or another process.
-            if checkpoint(&self.db, "PASSIVE", Duration::ZERO)?.is_none() {
-                return Ok(());
-            }
-            if self.shared.log.load(Ordering::Relaxed).saturating_sub(before) < LEFT_OVER {
+            let Some(log) = checkpoint(&self.db, "PASSIVE", Duration::ZERO)? else { return Ok(()) };
+            // What was written while we copied is not in `log`.
+            let since = |now: u64| now.saturating_sub(before);
+            let update = |now| Some(log.size + since(now));
+            let now =
+                self.shared.log.fetch_update(Ordering::Relaxed, Ordering::Relaxed, update).unwrap_or(before);
+            if since(now) < LEFT_OVER || pass == PASSES {
+                self.shared.nearly.store(true, Ordering::Relaxed);
                 break;
             }
         }
-        self.shared.nearly.store(true, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -170,6 +182,6 @@ fn checkpoint(db: &Connection, mode: &str, wait: Duration) -> rusqlite::Result<O
         let bytes = |frames: i64| u64::try_from(frames).unwrap_or(0) * PAGE;
         Ok((frames >= 0).then(|| Log { size: bytes(frames), rest: bytes(frames - copied) }))
     });
-    db.busy_timeout(schema::BUSY)?;
+    db.busy_timeout(BUSY)?;
     answer
 }

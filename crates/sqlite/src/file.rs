@@ -1,0 +1,190 @@
+//! Opens the file and brings its schema up to date.
+
+use std::{
+    fmt::Display,
+    fs::{self, File, OpenOptions},
+    io,
+    path::Path,
+    time::Duration,
+};
+
+use rusqlite::Connection;
+
+use crate::LOG_LIMIT;
+
+/// How long a connection waits for another process before it gives up.
+pub(crate) const BUSY: Duration = Duration::from_secs(5);
+
+/// Why a file can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// A newer hookmitt wrote it.
+    #[error("it has schema {found}; this hookmitt knows up to {known}: update hookmitt")]
+    Newer {
+        /// The schema number in the file.
+        found: u32,
+        /// The newest that the caller knows.
+        known: u32,
+    },
+    /// The system or SQLite refused it, in their words.
+    #[error("{0}")]
+    Refused(String),
+}
+
+/// Makes the file (0600) and its folder (0700) where they are missing, and runs the migrations that it hasn't seen: the
+/// schema number is how many have run. A folder that is there already keeps its mode: it may hold other things.
+///
+/// One process at a time: an advisory lock on the file `lock` is held meanwhile.
+///
+/// # Errors
+/// [`PrepareError`]; a file that is no database is left as it is.
+pub fn prepare(path: &Path, lock: &Path, migrations: &[&str]) -> Result<(), PrepareError> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        make_private_folder(folder).map_err(refused)?;
+    }
+    let guard = private_file(lock).map_err(refused)?;
+    guard.lock().map_err(refused)?;
+    private_file(path).map_err(refused)?;
+    migrate(&connect(path).map_err(refused)?, migrations)
+}
+
+fn refused(why: impl Display) -> PrepareError {
+    PrepareError::Refused(why.to_string())
+}
+
+fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), PrepareError> {
+    let found: u32 = db.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(refused)?;
+    let known = u32::try_from(migrations.len()).unwrap_or(u32::MAX);
+    let missing = usize::try_from(found).ok().and_then(|done| migrations.get(done..));
+    for sql in missing.ok_or(PrepareError::Newer { found, known })? {
+        db.execute_batch(sql).map_err(refused)?;
+    }
+    db.pragma_update(None, "journal_mode", "wal").map_err(refused)
+}
+
+/// The writer's connection: every commit is synced before it counts. [`Pressure`](crate::Pressure) copies its log.
+///
+/// # Errors
+/// What SQLite says.
+pub fn writer(path: &Path) -> rusqlite::Result<Connection> {
+    let db = connect(path)?;
+    // FULL, not NORMAL: in WAL mode NORMAL syncs at checkpoints only, and a power cut would take what was acknowledged.
+    db.pragma_update(None, "synchronous", durability())?;
+    db.pragma_update(None, "fullfsync", true)?; // macOS: fsync alone stops at the drive's cache
+    db.pragma_update(None, "wal_autocheckpoint", 0)?; // log.rs decides
+    db.pragma_update(None, "journal_size_limit", LOG_LIMIT)?; // written over, not cut off and grown again
+    // KiB. Small on purpose: SQLite walks the whole cache at each commit.
+    db.pragma_update(None, "cache_size", -2_048)?;
+    db.set_prepared_statement_cache_capacity(64);
+    Ok(db)
+}
+
+/// `FULL`; a debug build may be told otherwise, so that the test of the syncs can show that it would notice.
+fn durability() -> String {
+    if cfg!(debug_assertions) {
+        return std::env::var("HOOKMITT_TEST_SYNCHRONOUS").unwrap_or_else(|_| "FULL".to_owned());
+    }
+    "FULL".to_owned()
+}
+
+/// A reader's connection.
+///
+/// # Errors
+/// What SQLite says.
+pub fn reader(path: &Path) -> rusqlite::Result<Connection> {
+    let db = connect(path)?;
+    db.pragma_update(None, "query_only", true)?;
+    db.pragma_update(None, "cache_size", -4_096)?;
+    db.set_prepared_statement_cache_capacity(32);
+    Ok(db)
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let db = Connection::open(path)?;
+    db.busy_timeout(BUSY)?;
+    Ok(db)
+}
+
+fn make_private_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Opens a file, made 0600 where it is missing. SQLite gives `-wal` and `-shm` the mode of the file itself.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIGRATIONS: [&str; 2] = [
+        "CREATE TABLE a (id INTEGER); PRAGMA user_version = 1;",
+        "ALTER TABLE a ADD b TEXT; PRAGMA user_version = 2;",
+    ];
+
+    fn made(folder: &Path, migrations: &[&str]) -> Result<Connection, PrepareError> {
+        let path = folder.join("made/a.db");
+        prepare(&path, &folder.join("made/lock"), migrations)?;
+        writer(&path).map_err(refused)
+    }
+
+    #[test]
+    fn only_what_is_missing_is_migrated() {
+        let folder = tempfile::tempdir().unwrap();
+        made(folder.path(), &MIGRATIONS[..1]).unwrap().execute("INSERT INTO a VALUES (1)", []).unwrap();
+        let db = made(folder.path(), &MIGRATIONS).unwrap();
+        assert_eq!(db.query_row("SELECT count(*) FROM a WHERE b IS NULL", [], |row| row.get(0)), Ok(1));
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        made(folder.path(), &MIGRATIONS).unwrap();
+        let error = made(folder.path(), &MIGRATIONS[..1]).unwrap_err();
+        assert!(matches!(error, PrepareError::Newer { found: 2, known: 1 }), "{error}");
+        assert_eq!(error.to_string(), "it has schema 2; this hookmitt knows up to 1: update hookmitt");
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_refused_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        fs::write(&path, "not a database, but long enough to be read as a header of one ".repeat(9)).unwrap();
+        let before = fs::read(&path).unwrap();
+        let refused = prepare(&path, &folder.path().join("lock"), &MIGRATIONS);
+        assert!(matches!(refused, Err(PrepareError::Refused(_))));
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn the_writer_syncs_every_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let db = made(folder.path(), &MIGRATIONS).unwrap();
+        let number = |name| db.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!((number("synchronous"), number("fullfsync")), (2, 1));
+        let mode: String = db.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
+        assert_eq!(mode, "wal");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_else_may_read_the_files_or_their_folder() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        drop(made(folder.path(), &MIGRATIONS).unwrap());
+        let mode = |name: &str| fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode("made"), mode("made/a.db"), mode("made/lock")), (0o700, 0o600, 0o600));
+    }
+}
