@@ -26,6 +26,19 @@ export function found<P extends Named>(providers: readonly P[], text: string): P
   return providers.filter(holds).sort((one, other) => rank(one) - rank(other));
 }
 
+/** One line of the list that a provider is chosen from. */
+export interface Choice {
+  /** The value that is picked. */
+  value: string;
+  name: string;
+  /** Whose mark stands before it; none for “no provider”. */
+  mark: string | null;
+}
+
+export function asChoice({ id, name }: Named): Choice {
+  return { value: id, name, mark: id };
+}
+
 /** A provider's name, or its id where the catalogue doesn't have it. */
 export function nameOf(providers: readonly Named[], id: string): string {
   return providers.find((provider) => provider.id === id)?.name ?? id;

@@ -13,7 +13,7 @@ use hookmitt_tunnel::{Network, Options, State, TunnelError, Why};
 use hookmitt_wire::{AppFrame, RelayFrame};
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::support::{App, HandClock, Relay, Tunnel, within};
+use crate::support::{App, Caller, HandClock, Relay, Tunnel, within};
 
 /// Offline, as it was said first.
 async fn offline(app: &mut App) -> (Timestamp, Why, Option<TunnelError>) {
@@ -121,23 +121,8 @@ async fn sleep_ends_the_wait_for_the_next_call() {
     let mut options = Options { clock: clock.clone(), ..App::options() };
     options.pace.refused_pause = Duration::from_secs(3_600);
     let mut app = App::start(Tunnel::at(&relay).credentials, options);
-    let mut caller = relay.call().await;
-    caller.hello().await;
-    caller.say(RelayFrame::Refused { code: "unknown-device".to_owned(), message: String::new() }).await;
-    app.until("it is refused", |state| matches!(state, State::Refused { .. }).then_some(())).await;
-    // It begins to wait only after it said so: the clock goes on until it has noticed.
-    let next = relay.lets_in();
-    tokio::pin!(next);
-    let mut pace = tokio::time::interval(Duration::from_millis(100));
-    let called = async {
-        loop {
-            tokio::select! {
-                caller = &mut next => return caller,
-                _ = pace.tick() => clock.goes_on(Duration::from_secs(600)),
-            }
-        }
-    };
-    let _caller = within("it calls again", called).await;
+    refused(&relay, &mut app).await;
+    let _caller = called_again(&relay, || clock.goes_on(Duration::from_secs(600))).await;
     app.connected().await;
 }
 
@@ -159,10 +144,24 @@ async fn another_network_is_noticed_at_once_with_a_connection_and_without() {
     let (_, why, error) = offline(&mut app).await;
     assert_eq!((why, error), (Why::Network, None));
 
+    refused(&relay, &mut app).await;
+    let change = || {
+        address.fetch_add(1, Ordering::SeqCst);
+    };
+    let _caller = called_again(&relay, change).await;
+}
+
+/// The relay turns the app away until a person acts.
+async fn refused(relay: &Relay, app: &mut App) {
     let mut caller = relay.call().await;
     caller.hello().await;
     caller.say(RelayFrame::Refused { code: "unknown-device".to_owned(), message: String::new() }).await;
     app.until("it is refused", |state| matches!(state, State::Refused { .. }).then_some(())).await;
+}
+
+/// The app calls again while something changes. It begins to wait only after it said that it is refused: so `change`
+/// goes on until it has noticed.
+async fn called_again(relay: &Relay, change: impl Fn()) -> Caller {
     let next = relay.lets_in();
     tokio::pin!(next);
     let mut pace = tokio::time::interval(Duration::from_millis(100));
@@ -170,12 +169,11 @@ async fn another_network_is_noticed_at_once_with_a_connection_and_without() {
         loop {
             tokio::select! {
                 caller = &mut next => return caller,
-                // It begins to wait only after it said so: networks change until it has noticed.
-                _ = pace.tick() => { address.fetch_add(1, Ordering::SeqCst); }
+                _ = pace.tick() => change(),
             }
         }
     };
-    let _caller = within("it calls again", called).await;
+    within("it calls again", called).await
 }
 
 #[tokio::test]
