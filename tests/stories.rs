@@ -62,6 +62,7 @@ mod stories {
     mod tunnel_chaos;
     mod tunnel_cli;
     mod tunnel_gaps;
+    mod tunnel_owner;
     mod verify;
     #[cfg(target_os = "linux")]
     mod window;

@@ -1,27 +1,24 @@
-//! Relay and app are killed at random under load: what was acknowledged is here, once, in its order.
+//! Relay and app are killed at random under load, and the network between them does what networks do: what was
+//! acknowledged is here, once, in its order, and the state that is shown is no lie.
 
-use std::{
-    collections::HashMap,
-    net::SocketAddr,
-    path::Path,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
+use std::{collections::HashSet, path::Path, time::Duration};
+
+use hookmitt_event::Timestamp;
+use hookmitt_stories::{
+    Acknowledged, Between, Cut, Load, RelayProcess, Server, Weather, eventually, post, say, seed,
 };
-
-use hookmitt_stories::{RelayProcess, Reply, Server, Stored, eventually, read_reply, request, say, seed};
-use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
+use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng, seq::SliceRandom as _};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
-use tokio::{io::AsyncWriteExt as _, net::TcpStream, task::JoinSet};
-use tokio_util::sync::CancellationToken;
 
 const ROUNDS: usize = 20;
 const SENDERS: usize = 8;
-/// So many acknowledgements pass before the next kill, at least and at most.
-const BETWEEN: std::ops::Range<usize> = 50..250;
+
+/// Senders rest so long: the network between relay and app is worse than the load is high.
+const REST: Duration = Duration::from_millis(20);
+
+/// Silence that is no more a connection: 15 s, and what a slow machine may need beside. Any other limit that would
+/// notice it is a minute or more.
+const DEAD: Duration = Duration::from_secs(40);
 
 /// Whom a round kills.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +28,11 @@ enum Victim {
     Both,
 }
 
-/// What the senders have seen.
-#[derive(Default)]
-struct Ledger {
-    /// Event ids that were answered with a 2xx, and the SHA-256 of what was sent.
-    acknowledged: Mutex<HashMap<String, String>>,
-    count: AtomicUsize,
+/// What a round does to the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    Cut(Cut),
+    Weather(Weather),
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -47,26 +43,14 @@ async fn killed_at_random_relay_and_app_lose_nothing_and_double_nothing() {
     let mut relay = RelayProcess::start(at_relay.path(), &[]).await;
     let mut app = Server::start(at_app.path()).await;
     let address = relay.address;
-    app.ask("POST", "/api/sources", json!({ "slug": "s" })).await;
-    let order = json!({ "relay": format!("http://{address}"), "token": token, "name": "acme" });
-    app.ask("POST", "/api/tunnels", order).await;
-    eventually("the relay knows the source", async || {
-        let reply = send(address, b"first").await?;
-        (reply.status == 202).then_some(())
-    })
-    .await;
+    open(&app, &format!("http://{address}"), &token).await;
+    offered(&relay).await;
 
-    let (ledger, stop) = (Arc::new(Ledger::default()), CancellationToken::new());
-    let mut senders = JoinSet::new();
-    for sender in 0..SENDERS {
-        senders.spawn(keep_sending(sender, address, Arc::clone(&ledger), stop.clone()));
-    }
+    let load = Load::start(address, "/acme/s", SENDERS, Duration::ZERO);
     for round in 1..=ROUNDS {
-        let enough = ledger.count.load(Ordering::Relaxed) + random.random_range(BETWEEN);
-        let reached = async || (ledger.count.load(Ordering::Relaxed) >= enough).then_some(());
-        eventually("senders are answered", reached).await;
+        load.some(&mut random, 50..250).await;
         let victim = [Victim::Relay, Victim::App, Victim::Both][random.random_range(0..3)];
-        say(&format!("round {round}: {victim:?} after {enough} acknowledgements"));
+        say(&format!("round {round}: {victim:?} after {} acknowledgements", load.count()));
         if matches!(victim, Victim::App | Victim::Both) {
             app.kill().await;
             app = Server::start(at_app.path()).await;
@@ -76,77 +60,125 @@ async fn killed_at_random_relay_and_app_lose_nothing_and_double_nothing() {
             relay = RelayProcess::start_at(at_relay.path(), &address.to_string(), &[]).await;
         }
     }
-    stop.cancel();
-    while let Some(sender) = senders.join_next().await {
-        sender.unwrap();
-    }
-    let acknowledged = std::mem::take(&mut *ledger.acknowledged.lock().unwrap());
+    let acknowledged = load.end().await;
     drained(&app, at_app.path(), &acknowledged).await;
     app.kill().await;
-
-    let stored = Stored::open(at_app.path());
-    for (event, sha256) in &acknowledged {
-        assert_eq!(stored.sha256(event).as_ref(), Some(sha256), "event {event}");
-    }
-    let doubled = "SELECT count(*) - count(DISTINCT body) FROM event WHERE body <> 'first'";
-    assert_eq!((stored.count(doubled), stored.check().as_str()), (0, "ok"));
-    assert_in_order(at_app.path(), acknowledged.len());
+    acknowledged.are_here(at_app.path());
 }
 
-/// Each sender waits for its answer before it sends the next, so its numbers grow in the inbox.
-fn assert_in_order(folder: &Path, at_least: usize) {
-    let bodies = Stored::open(folder).bodies();
-    let mut last: HashMap<String, u64> = HashMap::new();
-    let mut seen = 0;
-    for body in bodies {
-        let Some((sender, number)) = body.split_once(' ') else { continue };
-        let number: u64 = number.trim_end_matches('.').parse().unwrap();
-        if let Some(before) = last.insert(sender.to_owned(), number) {
-            assert!(before < number, "sender {sender}: {number} came after {before}");
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_that_cuts_delays_and_half_opens_loses_nothing_and_is_not_believed_for_long() {
+    let mut random = SmallRng::seed_from_u64(seed());
+    let (at_relay, at_app) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let token = RelayProcess::token(at_relay.path()).await;
+    let relay = RelayProcess::start(at_relay.path(), &[]).await;
+    let between = Between::to(relay.address).await;
+    let app = Server::start(at_app.path()).await;
+    open(&app, &format!("http://{}", between.address), &token).await;
+    offered(&relay).await;
+
+    let load = Load::start(relay.address, "/acme/s", SENDERS, REST);
+    for trouble in troubles(&mut random) {
+        connected(&app).await;
+        load.some(&mut random, 20..120).await;
+        say(&format!("{trouble:?} after {} acknowledgements", load.count()));
+        match trouble {
+            Trouble::Weather(weather) => {
+                between.is(weather);
+                load.some(&mut random, 50..250).await;
+                between.is(Weather::Fair);
+            }
+            Trouble::Cut(Cut::HalfOpen) => half_open(&between, &app, &load).await,
+            Trouble::Cut(cut) => {
+                let before = between.accepted();
+                assert_eq!(between.cut(cut), 1, "the app has one connection");
+                eventually("the app calls again", async || (between.accepted() > before).then_some(())).await;
+            }
         }
-        seen += 1;
     }
-    assert!(seen >= at_least, "{seen} of at least {at_least}");
+    let acknowledged = load.end().await;
+    drained(&app, at_app.path(), &acknowledged).await;
+    let gaps = gaps(&app).await;
+    assert!(gaps.iter().all(|gap| gap["lost"] == 0 && gap["until"].is_string()), "{gaps:#?}");
+    app.kill().await;
+    acknowledged.are_here(at_app.path());
+}
+
+/// Each trouble twice, and a half-open connection once, for it takes fifteen seconds; in any order.
+fn troubles(random: &mut SmallRng) -> Vec<Trouble> {
+    let latency = Duration::from_millis(random.random_range(20..400));
+    let weathers = [Weather::Slow(latency), Weather::StalledDown, Weather::StalledUp].map(Trouble::Weather);
+    let mut troubles =
+        [weathers.to_vec(), [Cut::Fin, Cut::Reset].map(Trouble::Cut).to_vec()].concat().repeat(2);
+    troubles.push(Trouble::Cut(Cut::HalfOpen));
+    troubles.shuffle(random);
+    troubles
+}
+
+/// Half-opens the connection. The app finds out, says so, comes back by itself, and tells what came of it.
+async fn half_open(between: &Between, app: &Server, load: &Load) {
+    let known: HashSet<_> = gaps(app).await.iter().map(|gap| gap["id"].to_string()).collect();
+    assert_eq!(between.cut(Cut::HalfOpen), 1, "the app has one connection");
+    let before = load.count();
+    let noticed = tokio::time::timeout(DEAD, async {
+        eventually("the connection is noticed to be dead", async || {
+            let missed = load.count() - before;
+            let tunnel = tunnel(app).await;
+            (tunnel["state"] != "connected").then_some((tunnel, missed))
+        })
+        .await
+    });
+    let (tunnel, missed) = noticed.await.expect("a dead connection is not shown as one");
+    let now = Timestamp::now();
+
+    let gap = eventually("the gap is over", async || {
+        gaps(app).await.into_iter().find(|gap| !known.contains(&gap["id"].to_string()))
+    })
+    .await;
+    // It is told from when the relay was heard last, not from when that was noticed.
+    let from: Timestamp = gap["from"].as_str().unwrap().parse().unwrap();
+    assert!(now.since(from) >= Duration::from_secs(14), "{gap}");
+    // Each sender may have been thanked for one more that had just come through.
+    let caught_up = usize::try_from(gap["caught_up"].as_u64().unwrap()).unwrap();
+    assert!(missed > SENDERS && caught_up + SENDERS >= missed, "{missed} were missed: {gap}");
+    assert_eq!((&gap["lost"], &gap["why"]), (&json!(0), &json!("network")));
+    assert_eq!(tunnel["error"]["code"], "relay-silent", "{tunnel}");
+}
+
+/// Opens a tunnel of the app's with a source.
+pub(super) async fn open(app: &Server, relay: &str, token: &str) {
+    app.ask("POST", "/api/sources", json!({ "slug": "s" })).await;
+    app.ask("POST", "/api/tunnels", json!({ "relay": relay, "token": token, "name": "acme" })).await;
+}
+
+pub(super) async fn offered(relay: &RelayProcess) {
+    eventually("the relay knows the source", async || {
+        (post(relay.address, "/acme/s", &[], b"first").await.status == 202).then_some(())
+    })
+    .await;
+}
+
+pub(super) async fn tunnel(app: &Server) -> Value {
+    app.ask("GET", "/api/tunnels", Value::Null).await["items"][0].take()
+}
+
+pub(super) async fn connected(app: &Server) {
+    eventually("the tunnel is connected", async || (tunnel(app).await["state"] == "connected").then_some(()))
+        .await;
+}
+
+/// The gaps that are over and in which something came.
+async fn gaps(app: &Server) -> Vec<Value> {
+    app.ask("GET", "/api/gaps", Value::Null).await["items"].as_array().unwrap().clone()
 }
 
 /// Waits until all that was acknowledged is here, and nothing is left at the relay.
-async fn drained(app: &Server, folder: &Path, acknowledged: &HashMap<String, String>) {
-    let stored = Stored::open(folder);
-    eventually("what was acknowledged is here", async || {
-        acknowledged.keys().all(|event| stored.sha256(event).is_some()).then_some(())
-    })
-    .await;
+pub(super) async fn drained(app: &Server, folder: &Path, acknowledged: &Acknowledged) {
+    acknowledged.arrive(folder).await;
     eventually("the relay has nothing left", async || {
-        let tunnels = app.ask("GET", "/api/tunnels", Value::Null).await;
-        let tunnel = &tunnels["items"][0];
+        let tunnel = tunnel(app).await;
         let empty = tunnel["waiting"]["letters"] == 0 && tunnel["to_acknowledge"] == 0;
         (tunnel["state"] == "connected" && empty).then_some(())
     })
     .await;
-}
-
-/// Sends one after the other; what was not answered is not sent again.
-async fn keep_sending(sender: usize, address: SocketAddr, ledger: Arc<Ledger>, stop: CancellationToken) {
-    let mut number = 0_u64;
-    while !stop.is_cancelled() {
-        number += 1;
-        let body = format!("{sender} {number}{}", ".".repeat(1_000));
-        match send(address, body.as_bytes()).await {
-            Some(reply) if reply.status == 202 => {
-                let event = reply.header("x-hookmitt-event-id").expect("an id").to_owned();
-                let sha256 = hex::encode(Sha256::digest(&body));
-                ledger.acknowledged.lock().unwrap().insert(event, sha256);
-                ledger.count.fetch_add(1, Ordering::Relaxed);
-            }
-            Some(reply) => assert!(reply.status >= 500, "{} {:?}", reply.status, reply.body),
-            None => tokio::time::sleep(Duration::from_millis(5)).await, // nobody listens: the pace of the next try
-        }
-    }
-}
-
-/// Posts on a connection of its own; none where it broke.
-async fn send(address: SocketAddr, body: &[u8]) -> Option<Reply> {
-    let mut stream = TcpStream::connect(address).await.ok()?;
-    stream.write_all(&request("POST", "/acme/s", &[], body)).await.ok()?;
-    read_reply(&mut stream).await
 }

@@ -1,12 +1,15 @@
 //! What the stories share: a hookmitt in this process or in one of its own, a wire, and a server that remembers.
 
 mod app;
+mod balancer;
+mod between;
 mod command;
 mod connection;
 mod deliveries;
 #[cfg(target_os = "linux")]
 mod desk;
 mod live;
+mod load;
 mod local_server;
 mod nats;
 mod process;
@@ -27,12 +30,15 @@ mod web_driver;
 mod wire;
 
 pub use app::App;
+pub use balancer::Balancer;
+pub use between::{Between, Cut, Weather};
 pub use command::{Serving, hookmitt};
 pub use connection::Connection;
 pub use deliveries::Down;
 #[cfg(target_os = "linux")]
 pub use desk::{Desk, binary};
 pub use live::Live;
+pub use load::{Acknowledged, Load};
 pub use local_server::{Answer, LocalServer, Seen};
 pub use nats::{Cluster, server as nats_server};
 pub use process::{Process, Ran};
