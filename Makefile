@@ -1,6 +1,6 @@
 # Every recipe is one script or one line. ARGS goes to the command: make test ARGS=forged
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui bundle test screenshots lint bench bench-explain bench-ui fuzz fmt clean
+.PHONY: help setup run ui bundle test screenshots lint bench bench-relay bench-explain bench-ui fuzz fmt clean
 
 ENV := . "$${TOOLS_DIR:-.tools}/env.sh" &&
 
@@ -30,6 +30,10 @@ lint: ## Check formatting, types, clippy, documentation, dependencies and script
 bench: ## Measure capture, start-up and signatures; JSON in target/bench
 	@scripts/setup.sh --for core
 	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed $(ARGS)
+
+bench-relay: ## Measure a relay and its tunnels; ARGS=catch-up for a part; JSON in target/bench
+	@scripts/setup.sh --for core
+	@$(ENV) cargo build --release -p hookmitt-cli && cargo bench -p hookmitt-stories --bench speed -- --relay $(ARGS)
 
 bench-explain: ## Spoil signed requests with real software; print which causes were found, JSON in target/bench
 	@scripts/setup.sh --for test

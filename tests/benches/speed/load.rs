@@ -1,4 +1,4 @@
-//! Sends as fast as answers come, or at a steady pace, over kept connections.
+//! Sends as fast as answers come, or at a steady pace, over kept connections or a fresh one each time.
 
 use std::{
     net::SocketAddr,
@@ -26,12 +26,15 @@ pub(crate) struct Load {
     pub(crate) requests: u64,
     /// Requests a second over all connections; `None` for as fast as answers come.
     pub(crate) pace: Option<u32>,
+    /// Each sender keeps its connection; otherwise it makes one for each request.
+    pub(crate) kept: bool,
     pub(crate) seed: u64,
 }
 
 /// What came of it.
 pub(crate) struct Answered {
     pub(crate) requests: u64,
+    pub(crate) started: Instant,
     pub(crate) took: Duration,
     /// How long each answer took, sorted.
     pub(crate) waits: Vec<Duration>,
@@ -65,26 +68,37 @@ pub(crate) async fn send(
     }
     let took = started.elapsed();
     waits.sort_unstable();
-    Ok(Answered { requests: load.requests, took, waits })
+    Ok(Answered { requests: load.requests, started, took, waits })
 }
 
-/// A kept connection, over hyper's client.
-struct Sender {
-    connection: SendRequest<Full<Bytes>>,
+/// A connection, over hyper's client; closed when dropped.
+struct Connection {
+    requests: SendRequest<Full<Bytes>>,
     _driver: JoinSet<hyper::Result<()>>,
+}
+
+impl Connection {
+    async fn new(address: SocketAddr) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let (requests, driver) = http1::handshake(TokioIo::new(stream)).await?;
+        let mut driving = JoinSet::new();
+        driving.spawn(driver);
+        Ok(Self { requests, _driver: driving })
+    }
+}
+
+struct Sender {
+    address: SocketAddr,
+    connection: Connection,
     workload: Arc<Workload>,
     random: SmallRng,
 }
 
 impl Sender {
     async fn connect(address: SocketAddr, workload: &Arc<Workload>, seed: u64) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(address).await?;
-        stream.set_nodelay(true)?;
-        let (connection, driver) = http1::handshake(TokioIo::new(stream)).await?;
-        let mut driving = JoinSet::new();
-        driving.spawn(driver);
-        let random = SmallRng::seed_from_u64(seed);
-        Ok(Self { connection, _driver: driving, workload: Arc::clone(workload), random })
+        let (connection, random) = (Connection::new(address).await?, SmallRng::seed_from_u64(seed));
+        Ok(Self { address, connection, workload: Arc::clone(workload), random })
     }
 
     async fn run(
@@ -107,7 +121,10 @@ impl Sender {
                 sent = due;
             }
             let request = self.workload.request(number as usize, &mut self.random)?;
-            let answer = self.connection.send_request(request).await?;
+            if !load.kept {
+                self.connection = Connection::new(self.address).await?;
+            }
+            let answer = self.connection.requests.send_request(request).await?;
             let status = answer.status();
             let body = answer.into_body().collect().await?.to_bytes();
             ensure!(status.is_success(), "answered {status}: {}", String::from_utf8_lossy(&body));

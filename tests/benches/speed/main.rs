@@ -1,10 +1,15 @@
 //! `make bench`: how fast a durable capture is beside a bare handler, how soon it answers, how much memory it takes, and how
 //! long verdicts and their explanations take.
 //!
-//! Prints a table and writes `target/bench/speed.json`. Machines are noisy: what counts is the ratio within one run.
+//! `make bench-relay`: the same of a relay, its tunnels, and how soon an app has caught up.
+//!
+//! Prints a table and writes `target/bench/speed.json` or `relay.json`. Machines are noisy: what counts is the ratio within one run.
 
+mod folder;
+mod host;
 mod load;
 mod measured;
+mod relay;
 mod report;
 mod servers;
 mod signatures;
@@ -16,6 +21,9 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let outcome = match (arguments.next().as_deref(), arguments.next()) {
         (Some("--bare-handler"), _) => servers::bare_handler(),
+        (Some("--forwarder"), Some(address)) => relay::forwarder(&address),
+        // The relay and the tunnel; all of it, or the parts that are named.
+        (Some("--relay"), first) => relay::run(&first.into_iter().chain(arguments).collect::<Vec<_>>()),
         // Only the load, on a server that is being profiled.
         (Some("--load"), Some(address)) => measured::load_only(&address),
         // Only what takes seconds.

@@ -2,9 +2,7 @@
 
 use std::{
     fs,
-    io::Write as _,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,15 +11,17 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use tokio::runtime::Runtime;
 
 use crate::{
+    folder::{DataDir, hookmitt, with_source},
+    host::{resident, syncs},
     load::{Answered, Load, send},
     report,
-    servers::{Server, binary, start_bare, start_hookmitt},
+    servers::{Server, start_bare, start_hookmitt},
     signatures::{self, Signatures},
-    workload::{SECRET, Workload},
+    workload::{BODY, Workload},
 };
 
 pub(crate) const SEED: u64 = 0x5eed;
@@ -33,25 +33,6 @@ pub(crate) const BARE: u64 = 160_000;
 pub(crate) const WARM_UP: u64 = 4_000;
 /// Where nobody listens: deliveries are stored, and wait.
 const DOWN: &str = "http://127.0.0.1:1/";
-
-/// A data directory on the disk that the target folder is on, not in memory; removed at the end.
-struct DataDir(PathBuf);
-
-impl DataDir {
-    fn new(name: &str) -> anyhow::Result<Self> {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/bench").join(name);
-        let _absent = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path)?;
-        Ok(Self(path.canonicalize()?))
-    }
-}
-
-impl Drop for DataDir {
-    fn drop(&mut self) {
-        let _gone = fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Everything that was measured.
 pub(crate) struct Measured {
     pub(crate) pairs: Vec<Pair>,
@@ -79,8 +60,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
 /// Sends what a durable measurement sends, and prints the rate.
 pub(crate) fn load_only(address: &str) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let workload = Arc::new(Workload::new(SEED, "/github"));
-    let load = Load { connections: CONNECTIONS, requests: DURABLE, pace: None, seed: SEED };
+    let workload = Arc::new(Workload::new(SEED, "/github", BODY));
+    let load = Load { connections: CONNECTIONS, requests: DURABLE, kept: true, pace: None, seed: SEED };
     let answered = runtime.block_on(send(address.parse()?, &workload, load))?;
     #[expect(clippy::print_stdout, reason = "this is what was asked for")]
     {
@@ -98,7 +79,7 @@ pub(crate) struct Pair {
 }
 
 fn pairs(runtime: &Runtime) -> anyhow::Result<Vec<Pair>> {
-    let workload = Arc::new(Workload::new(SEED, "/github"));
+    let workload = Arc::new(Workload::new(SEED, "/github", BODY));
     let mut pairs = Vec::with_capacity(PAIRS);
     for number in 0..PAIRS {
         let bare = {
@@ -106,12 +87,12 @@ fn pairs(runtime: &Runtime) -> anyhow::Result<Vec<Pair>> {
             rate(runtime, &server, &workload, BARE, number)?
         };
         let folder = prepared("capture")?;
-        let server = start_hookmitt(&folder.0)?;
-        let wal = LargestFile::watch(folder.0.join("inbox.db-wal"));
+        let server = start_hookmitt(folder.path())?;
+        let wal = LargestFile::watch(folder.path().join("inbox.db-wal"));
         let durable = rate(runtime, &server, &workload, DURABLE, number)?;
         let wal = wal.stop();
         drop(server);
-        ensure_stored(&folder.0, DURABLE + WARM_UP)?;
+        ensure_stored(folder.path(), DURABLE + WARM_UP)?;
         pairs.push(Pair { bare, durable, wal });
     }
     Ok(pairs)
@@ -152,7 +133,7 @@ fn rate(
     pair: usize,
 ) -> anyhow::Result<f64> {
     let seed = SEED + 1_000 * (pair as u64 + 1);
-    let load = |requests, seed| Load { connections: CONNECTIONS, requests, pace: None, seed };
+    let load = |requests, seed| Load { connections: CONNECTIONS, requests, kept: true, pace: None, seed };
     runtime.block_on(async {
         send(server.address, workload, load(WARM_UP, seed + 500)).await?;
         Ok(send(server.address, workload, load(requests, seed)).await?.per_second())
@@ -161,27 +142,9 @@ fn rate(
 
 /// A data directory with a GitHub source, its secret, and a target at which nobody answers.
 fn prepared(name: &str) -> anyhow::Result<DataDir> {
-    let folder = DataDir::new(name)?;
-    hookmitt(&folder.0, &["source", "add", "github", "--provider", "github"], "")?;
-    hookmitt(&folder.0, &["secret", "set", "github"], SECRET)?;
-    hookmitt(&folder.0, &["target", "add", "github", DOWN], "")?;
+    let folder = with_source(name)?;
+    hookmitt(folder.path(), &["target", "add", "github", DOWN], "")?;
     Ok(folder)
-}
-
-fn hookmitt(data_dir: &Path, arguments: &[&str], input: &str) -> anyhow::Result<String> {
-    let mut process = Command::new(binary()?)
-        .args(arguments)
-        .arg("--data-dir")
-        .arg(data_dir)
-        .env("HOOKMITT_KEYRING", "off")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    process.stdin.take().context("no input")?.write_all(input.as_bytes())?;
-    let output = process.wait_with_output()?;
-    ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// Every event is there, valid, first of its key, with a delivery that waits.
@@ -199,27 +162,11 @@ fn ensure_stored(data_dir: &Path, events: u64) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How long the disk takes to sync what a commit writes.
-fn syncs() -> anyhow::Result<Vec<Duration>> {
-    let folder = DataDir::new("syncs")?;
-    let mut file = fs::File::create(folder.0.join("file"))?;
-    let bytes = vec![0x5a; 16 * 1024];
-    let mut waits = Vec::with_capacity(1_000);
-    for _ in 0..1_000 {
-        file.write_all(&bytes)?;
-        let started = Instant::now();
-        file.sync_data()?;
-        waits.push(started.elapsed());
-    }
-    waits.sort_unstable();
-    Ok(waits)
-}
-
 fn steady(runtime: &Runtime) -> anyhow::Result<Answered> {
-    let workload = Arc::new(Workload::new(SEED, "/github"));
+    let workload = Arc::new(Workload::new(SEED, "/github", BODY));
     let folder = prepared("steady")?;
-    let server = start_hookmitt(&folder.0)?;
-    let load = |requests, seed| Load { connections: 16, requests, pace: Some(200), seed };
+    let server = start_hookmitt(folder.path())?;
+    let load = |requests, seed| Load { connections: 16, requests, pace: Some(200), kept: true, seed };
     runtime.block_on(async {
         send(server.address, &workload, load(400, SEED + 1)).await?;
         send(server.address, &workload, load(4_000, SEED + 2)).await
@@ -228,14 +175,14 @@ fn steady(runtime: &Runtime) -> anyhow::Result<Answered> {
 
 /// From the start of the process to its first answer; and its memory when idle, some seconds on.
 fn start(runtime: &Runtime) -> anyhow::Result<(Duration, u64)> {
-    let workload = Arc::new(Workload::new(SEED, "/github"));
+    let workload = Arc::new(Workload::new(SEED, "/github", BODY));
     let folder = prepared("start")?;
     let mut firsts = Vec::with_capacity(5);
     let mut idle = 0;
     for number in 0..5 {
         let started = Instant::now();
-        let server = start_hookmitt(&folder.0)?;
-        let load = Load { connections: 1, requests: 1, pace: None, seed: SEED + 7_000 + number };
+        let server = start_hookmitt(folder.path())?;
+        let load = Load { connections: 1, requests: 1, kept: true, pace: None, seed: SEED + 7_000 + number };
         runtime.block_on(send(server.address, &workload, load))?;
         firsts.push(started.elapsed());
         thread::sleep(Duration::from_secs(2));
@@ -246,18 +193,11 @@ fn start(runtime: &Runtime) -> anyhow::Result<(Duration, u64)> {
 }
 
 fn after_many(runtime: &Runtime) -> anyhow::Result<u64> {
-    let workload = Arc::new(Workload::new(SEED, "/github"));
+    let workload = Arc::new(Workload::new(SEED, "/github", BODY));
     let folder = prepared("many")?;
-    let server = start_hookmitt(&folder.0)?;
-    let load = Load { connections: CONNECTIONS, requests: 100_000, pace: None, seed: SEED + 9_000 };
+    let server = start_hookmitt(folder.path())?;
+    let load =
+        Load { connections: CONNECTIONS, requests: 100_000, kept: true, pace: None, seed: SEED + 9_000 };
     runtime.block_on(send(server.address, &workload, load))?;
     resident(server.pid())
-}
-
-/// Resident bytes of a process.
-fn resident(pid: u32) -> anyhow::Result<u64> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
-    let kib: u64 = line.trim().trim_end_matches(" kB").parse()?;
-    Ok(kib * 1_024)
 }

@@ -113,27 +113,27 @@ impl Figures {
     }
 }
 
-fn at_most(name: &str, value: f64, limit: f64) {
+pub(crate) fn at_most(name: &str, value: f64, limit: f64) {
     line(name, format!("{value:.2}"), Some((format!("{limit:.2} or less"), value <= limit)));
 }
 
 #[expect(clippy::print_stdout, reason = "this is what a benchmark is for")]
-fn line(name: &str, value: String, wanted: Option<(String, bool)>) {
+pub(crate) fn line(name: &str, value: String, wanted: Option<(String, bool)>) {
     let wanted = wanted.map(|(text, met)| format!("{text}  {}", if met { "met" } else { "MISSED" }));
     println!("{name:<44} {value:>14}   {}", wanted.unwrap_or_default());
 }
 
-fn percentile(sorted: &[Duration], percent: f64) -> f64 {
+pub(crate) fn percentile(sorted: &[Duration], percent: f64) -> f64 {
     let place = (sorted.len() as f64 * percent / 100.0).ceil() as usize;
     sorted.get(place.clamp(1, sorted.len().max(1)) - 1).map_or(0.0, |span| millis(*span))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-fn millis(span: Duration) -> f64 {
+pub(crate) fn millis(span: Duration) -> f64 {
     span.as_secs_f64() * 1_000.0
 }
 
@@ -141,14 +141,14 @@ fn mib(bytes: u64) -> f64 {
     bytes as f64 / 1_048_576.0
 }
 
-fn machine() -> Value {
+pub(crate) fn machine() -> Value {
     let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name\t: ")).unwrap_or("unknown");
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     json!({ "cpu": model, "cores": cores, "system": std::env::consts::OS, "arch": std::env::consts::ARCH })
 }
 
-fn said(program: &str, arguments: &[&str]) -> String {
+pub(crate) fn said(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
 }

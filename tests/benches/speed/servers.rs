@@ -12,7 +12,7 @@ use axum::{Router, body::Bytes, routing::post};
 
 /// A running server; ended when dropped.
 pub(crate) struct Server {
-    process: Child,
+    pub(crate) process: Child,
     pub(crate) address: SocketAddr,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn bare_handler() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let handler = post(async |body: Bytes| if body.is_empty() { "empty" } else { "ok" });
-        let router = Router::new().route("/github", handler);
+        let router = Router::new().route("/github", handler.clone()).route("/{tunnel}/github", handler);
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
         #[expect(clippy::print_stdout, reason = "the parent reads the address here")]
         {
@@ -50,8 +50,13 @@ pub(crate) fn bare_handler() -> anyhow::Result<()> {
 }
 
 pub(crate) fn start_bare() -> anyhow::Result<Server> {
+    start_self(&["--bare-handler"])
+}
+
+/// This program as another one, which prints where it listens.
+pub(crate) fn start_self(arguments: &[&str]) -> anyhow::Result<Server> {
     let mut process =
-        Command::new(std::env::current_exe()?).arg("--bare-handler").stdout(Stdio::piped()).spawn()?;
+        Command::new(std::env::current_exe()?).args(arguments).stdout(Stdio::piped()).spawn()?;
     let output = process.stdout.take().context("no output")?;
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line)?;
@@ -88,7 +93,7 @@ pub(crate) fn start_hookmitt(data_dir: &Path) -> anyhow::Result<Server> {
 }
 
 /// The first IPv4 address that is printed is the capture port's.
-fn capture_address(output: &mut impl std::io::BufRead) -> anyhow::Result<SocketAddr> {
+pub(crate) fn capture_address(output: &mut impl std::io::BufRead) -> anyhow::Result<SocketAddr> {
     let mut said = String::new();
     loop {
         let mut line = String::new();

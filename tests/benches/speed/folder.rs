@@ -1,0 +1,59 @@
+//! Data directories, and the command that fills them.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use anyhow::{Context as _, ensure};
+
+use crate::{servers::binary, workload::SECRET};
+
+/// A data directory on the disk that the target folder is on, not in memory; removed at the end.
+pub(crate) struct DataDir(PathBuf);
+
+impl DataDir {
+    pub(crate) fn new(name: &str) -> anyhow::Result<Self> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/bench").join(name);
+        let _absent = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path)?;
+        Ok(Self(path.canonicalize()?))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for DataDir {
+    fn drop(&mut self) {
+        let _gone = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A data directory with a GitHub source and its secret.
+pub(crate) fn with_source(name: &str) -> anyhow::Result<DataDir> {
+    let folder = DataDir::new(name)?;
+    hookmitt(folder.path(), &["source", "add", "github", "--provider", "github"], "")?;
+    hookmitt(folder.path(), &["secret", "set", "github"], SECRET)?;
+    Ok(folder)
+}
+
+/// Runs a command to its end; answers what it printed.
+pub(crate) fn hookmitt(data_dir: &Path, arguments: &[&str], input: &str) -> anyhow::Result<String> {
+    let mut process = Command::new(binary()?)
+        .args(arguments)
+        .arg("--data-dir")
+        .arg(data_dir)
+        .env("HOOKMITT_KEYRING", "off")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    process.stdin.take().context("no input")?.write_all(input.as_bytes())?;
+    let output = process.wait_with_output()?;
+    ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
+}
