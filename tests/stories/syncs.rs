@@ -1,48 +1,70 @@
 //! A kill can't see a missing fsync, for the system keeps what was written. So the system calls are looked at: the log
-//! is synced before each 2xx.
+//! is synced before each 2xx, here and at a relay.
 
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, net::SocketAddr, path::Path};
 
-use hookmitt_stories::{Server, eventually, lacking, post, serve, under};
+use hookmitt_stories::{Device, RelayProcess, Server, eventually, lacking, offer, post, serve, under};
 use tokio::process::Command;
 
 const POSTS: usize = 20;
 
+/// The logs of an inbox and of a relay.
+const INBOX: &str = "inbox.db-wal";
+const MAILBOX: &str = "relay.db-wal";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_is_synced_before_each_acknowledgement() {
     let Some(trace) = traced("FULL").await else { return };
-    let syncs = syncs_before_answers(&trace).unwrap_or_else(|wrong| panic!("{wrong}\n{trace}"));
-    assert!(syncs >= POSTS, "{syncs} syncs for {POSTS} posts");
+    assert_synced(&trace, POSTS, INBOX);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_acknowledgement_without_a_sync_would_be_noticed() {
     let Some(trace) = traced("OFF").await else { return };
-    let wrong = syncs_before_answers(&trace).expect_err("without syncs it must fail");
+    let wrong = syncs_before_answers(&trace, POSTS, INBOX).expect_err("without syncs it must fail");
+    assert_eq!(wrong, "answer 1 left before a sync of the log");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relays_log_is_synced_before_each_acknowledgement() {
+    let Some(trace) = traced_relay("FULL").await else { return };
+    // The opening of the tunnel is thanked for, too.
+    assert_synced(&trace, 1 + POSTS, MAILBOX);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relays_acknowledgement_without_a_sync_would_be_noticed() {
+    let Some(trace) = traced_relay("OFF").await else { return };
+    let wrong = syncs_before_answers(&trace, 1 + POSTS, MAILBOX).expect_err("without syncs it must fail");
     assert_eq!(wrong, "answer 1 left before a sync of the log");
 }
 
 #[test]
 fn a_sync_that_is_still_under_way_does_not_count() {
+    let syncs = |trace: &str| syncs_before_answers(trace, POSTS, INBOX);
     let whole =
         "7 fdatasync(9</d/inbox.db-wal>) = 0\n8 writev(5<TCP:[a:1->b:2]>, \"HTTP/1.1 2\"..., 3) = 3\n";
-    assert_eq!(syncs_before_answers(&whole.repeat(POSTS)), Ok(POSTS));
+    assert_eq!(syncs(&whole.repeat(POSTS)), Ok(POSTS));
     let begun = "7 fdatasync(9</d/inbox.db-wal> <unfinished ...>\n";
     let answered = "8 writev(5<TCP:[a:1->b:2]>, \"HTTP/1.1 2\"..., 3 <unfinished ...>\n";
     let ended = "7 <... fdatasync resumed>) = 0\n8 <... writev resumed>) = 3\n";
     let in_time = format!("{begun}7 <... fdatasync resumed>) = 0\n{answered}8 <... writev resumed>) = 3\n");
-    assert_eq!(syncs_before_answers(&in_time.repeat(POSTS)), Ok(POSTS));
+    assert_eq!(syncs(&in_time.repeat(POSTS)), Ok(POSTS));
     let late = format!("{begun}{answered}{ended}").repeat(POSTS);
-    assert_eq!(syncs_before_answers(&late), Err("answer 1 left before a sync of the log".to_owned()));
+    assert_eq!(syncs(&late), Err("answer 1 left before a sync of the log".to_owned()));
     let failed = whole.replace(">) = 0", ">) = -1 EIO (Input/output error)");
-    assert_eq!(syncs_before_answers(&failed), Err("answer 1 left before a sync of the log".to_owned()));
+    assert_eq!(syncs(&failed), Err("answer 1 left before a sync of the log".to_owned()));
+}
+
+fn assert_synced(trace: &str, answers: usize, log: &str) {
+    let syncs = syncs_before_answers(trace, answers, log).unwrap_or_else(|wrong| panic!("{wrong}\n{trace}"));
+    assert!(syncs >= answers, "{syncs} syncs for {answers} answers");
 }
 
 /// Serves under strace, posts one after the other, and answers what strace wrote, in the order in which it happened.
 /// `None`: there is no strace here, and need not be.
 async fn traced(synchronous: &str) -> Option<String> {
-    if Command::new("strace").arg("--version").output().await.is_err() {
-        lacking("strace", "apt-get install -y strace");
+    if !has_strace().await {
         return None;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -50,20 +72,55 @@ async fn traced(synchronous: &str) -> Option<String> {
     let mut command = under(&strace(&file), &serve(&folder.path().join("data")));
     command.env("HOOKMITT_TEST_SYNCHRONOUS", synchronous);
     let server = Server::spawn(command).await;
+    post_all(server.capture, "/demo").await;
+    let port = server.capture.port();
+    server.kill().await;
+    Some(written(&file, port).await)
+}
+
+/// As [`traced`], of a relay.
+async fn traced_relay(synchronous: &str) -> Option<String> {
+    if !has_strace().await {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (file, data) = (folder.path().join("trace"), folder.path().join("data"));
+    let token = RelayProcess::token(&data).await;
+    let mut command = under(&strace(&file), &RelayProcess::command(&data, "127.0.0.1:0", &[]));
+    command.env("HOOKMITT_TEST_SYNCHRONOUS", synchronous);
+    let relay = RelayProcess::spawn(command).await;
+    let device = Device::open(relay.address, &token, Some("acme")).await;
+    let _line = device.offering(vec![offer("demo")]).await;
+    post_all(relay.address, "/acme/demo").await;
+    relay.process.kill().await;
+    Some(written(&file, relay.address.port()).await)
+}
+
+async fn has_strace() -> bool {
+    let has = Command::new("strace").arg("--version").output().await.is_ok();
+    if !has {
+        lacking("strace", "apt-get install -y strace");
+    }
+    has
+}
+
+async fn post_all(address: SocketAddr, target: &str) {
     for number in 0..POSTS {
-        let reply = post(server.capture, "/demo", &[], format!("{{\"number\":{number}}}").as_bytes()).await;
+        let reply = post(address, target, &[], format!("{{\"number\":{number}}}").as_bytes()).await;
         assert_eq!(reply.status, 202, "{}", String::from_utf8_lossy(&reply.body));
     }
-    let port = format!(":{}->", server.capture.port());
-    server.kill().await;
+}
+
+/// What strace wrote, once it has ended: syncs, and what was said on that port.
+async fn written(file: &Path, port: u16) -> String {
     let whole = eventually("strace ends", async || {
-        let text = std::fs::read_to_string(&file).ok()?;
+        let text = std::fs::read_to_string(file).ok()?;
         text.trim_end().ends_with("+++ killed by SIGKILL +++").then_some(text)
     });
+    let (whole, port) = (whole.await, format!(":{port}->"));
     // What the API answers is none of our concern here.
-    let whole = whole.await;
     let ours = whole.lines().filter(|line| !line.contains("<TCP") || line.contains(&port));
-    Some(ours.map(|line| format!("{line}\n")).collect())
+    ours.map(|line| format!("{line}\n")).collect()
 }
 
 /// The tracer is a grandchild (`-D`): what we start, and end, is `serve` itself.
@@ -73,8 +130,8 @@ fn strace(file: &Path) -> Vec<String> {
     ["strace", "-D", "-f", "-qq", "-yy", "-s", "16", traced, "-o", file].map(str::to_owned).to_vec()
 }
 
-/// Checks that the log was synced between each answer and the one before. Answers how often it was synced.
-fn syncs_before_answers(trace: &str) -> Result<usize, String> {
+/// Checks that the log was synced between each of so many answers and the one before. Answers how often it was synced.
+fn syncs_before_answers(trace: &str, expected: usize, log: &str) -> Result<usize, String> {
     let mut under_way: HashMap<&str, &str> = HashMap::new();
     let (mut syncs, mut answers, mut is_synced) = (0, 0, false);
     for line in trace.lines() {
@@ -93,12 +150,12 @@ fn syncs_before_answers(trace: &str) -> Result<usize, String> {
             continue;
         }
         let begun = if call.starts_with("<... ") { under_way.remove(thread).unwrap_or("") } else { call };
-        if is_sync(begun) && call.ends_with("= 0") {
+        if is_sync(begun, log) && call.ends_with("= 0") {
             syncs += 1;
             is_synced = true;
         }
     }
-    if answers == POSTS { Ok(syncs) } else { Err(format!("{answers} answers to {POSTS} posts")) }
+    if answers == expected { Ok(syncs) } else { Err(format!("{answers} answers, not {expected}")) }
 }
 
 fn is_answer(call: &str) -> bool {
@@ -107,6 +164,6 @@ fn is_answer(call: &str) -> bool {
         && call.contains("\"HTTP/1.1 2")
 }
 
-fn is_sync(call: &str) -> bool {
-    (call.starts_with("fdatasync(") || call.starts_with("fsync(")) && call.contains("inbox.db-wal")
+fn is_sync(call: &str, log: &str) -> bool {
+    (call.starts_with("fdatasync(") || call.starts_with("fsync(")) && call.contains(log)
 }

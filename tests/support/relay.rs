@@ -11,7 +11,7 @@ use hookmitt_wire::{
     AppFrame, Depth, Hold, Letter, Parcel, RelayFrame, SourceOffer, decode, encode, hello_text,
 };
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, process::Command};
 use tokio_tungstenite::{
     MaybeTlsStream, WebSocketStream, connect_async_with_config,
     tungstenite::{Message, protocol::WebSocketConfig},
@@ -35,8 +35,18 @@ impl RelayProcess {
 
     /// Starts one at this address.
     pub async fn start_at(dir: &Path, address: &str, flags: &[&str]) -> Self {
+        Self::spawn(Self::command(dir, address, flags)).await
+    }
+
+    /// The command, for [`spawn`](Self::spawn).
+    pub fn command(dir: &Path, address: &str, flags: &[&str]) -> Command {
         let mut command = hookmitt(dir);
         command.args(["relay", "--listen", address]).args(flags);
+        command
+    }
+
+    /// Starts a command made by [`command`](Self::command), and waits until it says where it listens.
+    pub async fn spawn(command: Command) -> Self {
         let mut process = Process::start(command);
         process.says("listens  ").await;
         let address = eventually("it says where it listens", async || listens(&process.err())).await;
