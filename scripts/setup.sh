@@ -72,6 +72,8 @@ debian_packages() {
   if wants test; then echo nginx openssl php-cli python3 python3-pip; fi
   # Relays beside each other keep their mailboxes there; the tests start servers of their own.
   if wants test; then echo nats-server; fi
+  # What stands before a relay, and an authority that gives it certificates (Let's Encrypt's own, for tests).
+  if wants test; then echo caddy pebble; fi
   if wants lint; then echo git shellcheck; fi
 }
 
@@ -79,7 +81,8 @@ needed_commands() {
   echo cc
   if wants_window; then echo pkg-config; fi
   if [[ $(uname) == Linux ]] && wants test; then
-    echo git strace gnome-keyring-daemon dbus-run-session Xvfb WebKitWebDriver chromium nginx nats-server openssl php python3
+    echo git strace gnome-keyring-daemon dbus-run-session Xvfb WebKitWebDriver chromium nginx caddy nats-server openssl php python3
+    if have apt-get; then echo pebble; fi
   fi
   if wants lint; then echo git shellcheck; fi
 }
@@ -97,14 +100,14 @@ print_other_system() {
         say "if tools are missing: sudo dnf install gcc gcc-c++ make pkgconf curl webkit2gtk4.1-devel" \
           "libayatana-appindicator-gtk3-devel"
         say "and, for tests: sudo dnf install git strace gnome-keyring dbus-daemon python3-pip ShellCheck" \
-          "xorg-x11-server-Xvfb xorg-x11-xauth chromium nginx nats-server openssl php-cli"
+          "xorg-x11-server-Xvfb xorg-x11-xauth chromium nginx caddy nats-server openssl php-cli"
       elif have pacman; then
         say "if tools are missing: sudo pacman -S --needed base-devel curl webkit2gtk-4.1 libayatana-appindicator"
         say "and, for tests: sudo pacman -S --needed git strace gnome-keyring dbus python-pip shellcheck" \
-          "xorg-server-xvfb xorg-xauth chromium nginx nats-server openssl php"
+          "xorg-server-xvfb xorg-xauth chromium nginx caddy nats-server openssl php"
       else
         say "unknown system: install by its own means a C compiler, curl and the development files of WebKitGTK 4.1 and" \
-          "libayatana-appindicator; for tests git, strace, gnome-keyring, dbus, Xvfb, WebKitWebDriver, chromium, nginx, nats-server, PHP, pip, shellcheck"
+          "libayatana-appindicator; for tests git, strace, gnome-keyring, dbus, Xvfb, WebKitWebDriver, chromium, nginx, caddy, nats-server, PHP, pip, shellcheck"
       fi
       ;;
   esac
@@ -125,8 +128,11 @@ apt_install() {
     trap "as_root rm -f '$policy'" EXIT
   fi
   say "installing $*"
-  # NATS is installed for its program alone: enabled, its service would start with the machine's next start.
-  if [[ " $* " == *" nats-server "* ]] && have systemctl; then as_root systemctl mask nats-server.service >/dev/null 2>&1 || true; fi
+  # Installed for their programs alone: enabled, their services would start with the machine's next start.
+  local service
+  for service in nats-server caddy; do
+    if [[ " $* " == *" $service "* ]] && have systemctl; then as_root systemctl mask "$service.service" >/dev/null 2>&1 || true; fi
+  done
   # The package lists are refreshed only when they turn out to be absent or stale.
   as_root "${apt[@]}" install --no-install-recommends "$@" >/dev/null 2>&1 ||
     { as_root "${apt[@]}" update >&2 && as_root "${apt[@]}" install --no-install-recommends "$@" >&2; }

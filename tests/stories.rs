@@ -41,6 +41,7 @@ mod stories {
     mod pages;
     mod providers;
     mod relay;
+    mod relay_acme;
     mod relay_beside;
     mod relay_hello;
     mod relay_limits;

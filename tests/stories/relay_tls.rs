@@ -1,19 +1,9 @@
 //! A relay that speaks TLS by itself.
 
-use std::{
-    fs,
-    io::{Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
-    path::Path,
-    sync::Arc,
-};
+use std::{fs, net::SocketAddr, path::Path};
 
-use hookmitt_stories::{RelayProcess, eventually, exchange};
-use rustls::{
-    ClientConfig, ClientConnection, RootCertStore, StreamOwned,
-    crypto::ring,
-    pki_types::{CertificateDer, ServerName},
-};
+use hookmitt_stories::{RelayProcess, eventually, exchange, request, secured};
+use rustls::pki_types::CertificateDer;
 
 /// Makes a certificate for `relay.test` and puts it where the relay looks.
 fn certificate(dir: &Path) -> CertificateDer<'static> {
@@ -25,23 +15,9 @@ fn certificate(dir: &Path) -> CertificateDer<'static> {
 
 /// What `GET /-/healthz` answers to somebody who trusts that certificate alone.
 async fn healthz(address: SocketAddr, trusted: CertificateDer<'static>) -> Option<String> {
-    let asked = tokio::task::spawn_blocking(move || {
-        let mut roots = RootCertStore::empty();
-        roots.add(trusted).ok()?;
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .ok()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let name = ServerName::try_from("relay.test").ok()?;
-        let connection = ClientConnection::new(Arc::new(config), name).ok()?;
-        let mut stream = StreamOwned::new(connection, TcpStream::connect(address).ok()?);
-        stream.write_all(b"GET /-/healthz HTTP/1.1\r\nHost: relay.test\r\nConnection: close\r\n\r\n").ok()?;
-        let mut answer = Vec::new();
-        let _cut = stream.read_to_end(&mut answer);
-        Some(String::from_utf8_lossy(&answer).into_owned())
-    });
-    asked.await.unwrap()
+    let asked = request("GET", "/-/healthz", &[], b"");
+    let came = secured(address, "relay.test", vec![trusted], asked).await?;
+    Some(String::from_utf8_lossy(&came.answer).into_owned())
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What the stories share: a hookmitt in this process or in one of its own, a wire, and a server that remembers.
 
 mod app;
+mod authority;
 mod balancer;
 mod between;
 mod command;
@@ -24,12 +25,14 @@ mod senders;
 mod serve;
 mod skip;
 mod stored;
+mod tls;
 mod wait;
 #[cfg(target_os = "linux")]
 mod web_driver;
 mod wire;
 
 pub use app::App;
+pub use authority::Authority;
 pub use balancer::Balancer;
 pub use between::{Between, Cut, Weather};
 pub use command::{Serving, hookmitt};
@@ -40,7 +43,7 @@ pub use desk::{Desk, binary};
 pub use live::Live;
 pub use load::{Acknowledged, Load};
 pub use local_server::{Answer, LocalServer, Seen};
-pub use nats::{Cluster, server as nats_server};
+pub use nats::{Cluster, free_port, server as nats_server};
 pub use process::{Process, Ran};
 pub use provider_host::ProviderHost;
 pub use relay::{Came, Device, Line, RelayProcess, offer, open_tunnel, relay_token};
@@ -53,6 +56,7 @@ pub use senders::signature;
 pub use serve::{Server, serve, under};
 pub use skip::{lacking, shared};
 pub use stored::Stored;
+pub use tls::{Secured, secured};
 pub use wait::{eventually, within};
 #[cfg(target_os = "linux")]
 pub use web_driver::WebDriver;

@@ -185,8 +185,13 @@ fn config(
     config
 }
 
-/// Ports that are free now.
-fn free_ports(count: usize) -> Vec<SocketAddr> {
+/// A port of loopback that is free now.
+pub fn free_port() -> u16 {
+    free_ports(1)[0].port()
+}
+
+/// Ports of loopback that are free now.
+pub(crate) fn free_ports(count: usize) -> Vec<SocketAddr> {
     let bound: Vec<_> =
         (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port")).collect();
     bound.iter().map(|listener| listener.local_addr().expect("an address")).collect()

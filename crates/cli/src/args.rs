@@ -62,7 +62,7 @@ pub(crate) enum Verb {
     #[command(subcommand)]
     Tunnel(tunnel::Verb),
     /// Serve as a relay: take webhooks on a public server, and keep them until the app is there
-    Relay(relay::Args),
+    Relay(Box<relay::Args>),
     /// Print the URLs to give to providers
     Url(url::Args),
     /// Check that everything is in order

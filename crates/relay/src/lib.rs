@@ -4,8 +4,10 @@
 //! Two things meet on its one port: webhooks, recorded byte for byte as the capture port does it, and what is under
 //! `/-/`: health, opening and joining a tunnel, and the WebSocket on which letters go down and acknowledgements up.
 
+mod acme;
 mod address;
 mod answer;
+mod certificates;
 mod control;
 mod guesses;
 mod hello;
@@ -25,6 +27,7 @@ mod take;
 mod tls;
 mod window;
 
+pub use acme::{Acme, AcmeError};
 pub use options::{Options, PublicUrl, PublicUrlError};
 pub use secret::{fresh_token, fresh_token_id, hash};
 pub use serve::{Ports, serve};

@@ -89,8 +89,16 @@ impl PublicUrl {
         Self { scheme: scheme.to_owned(), authority: address.to_string() }
     }
 
+    /// The host without its port, and in brackets where it is an IPv6 address.
+    pub fn host(&self) -> &str {
+        match self.authority.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+            _ => &self.authority,
+        }
+    }
+
     /// `http` or `https`.
-    pub(crate) fn scheme(&self) -> &str {
+    pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
@@ -123,6 +131,13 @@ mod tests {
             ["relay.example.com", "https://a/b", "https://a?b", "ftp://a", "https://u@a", "https://", "/x"]
         {
             assert_eq!(bad.parse::<PublicUrl>(), Err(PublicUrlError), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_without_its_port() {
+        for (url, host) in [("https://a.b:8443", "a.b"), ("https://a.b", "a.b"), ("https://[::1]", "[::1]")] {
+            assert_eq!(url.parse::<PublicUrl>().unwrap().host(), host);
         }
     }
 

@@ -1,22 +1,28 @@
-//! TLS from files, read anew when they change.
+//! TLS: with a certificate from files, read anew when they change, or from an ACME server.
 
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use hookmitt_catch::Opener;
-use hookmitt_event::Explain;
+use hookmitt_event::{Explain, Timestamp};
 use rustls::{
     ServerConfig,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
+    server::Acceptor,
 };
-use tokio::net::TcpStream;
-use tokio_rustls::{TlsAcceptor, server::TlsStream};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream};
+use tokio_rustls::{LazyConfigAcceptor, server::TlsStream};
 use tokio_util::sync::CancellationToken;
+
+use crate::{
+    acme::{Acme, AcmeError, Desk},
+    certificates::{ACME_TLS, Certificates, Held, comes_with_a_challenge},
+};
 
 /// How often we look whether the files have changed.
 const LOOK: Duration = Duration::from_secs(2);
@@ -39,15 +45,23 @@ impl Explain for TlsError {
     }
 }
 
-/// Speaks TLS with a certificate from files.
+/// Speaks TLS.
 #[derive(Clone, Debug)]
-pub struct Tls(Arc<Files>);
+pub struct Tls(Arc<Inner>);
 
 #[derive(Debug)]
-struct Files {
-    chain: PathBuf,
-    key: PathBuf,
-    config: RwLock<Arc<ServerConfig>>,
+struct Inner {
+    certificates: Arc<Certificates>,
+    usual: Arc<ServerConfig>,
+    challenge: Arc<ServerConfig>,
+    source: Source,
+}
+
+/// Where certificates come from.
+#[derive(Debug)]
+enum Source {
+    Files { chain: PathBuf, key: PathBuf },
+    Acme(Box<Desk>),
 }
 
 impl Tls {
@@ -56,38 +70,61 @@ impl Tls {
     /// # Errors
     /// [`TlsError`].
     pub fn of_files(chain: &Path, key: &Path) -> Result<Self, TlsError> {
-        let config = RwLock::new(read(chain, key)?);
-        Ok(Self(Arc::new(Files { chain: chain.to_owned(), key: key.to_owned(), config })))
+        let certificates = Arc::new(Certificates::default());
+        certificates.show(read(chain, key)?);
+        let source = Source::Files { chain: chain.to_owned(), key: key.to_owned() };
+        Ok(Self::new(certificates, source))
     }
 
-    /// Reads the files anew whenever they have changed, until `stop`. What can't be used is left aside.
+    /// Takes the certificate that an ACME server gave earlier, if there is one; the rest is [`serve`](crate::serve)'s.
+    ///
+    /// # Errors
+    /// [`AcmeError`].
+    pub fn by_acme(acme: Acme) -> Result<Self, AcmeError> {
+        let certificates = Arc::new(Certificates::default());
+        let desk = Desk::open(acme, Arc::clone(&certificates))?;
+        Ok(Self::new(certificates, Source::Acme(Box::new(desk))))
+    }
+
+    fn new(certificates: Arc<Certificates>, source: Source) -> Self {
+        let (usual, challenge) = (config(&certificates, b"http/1.1"), config(&certificates, ACME_TLS));
+        Self(Arc::new(Inner { certificates, usual, challenge, source }))
+    }
+
+    /// Until when the certificate is good, where there is one.
+    pub fn good_until(&self) -> Option<Timestamp> {
+        self.0.certificates.current().map(|held| held.until)
+    }
+
+    /// Keeps the certificate fresh until `stop`.
     pub(crate) async fn keep_fresh(self, stop: CancellationToken) {
-        let mut seen = self.stamp();
+        match &self.0.source {
+            Source::Files { chain, key } => self.keep_reading(chain, key, stop).await,
+            Source::Acme(desk) => desk.keep_asking(stop).await,
+        }
+    }
+
+    /// Reads the files anew whenever they have changed. What can't be used is left aside.
+    async fn keep_reading(&self, chain: &Path, key: &Path, stop: CancellationToken) {
+        let mut seen = stamp(chain, key);
         loop {
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = tokio::time::sleep(LOOK) => {}
             }
-            let now = self.stamp();
+            let now = stamp(chain, key);
             if now == seen {
                 continue;
             }
             seen = now;
-            match read(&self.0.chain, &self.0.key) {
-                Ok(config) => {
-                    *self.0.config.write().unwrap_or_else(PoisonError::into_inner) = config;
+            match read(chain, key) {
+                Ok(held) => {
+                    self.0.certificates.show(held);
                     tracing::info!("the certificate was read anew");
                 }
                 Err(error) => tracing::error!(%error, "the new certificate can't be used; the old one stays"),
             }
         }
-    }
-
-    fn stamp(&self) -> [Option<(SystemTime, u64)>; 2] {
-        [&self.0.chain, &self.0.key].map(|path| {
-            let found = fs::metadata(path).ok()?;
-            Some((found.modified().ok()?, found.len()))
-        })
     }
 }
 
@@ -95,12 +132,35 @@ impl Opener for Tls {
     type Stream = TlsStream<TcpStream>;
 
     async fn open(&self, stream: TcpStream) -> io::Result<Self::Stream> {
-        let config = Arc::clone(&self.0.config.read().unwrap_or_else(PoisonError::into_inner));
-        TlsAcceptor::from(config).accept(stream).await
+        let begun = LazyConfigAcceptor::new(Acceptor::default(), stream).await?;
+        if !comes_with_a_challenge(&begun.client_hello()) {
+            return begun.into_stream(Arc::clone(&self.0.usual)).await;
+        }
+        // The handshake is the whole of it: no request follows, and no sender was here.
+        let mut stream = begun.into_stream(Arc::clone(&self.0.challenge)).await?;
+        let _gone = stream.shutdown().await;
+        Err(io::Error::other("an ACME server's challenge was answered"))
     }
 }
 
-fn read(chain: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+fn stamp(chain: &Path, key: &Path) -> [Option<(SystemTime, u64)>; 2] {
+    [chain, key].map(|path| {
+        let found = fs::metadata(path).ok()?;
+        Some((found.modified().ok()?, found.len()))
+    })
+}
+
+fn config(certificates: &Arc<Certificates>, protocol: &[u8]) -> Arc<ServerConfig> {
+    let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("ring supports TLS 1.2 and 1.3");
+    let resolver = Arc::clone(certificates);
+    let mut config = builder.with_no_client_auth().with_cert_resolver(resolver);
+    config.alpn_protocols = vec![protocol.to_vec()];
+    Arc::new(config)
+}
+
+fn read(chain: &Path, key: &Path) -> Result<Held, TlsError> {
     let wrong =
         |path: &Path, why: &dyn std::fmt::Display| TlsError { path: path.to_owned(), why: why.to_string() };
     let certificates: Result<Vec<_>, _> = CertificateDer::pem_file_iter(chain).and_then(Iterator::collect);
@@ -109,12 +169,5 @@ fn read(chain: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
         return Err(wrong(chain, &"there is no certificate in it"));
     }
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, &error))?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(chain, &error))?
-        .with_no_client_auth()
-        .with_single_cert(certificates, secret)
-        .map_err(|error| wrong(key, &error))?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(Arc::new(config))
+    Held::of(certificates, secret).map_err(|error| wrong(key, &error))
 }

@@ -8,6 +8,7 @@ pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod listen;
 pub(crate) mod relay;
+mod relay_acme;
 pub(crate) mod relay_store;
 pub(crate) mod relay_token;
 pub(crate) mod replay;

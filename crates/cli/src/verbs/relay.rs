@@ -18,6 +18,7 @@ use crate::{
     stop::Stop,
     terminal::{FAINT, Screen, Styled},
     verbs::{
+        relay_acme,
         relay_store::{Opened, StoreName},
         relay_token,
     },
@@ -62,6 +63,8 @@ struct Flags {
     /// Its private key, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    acme: relay_acme::AcmeFlags,
     /// A proxy that is believed what it writes into headers, such as 127.0.0.1 or 10.0.0.0/8; repeatable
     #[arg(long, value_name = "CIDR", value_parser = network)]
     trusted_proxy: Vec<IpNet>,
@@ -123,7 +126,7 @@ async fn relay(flags: &Flags, data_dir: &Path, screen: &Screen) -> Result<Exit, 
         (Some(chain), Some(key)) => {
             Some(Tls::of_files(chain, key).map_err(|error| CliError::explained(&error))?)
         }
-        _ => None,
+        _ => flags.acme.tls(flags.public_url.as_ref(), flags.wildcard, data_dir)?,
     };
     let take = |address: SocketAddr| {
         hookmitt_catch::bind(Some(&address.ip().to_string()), address.port())
@@ -134,6 +137,9 @@ async fn relay(flags: &Flags, data_dir: &Path, screen: &Screen) -> Result<Exit, 
         Opened::Sqlite(store) => go(store, flags, ports, tls, &mut stop, screen).await,
         Opened::Nats(store) => {
             screen.note(store.power_cut());
+            if let Some(hint) = flags.acme.beside_others() {
+                screen.note(hint);
+            }
             go(store, flags, ports, tls, &mut stop, screen).await;
         }
     }
@@ -153,6 +159,9 @@ async fn go<M: Mailbox>(
     screen.note(format_args!("hookmitt relay {}", env!("CARGO_PKG_VERSION")));
     screen.note(format_args!("  relay    {}", options.public));
     screen.note(format_args!("  listens  {address}{}", if tls.is_some() { " (TLS)" } else { "" }));
+    if let Some(words) = tls.as_ref().map(certificate) {
+        screen.note(format_args!("  tls      {words}"));
+    }
     for address in ports.metrics.iter().flat_map(hookmitt_catch::Bound::addresses) {
         screen.note(format_args!("  metrics  http://{address}/metrics"));
     }
@@ -169,6 +178,15 @@ async fn go<M: Mailbox>(
     screen.note(Styled(FAINT, "answering what is in flight; Ctrl-C again ends at once"));
     told.cancel();
     stop.finish(serving).await;
+}
+
+fn certificate(tls: &Tls) -> String {
+    match tls.good_until() {
+        Some(until) => format!("the certificate is good until {until}"),
+        None => {
+            "no certificate yet: it is being asked for, and until it is here nobody can connect".to_owned()
+        }
+    }
 }
 
 impl Flags {

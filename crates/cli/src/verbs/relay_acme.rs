@@ -1,0 +1,67 @@
+//! `hookmitt relay --acme`: a certificate that the relay gets by itself.
+
+use std::path::{Path, PathBuf};
+
+use hookmitt_relay::{Acme, AcmeError, PublicUrl, Tls};
+
+use crate::failure::CliError;
+
+/// From whom a certificate is had, and for what.
+#[derive(Debug, clap::Args)]
+pub(super) struct AcmeFlags {
+    /// Get a certificate for the host of --public-url from Let's Encrypt, and renew it; this accepts its terms of service
+    #[arg(long, requires = "public_url", conflicts_with = "tls_cert")]
+    acme: bool,
+    /// Another name that the certificate is for; repeatable
+    #[arg(long, value_name = "NAME", requires = "acme")]
+    acme_domain: Vec<String>,
+    /// Where the authority may write to, about the certificate
+    #[arg(long, value_name = "ADDRESS", requires = "acme")]
+    acme_email: Option<String>,
+    /// Another ACME server than Let's Encrypt's: the https URL of its directory
+    #[arg(long, value_name = "URL", requires = "acme")]
+    acme_directory: Option<String>,
+    /// Let's Encrypt's server to try things with: its limits are high, and nobody trusts its certificates
+    #[arg(long, requires = "acme", conflicts_with = "acme_directory")]
+    acme_staging: bool,
+    /// The root certificate of a private ACME server, as PEM
+    #[arg(long, value_name = "FILE", requires = "acme")]
+    acme_ca: Option<PathBuf>,
+}
+
+impl AcmeFlags {
+    /// What there is to say where other relays share the store.
+    pub(super) fn beside_others(&self) -> Option<&'static str> {
+        let hint = "  hint     of relays behind one name --acme works for one alone: the authority may come to any of them";
+        self.acme.then_some(hint)
+    }
+
+    /// TLS with a certificate that is had by itself, where that was asked for.
+    pub(super) fn tls(
+        &self,
+        public: Option<&PublicUrl>,
+        wildcard: bool,
+        data_dir: &Path,
+    ) -> Result<Option<Tls>, CliError> {
+        let Some(public) = public.filter(|_| self.acme) else { return Ok(None) };
+        if public.scheme() != "https" {
+            let message = "--acme is for a relay that the world calls by https://";
+            let hint = format!("--public-url https://{}", public.host());
+            return Err(CliError::bad_input_with("acme-needs-https", message, hint));
+        }
+        if wildcard {
+            return Err(CliError::explained(&AcmeError::Wildcard(public.host().to_owned())));
+        }
+        let lets_encrypt = || Acme::lets_encrypt(self.acme_staging).to_owned();
+        let acme = Acme {
+            names: std::iter::once(public.host().to_owned())
+                .chain(self.acme_domain.iter().cloned())
+                .collect(),
+            email: self.acme_email.clone(),
+            directory: self.acme_directory.clone().unwrap_or_else(lets_encrypt),
+            authorities: self.acme_ca.clone(),
+            folder: data_dir.join("acme"),
+        };
+        Tls::by_acme(acme).map(Some).map_err(|error| CliError::explained(&error))
+    }
+}

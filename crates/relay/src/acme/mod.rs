@@ -1,0 +1,147 @@
+//! A certificate from an ACME server (RFC 8555), shown to be ours on the relay's own port (TLS-ALPN-01, RFC 8737):
+//! asked for once, kept, and renewed in time.
+
+mod challenge;
+mod desk;
+mod failure;
+mod folder;
+mod http;
+mod order;
+
+use std::path::PathBuf;
+
+use hookmitt_event::Explain;
+use instant_acme::LetsEncrypt;
+use url::{Host, Url};
+
+pub(crate) use desk::Desk;
+
+/// What a certificate is asked for.
+#[derive(Clone, Debug)]
+pub struct Acme {
+    /// The names that it is for, at least one.
+    pub names: Vec<String>,
+    /// How the authority reaches a person.
+    pub email: Option<String>,
+    /// The directory of the ACME server.
+    pub directory: String,
+    /// A PEM file of certificates that are trusted for that server, beside those that browsers trust.
+    pub authorities: Option<PathBuf>,
+    /// Where account and certificate are kept.
+    pub folder: PathBuf,
+}
+
+impl Acme {
+    /// Let's Encrypt's directory: the one that browsers trust, or the one to try things with.
+    pub fn lets_encrypt(staging: bool) -> &'static str {
+        if staging { LetsEncrypt::Staging.url() } else { LetsEncrypt::Production.url() }
+    }
+}
+
+/// Why no certificate can be asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum AcmeError {
+    /// A wildcard is proved by DNS alone.
+    #[error("a certificate for *.{0} can't be had on this port: it takes a DNS-01 challenge")]
+    Wildcard(String),
+    /// It is no name.
+    #[error("no certificate can be had for {0}: it is not a host name")]
+    NoName(String),
+    /// The directory is no URL.
+    #[error("{0} is not the https:// URL of an ACME server's directory")]
+    Directory(String),
+    /// The certificates of a private authority can't be read.
+    #[error("{}: {why}", path.display())]
+    Authorities {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// What was kept can't be read.
+    #[error("{}: {why}", path.display())]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+}
+
+impl Explain for AcmeError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Wildcard(_) => "acme-wildcard",
+            Self::NoName(_) => "acme-name",
+            Self::Directory(_) => "acme-directory",
+            Self::Authorities { .. } => "acme-authorities",
+            Self::Folder { .. } => "acme-folder",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Wildcard(name) => format!(
+                "get the certificate for *.{name} from a program that proves names by DNS (lego, certbot, acme.sh) and \
+                 give its files: --tls-cert and --tls-key; or leave --wildcard out"
+            ),
+            Self::NoName(_) => {
+                "give a host name that points to this machine, such as relay.example.com".to_owned()
+            }
+            Self::Directory(_) => {
+                format!("Let's Encrypt's is {}, and is taken without the flag", Acme::lets_encrypt(false))
+            }
+            Self::Authorities { .. } => "give a PEM file with the authority's root certificate".to_owned(),
+            Self::Folder { .. } => "check the rights of the data directory, or remove the file".to_owned(),
+        })
+    }
+}
+
+/// The names as TLS has them, each once.
+fn names(given: &[String]) -> Result<Vec<String>, AcmeError> {
+    let mut names: Vec<String> = Vec::new();
+    for given in given {
+        if let Some(domain) = given.strip_prefix("*.") {
+            return Err(AcmeError::Wildcard(domain.to_owned()));
+        }
+        match Host::parse(given) {
+            Ok(Host::Domain(name)) if !names.contains(&name) => names.push(name),
+            Ok(Host::Domain(_)) => {}
+            _ => return Err(AcmeError::NoName(given.clone())),
+        }
+    }
+    if names.is_empty() { Err(AcmeError::NoName("nothing".to_owned())) } else { Ok(names) }
+}
+
+fn directory(given: &str) -> Result<Url, AcmeError> {
+    let url = Url::parse(given).ok().filter(|url| url.scheme() == "https" && url.has_host());
+    url.ok_or_else(|| AcmeError::Directory(given.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_host_names_and_each_is_asked_for_once() {
+        let named = |given: &[&str]| {
+            names(&given.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>())
+                .map_err(|error| error.code())
+        };
+        let both = vec!["relay.example.com".to_owned(), "xn--bcher-kva.example".to_owned()];
+        assert_eq!(named(&["Relay.example.com", "bücher.example", "relay.example.com"]), Ok(both));
+        assert_eq!(named(&["relay.example.com", "*.relay.example.com"]), Err("acme-wildcard"));
+        for no_name in ["192.0.2.1", "[2001:db8::1]", "a b", "", "relay.example.com:443"] {
+            assert_eq!(named(&[no_name]), Err("acme-name"), "{no_name}");
+        }
+        assert_eq!(named(&[]), Err("acme-name"));
+    }
+
+    #[test]
+    fn a_directory_is_reached_by_https_alone() {
+        assert!(directory(Acme::lets_encrypt(false)).is_ok() && directory(Acme::lets_encrypt(true)).is_ok());
+        for wrong in ["http://ca.example/directory", "ca.example", "https://", "file:///x"] {
+            assert!(directory(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! A relay that gets its certificate by itself, from a real ACME server that comes to see whether the name is its own.
+
+use std::{fs, net::Ipv4Addr, path::Path, time::Duration};
+
+use hookmitt_stories::{
+    Authority, Ran, RelayProcess, Reply, Secured, Server, eventually, exchange, free_port, hookmitt,
+    parse_reply, request, secured, serve, signature,
+};
+use rustls::pki_types::CertificateDer;
+use serde_json::{Value, json};
+
+const MONTHS: Duration = Duration::from_secs(90 * 86_400);
+
+/// An authority, and where the relay is going to be.
+struct Set {
+    authority: Authority,
+    root: CertificateDer<'static>,
+    port: u16,
+    dir: tempfile::TempDir,
+}
+
+async fn set(life: Duration) -> Option<Set> {
+    let port = free_port();
+    let authority = Authority::start(port, life).await?;
+    let root = authority.root().await;
+    Some(Set { authority, root, port, dir: tempfile::tempdir().unwrap() })
+}
+
+impl Set {
+    async fn relay(&self) -> RelayProcess {
+        let (address, url) = (format!("127.0.0.1:{}", self.port), format!("https://localhost:{}", self.port));
+        let mut flags = vec!["--public-url", url.as_str(), "--metrics", "127.0.0.1:0"];
+        let more = self.authority.flags();
+        flags.extend(more.iter().map(String::as_str));
+        RelayProcess::start_at(self.dir.path(), &address, &flags).await
+    }
+
+    /// What a client that trusts the authority alone gets for a request; none while there is no certificate.
+    async fn over_tls(&self, asked: Vec<u8>) -> Option<Secured> {
+        let address = (Ipv4Addr::LOCALHOST, self.port).into();
+        secured(address, "localhost", vec![self.root.clone()], asked).await
+    }
+
+    async fn healthy(&self) -> Secured {
+        let asked = || request("GET", "/-/healthz", &[], b"");
+        let came = eventually("TLS with a certificate", async || self.over_tls(asked()).await).await;
+        assert_eq!(came.reply().status, 200);
+        came
+    }
+
+    /// An app with a tunnel through the relay, and a source of GitHub's.
+    async fn app(&self, data_dir: &Path) -> Server {
+        let mut command = serve(data_dir);
+        command.env("HOOKMITT_RELAY_CA", self.authority.root_file().await);
+        let app = Server::spawn(command).await;
+        app.delivers().await;
+        let token = RelayProcess::token(self.dir.path()).await;
+        let relay = format!("https://localhost:{}", self.port);
+        app.ask("POST", "/api/sources", json!({ "slug": "github", "provider": "github" })).await;
+        app.ask("POST", "/api/tunnels", json!({ "relay": relay, "token": token, "name": "acme-dev" })).await;
+        app
+    }
+
+    async fn github(&self, body: &[u8]) -> Reply {
+        let signed = format!("sha256={}", signature("s3cret", body));
+        let headers = [("X-GitHub-Event", "ping"), ("X-Hub-Signature-256", signed.as_str())];
+        let asked = request("POST", "/acme-dev/github", &headers, body);
+        let sent = async || Some(self.over_tls(asked.clone()).await?.reply());
+        eventually("the relay knows the source", async || sent().await.filter(|reply| reply.status != 404))
+            .await
+    }
+}
+
+async fn metrics(relay: &RelayProcess) -> String {
+    let said = relay.process.err();
+    let url = said.lines().find_map(|line| line.split_once("metrics  http://")).unwrap().1;
+    let address = url.strip_suffix("/metrics").unwrap().parse().unwrap();
+    let reply = parse_reply(&exchange(address, &request("GET", "/metrics", &[], b"")).await);
+    String::from_utf8(reply.body).unwrap()
+}
+
+async fn tunnel(app: &Server) -> Option<Value> {
+    let tunnels = app.ask("GET", "/api/tunnels", Value::Null).await;
+    tunnels["items"].get(0).cloned().filter(|tunnel| tunnel["state"] == "connected")
+}
+
+async fn arrived(app: &Server, reply: &Reply) -> Value {
+    let path = format!("/api/events/{}", reply.header("x-hookmitt-event-id").unwrap());
+    eventually("the event is in the inbox", async || {
+        let found = app.call("GET", &path, &Value::Null).await;
+        (found.status == 200).then(|| found.json())
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relay_gets_its_certificate_keeps_it_and_takes_webhooks_over_tls() {
+    let Some(set) = set(MONTHS).await else { return };
+    let mut relay = set.relay().await;
+    assert!(relay.process.err().contains("no certificate yet"), "{}", relay.process.err());
+    relay.process.says("there is a new certificate").await;
+    let first = set.healthy().await.shown;
+    assert_eq!(set.authority.orders(), 1, "{}", set.authority.said());
+    let counted = metrics(&relay).await;
+    assert!(
+        counted.contains("accepted_total 0"),
+        "nobody sent anything but the authority's challenge: {counted}"
+    );
+    assert!(!counted.contains("refused_total{"), "{counted}");
+
+    let data = tempfile::tempdir().unwrap();
+    let app = set.app(data.path()).await;
+    let reply = set.github(b"{}").await;
+    assert_eq!(reply.status, 200);
+    assert_eq!(arrived(&app, &reply).await["url"], format!("https://127.0.0.1/acme-dev/github"));
+
+    relay.process.stop().await.exits(0);
+    let relay = set.relay().await;
+    assert!(relay.process.err().contains("the certificate is good until"), "{}", relay.process.err());
+    assert_eq!(set.healthy().await.shown, first, "the same as before");
+    assert_eq!(set.github(b"{}").await.status, 200);
+    assert_eq!(set.authority.orders(), 1, "no other was asked for");
+    only_its_owner_reads(&set.dir.path().join("acme"));
+}
+
+#[cfg(unix)]
+fn only_its_owner_reads(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let inner = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    assert_eq!((mode(folder), mode(&inner)), (0o700, 0o700));
+    for name in ["account.json", "certificate.pem"] {
+        assert_eq!(mode(&inner.join(name)), 0o600, "{name}");
+    }
+}
+
+#[cfg(not(unix))]
+fn only_its_owner_reads(_: &Path) {}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_is_renewed_in_time_and_nobody_is_cut_off() {
+    let Some(set) = set(Duration::from_secs(9)).await else { return };
+    let _relay = set.relay().await;
+    let first = set.healthy().await.shown;
+    let data = tempfile::tempdir().unwrap();
+    let app = set.app(data.path()).await;
+    let before = eventually("the tunnel is connected", async || tunnel(&app).await).await;
+
+    let mut last = first;
+    for _ in 0..2 {
+        last = eventually("another certificate", async || {
+            let shown = set.healthy().await.shown;
+            (shown != last).then_some(shown)
+        })
+        .await;
+    }
+    let reply = set.github(b"{}").await;
+    assert_eq!(reply.status, 200);
+    arrived(&app, &reply).await;
+    let after = tunnel(&app).await.unwrap();
+    assert_eq!(after["since"], before["since"], "the same connection all the time");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_challenge_that_fails_is_explained_and_tried_again() {
+    let Some(set) = set(MONTHS).await else { return };
+    set.authority.names_lead_to(Ipv4Addr::new(127, 0, 0, 9)).await; // not to the relay
+    let mut relay = set.relay().await;
+    relay.process.says("could not make sure that localhost is ours").await;
+    let said = relay.process.err();
+    let line = said.lines().find(|line| line.contains("could not make sure")).unwrap();
+    for part in ["ERROR", "nobody can connect", "must point to this machine", "acme-not-ours", "in 5 s"] {
+        assert!(line.contains(part), "{part}: {line}");
+    }
+    set.authority.names_lead_to(Ipv4Addr::LOCALHOST).await;
+    set.healthy().await;
+    assert!(set.authority.orders() > 1);
+}
+
+#[tokio::test]
+async fn what_can_not_be_had_is_said_at_the_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let relay = async |flags: &[&str]| {
+        let mut command = hookmitt(dir.path());
+        command.args(["relay", "--listen", "127.0.0.1:0"]).args(flags);
+        Ran::of(command).await.exits(2).err
+    };
+    let url = ["--public-url", "https://relay.test", "--acme"];
+    let said = relay(&[&url[..], &["--wildcard"]].concat()).await;
+    assert!(said.contains("*.relay.test") && said.contains("--tls-cert"), "{said}");
+    let said = relay(&[&url[..], &["--acme-domain", "*.other.test"]].concat()).await;
+    assert!(said.contains("*.other.test") && said.contains("--tls-cert"), "{said}");
+    let said = relay(&["--public-url", "https://192.0.2.1", "--acme"]).await;
+    assert!(said.contains("192.0.2.1") && said.contains("not a host name"), "{said}");
+    let said = relay(&["--public-url", "http://relay.test", "--acme"]).await;
+    assert!(said.contains("--public-url https://relay.test"), "{said}");
+    let said = relay(&[&url[..], &["--acme-ca", "nowhere.pem"]].concat()).await;
+    assert!(said.contains("nowhere.pem"), "{said}");
+    let said = relay(&[&url[..], &["--tls-cert", "a", "--tls-key", "b"]].concat()).await;
+    assert!(said.contains("cannot be used with"), "{said}");
+    let said = relay(&["--acme"]).await;
+    assert!(said.contains("--public-url"), "{said}");
+}

@@ -1,0 +1,66 @@
+//! A sender over TLS that trusts whom it is told to trust, and nobody else.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    sync::Arc,
+    time::Duration,
+};
+
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, StreamOwned,
+    crypto::ring,
+    pki_types::{CertificateDer, ServerName},
+};
+
+use crate::{Reply, parse_reply};
+
+/// How long a peer may keep silent.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What came of an exchange over TLS.
+#[derive(Clone, Debug)]
+pub struct Secured {
+    /// The answer, as it came.
+    pub answer: Vec<u8>,
+    /// The certificate that the peer showed.
+    pub shown: CertificateDer<'static>,
+}
+
+impl Secured {
+    /// The answer, read.
+    pub fn reply(&self) -> Reply {
+        parse_reply(&self.answer)
+    }
+}
+
+/// Calls `address` by `name`, trusting `roots` alone, writes `bytes`, and reads until the other closes. `None`: there
+/// was no connection, or no TLS that is trusted.
+pub async fn secured(
+    address: SocketAddr,
+    name: &str,
+    roots: Vec<CertificateDer<'static>>,
+    bytes: Vec<u8>,
+) -> Option<Secured> {
+    let name = ServerName::try_from(name.to_owned()).expect("a host name");
+    let asked = tokio::task::spawn_blocking(move || {
+        let mut trusted = RootCertStore::empty();
+        roots.into_iter().for_each(|root| trusted.add(root).expect("a root"));
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .ok()?
+            .with_root_certificates(trusted)
+            .with_no_client_auth();
+        let connection = ClientConnection::new(Arc::new(config), name).ok()?;
+        let tcp = TcpStream::connect(address).ok()?;
+        tcp.set_read_timeout(Some(PATIENCE)).ok()?;
+        let mut stream = StreamOwned::new(connection, tcp);
+        // A server may answer and close before it has read everything.
+        let _cut = stream.write_all(&bytes);
+        let mut answer = Vec::new();
+        let _cut = stream.read_to_end(&mut answer);
+        let shown = stream.conn.peer_certificates()?.first()?.clone().into_owned();
+        (!answer.is_empty()).then_some(Secured { answer, shown })
+    });
+    asked.await.expect("it comes to an end")
+}
