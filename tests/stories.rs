@@ -49,6 +49,8 @@ mod stories {
     mod relay_tls;
     mod replay;
     mod resign;
+    mod respond;
+    mod respond_relay;
     mod send;
     mod source_params;
     mod syncs;

@@ -1,6 +1,11 @@
 //! The whole of hookmitt in one process: capture, API, delivery.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Instant};
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::Router;
 use hookmitt_catch::{Bound, Connections, Limits, accept, bind, catch};
@@ -28,6 +33,8 @@ pub struct HostOptions {
     pub secrets: Option<StoreChoice>,
     /// How the hosts of providers are reached.
     pub network: Network,
+    /// How long a sender waits for the local server, where its source says so; 2.5 s without.
+    pub hold: Option<Duration>,
 }
 
 /// A running hookmitt.
@@ -66,6 +73,9 @@ impl Host {
             api: addresses,
             tasks: TaskTracker::new(),
         };
+        if let Some(hold) = options.hold {
+            host.engine.holds_senders_for(hold);
+        }
         host.engine.captures_on(&host.capture);
         host.engine.listens_on(&host.api);
         if let Some(api) = api {

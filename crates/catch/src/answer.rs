@@ -6,6 +6,23 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
+/// Lines that belong to one connection (RFC 9110, 7.6.1): nobody else may set them.
+const HOP_BY_HOP: [&str; 8] = [
+    "connection",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Whether a header line belongs to one connection, and is not handed on.
+pub fn is_hop_by_hop(name: &str) -> bool {
+    HOP_BY_HOP.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
 /// An answer to a sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {

@@ -16,7 +16,7 @@ mod refusal;
 mod serve;
 mod sink;
 
-pub use answer::Reply;
+pub use answer::{Reply, is_hop_by_hop};
 pub use catcher::catch_on;
 pub use head::{Head, HeadError, parse_head};
 pub use intake::Limits;

@@ -212,6 +212,7 @@ pub(crate) fn host_options(flags: &crate::verbs::serve::Flags, data_dir: &Path) 
         api_port: Some(flags.api_port),
         pages: Some(hookmitt_web::router()),
         token_file: flags.token_file.clone(),
+        hold: Some(flags.hold.0),
         ..HostOptions::default()
     }
 }

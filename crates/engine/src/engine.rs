@@ -22,6 +22,7 @@ use crate::{
     own_addresses::OwnAddresses,
     published,
     refusals::Refusals,
+    respond::Senders,
     secrets::Secrets,
     tunnels::Tunnels,
 };
@@ -68,6 +69,7 @@ pub struct Engine {
     pub(crate) live: Live,
     pub(crate) refusals: Refusals,
     pub(crate) couriers: Couriers,
+    pub(crate) senders: Senders,
     pub(crate) own: OwnAddresses,
     pub(crate) tunnels: Tunnels,
     pub(crate) explaining: Arc<Explaining>,
@@ -105,6 +107,7 @@ impl Engine {
             live: Live::new(),
             refusals: Refusals::default(),
             couriers: Couriers::default(),
+            senders: Senders::default(),
             own: OwnAddresses::default(),
             tunnels,
             explaining: Arc::default(),

@@ -20,6 +20,7 @@ mod refusals;
 mod rejudge;
 mod replay;
 mod resign;
+mod respond;
 mod retry;
 mod sample;
 mod secrets;

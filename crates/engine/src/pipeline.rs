@@ -38,6 +38,7 @@ impl Sink for Engine {
         let Judged { arrival, answered } = judge(Arc::clone(&known), incoming).await;
         let known_provider = arrival.provider.is_some();
         let is_set_up = arrival.facts.handshake.is_some();
+        let waiting = self.wait_for_local(&known, &answered, arrival.id);
         let stored = self.store(arrival).await;
         drop(share);
         match stored {
@@ -46,7 +47,14 @@ impl Sink for Engine {
                 if is_set_up {
                     self.confirm_by_itself(&known, stored.id);
                 }
-                self.answer(&known, &stored, &answered, known_provider).await
+                let local = match waiting {
+                    Some(waiting) => self.local_answer(waiting, &stored, self.senders.at_the_port()).await,
+                    None => None,
+                };
+                match local {
+                    Some(reply) => reply,
+                    None => self.answer(&known, &stored, &answered, known_provider).await,
+                }
             }
         }
     }

@@ -95,7 +95,7 @@ pub struct Answer {
 pub enum Respond {
     /// Hookmitt does, as the source has it.
     Stored,
-    /// Through a relay: the app, within a limit; after it, the answer that the source has.
+    /// The local server, within a limit; after it, or where none answers, Hookmitt does.
     App,
 }
 

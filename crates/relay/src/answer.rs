@@ -2,25 +2,13 @@
 
 use std::time::Duration;
 
-use hookmitt_catch::Reply;
+use hookmitt_catch::{Reply, is_hop_by_hop};
 use hookmitt_event::{EventId, Request};
 use hookmitt_verify::{Provider, handshake, provider, recognise};
 use hookmitt_wire::{Hold, SourceOffer};
 
 /// No sender waits longer than this before an answer, whatever a source says.
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
-
-/// Lines that belong to one connection (RFC 9110, 7.6.1): no app may set them here.
-const HOP_BY_HOP: [&str; 8] = [
-    "connection",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-];
 
 /// The provider of a request: the one that its source was set to, else the one that it looks like.
 pub(crate) fn provider_of(offer: &SourceOffer, request: &Request) -> Option<&'static Provider> {
@@ -73,8 +61,10 @@ fn is_final(status: &u16) -> bool {
 }
 
 fn lines(headers: &[(String, bytes::Bytes)]) -> impl Iterator<Item = (String, Vec<u8>)> {
-    let own = |name: &str| !HOP_BY_HOP.iter().any(|known| name.eq_ignore_ascii_case(known));
-    headers.iter().filter(move |(name, _)| own(name)).map(|(name, value)| (name.clone(), value.to_vec()))
+    headers
+        .iter()
+        .filter(|(name, _)| !is_hop_by_hop(name))
+        .map(|(name, value)| (name.clone(), value.to_vec()))
 }
 
 #[cfg(test)]

@@ -34,6 +34,6 @@ pub use keep::keep;
 pub use line::{Invite, Line};
 pub use network::{CA_VARIABLE, Network};
 pub use options::{Options, Pace};
-pub use recipient::{AppReply, Later, Letterhead, Recipient, Unreadable};
+pub use recipient::{Answering, AppReply, Later, Letterhead, Recipient, Unreadable};
 pub use relay_url::check_relay;
 pub use state::{State, Why};

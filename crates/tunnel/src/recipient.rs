@@ -1,6 +1,6 @@
 //! Who takes the letters.
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, pin::Pin, sync::Arc};
 
 use bytes::Bytes;
 use hookmitt_event::Timestamp;
@@ -35,6 +35,9 @@ pub struct AppReply {
     pub body: Bytes,
 }
 
+/// The reply to a sender that is held, as soon as it is known: its letter is acknowledged before.
+pub type Answering = Pin<Box<dyn Future<Output = AppReply> + Send>>;
+
 /// The letter can't be stored now. It stays at the relay, and is handed over again in a while, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Later;
@@ -55,7 +58,7 @@ pub trait Recipient: Send + Sync + 'static {
     /// The sources that the tunnel takes, now and whenever they change.
     fn sources(&self) -> watch::Receiver<Arc<Vec<SourceOffer>>>;
 
-    /// Stores a letter: durably committed when it answers `Ok`, with the reply to a sender that is held.
+    /// Stores a letter: durably committed when it answers `Ok`, with what the reply to a sender that is held comes from.
     ///
     /// Called (and first polled) in the order of the mailbox, many at once; only a letter that came in pieces may come
     /// after younger ones. A letter may come again with the same arrival key: it is answered `Ok` once more.
@@ -63,7 +66,7 @@ pub trait Recipient: Send + Sync + 'static {
         &self,
         head: Letterhead,
         letter: Letter,
-    ) -> impl Future<Output = Result<Option<AppReply>, Later>> + Send;
+    ) -> impl Future<Output = Result<Option<Answering>, Later>> + Send;
 
     /// A letter that can't be read. `lost` says that it never will be: then the relay is told to forget it. Otherwise it
     /// stays there: a newer hookmitt may read it, or the right key may come back.

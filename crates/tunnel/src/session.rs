@@ -144,6 +144,10 @@ impl<R: Recipient> Session<R> {
                 () = stop.cancelled() => Err(Ended::Stopped),
                 message = stream.next() => self.hear(message),
                 Some(done) = self.letters.working.next() => { self.finish(done); Ok(()) }
+                Some((event, reply)) = self.letters.answering.next() => {
+                    self.letters.answer(event, reply);
+                    Ok(())
+                }
                 Some(command) = commands.recv() => { self.obey(command); Ok(()) }
                 changed = sources.changed(), if sources_known => {
                     sources_known = changed.is_ok();

@@ -6,7 +6,7 @@ use hookmitt_seal::Opener;
 use hookmitt_wire::{Letter, PIECE};
 use tokio::task::spawn_blocking;
 
-use crate::{AppReply, Later, Letterhead, Recipient, Unreadable, intake::Whole};
+use crate::{Answering, Later, Letterhead, Recipient, Unreadable, intake::Whole};
 
 /// A letter under way.
 pub(crate) type Working = Pin<Box<dyn Future<Output = Done> + Send>>;
@@ -19,8 +19,8 @@ pub(crate) struct Done {
 }
 
 pub(crate) enum Outcome {
-    /// It is stored; the reply to the event's sender, who is held.
-    Stored(Option<([u8; 16], AppReply)>),
+    /// It is stored; the reply to the event's sender, who is held, may take a while.
+    Stored(Option<([u8; 16], Answering)>),
     /// It could not be stored now.
     Later,
     /// It can't be read.

@@ -18,6 +18,7 @@ pub(crate) mod send;
 pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod source;
+pub(crate) mod source_answer;
 pub(crate) mod source_settings;
 pub(crate) mod target;
 pub(crate) mod tunnel;

@@ -10,6 +10,7 @@ use crate::{
     client::Address,
     failure::{CliError, Exit},
     live::{Live, News},
+    moment::Span,
     seat::Seat,
     stop::Stop,
     tail::Tail,
@@ -32,6 +33,9 @@ pub(crate) struct Flags {
     /// The file with the API's token, made where there is none; else HOOKMITT_TOKEN, else the data directory's
     #[arg(long, value_name = "F")]
     pub(crate) token_file: Option<PathBuf>,
+    /// How long a sender waits for your server's answer, where its source has `--respond app`
+    #[arg(long, value_name = "D", default_value = "2500ms")]
+    pub(crate) hold: Span,
     /// Don't open the browser
     #[arg(long)]
     pub(crate) no_open: bool,

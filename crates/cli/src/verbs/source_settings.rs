@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
+use super::source_answer::AnswerFlags;
 use crate::{edit::Param, failure::CliError, moment::Span, provider_name, shared_scheme};
 
 /// What is done with a bad signature.
@@ -53,22 +54,6 @@ pub(crate) struct Settings {
     answer: AnswerFlags,
     #[command(flatten, next_help_heading = "How a sender that is in no catalogue signs")]
     generic: GenericFlags,
-}
-
-#[derive(Debug, Default, clap::Args)]
-struct AnswerFlags {
-    /// The status, 200 to 599
-    #[arg(long, value_name = "CODE")]
-    answer_status: Option<String>,
-    /// The body
-    #[arg(long, value_name = "TEXT")]
-    answer_body: Option<String>,
-    /// How long to wait before answering
-    #[arg(long, value_name = "D")]
-    answer_delay: Option<Span>,
-    /// Answer the next N requests with 500; they are stored all the same
-    #[arg(long, value_name = "N")]
-    fail_next: Option<u32>,
 }
 
 #[derive(Debug, Default, clap::Args)]
@@ -181,25 +166,6 @@ impl Settings {
     }
 }
 
-impl AnswerFlags {
-    fn fields(&self) -> Result<Map<String, Value>, CliError> {
-        let mut fields = Map::new();
-        if let Some(status) = &self.answer_status {
-            fields.insert("status".to_owned(), status_code(status)?);
-        }
-        if let Some(body) = &self.answer_body {
-            fields.insert("body".to_owned(), text_or_null(body));
-        }
-        if let Some(delay) = self.answer_delay {
-            fields.insert("delay_ms".to_owned(), json!(delay.as_millis()));
-        }
-        if let Some(number) = self.fail_next {
-            fields.insert("fail_next".to_owned(), json!(number));
-        }
-        Ok(fields)
-    }
-}
-
 impl GenericFlags {
     fn fields(&self) -> Map<String, Value> {
         let given = [
@@ -237,7 +203,7 @@ fn merge(change: &mut Map<String, Value>, group: &str, before: &Value, fields: M
     change.insert(group.to_owned(), Value::Object(whole));
 }
 
-fn text_or_null(text: &str) -> Value {
+pub(super) fn text_or_null(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { Value::from(text) }
 }
 
@@ -247,16 +213,6 @@ fn seconds(text: &str) -> Result<Value, CliError> {
     }
     let span: Span = text.parse().map_err(|message: String| CliError::bad_input("bad-duration", message))?;
     Ok(json!(span.0.as_secs()))
-}
-
-fn status_code(text: &str) -> Result<Value, CliError> {
-    if text.is_empty() {
-        return Ok(Value::Null);
-    }
-    let status = text.parse().ok().filter(|status| (200..=599_u16).contains(status));
-    let wrong =
-        || CliError::bad_input("bad-status", format!("{text:?} is no status to answer with: 200 to 599"));
-    status.map(Value::from).ok_or_else(wrong)
 }
 
 #[cfg(test)]
@@ -298,6 +254,14 @@ mod tests {
             "generic": {"prefix": "v1=", "signature_header": "X-Sig"},
         });
         assert_eq!(change(&typed, &before).unwrap(), expected);
+    }
+
+    #[test]
+    fn who_answers_is_the_source_s_choice_and_hookmitt_s_without_one() {
+        for (typed, name) in [("app", json!("app")), ("stored", json!("stored")), ("auto", Value::Null)] {
+            let expected = json!({"answer": {"respond": name}});
+            assert_eq!(change(&["--respond", typed], &Value::Null).unwrap(), expected);
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub(crate) async fn make(engine: &Arc<Engine>, target: &Target, claimed: &Claime
         Ok(end) => end,
         Err(error) => Finish::Refused(error.to_string()),
     };
+    engine.senders.hear(claimed.delivery.event, target.id, &end);
     let down = if let Finish::Unreachable(error) = &end { Some(error.clone()) } else { None };
     let is_down = down.is_some();
     let now = Timestamp::now();
@@ -37,6 +38,9 @@ pub(crate) async fn make(engine: &Arc<Engine>, target: &Target, claimed: &Claime
     }
     if is_down && let Err(error) = engine.reload().await {
         tracing::warn!(%error, "the settings could not be read again");
+    }
+    if is_down {
+        engine.senders.is_down(target.id);
     }
     engine.live.announce(Change::Delivery(claimed.delivery));
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hookmitt_catch::Reply;
 use hookmitt_event::{Explain, Timestamp, Verdict};
 use hookmitt_inbox::Stored;
-use hookmitt_tunnel::{AppReply, Later, Letterhead, Recipient, State, Unreadable};
+use hookmitt_tunnel::{Answering, AppReply, Later, Letterhead, Recipient, State, Unreadable};
 use hookmitt_wire::{Letter, SourceOffer};
 use tokio::sync::{Mutex, watch};
 
@@ -15,7 +15,7 @@ use super::{
     letter::{self, Opened},
     running::Running,
 };
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, respond::AT_A_RELAY};
 
 /// Where a tunnel's letters end up.
 pub(super) struct Mail {
@@ -56,6 +56,9 @@ impl Mail {
         }
         let (invalid, known_provider) = (arrival.verdict == Verdict::Invalid, arrival.provider.is_some());
         let (is_set_up, received_at) = (arrival.facts.handshake.is_some(), arrival.received_at);
+        // One that waited at the relay has been answered there long ago.
+        let is_held = head.held && !head.waited;
+        let waiting = is_held.then(|| engine.wait_for_local(&known, &judged.answered, arrival.id)).flatten();
         let committed = engine.inbox.store_in_turn(arrival).await?;
         drop(turn);
         let seen_through = {
@@ -75,11 +78,18 @@ impl Mail {
         if differs {
             self.complain_of_bytes(&stored);
         }
-        let reply = match head.held {
-            true => Some(engine.answer(&known, &stored, &judged.answered, known_provider).await),
-            false => None,
+        let engine = Arc::clone(engine);
+        let answering = async move {
+            let local = match waiting {
+                Some(waiting) => engine.local_answer(waiting, &stored, AT_A_RELAY).await,
+                None => None,
+            };
+            said(match local {
+                Some(reply) => reply,
+                None => engine.answer(&known, &stored, &judged.answered, known_provider).await,
+            })
         };
-        Ok(Taken::Stored(reply))
+        Ok(Taken::Stored(head.held.then(|| Box::pin(answering) as Answering)))
     }
 
     fn complain_of_bytes(&self, stored: &Stored) {
@@ -102,7 +112,7 @@ impl Mail {
 /// What became of a letter.
 enum Taken {
     /// It is stored; its sender may want to hear something.
-    Stored(Option<Reply>),
+    Stored(Option<Answering>),
     /// It never will be.
     Nonsense,
 }
@@ -112,12 +122,12 @@ impl Recipient for Mail {
         self.sources.clone()
     }
 
-    async fn letter(&self, head: Letterhead, letter: Letter) -> Result<Option<AppReply>, Later> {
+    async fn letter(&self, head: Letterhead, letter: Letter) -> Result<Option<Answering>, Later> {
         let engine = self.engine.upgrade().ok_or(Later)?;
         match Box::pin(self.take(&engine, &head, letter)).await {
-            Ok(Taken::Stored(reply)) => {
+            Ok(Taken::Stored(answering)) => {
                 self.running.mends();
-                Ok(reply.map(said))
+                Ok(answering)
             }
             Ok(Taken::Nonsense) => Ok(None),
             Err(error) => {

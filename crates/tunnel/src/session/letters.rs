@@ -2,6 +2,8 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    future::Future,
+    pin::Pin,
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
@@ -13,11 +15,17 @@ use tracing::warn;
 
 use super::Shared;
 use crate::{
-    AppReply, Letterhead, Options, Recipient, TunnelError, Unreadable,
+    Answering, AppReply, Letterhead, Options, Recipient, TunnelError, Unreadable,
     acks::Acks,
     intake::{Intake, Whole},
     work::{Done, Outcome, Working, work},
 };
+
+/// What an event's sender, who is held, is answered, once that is known.
+type Answer = Pin<Box<dyn Future<Output = ([u8; 16], AppReply)> + Send>>;
+
+/// So many senders may be held at a time; any more get the source's default answer from the relay.
+const MOST_HELD: usize = 1_024;
 
 /// The letters of one connection.
 pub(super) struct Letters<R> {
@@ -26,6 +34,8 @@ pub(super) struct Letters<R> {
     acks: Acks,
     /// Those that are being stored.
     pub(super) working: FuturesUnordered<Working>,
+    /// Stored and acknowledged, with a sender that is held for an answer.
+    pub(super) answering: FuturesUnordered<Answer>,
     /// Those that could not be stored, and those that came after them, in their order.
     later: BTreeMap<u64, (Whole, Letterhead)>,
     /// When they are tried again.
@@ -48,6 +58,7 @@ impl<R: Recipient> Letters<R> {
             intake: Intake::default(),
             acks: Acks::default(),
             working: FuturesUnordered::new(),
+            answering: FuturesUnordered::new(),
             later: BTreeMap::new(),
             resume_at: None,
             locked: BTreeMap::new(),
@@ -104,8 +115,8 @@ impl<R: Recipient> Letters<R> {
             Outcome::Stored(reply) => {
                 self.key_fits();
                 self.acks.stored(whole.position);
-                if let Some((event, reply)) = reply {
-                    self.answer(event, reply);
+                if let Some((event, answering)) = reply {
+                    self.await_answer(event, answering);
                 }
             }
             Outcome::Later => {
@@ -140,7 +151,17 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    fn answer(&mut self, event: [u8; 16], reply: AppReply) {
+    fn await_answer(&mut self, event: [u8; 16], mut answering: Answering) {
+        match (&mut answering).now_or_never() {
+            Some(reply) => self.answer(event, reply),
+            None if self.answering.len() < MOST_HELD => {
+                self.answering.push(Box::pin(async move { (event, answering.await) }));
+            }
+            None => warn!("too many senders are held; one gets the source's default answer"),
+        }
+    }
+
+    pub(super) fn answer(&mut self, event: [u8; 16], reply: AppReply) {
         let AppReply { status, headers, body } = reply;
         let answer = AppFrame::Answer { event, status, headers, body };
         if encode(&answer).len() > MAX_FRAME {
@@ -163,11 +184,14 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// Waits for the letters that are being stored.
+    /// Waits for the letters that are being stored, and for what their senders are answered.
     pub(super) async fn finish_what_is_under_way(&mut self, limit: Duration) {
         let under_way = async {
             while let Some(done) = self.working.next().await {
                 self.finished(done);
+            }
+            while let Some((event, reply)) = self.answering.next().await {
+                self.answer(event, reply);
             }
         };
         // What takes longer comes again.

@@ -8,7 +8,7 @@ use tokio::io::{DuplexStream, duplex};
 use tokio_tungstenite::{WebSocketStream, accept_async};
 
 use super::*;
-use crate::{AppReply, Credentials, Later, Letterhead, Unreadable, clock::tests::HandClock, hello::hello};
+use crate::{Answering, Credentials, Later, Letterhead, Unreadable, clock::tests::HandClock, hello::hello};
 
 #[derive(Default)]
 struct Nobody(Mutex<Vec<State>>);
@@ -18,7 +18,7 @@ impl Recipient for Nobody {
         watch::Sender::new(Arc::new(Vec::new())).subscribe()
     }
 
-    async fn letter(&self, _: Letterhead, _: Letter) -> Result<Option<AppReply>, Later> {
+    async fn letter(&self, _: Letterhead, _: Letter) -> Result<Option<Answering>, Later> {
         Err(Later)
     }
 

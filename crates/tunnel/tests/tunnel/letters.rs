@@ -116,6 +116,26 @@ async fn a_sender_that_is_held_gets_the_app_s_answer() {
 }
 
 #[tokio::test]
+async fn a_letter_is_acknowledged_before_its_sender_s_answer_is_known_and_holds_up_no_other() {
+    let relay = Relay::start().await;
+    let tunnel = Tunnel::at(&relay);
+    let mut app = App::start(tunnel.credentials.clone(), App::options());
+    let mut caller = relay.lets_in().await;
+    let mut parcel = tunnel.parcel(&letter("a slow one"));
+    parcel.held = true;
+    caller.say(whole(1, parcel)).await;
+    let say = app.given().await.stored_and_answered_later();
+    caller.acknowledged(1).await;
+    caller.say(tunnel.says(2, "another")).await;
+    app.given().await.stored();
+    caller.acknowledged(2).await;
+    let reply = AppReply { status: 200, headers: Vec::new(), body: Bytes::from_static(b"at last") };
+    say.send(reply).expect("the tunnel still waits");
+    let AppFrame::Answer { event, body, .. } = caller.hear().await else { panic!("no answer") };
+    assert_eq!((event, &body[..]), ([7; 16], &b"at last"[..]));
+}
+
+#[tokio::test]
 async fn letters_that_can_t_be_stored_now_come_again_in_their_order() {
     let relay = Relay::start().await;
     let tunnel = Tunnel::at(&relay);

@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::ensure;
 use hookmitt_tunnel::{
-    AppReply, Credentials, Later, Letterhead, Network, Options, Recipient, State, Unreadable, keep, open,
+    Answering, Credentials, Later, Letterhead, Network, Options, Recipient, State, Unreadable, keep, open,
 };
 use hookmitt_wire::{Hold, Letter, SourceOffer};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -54,7 +54,7 @@ impl Recipient for NothingComes {
         self.sources.subscribe()
     }
 
-    async fn letter(&self, _: Letterhead, _: Letter) -> Result<Option<AppReply>, Later> {
+    async fn letter(&self, _: Letterhead, _: Letter) -> Result<Option<Answering>, Later> {
         Ok(None)
     }
 

@@ -1,6 +1,7 @@
 //! An app whose inbox the story holds in its hands.
 
 use std::{
+    future::ready,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicI64, Ordering},
@@ -10,7 +11,8 @@ use std::{
 
 use hookmitt_event::Timestamp;
 use hookmitt_tunnel::{
-    AppReply, Clock, Credentials, Later, Letterhead, Options, Pace, Recipient, State, Unreadable, keep,
+    Answering, AppReply, Clock, Credentials, Later, Letterhead, Options, Pace, Recipient, State, Unreadable,
+    keep,
 };
 use hookmitt_wire::{Letter, SourceOffer};
 use tokio::{
@@ -25,7 +27,7 @@ use super::within;
 pub(crate) struct Given {
     pub(crate) head: Letterhead,
     pub(crate) letter: Letter,
-    done: oneshot::Sender<Result<Option<AppReply>, Later>>,
+    done: oneshot::Sender<Result<Option<Answering>, Later>>,
 }
 
 impl Given {
@@ -34,7 +36,16 @@ impl Given {
     }
 
     pub(crate) fn ends(self, how: Result<Option<AppReply>, Later>) {
-        self.done.send(how).expect("the tunnel still waits");
+        let how = how.map(|reply| reply.map(|reply| Box::pin(ready(reply)) as Answering));
+        assert!(self.done.send(how).is_ok(), "the tunnel still waits");
+    }
+
+    /// It is stored; its sender is answered when the story says so.
+    pub(crate) fn stored_and_answered_later(self) -> oneshot::Sender<AppReply> {
+        let (say, said) = oneshot::channel();
+        let answering = Box::pin(async { said.await.expect("the story answers") });
+        assert!(self.done.send(Ok(Some(answering))).is_ok(), "the tunnel still waits");
+        say
     }
 }
 
@@ -54,7 +65,7 @@ impl Recipient for Inbox {
         self.sources.subscribe()
     }
 
-    async fn letter(&self, head: Letterhead, letter: Letter) -> Result<Option<AppReply>, Later> {
+    async fn letter(&self, head: Letterhead, letter: Letter) -> Result<Option<Answering>, Later> {
         let (done, stored) = oneshot::channel();
         // The story may be over.
         let _ = self.given.send(Given { head, letter, done });
