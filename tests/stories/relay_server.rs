@@ -1,6 +1,6 @@
 //! A relay as a server: health, metrics, logs, proxies before it, hosts of its own.
 
-use hookmitt_stories::{RelayProcess, exchange, offer, parse_reply, post, request};
+use hookmitt_stories::{Ran, RelayProcess, exchange, offer, parse_reply, post, request};
 use serde_json::{Value, json};
 
 use super::relay::set;
@@ -12,6 +12,16 @@ async fn its_health_is_asked_under_its_own_folder() {
     assert_eq!(reply.json(), json!({ "ok": true, "version": env!("CARGO_PKG_VERSION") }));
     let reply = parse_reply(&exchange(set.relay.address, &request("GET", "/-/metrics", &[], b"")).await);
     assert_eq!(reply.status, 404, "metrics are on a listener of their own");
+}
+
+#[tokio::test]
+async fn one_file_is_served_by_one_relay() {
+    let set = set(&[]).await;
+    let ran = Ran::of(RelayProcess::command(set.dir.path(), "127.0.0.1:0", &[])).await.exits(3);
+    assert!(ran.err.contains("another relay serves") && ran.err.contains("--store"), "{}", ran.err);
+    let dir = set.dir;
+    drop(set.relay.process.stop().await.exits(0));
+    drop(RelayProcess::start(dir.path(), &[]).await.process.stop().await.exits(0));
 }
 
 #[tokio::test]

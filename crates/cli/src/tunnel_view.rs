@@ -129,6 +129,9 @@ pub(crate) fn sentence(gap: &Gap, zone: &TimeZone) -> String {
 }
 
 fn waiting(tunnel: &Tunnel, zone: &TimeZone) -> String {
+    if !matches!(tunnel.state.as_str(), "connected" | "limited") {
+        return "not in sight until it is connected".to_owned();
+    }
     let Waiting { letters, bytes, oldest_at } = &tunnel.waiting;
     let oldest = oldest_at.map_or(String::new(), |at| format!(", the oldest since {}", moment(at, zone)));
     format!("{letters} at the relay ({bytes} bytes{oldest}), {} to acknowledge", tunnel.to_acknowledge)

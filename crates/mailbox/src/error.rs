@@ -33,6 +33,9 @@ pub enum MailboxError {
         /// What was said.
         why: String,
     },
+    /// Another relay serves the file.
+    #[error("another relay serves {0}")]
+    InUse(String),
     /// Anything else; nothing was stored.
     #[error("the store failed: {0}")]
     Failed(String),
@@ -50,6 +53,7 @@ impl Explain for MailboxError {
             Self::NameTaken(_) => "name-taken",
             Self::Unknown { .. } => "unknown",
             Self::Open { .. } => "store-unusable",
+            Self::InUse(_) => "store-in-use",
             Self::Failed(_) => "store-failed",
             Self::Closed => "store-closed",
         }
@@ -64,6 +68,10 @@ impl Explain for MailboxError {
             Self::Overloaded | Self::Failed(_) | Self::Closed => "try again in a moment".to_owned(),
             Self::NameTaken(_) => "choose another name, or none for one that is made up".to_owned(),
             Self::Unknown { .. } => return None,
+            Self::InUse(_) => {
+                "end that relay first, or give this one a --store of its own; relays beside each other share nats://…"
+                    .to_owned()
+            }
             Self::Open { .. } => "check the path or URL of --store and who may read it".to_owned(),
         })
     }

@@ -13,4 +13,4 @@ pub use error::MailboxError;
 pub use mailbox::{Delivered, Feed, Held, Mailbox};
 pub use model::{Device, DeviceKey, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage};
 pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions};
-pub use sqlite::{SqliteFeed, SqliteHeld, SqliteMailbox};
+pub use sqlite::{Alone, SqliteFeed, SqliteHeld, SqliteMailbox};

@@ -62,14 +62,16 @@ impl From<JsonRejection> for Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = serde_json::json!({
+        let mut body = serde_json::json!({
             "type": "about:blank",
             "title": self.status.canonical_reason(),
             "status": self.status.as_u16(),
             "code": self.code,
             "detail": self.message,
-            "hint": self.hint,
         });
+        if !self.hint.is_empty() {
+            body["hint"] = self.hint.into();
+        }
         let mut response = (self.status, body.to_string()).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Display,
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io,
     path::Path,
     time::Duration,
@@ -46,6 +46,20 @@ pub fn prepare(path: &Path, lock: &Path, migrations: &[&str]) -> Result<(), Prep
     guard.lock().map_err(refused)?;
     private_file(path).map_err(refused)?;
     migrate(&connect(path).map_err(refused)?, migrations)
+}
+
+/// Takes the file `lock`, made where it is missing, until what is returned is dropped or the process ends; `None`: another
+/// process has it.
+///
+/// # Errors
+/// What the system says.
+pub fn take(lock: &Path) -> io::Result<Option<File>> {
+    let file = private_file(lock)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 fn refused(why: impl Display) -> PrepareError {

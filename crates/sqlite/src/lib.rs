@@ -5,6 +5,6 @@ mod file;
 mod log;
 mod readers;
 
-pub use file::{PrepareError, prepare, reader, writer};
+pub use file::{PrepareError, prepare, reader, take, writer};
 pub use log::{LOG_LIMIT, Pressure};
 pub use readers::{Closed, Readers};

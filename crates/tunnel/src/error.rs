@@ -141,8 +141,10 @@ impl Explain for TunnelError {
                 "check the relay's certificate; for an authority of your own set {} to its PEM file",
                 crate::CA_VARIABLE
             ),
-            Self::Closed(_) | Self::NotConnected => {
-                "it is called again by itself; `hookmitt tunnel status` shows it".into()
+            Self::Closed(_) => "it is called again by itself; `hookmitt tunnel status` shows it".into(),
+            Self::NotConnected => {
+                "a running hookmitt connects it: `hookmitt serve`; `hookmitt tunnel status` says how it is"
+                    .into()
             }
             Self::NoRelay(_) => "check the URL, and what stands before the relay".into(),
             Self::Refused(problem) => return problem.hint.clone(),

@@ -134,7 +134,10 @@ async fn relay(flags: &Flags, data_dir: &Path, screen: &Screen) -> Result<Exit, 
     };
     let ports = Ports { public: take(flags.listen)?, metrics: flags.metrics.map(take).transpose()? };
     match StoreName::open(flags.store.as_ref(), data_dir).await? {
-        Opened::Sqlite(store) => go(store, flags, ports, tls, &mut stop, screen).await,
+        Opened::Sqlite(store) => {
+            let _alone = store.alone().map_err(|error| CliError::unreached(&error))?;
+            go(store, flags, ports, tls, &mut stop, screen).await;
+        }
         Opened::Nats(store) => {
             screen.note(store.power_cut());
             if let Some(hint) = flags.acme.beside_others() {

@@ -22,4 +22,4 @@ mod writer;
 
 pub use feed::SqliteFeed;
 pub use held::SqliteHeld;
-pub use store::SqliteMailbox;
+pub use store::{Alone, SqliteMailbox};

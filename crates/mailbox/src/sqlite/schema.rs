@@ -17,7 +17,8 @@ pub(super) fn unusable(path: &Path, why: &dyn std::fmt::Display) -> MailboxError
     MailboxError::Open { store: path.display().to_string(), why: why.to_string() }
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+/// A file beside the store, named after it.
+pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()

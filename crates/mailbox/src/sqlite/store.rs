@@ -1,6 +1,6 @@
 //! The store as the relay speaks to it.
 
-use std::{path::Path, sync::Arc};
+use std::{fs::File, path::Path, sync::Arc};
 
 use hookmitt_sqlite::Readers;
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
@@ -30,6 +30,13 @@ pub struct SqliteMailbox {
     bells: Bells,
     refusals: Arc<Refusals>,
     waiting: Waiting,
+    path: Arc<Path>,
+}
+
+/// The right of one relay to serve a file, until this is dropped or the process ends.
+#[derive(Debug)]
+pub struct Alone {
+    _lock: File,
 }
 
 impl SqliteMailbox {
@@ -42,8 +49,21 @@ impl SqliteMailbox {
         let (known, bells) = (Arc::new(Known::new()), Bells::default());
         let refusals = Arc::new(Refusals::new());
         let jobs = writer::start(path, Arc::clone(&known), bells.clone(), Arc::clone(&refusals))?;
-        let (readers, waiting) = (Readers::new(path.into()), Waiting::default());
-        Ok(Self { jobs, readers, known, bells, refusals, waiting })
+        let path: Arc<Path> = path.into();
+        let (readers, waiting) = (Readers::new(Arc::clone(&path)), Waiting::default());
+        Ok(Self { jobs, readers, known, bells, refusals, waiting, path })
+    }
+
+    /// Has no other relay serve the file meanwhile: it would not hear of the letters that come here.
+    ///
+    /// # Errors
+    /// [`MailboxError::InUse`]; [`MailboxError::Open`].
+    pub fn alone(&self) -> Result<Alone, MailboxError> {
+        match hookmitt_sqlite::take(&schema::beside(&self.path, "-relay")) {
+            Ok(Some(lock)) => Ok(Alone { _lock: lock }),
+            Ok(None) => Err(MailboxError::InUse(self.path.display().to_string())),
+            Err(error) => Err(schema::unusable(&self.path, &error)),
+        }
     }
 }
 
