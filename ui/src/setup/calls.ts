@@ -112,10 +112,10 @@ export function inWords(problem: Problem): string {
   return problem.hint === null ? first : `${first} ${sentence(problem.hint)}`;
 }
 
-/** The API's words as a sentence. */
+/** The API's words as a sentence. A URL or a host at its start stays as it is. */
 export function sentence(text: string): string {
   const trimmed = text.trim();
-  const isUrl = /^[a-z]+:\/\//.test(trimmed);
-  const whole = isUrl ? trimmed : trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
+  const isAddress = /^[a-z]+:\/\/|^\S+\.\S/.test(trimmed);
+  const whole = isAddress ? trimmed : trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
   return /[.?!:]$/.test(whole) ? whole : `${whole}.`;
 }
