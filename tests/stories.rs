@@ -45,6 +45,8 @@ mod stories {
     mod relay_beside;
     mod relay_hello;
     mod relay_limits;
+    #[cfg(target_os = "linux")] // senders have addresses of their own
+    mod relay_proxies;
     mod relay_server;
     mod relay_tls;
     mod replay;

@@ -55,19 +55,25 @@ impl Set {
     }
 
     async fn send(&self, source: &str, asked: &Request) -> Reply {
-        let host = format!("Host: {}", asked.headers.get_str("host").unwrap_or("127.0.0.1"));
-        let others = asked.headers.iter().filter(|line| !line.name.eq_ignore_ascii_case("host"));
-        let lines: Vec<_> = others
-            .map(|line| (line.name.to_owned(), String::from_utf8_lossy(line.value).into_owned()))
-            .collect();
-        let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let query = asked.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
-        let bytes = request(&asked.method, &format!("/acme-dev/{source}{query}"), &lines, &asked.body);
-        let bytes = String::from_utf8(bytes).unwrap().replacen("Host: 127.0.0.1", &host, 1).into_bytes();
+        let bytes = on_the_wire(source, asked);
         let reply = async || Some(parse_reply(&exchange(self.relay.address, &bytes).await));
         eventually("the relay knows the source", async || reply().await.filter(|reply| reply.status != 404))
             .await
     }
+}
+
+/// A request to a source of the tunnel as bytes, for the host that it names.
+pub(super) fn on_the_wire(source: &str, asked: &Request) -> Vec<u8> {
+    let host = asked.headers.get_str("host").unwrap_or("127.0.0.1");
+    let others = asked.headers.iter().filter(|line| !line.name.eq_ignore_ascii_case("host"));
+    let lines: Vec<_> =
+        others.map(|line| (line.name.to_owned(), String::from_utf8_lossy(line.value).into_owned())).collect();
+    let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let query = asked.query.as_ref().map(|query| format!("?{query}")).unwrap_or_default();
+    let bytes = request(&asked.method, &format!("/acme-dev/{source}{query}"), &lines, &asked.body);
+    let split = b"Host: 127.0.0.1\r\n";
+    let at = bytes.windows(split.len()).position(|part| part == split).unwrap();
+    [&bytes[..at], format!("Host: {host}\r\n").as_bytes(), &bytes[at + split.len()..]].concat()
 }
 
 /// The event of that id, once it is here.

@@ -11,7 +11,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::{Process, eventually, nats::free_ports, post, request, secured, skip::lacking};
+use crate::{Process, eventually, nats::free_ports, post, request, secured, skip::program};
 
 /// An authority with a DNS of its own, in which every name leads to one address.
 pub struct Authority {
@@ -28,7 +28,7 @@ impl Authority {
     /// Starts one whose certificates live that long, and that comes with its challenges to this port. `None`, where the
     /// program is missing.
     pub async fn start(challenge_port: u16, life: Duration) -> Option<Self> {
-        let (pebble, dns) = (program("pebble")?, program("pebble-challtestsrv")?);
+        let (pebble, dns) = (program("pebble", "pebble")?, program("pebble-challtestsrv", "pebble")?);
         // Another process may take a port between finding and using it.
         for _ in 0..5 {
             if let Some(started) = Self::try_start(&pebble, &dns, challenge_port, life).await {
@@ -127,14 +127,4 @@ impl Authority {
         let answer = secured(address, "localhost", vec![self.own.clone()], asked).await?.reply();
         (answer.status == 200).then_some(answer.body)
     }
-}
-
-fn program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found =
-        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
-    if found.is_none() {
-        lacking(name, "apt-get install pebble, or scripts/setup.sh --for test");
-    }
-    found
 }

@@ -15,6 +15,7 @@ mod local_server;
 mod nats;
 mod process;
 mod provider_host;
+mod proxy;
 mod relay;
 #[cfg(target_os = "linux")]
 mod screen;
@@ -46,6 +47,7 @@ pub use local_server::{Answer, LocalServer, Seen};
 pub use nats::{Cluster, free_port, server as nats_server};
 pub use process::{Process, Ran};
 pub use provider_host::ProviderHost;
+pub use proxy::Proxy;
 pub use relay::{Came, Device, Line, RelayProcess, offer, open_tunnel, relay_token};
 #[cfg(target_os = "linux")]
 pub use screen::Screen;
@@ -56,7 +58,7 @@ pub use senders::signature;
 pub use serve::{Server, serve, under};
 pub use skip::{lacking, shared};
 pub use stored::Stored;
-pub use tls::{Secured, secured};
+pub use tls::{Secured, secured, secured_from};
 pub use wait::{eventually, within};
 #[cfg(target_os = "linux")]
 pub use web_driver::WebDriver;

@@ -24,6 +24,18 @@ pub fn lacking(what: &str, how_to_get_it: &str) {
     note(&format!("{what} is missing: {how_to_get_it}"));
 }
 
+/// A program of the machine; [`lacking`] where it is missing, with the package that has it.
+pub(crate) fn program(name: &str, package: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.push("/usr/sbin".into()); // Debian puts servers where only root looks
+    let found = folders.into_iter().map(|folder| folder.join(name)).find(|program| program.is_file());
+    if found.is_none() {
+        lacking(name, &format!("apt-get install {package}, or scripts/setup.sh --for test"));
+    }
+    found
+}
+
 fn note(line: &str) {
     if let Some(list) = std::env::var_os("HOOKMITT_SKIPPED") {
         let file = std::fs::OpenOptions::new().append(true).create(true).open(list);

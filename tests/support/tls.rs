@@ -2,7 +2,7 @@
 
 use std::{
     io::{Read as _, Write as _},
-    net::{SocketAddr, TcpStream},
+    net::{Ipv4Addr, SocketAddr, TcpStream},
     sync::Arc,
     time::Duration,
 };
@@ -12,6 +12,7 @@ use rustls::{
     crypto::ring,
     pki_types::{CertificateDer, ServerName},
 };
+use tokio::net::TcpSocket;
 
 use crate::{Reply, parse_reply};
 
@@ -42,25 +43,46 @@ pub async fn secured(
     roots: Vec<CertificateDer<'static>>,
     bytes: Vec<u8>,
 ) -> Option<Secured> {
+    secured_from(Ipv4Addr::LOCALHOST, address, name, roots, bytes).await
+}
+
+/// As [`secured`], from an address of this machine's loopback net.
+pub async fn secured_from(
+    from: Ipv4Addr,
+    address: SocketAddr,
+    name: &str,
+    roots: Vec<CertificateDer<'static>>,
+    bytes: Vec<u8>,
+) -> Option<Secured> {
     let name = ServerName::try_from(name.to_owned()).expect("a host name");
-    let asked = tokio::task::spawn_blocking(move || {
-        let mut trusted = RootCertStore::empty();
-        roots.into_iter().for_each(|root| trusted.add(root).expect("a root"));
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .ok()?
-            .with_root_certificates(trusted)
-            .with_no_client_auth();
-        let connection = ClientConnection::new(Arc::new(config), name).ok()?;
-        let tcp = TcpStream::connect(address).ok()?;
-        tcp.set_read_timeout(Some(PATIENCE)).ok()?;
-        let mut stream = StreamOwned::new(connection, tcp);
-        // A server may answer and close before it has read everything.
-        let _cut = stream.write_all(&bytes);
-        let mut answer = Vec::new();
-        let _cut = stream.read_to_end(&mut answer);
-        let shown = stream.conn.peer_certificates()?.first()?.clone().into_owned();
-        (!answer.is_empty()).then_some(Secured { answer, shown })
-    });
+    let socket = TcpSocket::new_v4().ok()?;
+    socket.bind((from, 0).into()).expect("an address of this machine");
+    let tcp = socket.connect(address).await.ok()?.into_std().ok()?;
+    let asked = tokio::task::spawn_blocking(move || exchange(tcp, name, roots, &bytes));
     asked.await.expect("it comes to an end")
+}
+
+fn exchange(
+    tcp: TcpStream,
+    name: ServerName<'static>,
+    roots: Vec<CertificateDer<'static>>,
+    bytes: &[u8],
+) -> Option<Secured> {
+    let mut trusted = RootCertStore::empty();
+    roots.into_iter().for_each(|root| trusted.add(root).expect("a root"));
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .ok()?
+        .with_root_certificates(trusted)
+        .with_no_client_auth();
+    let connection = ClientConnection::new(Arc::new(config), name).ok()?;
+    tcp.set_nonblocking(false).ok()?;
+    tcp.set_read_timeout(Some(PATIENCE)).ok()?;
+    let mut stream = StreamOwned::new(connection, tcp);
+    // A server may answer and close before it has read everything.
+    let _cut = stream.write_all(bytes);
+    let mut answer = Vec::new();
+    let _cut = stream.read_to_end(&mut answer);
+    let shown = stream.conn.peer_certificates()?.first()?.clone().into_owned();
+    (!answer.is_empty()).then_some(Secured { answer, shown })
 }
