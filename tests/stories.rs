@@ -44,6 +44,7 @@ mod stories {
     mod relay_acme;
     mod relay_beside;
     mod relay_hello;
+    mod relay_hostile;
     mod relay_limits;
     #[cfg(target_os = "linux")] // senders have addresses of their own
     mod relay_proxies;

@@ -10,6 +10,12 @@ pub(crate) const MAX_HEAD: usize = 64 * 1024;
 /// The most header lines of a head.
 pub(crate) const MAX_LINES: usize = 256;
 
+/// The most bytes of a method.
+const MAX_METHOD: usize = 255;
+
+/// A body that is longer than anybody takes; hyper reads no longer lengths.
+const BEYOND: u64 = 1 << 62;
+
 /// The head of a request, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
@@ -66,9 +72,12 @@ pub fn parse_head(input: &[u8]) -> Result<Option<(Head, usize)>, HeadError> {
         Ok(httparse::Status::Complete(taken)) if taken <= MAX_HEAD => taken,
         Ok(httparse::Status::Partial) if input.len() <= MAX_HEAD => return Ok(None),
         Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(HeadError::TooLarge),
-        Err(httparse::Error::Version) => return Err(HeadError::Version),
+        Err(httparse::Error::Version) if names_version(input) => return Err(HeadError::Version),
         Err(other) => return Err(HeadError::Malformed(other.to_string())),
     };
+    if request.method.is_some_and(|method| method.len() > MAX_METHOD) {
+        return Err(HeadError::Malformed(format!("its method has more than {MAX_METHOD} bytes")));
+    }
     let version = if request.version == Some(0) { HttpVersion::Http10 } else { HttpVersion::Http11 };
     let body = body_length(request.headers, version)?;
     let headers = HeaderLines::from_wire(Bytes::copy_from_slice(block(&input[..taken])))
@@ -81,6 +90,12 @@ pub fn parse_head(input: &[u8]) -> Result<Option<(Head, usize)>, HeadError> {
         body,
     };
     Ok(Some((head, taken)))
+}
+
+/// Whether the request line has three parts, so that the last of them is a version.
+fn names_version(input: &[u8]) -> bool {
+    let line = input.trim_ascii_start().split(|byte| matches!(byte, b'\r' | b'\n')).next();
+    line.is_some_and(|line| line.iter().filter(|byte| **byte == b' ').count() == 2)
 }
 
 /// The header lines of a whole head: between the request line and the empty line.
@@ -120,7 +135,8 @@ fn body_length(lines: &[httparse::Header<'_>], version: HttpVersion) -> Result<B
 
 fn digits(value: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(value.trim_ascii()).ok()?;
-    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+    let length: u64 = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())??;
+    Some(length.min(BEYOND))
 }
 
 impl Head {
@@ -226,6 +242,8 @@ mod tests {
         for lines in [
             "Content-Length: 1\r\nContent-Length: 2",
             "Content-Length: +1",
+            "Content-Length: -1",
+            "Content-Length:",
             "Content-Length: 1\r\nTransfer-Encoding: chunked",
             "Transfer-Encoding: gzip, chunked",
         ] {
@@ -238,7 +256,19 @@ mod tests {
     fn strangers_languages_are_named() {
         assert_eq!(parse_head(b"\x16\x03\x01").unwrap_err(), HeadError::Tls);
         assert_eq!(parse_head(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").unwrap_err(), HeadError::Version);
-        assert!(matches!(parse_head(b"GET / HTTP/1.1\r\nA\x01: b\r\n\r\n"), Err(HeadError::Malformed(_))));
+        for malformed in [&b"GET / HTTP/1.1\r\nA\x01: b\r\n\r\n"[..], b"GET /a b HTTP/1.1\r\n\r\n"] {
+            assert!(matches!(parse_head(malformed), Err(HeadError::Malformed(_))), "{malformed:?}");
+        }
+        assert_eq!(parse_head(b"\r\nGET / HTTP/9\r\n\r\n").unwrap_err(), HeadError::Version);
+    }
+
+    #[test]
+    fn a_method_has_an_end_and_a_length_has_a_bound() {
+        let of = |length| parsed(format!("{} / HTTP/1.1\r\n\r\n", "A".repeat(length)).as_bytes());
+        assert_eq!(of(MAX_METHOD).unwrap().method.len(), MAX_METHOD);
+        assert!(matches!(of(MAX_METHOD + 1), Err(HeadError::Malformed(_))));
+        let head = parsed(b"POST / HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n\r\n");
+        assert_eq!(head.unwrap().body, BodyLength::Known(BEYOND), "hyper reads this one, too");
     }
 
     #[test]

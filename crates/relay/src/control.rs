@@ -8,7 +8,10 @@ use std::{
 
 use axum::{
     Extension, Json, Router,
-    extract::{DefaultBodyLimit, State, WebSocketUpgrade, rejection::JsonRejection},
+    extract::{
+        DefaultBodyLimit, State, WebSocketUpgrade, rejection::JsonRejection,
+        ws::rejection::WebSocketUpgradeRejection,
+    },
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse as _, Response},
     routing::{get, post},
@@ -64,6 +67,10 @@ pub(crate) fn router<M: Mailbox>(relay: Arc<Relay<M>>) -> Router {
         .route("/-/v1/tunnels", post(open::<M>))
         .route("/-/v1/join", post(join::<M>))
         .route(TUNNEL, get(tunnel::<M>))
+        .method_not_allowed_fallback(async || {
+            let hint = "docs/relay.md lists what there is";
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "bad-method", "not with this method", hint)
+        })
         .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not-found", "there is nothing here", ""))
         .layer(DefaultBodyLimit::max(LARGEST))
         .layer(axum::middleware::from_fn(in_time))
@@ -137,8 +144,12 @@ async fn join<M: Mailbox>(
 async fn tunnel<M: Mailbox>(
     State(relay): Shared<M>,
     Extension(caller): Extension<Caller>,
-    upgrade: WebSocketUpgrade,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
+    let upgrade = upgrade.map_err(|refused| {
+        let hint = "ask for a WebSocket of version 13, without a body";
+        Problem::new(refused.status(), "no-websocket", &refused.body_text(), hint)
+    })?;
     let busy = || {
         let message = "as many devices are at the door as this relay lets in at once";
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message, "try again in a moment")

@@ -28,7 +28,7 @@ impl Sender {
         let is_trusted = |ip: &IpAddr| trusted.iter().any(|net| net.contains(ip));
         let own = peer.ip().to_canonical();
         if !is_trusted(&own) {
-            let (host, remote) = (text("host"), peer.to_string());
+            let (host, remote) = (text("host").filter(|host| is_plain(host)), peer.to_string());
             return Self { remote, ip: own, host, scheme: None, through_proxy: false };
         }
         let said = Said::read(headers);
@@ -41,9 +41,14 @@ impl Sender {
             }
         }
         let remote = if ip == own { peer.to_string() } else { ip.to_string() };
-        let host = said.host.or_else(|| text("host"));
+        let host = said.host.or_else(|| text("host")).filter(|host| is_plain(host));
         Self { remote, ip, host, scheme: said.scheme, through_proxy: true }
     }
+}
+
+/// Whether a host can stand in a URL at all.
+fn is_plain(host: &str) -> bool {
+    !host.is_empty() && host.bytes().all(|byte| byte > b' ' && byte != 0x7f)
 }
 
 /// What a proxy said. Where several did, the last is the nearest.
