@@ -2,6 +2,8 @@
 
 use hookmitt_event::Explain;
 
+use crate::Quick;
+
 /// Why there is no detour.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum DetourError {
@@ -24,30 +26,46 @@ pub enum DetourError {
         /// What was wrong.
         why: String,
     },
+    /// The channel's host says no.
+    #[error("can't listen to {host}: it answered {status}")]
+    Answered {
+        /// Where it is.
+        host: String,
+        /// What it said.
+        status: u16,
+    },
     /// The program is not installed.
     #[error("{0} is not installed")]
-    Missing(&'static str),
+    Missing(Quick),
     /// The program can't be started.
-    #[error("{program} can't be started: {why}")]
+    #[error("{which} can't be started: {why}")]
     NotStarted {
         /// Which.
-        program: &'static str,
+        which: Quick,
         /// What the system said.
         why: String,
     },
+    /// The program lost its connection.
+    #[error("{which} lost its connection: {said}")]
+    Cut {
+        /// Which.
+        which: Quick,
+        /// How it said so.
+        said: String,
+    },
     /// The program ended.
-    #[error("{program} ended: {said}")]
+    #[error("{which} ended: {said}")]
     Ended {
         /// Which.
-        program: &'static str,
+        which: Quick,
         /// Its last words.
         said: String,
     },
     /// The program named no URL in time.
-    #[error("{program} named no public URL within {seconds} s: {said}")]
+    #[error("{which} named no public URL within {seconds} s: {said}")]
     NoUrl {
         /// Which.
-        program: &'static str,
+        which: Quick,
         /// How long it was waited.
         seconds: u64,
         /// Its last words.
@@ -59,10 +77,11 @@ impl Explain for DetourError {
     fn code(&self) -> &'static str {
         match self {
             Self::BadUrl(_) => "bad-channel-url",
-            Self::Unreachable { .. } => "channel-unreachable",
+            Self::Unreachable { .. } | Self::Answered { .. } => "channel-unreachable",
             Self::Nonsense { .. } => "channel-nonsense",
             Self::Missing(_) => "program-missing",
             Self::NotStarted { .. } => "program-not-started",
+            Self::Cut { .. } => "program-cut",
             Self::Ended { .. } => "program-ended",
             Self::NoUrl { .. } => "no-public-url",
         }
@@ -71,15 +90,16 @@ impl Explain for DetourError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::BadUrl(_) => "give the whole URL, such as https://smee.io/aBcDeF123".to_owned(),
-            Self::Unreachable { .. } => {
+            Self::Unreachable { .. } | Self::Answered { .. } => {
                 "it is tried again by itself; check the URL and the network".to_owned()
             }
             Self::Nonsense { .. } => {
                 "use the URL of a smee channel, not of the page that shows it".to_owned()
             }
-            Self::Missing(program) => format!("install {program}, and see that it is on the PATH"),
-            Self::NotStarted { program, .. } | Self::Ended { program, .. } | Self::NoUrl { program, .. } => {
-                format!("run {program} by hand to see what it lacks, such as an account's token")
+            Self::Missing(which) => which.install().to_owned(),
+            Self::Cut { .. } => "it connects again by itself; check the network".to_owned(),
+            Self::NotStarted { which, .. } | Self::Ended { which, .. } | Self::NoUrl { which, .. } => {
+                format!("it is tried again by itself; run `{which}` by hand to see what it lacks")
             }
         })
     }

@@ -4,11 +4,14 @@
 //! no signature over the body can hold. The product says so wherever it offers them.
 
 mod error;
+mod guard;
 mod message;
+mod program;
 mod quick;
 mod smee;
 
 pub use error::DetourError;
 pub use message::{MessageError, SmeeMessage};
-pub use quick::{Quick, QuickTunnel};
+pub use program::{QuickTunnel, Turn};
+pub use quick::Quick;
 pub use smee::{Channel, Listener, Progress, SILENCE};

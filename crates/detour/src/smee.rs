@@ -13,12 +13,13 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
+use hookmitt_event::Timestamp;
 use reqwest::{Client, Url, header::ACCEPT, redirect::Policy};
 use rustls::{ClientConfig, RootCertStore};
 use sse_stream::{Sse, SseByteStream};
 use tokio_util::sync::CancellationToken;
 
-use crate::{DetourError, SmeeMessage};
+use crate::{DetourError, MessageError, SmeeMessage};
 
 /// A channel that says nothing for so long is dead: smee pings every 30 s.
 pub const SILENCE: Duration = Duration::from_secs(75);
@@ -38,14 +39,21 @@ pub enum Progress {
     /// The channel is open.
     Connected,
     /// It is not, and will be tried again.
-    Offline(DetourError),
+    Offline {
+        /// When it was heard last.
+        since: Timestamp,
+        /// Why.
+        why: DetourError,
+    },
 }
 
 /// Who takes what a channel says.
 pub trait Listener: Send + Sync {
     /// Takes a message; nothing more is read before it is done.
     fn message(&self, message: SmeeMessage) -> impl Future<Output = ()> + Send;
-    /// The channel opened or closed, or said what no channel says.
+    /// A message could not be read, and is lost.
+    fn unreadable(&self, error: &MessageError);
+    /// The channel opened or closed.
     fn progress(&self, progress: Progress);
 }
 
@@ -89,8 +97,8 @@ impl Channel {
         let mut pause = Duration::from_millis(500);
         loop {
             let Some(ended) = stop.run_until_cancelled(self.once(listener)).await else { return };
-            let Ended { why, was_open } = ended;
-            listener.progress(Progress::Offline(why));
+            let Ended { why, since, was_open } = ended;
+            listener.progress(Progress::Offline { since, why });
             pause = if was_open { Duration::from_millis(500) } else { (pause * 2).min(LONGEST_PAUSE) };
             if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                 return;
@@ -103,18 +111,22 @@ impl Channel {
         let unreachable = |why: String| DetourError::Unreachable { host: self.host(), why };
         let mut events = match self.open().await {
             Ok(events) => events,
-            Err(why) => return Ended { why, was_open: false },
+            Err(why) => return Ended { why, since: Timestamp::now(), was_open: false },
         };
         listener.progress(Progress::Connected);
+        let mut heard = Timestamp::now();
         let why = loop {
             match tokio::time::timeout(SILENCE, events.next()).await {
                 Err(_) => break unreachable(format!("nothing came for {} s", SILENCE.as_secs())),
                 Ok(None) => break unreachable("the channel was closed".to_owned()),
                 Ok(Some(Err(why))) => break unreachable(why),
-                Ok(Some(Ok(event))) => self.take(&event, listener).await,
+                Ok(Some(Ok(event))) => {
+                    self.take(&event, listener).await;
+                    heard = Timestamp::now();
+                }
             }
         };
-        Ended { why, was_open: true }
+        Ended { why, since: heard, was_open: true }
     }
 
     async fn take(&self, event: &Sse, listener: &impl Listener) {
@@ -124,7 +136,7 @@ impl Channel {
         let Some(data) = data else { return };
         match SmeeMessage::parse(data) {
             Ok(message) => listener.message(message).await,
-            Err(error) => tracing::warn!(host = self.host(), %error, "a message of the channel was left out"),
+            Err(error) => listener.unreadable(&error),
         }
     }
 
@@ -133,8 +145,7 @@ impl Channel {
         let answer =
             asked.map_err(|error| DetourError::Unreachable { host: self.host(), why: told(&error) })?;
         if !answer.status().is_success() {
-            let why = format!("it answered {}", answer.status().as_u16());
-            return Err(DetourError::Unreachable { host: self.host(), why });
+            return Err(DetourError::Answered { host: self.host(), status: answer.status().as_u16() });
         }
         let kind =
             answer.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -149,6 +160,7 @@ impl Channel {
 /// Why a channel is listened to no more.
 struct Ended {
     why: DetourError,
+    since: Timestamp,
     was_open: bool,
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use hookmitt_detour::{Channel, DetourError, Listener, Progress, SmeeMessage};
+use hookmitt_detour::{Channel, DetourError, Listener, MessageError, Progress, SmeeMessage};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -27,9 +27,13 @@ impl Listener for Ear {
     fn progress(&self, progress: Progress) {
         let words = match progress {
             Progress::Connected => "connected".to_owned(),
-            Progress::Offline(why) => format!("offline: {why}"),
+            Progress::Offline { why, .. } => format!("offline: {why}"),
         };
         self.0.send(words).unwrap();
+    }
+
+    fn unreadable(&self, error: &MessageError) {
+        self.0.send(format!("unreadable: {error}")).unwrap();
     }
 }
 
@@ -63,6 +67,7 @@ async fn a_channel_is_listened_to_again_and_again() {
         let stream = answer(&server, &text).await;
         assert_eq!(heard.recv().await.unwrap(), "connected");
         assert_eq!(heard.recv().await.unwrap(), r#"message {"n":1}"#);
+        assert_eq!(heard.recv().await.unwrap(), "unreadable: it is no JSON object");
         drop(stream);
         assert!(heard.recv().await.unwrap().starts_with("offline: can't listen to 127.0.0.1"));
         let refused = answer(&server, "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n").await;
