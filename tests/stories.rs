@@ -21,6 +21,8 @@ mod stories {
     mod dedupe_order;
     mod delivery;
     mod delivery_one;
+    mod detour_channel;
+    mod detours;
     mod durability;
     mod explanation;
     mod fixtures;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use hookmitt_engine::{Engine, TunnelState, TunnelView};
-use hookmitt_event::{GapWhy, Target, TargetKind};
+use hookmitt_event::{GapWhy, Target, TargetKind, TunnelKind};
 use serde::Serialize;
 
 use crate::Problem;
@@ -69,10 +69,13 @@ fn tunnel(tunnel: &TunnelView) -> Check {
             (said.is_empty(), format!("{label} is connected to {} since {}{said}", tunnel.host, tunnel.since))
         }
         TunnelState::Off => (true, format!("{label} is not connected here{said}")),
-        TunnelState::Offline if tunnel.why == Some(GapWhy::AppClosed) => (
-            true,
-            format!("{label} is not connected, as no hookmitt runs: what comes waits at {}", tunnel.host),
-        ),
+        TunnelState::Offline if tunnel.why == Some(GapWhy::AppClosed) => {
+            let meanwhile = match tunnel.kind {
+                TunnelKind::Relay => format!("what comes waits at {}", tunnel.host),
+                _ => "what comes is lost".to_owned(),
+            };
+            (true, format!("{label} is not connected, as no hookmitt runs: {meanwhile}"))
+        }
         TunnelState::Connecting | TunnelState::Offline => {
             (false, format!("{label} has no connection to {} since {}{said}", tunnel.host, tunnel.since))
         }

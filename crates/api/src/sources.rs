@@ -126,7 +126,10 @@ pub(crate) async fn urls(
     };
     let items = sources.into_iter().map(|source| SourceUrl {
         public: public(&source.slug),
-        url: source.public_url.unwrap_or_else(|| format!("{base}/{}", source.slug)),
+        url: source
+            .public_url
+            .filter(|_| source.public_url_set)
+            .unwrap_or_else(|| format!("{base}/{}", source.slug)),
         source: source.slug,
     });
     Ok(Json(Urls { capture, items: items.collect() }))

@@ -20,7 +20,7 @@ pub(crate) async fn list(State(engine): State<Arc<Engine>>) -> Result<Json<Items
 }
 
 /// Opens a tunnel with a token, joins one with an invitation, or takes a channel or a program for a way in.
-#[utoipa::path(post, operation_id = "add_tunnel", path = "/api/tunnels", request_body = TunnelOrder, responses((status = 201, body = TunnelView), (status = 400, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
+#[utoipa::path(post, operation_id = "add_tunnel", path = "/api/tunnels", request_body = TunnelOrder, responses((status = 201, body = TunnelView), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn add(
     State(engine): State<Arc<Engine>>,
     Body(order): Body<TunnelOrder>,
@@ -102,7 +102,8 @@ pub(crate) struct GapsBetween {
     limit: Option<usize>,
 }
 
-/// The gaps of every tunnel that are over and after which events came in or were lost, newest first.
+/// The gaps of every tunnel that are over and after which events came in or were lost, newest first; with those of
+/// tunnels that keep nothing, of which nobody knows what was lost.
 #[utoipa::path(get, operation_id = "list_gaps", path = "/api/gaps", params(GapsBetween), responses((status = 200, body = Items<GapView>), (status = 400, body = Problem)))]
 pub(crate) async fn between(
     State(engine): State<Arc<Engine>>,

@@ -58,7 +58,7 @@ pub(crate) enum Verb {
     /// Add, list, change, remove, pause and resume targets
     #[command(subcommand)]
     Target(target::Verb),
-    /// Open, join, share, show and remove tunnels to a relay
+    /// Open, join, share, show and remove tunnels: to a relay, a channel, or by a program
     #[command(subcommand)]
     Tunnel(tunnel::Verb),
     /// Serve as a relay: take webhooks on a public server, and keep them until the app is there

@@ -14,21 +14,25 @@ use crate::terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled};
 pub(crate) struct Tunnel {
     /// Its number.
     pub(crate) id: i64,
+    /// What makes it: `relay`, `smee`, `cloudflared` or `ngrok`.
+    pub(crate) kind: String,
     /// What people call it.
     pub(crate) label: String,
     /// Its name at the relay.
     pub(crate) tunnel: Option<String>,
     /// The relay.
     pub(crate) relay: Option<String>,
+    /// The only source that it serves, where it serves one.
+    pub(crate) source: Option<String>,
     /// The other side, for people.
     pub(crate) host: String,
-    /// Its public URL; `/<source>` follows.
+    /// Its public URL; of a relay's, `/<source>` follows.
     pub(crate) public_url: Option<String>,
     /// How it is.
     pub(crate) state: String,
     since: Timestamp,
     why: Option<String>,
-    error: Option<Trouble>,
+    pub(crate) error: Option<Trouble>,
     rtt_ms: Option<u64>,
     waiting: Waiting,
     to_acknowledge: u64,
@@ -39,11 +43,12 @@ pub(crate) struct Tunnel {
     rest: Map<String, Value>,
 }
 
+/// What is wrong with it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-struct Trouble {
-    code: String,
-    message: String,
-    hint: Option<String>,
+pub(crate) struct Trouble {
+    pub(crate) code: String,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -66,7 +71,7 @@ pub(crate) struct Gap {
     until: Option<Timestamp>,
     why: String,
     caught_up: u64,
-    lost: u64,
+    lost: Option<u64>,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -84,13 +89,17 @@ pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
         |name: &str, value: String| format!("{}  {}", Styled(FAINT, format!("{name:<10}")), Plain(&value));
     let mut lines = vec![line(tunnel, zone)];
     lines.extend(tunnel.relay.iter().map(|relay| row("relay", relay.clone())));
-    lines.push(row("waiting", waiting(tunnel, zone)));
+    lines.extend(tunnel.source.iter().map(|source| row("source", source.clone())));
+    match limits(&tunnel.kind) {
+        Some(limits) => lines.push(row("limits", limits.to_owned())),
+        None => lines.push(row("waiting", waiting(tunnel, zone))),
+    }
     if tunnel.refused.count > 0 {
         let last = tunnel.refused.last_at.map_or(String::new(), |at| format!(", last {}", moment(at, zone)));
         lines.push(row("refused", format!("{} by the relay{last}", tunnel.refused.count)));
     }
     if tunnel.unknown > 0 {
-        lines.push(row("unknown", format!("{} for sources that there are none of", tunnel.unknown)));
+        lines.push(row("unknown", format!("{} for sources that are not here", tunnel.unknown)));
     }
     if let Some(error) = &tunnel.error {
         lines.push(row("error", format!("{} ({})", error.message, error.code)));
@@ -109,6 +118,7 @@ pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
             let rtt = tunnel.rtt_ms.map_or(String::new(), |rtt| format!(", {rtt} ms"));
             Styled(GOOD, format!("connected since {since}{rtt}")).to_string()
         }
+        "limited" => Styled(GOOD, format!("connected since {since}, with limits")).to_string(),
         "refused" => Styled(BAD, format!("refused since {since}")).to_string(),
         "off" => Styled(FAINT, "off".to_owned()).to_string(),
         "connecting" => Styled(ODD, "connecting".to_owned()).to_string(),
@@ -116,15 +126,32 @@ pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
     }
 }
 
+/// What is to be known of a kind before it is relied upon; a relay has no such limits.
+pub(crate) fn limits(kind: &str) -> Option<&'static str> {
+    match kind {
+        "smee" => Some(
+            "the channel rewrites JSON, so signatures can't verify; nothing is kept while nobody listens",
+        ),
+        "cloudflared" => Some("another URL after each start; nothing is kept while it does not run"),
+        "ngrok" => Some("needs an account; nothing is kept while it does not run"),
+        _ => None,
+    }
+}
+
 /// `Offline 02:10–08:44: 37 caught up, 0 lost.`
 pub(crate) fn sentence(gap: &Gap, zone: &TimeZone) -> String {
-    let (from, what) = (moment(gap.from, zone), format!("{} caught up, {} lost", gap.caught_up, gap.lost));
+    let from = moment(gap.from, zone);
+    let what = match gap.lost {
+        Some(lost) => format!("{} caught up, {lost} lost", gap.caught_up),
+        None => "what was sent meanwhile is not known, and was not kept".to_owned(),
+    };
+    let so_far = if gap.lost.is_some() { " so far" } else { "" };
     match gap.until {
         Some(until) if on_day(until, zone) == on_day(gap.from, zone) => {
             format!("Offline {from}–{}: {what}.", clock(until, zone))
         }
         Some(until) => format!("Offline {from}–{}: {what}.", moment(until, zone)),
-        None => format!("Offline since {from}: {what} so far."),
+        None => format!("Offline since {from}: {what}{so_far}."),
     }
 }
 
@@ -141,7 +168,7 @@ fn reason(why: &str) -> String {
     match why {
         "asleep" => "the computer slept".to_owned(),
         "network" => "network".to_owned(),
-        "relay" => "the relay".to_owned(),
+        "relay" => "the other side".to_owned(),
         "app_closed" => "no hookmitt runs".to_owned(),
         "off" => "turned off".to_owned(),
         other => Plain(other).to_string(),
@@ -191,6 +218,11 @@ mod tests {
         assert_eq!(same_day, "Offline 2026-01-31 02:10–08:44: 37 caught up, 0 lost.");
         let next_day = sentence(&gap("2026-02-01T08:44:10Z".into()), &zone);
         assert_eq!(next_day, "Offline 2026-01-31 02:10–2026-02-01 08:44: 37 caught up, 0 lost.");
+        let unknown = Gap { lost: None, ..gap("2026-01-31T08:44:10Z".into()) };
+        assert_eq!(
+            sentence(&unknown, &zone),
+            "Offline 2026-01-31 02:10–08:44: what was sent meanwhile is not known, and was not kept."
+        );
         let open = sentence(&gap(Value::Null), &zone);
         assert_eq!(open, "Offline since 2026-01-31 02:10: 37 caught up, 0 lost so far.");
     }

@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStdin, Command};
 #[cfg(unix)]
 const GUARD: &str = r#"exec 3<&0
 "$0" "$@" 3<&- </dev/null & program=$!
-{ cat <&3; kill -TERM "$program"; } >/dev/null 2>&1 & guard=$!
+{ read -r _ <&3; kill -TERM "$program"; } >/dev/null 2>&1 & guard=$!
 exec 3<&-
 wait "$program"; code=$?
 kill "$guard" 2>/dev/null

@@ -15,7 +15,7 @@ use crate::{DetourError, Quick, guard::Guarded, quick::Word};
 const NAMED_WITHIN: Duration = Duration::from_secs(30);
 
 /// How long a program may take to end when it is asked to.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_secs(2);
 
 /// So many lines are kept of what a program says, for when it ends.
 const LAST_WORDS: usize = 4;

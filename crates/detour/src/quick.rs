@@ -161,8 +161,7 @@ mod tests {
         ] {
             assert_eq!(Quick::Cloudflared.word_in(line), Some(Word::Down), "{line}");
         }
-        let closed =
-            r#"{"err":"read EOF","lvl":"eror","msg":"session closed, starting reconnect loop","obj":"csess"}"#;
+        let closed = r#"{"err":"read EOF","lvl":"eror","msg":"session closed, starting reconnect loop","obj":"csess"}"#;
         assert_eq!(Quick::Ngrok.word_in(closed), Some(Word::Down));
         let back = r#"{"lvl":"info","msg":"client session established","obj":"csess"}"#;
         assert_eq!(Quick::Ngrok.word_in(back), Some(Word::Up));

@@ -51,6 +51,8 @@ pub enum Progress {
 pub trait Listener: Send + Sync {
     /// Takes a message; nothing more is read before it is done.
     fn message(&self, message: SmeeMessage) -> impl Future<Output = ()> + Send;
+    /// It said something, if only that it is there.
+    fn heard(&self);
     /// A message could not be read, and is lost.
     fn unreadable(&self, error: &MessageError);
     /// The channel opened or closed.
@@ -121,6 +123,7 @@ impl Channel {
                 Ok(None) => break unreachable("the channel was closed".to_owned()),
                 Ok(Some(Err(why))) => break unreachable(why),
                 Ok(Some(Ok(event))) => {
+                    listener.heard();
                     self.take(&event, listener).await;
                     heard = Timestamp::now();
                 }

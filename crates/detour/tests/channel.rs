@@ -32,6 +32,8 @@ impl Listener for Ear {
         self.0.send(words).unwrap();
     }
 
+    fn heard(&self) {}
+
     fn unreadable(&self, error: &MessageError) {
         self.0.send(format!("unreadable: {error}")).unwrap();
     }

@@ -1,5 +1,6 @@
 //! What can go wrong, as a person can act on it.
 
+use hookmitt_detour::DetourError;
 use hookmitt_event::{Explain, SlugError};
 use hookmitt_forward::TargetUrlError;
 use hookmitt_inbox::InboxError;
@@ -56,6 +57,15 @@ pub enum EngineError {
     /// A tunnel was to be joined in which this inbox is already.
     #[error("this inbox takes part in that tunnel already: {0:?}")]
     TakesPart(String),
+    /// A channel or a program can't be used.
+    #[error(transparent)]
+    Detour(#[from] DetourError),
+    /// A channel was to be added without its URL.
+    #[error("a channel is listened to by its URL, and there is none")]
+    NoChannelUrl,
+    /// A channel or a program was to be added without a source.
+    #[error("a channel or a program serves one source, and none is named")]
+    NoTunnelSource,
     /// A target is one of our own addresses.
     #[error("{0} is hookmitt's own address: events would go round in circles")]
     OwnAddress(String),
@@ -117,6 +127,9 @@ impl Explain for EngineError {
             Self::Tunnel(error) => error.code(),
             Self::NoRelayToken => "no-relay-token",
             Self::TakesPart(_) => "tunnel-joined",
+            Self::Detour(error) => error.code(),
+            Self::NoChannelUrl => "no-channel-url",
+            Self::NoTunnelSource => "no-tunnel-source",
             Self::OwnAddress(_) => "own-address",
             Self::NoTargets(_) => "no-targets",
             Self::BadInput(_) => "bad-input",
@@ -156,6 +169,11 @@ impl Explain for EngineError {
                 Some("`hookmitt relay token create`, where the relay is, prints one".to_owned())
             }
             Self::TakesPart(_) => Some("`hookmitt tunnel list` shows it".to_owned()),
+            Self::Detour(error) => error.hint(),
+            Self::NoChannelUrl => {
+                Some("such as https://smee.io/aBcDeF123; https://smee.io/new makes one".to_owned())
+            }
+            Self::NoTunnelSource => Some("`hookmitt source list` shows them".to_owned()),
             Self::OwnAddress(_) => {
                 Some("give the address of your own server, such as http://localhost:3000".to_owned())
             }

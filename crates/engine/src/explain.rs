@@ -6,11 +6,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookmitt_event::{CauseState, Event, EventId, ExplainedCause, Explanation, Request, Verdict};
+use hookmitt_event::{Cause, CauseState, Event, EventId, ExplainedCause, Explanation, Request, Verdict};
 use hookmitt_verify::{Context, Secret, explain};
 use tokio::sync::Notify;
 
-use crate::{Change, Engine, EngineError, config::Known, urls};
+use crate::{Change, Engine, EngineError, config::Known, tunnels::rewritten, urls};
 
 /// What waits to be explained. What waits too long is explained when somebody looks.
 #[derive(Debug, Default)]
@@ -142,14 +142,21 @@ fn explained(known: &Known, event: &Event, around: &Surroundings, chosen: Option
     let mut explanation = explain(&inquiry, &around.context(chosen));
     let fits = explanation.secrets.iter().any(|secret| secret.fits);
     let own = known.own_causes(&event.request, explanation.verdict, fits);
-    explanation.causes.extend(own.into_iter().map(|cause| ExplainedCause {
-        title: cause.code.replace('_', " "),
+    explanation.causes.extend(own.into_iter().map(likely));
+    if explanation.verdict == Verdict::Invalid {
+        explanation.causes.splice(0..0, rewritten(event.forwarded.as_ref()).map(likely));
+    }
+    explanation.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    explanation
+}
+
+fn likely(cause: Cause) -> ExplainedCause {
+    ExplainedCause {
+        title: cause.title.unwrap_or_else(|| cause.code.replace('_', " ")),
         state: CauseState::Likely,
         evidence: String::new(),
         code: cause.code,
         message: cause.message,
         fix: cause.fix,
-    }));
-    explanation.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    explanation
+    }
 }

@@ -51,6 +51,11 @@ impl Answered {
         }
     }
 
+    /// Whether it is one to a set-up request.
+    pub(crate) const fn is_to_set_up(&self) -> bool {
+        matches!(self, Self::Handshake(_) | Self::Refused)
+    }
+
     /// What is kept of it with the event.
     pub(crate) fn kept(&self) -> Option<HandshakeAnswer> {
         match self {

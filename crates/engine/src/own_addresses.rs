@@ -21,6 +21,12 @@ impl OwnAddresses {
         self.ports.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(addresses);
     }
 
+    /// These are ours no more.
+    pub(crate) fn remove(&self, addresses: &[SocketAddr]) {
+        let mut ports = self.ports.write().unwrap_or_else(PoisonError::into_inner);
+        ports.retain(|port| !addresses.contains(port));
+    }
+
     /// Takes these tunnels' relays instead of those before.
     pub(crate) fn relays<'a>(&self, tunnels: impl Iterator<Item = &'a KeptTunnel>) {
         let urls = tunnels.flat_map(|tunnel| [&tunnel.url, &tunnel.public_url]).flatten();

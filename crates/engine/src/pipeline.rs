@@ -5,6 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use hookmitt_catch::{Caught, Refusal, Reply, Sink};
 use hookmitt_event::{Answer, Explain as _, HeaderLines, Request, Slug, Timestamp, Verdict, Via};
 use hookmitt_inbox::{Arrival, InboxError, SourceSettings, Stored};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     Change, Engine, EngineError,
@@ -23,7 +24,9 @@ impl Sink for Engine {
         let request =
             Request { method: head.method, path, query, version: head.version, headers: head.headers, body };
         let browser = self.is_from_web_page(&request.headers);
-        let known = match self.admit(slug, remote, browser).await {
+        let from_outside =
+            browser || !remote.ip().to_canonical().is_loopback() || was_passed_on(&request.headers);
+        let known = match self.admit(slug, from_outside).await {
             Ok(known) => known,
             Err(refused) => return self.refuse(refused, target, remote, received_at),
         };
@@ -35,28 +38,7 @@ impl Sink for Engine {
             via: Via::Direct,
             browser,
         };
-        let Judged { arrival, answered } = judge(Arc::clone(&known), incoming).await;
-        let known_provider = arrival.provider.is_some();
-        let is_set_up = arrival.facts.handshake.is_some();
-        let waiting = self.wait_for_local(&known, &answered, arrival.id);
-        let stored = self.store(arrival).await;
-        drop(share);
-        match stored {
-            Err(error) => self.refuse(error.into(), target, remote, received_at),
-            Ok(stored) => {
-                if is_set_up {
-                    self.confirm_by_itself(&known, stored.id);
-                }
-                let local = match waiting {
-                    Some(waiting) => self.local_answer(waiting, &stored, self.senders.at_the_port()).await,
-                    None => None,
-                };
-                match local {
-                    Some(reply) => reply,
-                    None => self.answer(&known, &stored, &answered, known_provider).await,
-                }
-            }
-        }
+        self.take_in(&known, incoming, None, (target, remote), share).await
     }
 
     fn refused(&self, refusal: Refusal) {
@@ -73,6 +55,41 @@ pub(crate) async fn judge(known: Arc<Known>, incoming: Incoming) -> Judged {
 }
 
 impl Engine {
+    /// Judges a request, stores it with the lines that were written on its way, and says what to answer.
+    pub(crate) async fn take_in(
+        &self,
+        known: &Arc<Known>,
+        incoming: Incoming,
+        beside: Option<HeaderLines>,
+        (target, remote): (String, SocketAddr),
+        share: OwnedSemaphorePermit,
+    ) -> Reply {
+        let received_at = incoming.received_at;
+        let Judged { mut arrival, answered } = judge(Arc::clone(known), incoming).await;
+        arrival.forwarded = beside.filter(|lines| !lines.is_empty());
+        let known_provider = arrival.provider.is_some();
+        let is_set_up = arrival.facts.handshake.is_some();
+        let waiting = self.wait_for_local(known, &answered, arrival.id);
+        let stored = self.store(arrival).await;
+        drop(share);
+        match stored {
+            Err(error) => self.refuse(error.into(), target, remote, received_at),
+            Ok(stored) => {
+                if is_set_up {
+                    self.confirm_by_itself(known, stored.id);
+                }
+                let local = match waiting {
+                    Some(waiting) => self.local_answer(waiting, &stored, self.senders.at_the_port()).await,
+                    None => None,
+                };
+                match local {
+                    Some(reply) => reply,
+                    None => self.answer(known, &stored, &answered, known_provider).await,
+                }
+            }
+        }
+    }
+
     /// Stores an event and sees its deliveries off.
     pub(crate) async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
         let invalid = arrival.verdict == Verdict::Invalid;
@@ -92,12 +109,12 @@ impl Engine {
         }
     }
 
-    /// The source of that name; one is made for a sender on this machine that is no web page (Threat 3).
-    async fn admit(&self, slug: Slug, remote: SocketAddr, browser: bool) -> Result<Arc<Known>, EngineError> {
+    /// The source of that name; one is made for a sender on this machine that is no web page and no tunnel (Threat 3).
+    async fn admit(&self, slug: Slug, from_outside: bool) -> Result<Arc<Known>, EngineError> {
         if let Some(known) = self.config().sources.get(slug.as_str()) {
             return Ok(Arc::clone(known));
         }
-        if browser || !remote.ip().to_canonical().is_loopback() {
+        if from_outside {
             return Err(InboxError::UnknownSource(slug.to_string()).into());
         }
         self.inbox.add_source(slug.clone(), SourceSettings::default(), true, Timestamp::now()).await?;
@@ -143,7 +160,13 @@ impl Engine {
     }
 
     /// Says that a request was not stored; never with a 2xx (promise 1).
-    fn refuse(&self, error: EngineError, target: String, remote: SocketAddr, at: Timestamp) -> Reply {
+    pub(crate) fn refuse(
+        &self,
+        error: EngineError,
+        target: String,
+        remote: SocketAddr,
+        at: Timestamp,
+    ) -> Reply {
         let status = match &error {
             EngineError::Inbox(InboxError::UnknownSource(_) | InboxError::TooManySources) => 404,
             _ => 503,
@@ -153,6 +176,11 @@ impl Engine {
         self.refused(Refusal { at, remote, target: Some(target), status, code, message: message.clone() });
         Reply::problem(status, code, &message, &hint)
     }
+}
+
+/// Whether something on this machine passes on what came from elsewhere, such as a tunnel that was started by hand.
+fn was_passed_on(headers: &HeaderLines) -> bool {
+    ["x-forwarded-for", "forwarded", "cf-connecting-ip", "x-real-ip"].iter().any(|name| headers.has(name))
 }
 
 /// What a source answers to an event.

@@ -7,7 +7,9 @@ use hookmitt_inbox::{KeyClaim, Rejudged};
 use hookmitt_verify::{Evidence, Judgement, Provider};
 use serde::Deserialize;
 
-use crate::{Change, Engine, EngineError, config::Known, explain::Surroundings, judged::key_hash};
+use crate::{
+    Change, Engine, EngineError, config::Known, explain::Surroundings, judged::key_hash, tunnels::rewritten,
+};
 
 /// How many events are judged between two commits; small, so that capture never waits long for the writer.
 const BATCH: u32 = 64;
@@ -109,6 +111,7 @@ fn verified(
     known.want_key(&judgement);
     if judgement.verdict == Verdict::Invalid {
         judgement.causes = hookmitt_verify::explain(&inquiry, &around.context(None)).kept_causes();
+        judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
     let evidence = hookmitt_verify::evidence(&inquiry, &judgement);
     Ok((judgement, evidence))
@@ -130,7 +133,10 @@ fn with_given(own: &[(String, String)], given: &[(String, String)]) -> Vec<(Stri
 /// The new verdict of an event. What was proved once stays so: a secret that was replaced, or that this process can't
 /// read, is no proof against it. Where the signature holds, settings such as the tolerance count anew.
 pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
-    let judgement = known.verdict_on(&event.request, &event.url, event.received_at);
+    let mut judgement = known.verdict_on(&event.request, &event.url, event.received_at);
+    if judgement.verdict == Verdict::Invalid {
+        judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
+    }
     let unproved = event.verdict == Verdict::Valid && judgement.secret_label.is_none();
     let lost = unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret;
     let verdict = if lost { event.verdict } else { judgement.verdict };

@@ -9,7 +9,7 @@ use hookmitt_inbox::SourceSettings;
 use hookmitt_verify::{provider, validate_generic};
 use serde::{Deserialize, Serialize};
 
-use crate::{Engine, EngineError, params::set_params};
+use crate::{Engine, EngineError, config::Known, params::set_params};
 
 /// A source as it is shown.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
@@ -22,8 +22,11 @@ pub struct SourceView {
     pub on_invalid: OnInvalid,
     /// What is done with a repeat.
     pub on_duplicate: OnDuplicate,
-    /// The URL that the provider calls, where something else stands before us.
+    /// The URL that the provider calls, where something else stands before us: as it was set, else a channel's or a
+    /// program's that serves this source now.
     pub public_url: Option<String>,
+    /// Whether that URL was set.
+    pub public_url_set: bool,
     /// How old a signed timestamp may be, in seconds.
     pub tolerance_s: Option<u32>,
     /// What the capture port answers.
@@ -167,14 +170,7 @@ impl Engine {
     /// Every source, by name.
     pub fn sources(&self) -> Vec<SourceView> {
         let config = self.config();
-        let mut views: Vec<_> = config
-            .sources
-            .values()
-            .map(|known| {
-                let secrets = known.secrets.iter().map(|secret| secret.label.clone()).collect();
-                view(&known.source, secrets)
-            })
-            .collect();
+        let mut views: Vec<_> = config.sources.values().map(|known| self.source_view(known)).collect();
         views.sort_by(|one, other| one.slug.cmp(&other.slug));
         views
     }
@@ -184,8 +180,7 @@ impl Engine {
     /// # Errors
     /// An unknown source.
     pub fn source(&self, slug: &Slug) -> Result<SourceView, EngineError> {
-        let known = self.known(slug)?;
-        Ok(view(&known.source, known.secrets.iter().map(|secret| secret.label.clone()).collect()))
+        Ok(self.source_view(&*self.known(slug)?))
     }
 
     /// Makes a source.
@@ -247,14 +242,23 @@ impl Engine {
     }
 }
 
-fn view(source: &Source, secrets: Vec<String>) -> SourceView {
-    let source = source.clone();
+impl Engine {
+    fn source_view(&self, known: &Known) -> SourceView {
+        let source = known.source.clone();
+        let secrets = known.secrets.iter().map(|secret| secret.label.clone()).collect();
+        let through_tunnel = self.tunnels.public_url_of(&source.slug);
+        view(source, through_tunnel, secrets)
+    }
+}
+
+fn view(source: Source, through_tunnel: Option<String>, secrets: Vec<String>) -> SourceView {
     SourceView {
         slug: source.slug,
         provider: source.provider,
         on_invalid: source.on_invalid,
         on_duplicate: source.on_duplicate,
-        public_url: source.public_url,
+        public_url_set: source.public_url.is_some(),
+        public_url: source.public_url.or(through_tunnel),
         tolerance_s: source.tolerance_s,
         answer: source.answer,
         generic: source.generic,

@@ -108,6 +108,19 @@ impl HeaderLines {
         self.get(name).is_some()
     }
 
+    /// The lines whose name does not belong beside, and those whose name does; each line as it came, in order.
+    #[must_use]
+    pub fn parted(&self, beside: impl Fn(&str) -> bool) -> (Self, Self) {
+        let mut parts = [BytesMut::with_capacity(self.0.len()), BytesMut::new()];
+        for line in self.iter() {
+            let part = &mut parts[usize::from(beside(line.name))];
+            part.put_slice(line.line);
+            part.put_slice(b"\r\n");
+        }
+        let [own, beside] = parts.map(|part| Self(part.freeze()));
+        (own, beside)
+    }
+
     /// The block as it is stored and sent: every line ended by CRLF.
     pub fn as_wire(&self) -> &Bytes {
         &self.0

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{GapWhy, Timestamp};
+use hookmitt_event::{GapWhy, Timestamp, TunnelKind};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{Inbox, InboxError, rows};
@@ -19,6 +19,8 @@ pub struct Gap {
     pub tunnel: i64,
     /// What the tunnel is called.
     pub label: String,
+    /// What makes it: only a relay knows what came meanwhile.
+    pub kind: TunnelKind,
     /// When the connection was lost.
     pub from: Timestamp,
     /// When it was there again; none while what waited is not all here.
@@ -48,7 +50,7 @@ pub struct GapPage {
 
 const SELECT: &str =
     "SELECT g.id, g.tunnel, t.label, g.began_at, g.ended_at, g.why, g.caught_up, g.lost, g.took,
-    g.first_seq, g.last_seq FROM tunnel_gap g JOIN tunnel t ON t.id = g.tunnel";
+    g.first_seq, g.last_seq, t.kind FROM tunnel_gap g JOIN tunnel t ON t.id = g.tunnel";
 
 impl Inbox {
     /// Opens a gap of a tunnel that was connected until `from`; one that is open already goes on.
@@ -116,7 +118,8 @@ impl Inbox {
             .await
     }
 
-    /// The gaps of every tunnel that ended in a time and in which something came, newest first.
+    /// The gaps of every tunnel that ended in a time and in which something came, newest first; with those of tunnels
+    /// that keep nothing, of which nobody knows what came, but where they were turned off by hand.
     ///
     /// # Errors
     /// Whatever SQLite says.
@@ -128,8 +131,10 @@ impl Inbox {
     ) -> Result<Vec<Gap>, InboxError> {
         let since = since.map_or(i64::MIN, Timestamp::as_micros);
         let until = until.map_or(i64::MAX, Timestamp::as_micros);
+        let (relay, off) = (TunnelKind::Relay as i64, GapWhy::Off as i64);
         let sql = format!(
-            "{SELECT} WHERE g.ended_at >= ?1 AND g.ended_at < ?2 AND (g.caught_up > 0 OR g.lost > 0)
+            "{SELECT} WHERE g.ended_at >= ?1 AND g.ended_at < ?2
+            AND (g.caught_up > 0 OR g.lost > 0 OR t.kind <> {relay} AND g.why <> {off})
             ORDER BY g.ended_at DESC LIMIT ?3"
         );
         self.readers
@@ -161,6 +166,7 @@ fn page(mut items: Vec<Gap>, limit: usize) -> GapPage {
 fn gap(row: &Row<'_>) -> rusqlite::Result<Gap> {
     let why: usize = row.get(5)?;
     let took: Option<u64> = row.get(8)?;
+    let kind: usize = row.get(11)?;
     Ok(Gap {
         id: row.get(0)?,
         tunnel: row.get(1)?,
@@ -173,5 +179,6 @@ fn gap(row: &Row<'_>) -> rusqlite::Result<Gap> {
         took: took.map(Duration::from_micros),
         first_seq: row.get(9)?,
         last_seq: row.get(10)?,
+        kind: *TunnelKind::ALL.get(kind).ok_or_else(|| rows::corrupt(11, "kind of tunnel"))?,
     })
 }

@@ -2,7 +2,6 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use bytes::{BufMut as _, Bytes, BytesMut};
 use hookmitt_event::HeaderLines;
 use ipnet::IpNet;
 
@@ -109,24 +108,20 @@ fn scheme(text: &str) -> Option<&'static str> {
     ["https", "http"].into_iter().find(|scheme| text.eq_ignore_ascii_case(scheme))
 }
 
-/// Parts a block of header lines into the sender's own and those that proxies write.
-pub(crate) fn part(headers: &HeaderLines) -> (Bytes, Bytes) {
-    let mut own = BytesMut::with_capacity(headers.as_wire().len());
-    let mut forwarded = BytesMut::new();
-    for line in headers.as_wire().split_inclusive(|byte| *byte == b'\n') {
-        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
-        if is_a_proxys(name) { forwarded.put_slice(line) } else { own.put_slice(line) }
-    }
-    (own.freeze(), forwarded.freeze())
+/// Parts header lines into the sender's own and those that proxies write.
+pub(crate) fn part(headers: &HeaderLines) -> (HeaderLines, HeaderLines) {
+    headers.parted(is_a_proxys)
 }
 
-fn is_a_proxys(name: &[u8]) -> bool {
-    let starts = name.get(..12).is_some_and(|start| start.eq_ignore_ascii_case(b"x-forwarded-"));
-    starts || [&b"forwarded"[..], b"x-real-ip", b"via"].iter().any(|known| name.eq_ignore_ascii_case(known))
+fn is_a_proxys(name: &str) -> bool {
+    let starts = name.get(..12).is_some_and(|start| start.eq_ignore_ascii_case("x-forwarded-"));
+    starts || ["forwarded", "x-real-ip", "via"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::*;
 
     fn sender(lines: &[(&str, &str)], peer: &str) -> Sender {
@@ -172,7 +167,7 @@ mod tests {
     fn lines_are_parted_byte_for_byte() {
         let block = b"Host: a\r\nX-FORWARDED-For:  1 \r\nX-A:1\r\nVia: 1.1 p\r\nviaduct: 1\r\n";
         let (own, forwarded) = part(&HeaderLines::from_wire(Bytes::from_static(block)).unwrap());
-        assert_eq!(&own[..], b"Host: a\r\nX-A:1\r\nviaduct: 1\r\n");
-        assert_eq!(&forwarded[..], b"X-FORWARDED-For:  1 \r\nVia: 1.1 p\r\n");
+        assert_eq!(own.as_wire()[..], b"Host: a\r\nX-A:1\r\nviaduct: 1\r\n"[..]);
+        assert_eq!(forwarded.as_wire()[..], b"X-FORWARDED-For:  1 \r\nVia: 1.1 p\r\n"[..]);
     }
 }

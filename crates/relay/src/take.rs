@@ -57,8 +57,7 @@ impl<M: Mailbox> Relay<M> {
         let url = self.url(&place.sender, &head.target);
         let (headers, forwarded) = if place.sender.through_proxy {
             let (own, forwarded) = part(&head.headers);
-            // What was one block of whole lines is still one without some of them.
-            (hookmitt_event::HeaderLines::from_wire(own).unwrap_or_else(|_| head.headers.clone()), forwarded)
+            (own, forwarded.as_wire().clone())
         } else {
             (head.headers, Bytes::new())
         };

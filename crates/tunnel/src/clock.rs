@@ -27,6 +27,17 @@ impl Clock for WallClock {
     }
 }
 
+/// Waits until this machine has slept and is awake again; answers since when it slept.
+pub async fn slept() -> Timestamp {
+    let mut jumps = Jumps::new(Arc::new(WallClock));
+    loop {
+        tokio::time::sleep(TICK).await;
+        if let Some(since) = jumps.look() {
+            return since;
+        }
+    }
+}
+
 /// Notices sleep by comparing two clocks at every tick: the timers of Linux and macOS stand still while the machine
 /// sleeps and the wall clock goes on; those of Windows go on, and then a tick comes far too late.
 pub(crate) struct Jumps {

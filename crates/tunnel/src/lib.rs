@@ -25,7 +25,7 @@ mod session;
 mod state;
 mod work;
 
-pub use clock::{Clock, WallClock};
+pub use clock::{Clock, WallClock, slept};
 pub use control::{join, open};
 pub use credentials::Credentials;
 pub use error::{RelayProblem, TunnelError};

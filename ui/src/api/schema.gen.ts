@@ -287,7 +287,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The gaps of every tunnel that are over and after which events came in or were lost, newest first. */
+        /**
+         * The gaps of every tunnel that are over and after which events came in or were lost, newest first; with those of
+         *     tunnels that keep nothing, of which nobody knows what was lost.
+         */
         get: operations["list_gaps"];
         put?: never;
         post?: never;
@@ -1245,9 +1248,9 @@ export interface components {
             last_seq: number | null;
             /**
              * Format: int64
-             * @description How many requests the relay had to refuse meanwhile.
+             * @description How many requests the relay had to refuse meanwhile; null where nobody can know, for nothing keeps what comes.
              */
-            lost: number;
+            lost: number | null;
             /**
              * Format: int64
              * @description How long the catching up took.
@@ -1594,9 +1597,9 @@ export interface components {
                 last_seq?: number | null;
                 /**
                  * Format: int64
-                 * @description How many requests the relay had to refuse meanwhile.
+                 * @description How many requests the relay had to refuse meanwhile; null where nobody can know, for nothing keeps what comes.
                  */
-                lost: number;
+                lost?: number | null;
                 /**
                  * Format: int64
                  * @description How long the catching up took.
@@ -1717,8 +1720,13 @@ export interface components {
                 };
                 /** @description The catalogue id of its provider, where it was set. */
                 provider?: string | null;
-                /** @description The URL that the provider calls, where something else stands before us. */
+                /**
+                 * @description The URL that the provider calls, where something else stands before us: as it was set, else a channel's or a
+                 *     program's that serves this source now.
+                 */
                 public_url?: string | null;
+                /** @description Whether that URL was set. */
+                public_url_set: boolean;
                 /** @description The labels of its secrets that could be read. */
                 secrets: string[];
                 /** @description Its name in URLs. */
@@ -1790,7 +1798,7 @@ export interface components {
                  * @description When its newest event was received.
                  */
                 last_event_at?: string | null;
-                /** @description Its public URL; `/<source>` follows. */
+                /** @description Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected. */
                 public_url?: string | null;
                 /** @description What the relay had to refuse. */
                 refused: components["schemas"]["RefusedCount"];
@@ -2153,8 +2161,13 @@ export interface components {
             };
             /** @description The catalogue id of its provider, where it was set. */
             provider: string | null;
-            /** @description The URL that the provider calls, where something else stands before us. */
+            /**
+             * @description The URL that the provider calls, where something else stands before us: as it was set, else a channel's or a
+             *     program's that serves this source now.
+             */
             public_url: string | null;
+            /** @description Whether that URL was set. */
+            public_url_set: boolean;
             /** @description The labels of its secrets that could be read. */
             secrets: string[];
             /** @description Its name in URLs. */
@@ -2353,7 +2366,7 @@ export interface components {
              * @description When its newest event was received.
              */
             last_event_at: string | null;
-            /** @description Its public URL; `/<source>` follows. */
+            /** @description Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected. */
             public_url: string | null;
             /** @description What the relay had to refuse. */
             refused: components["schemas"]["RefusedCount"];
@@ -3896,6 +3909,14 @@ export interface operations {
                 };
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Gap } from '../api/shapes';
-import { backAt, gapSentence, span } from './gap';
+import { backAt, gapSentence, isNews, span } from './gap';
 
 const at = (text: string) => new Date(text).getTime();
 const now = at('2026-11-20T09:00:00');
@@ -48,4 +48,14 @@ test('a gap is told in the same words everywhere', () => {
 test('coming back says the day where it was not today', () => {
   expect(backAt(at('2026-11-20T08:44'), now)).toBe('Back at 08:44.');
   expect(backAt(at('2026-11-18T08:03'), now)).toBe('Back at 08:03 on Wed.');
+});
+
+test('where nothing is kept, nobody says that nothing is lost', () => {
+  const unknown = gap({ caught_up: 0, lost: null });
+  expect(gapSentence(unknown, now)).toMatch(
+    /: nobody kept what was sent, and how much that was is not known$/,
+  );
+  expect(isNews(unknown)).toBe(true);
+  expect(isNews({ ...unknown, why: 'off' })).toBe(false);
+  expect(isNews(gap({ caught_up: 0, lost: 0 }))).toBe(false);
 });

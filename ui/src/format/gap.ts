@@ -32,13 +32,22 @@ export function span(from: number, until: number, now: number, today = ''): stri
   return `${moment(from, now, today)} – ${moment(until, now, today)}`;
 }
 
+/** Whether a gap is worth a line: something came of it, or nobody knows what did. */
+export function isNews(gap: Gap): boolean {
+  return gap.lost === null ? gap.why !== 'off' : gap.caught_up + gap.lost > 0;
+}
+
 /** What a gap came to: `Offline 02:10–08:44: 37 caught up, 0 lost`. */
 export function gapSentence(gap: Gap, now: number, { because = false } = {}): string {
   const from = Date.parse(gap.from);
-  const why = because ? ` ${whileWords[gap.why]}` : '';
+  const isRelays = gap.lost !== null || gap.why !== 'relay';
+  const why = because ? ` ${isRelays ? whileWords[gap.why] : 'while nothing answered there'}` : '';
   if (gap.until === null) return `Offline since ${moment(from, now)}${why}`;
   const events = because ? (gap.caught_up === 1 ? ' event' : ' events') : '';
-  const came = `${count(gap.caught_up)}${events} caught up, ${count(gap.lost)} lost`;
+  const came =
+    gap.lost === null
+      ? 'nobody kept what was sent, and how much that was is not known'
+      : `${count(gap.caught_up)}${events} caught up, ${count(gap.lost)} lost`;
   return `Offline ${span(from, Date.parse(gap.until), now)}${why}: ${came}`;
 }
 
@@ -56,11 +65,15 @@ const whileWords: Record<Why, string> = {
   off: 'while it was off',
 };
 
-/** Why a tunnel was offline, in two or three words. */
-export const whyWords: Record<Why, string> = {
+const whyWords: Record<Why, string> = {
   asleep: 'Computer asleep',
   network: 'Network cut',
   relay: 'Relay did not answer',
   app_closed: 'App closed',
   off: 'Turned off',
 };
+
+/** Why a gap was, in two or three words. */
+export function whyOf({ why, lost }: Gap): string {
+  return why === 'relay' && lost === null ? 'No answer' : whyWords[why];
+}

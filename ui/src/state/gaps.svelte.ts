@@ -1,6 +1,6 @@
 import { gapsSince } from '../api/tunnels';
 import type { Gap } from '../api/shapes';
-import { gapSentence } from '../format/gap';
+import { gapSentence, isNews } from '../format/gap';
 import { announcer } from './announcer.svelte';
 
 /** No event stays longer in the inbox by itself. */
@@ -18,7 +18,7 @@ class Gaps {
 
   /** Takes one that has ended. */
   closed(line: Gap): void {
-    if (line.caught_up + line.lost === 0) return;
+    if (!isNews(line)) return;
     this.lines = [line, ...this.lines.filter((one) => one.id !== line.id)];
     announcer.say(`${gapSentence(line, Date.now())}.`);
   }

@@ -22,5 +22,6 @@ pub(crate) mod source_answer;
 pub(crate) mod source_settings;
 pub(crate) mod target;
 pub(crate) mod tunnel;
+mod tunnel_add;
 pub(crate) mod url;
 pub(crate) mod verify;

@@ -12,6 +12,7 @@ use crate::{
     terminal::{FAINT, Screen, Styled},
     tunnel_view::{Tunnel, line, lines},
     typed_in,
+    verbs::tunnel_add,
 };
 
 /// Where a relay's token is looked for before it is asked for.
@@ -20,18 +21,12 @@ pub(crate) const TOKEN: &str = "HOOKMITT_RELAY_TOKEN";
 /// What is done with tunnels.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Open a tunnel at a relay; reads the token from standard input, prints the public URL
-    Add {
-        /// The relay's URL
-        #[arg(value_name = "RELAY_URL")]
-        relay: String,
-        /// The name that is wanted there; an unguessable one without
-        #[arg(long, value_name = "N")]
-        name: Option<String>,
-        /// What to call it here; its name at the relay without
-        #[arg(long, value_name = "L")]
-        label: Option<String>,
-    },
+    /// Open a tunnel at a relay, listen to a channel, or start a program; prints the public URL
+    ///
+    /// A relay's token is read from standard input. A relay of your own keeps what comes while nobody is connected, and
+    /// passes on what was signed; a smee channel rewrites JSON, so signatures can't verify, and neither it nor
+    /// cloudflared or ngrok keeps anything.
+    Add(tunnel_add::Args),
     /// Let a teammate's device take part; prints an invitation that works once. It is a secret
     Invite {
         /// The tunnel
@@ -66,18 +61,15 @@ struct Invitation {
 /// Does it.
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     match verb {
-        Verb::Add { relay, name, label } => {
-            let order =
-                json!({ "relay": relay, "name": name, "label": label, "token": token(relay, screen)? });
-            added(&client.send(Method::POST, &all(), &order).await?, client, screen)?;
-        }
+        Verb::Add(args) => tunnel_add::run(args, client, screen).await?,
         Verb::Join { label } => {
             let invite = typed_in::line("the invitation", screen)?.ok_or_else(|| {
                 let hint = "pipe it in as `hookmitt tunnel invite` printed it";
                 CliError::bad_input_with("invite-empty", "there is no invitation on standard input", hint)
             })?;
             let order = json!({ "invite": invite, "label": label });
-            added(&client.send(Method::POST, &all(), &order).await?, client, screen)?;
+            let joined = client.send(Method::POST, &all(), &order).await?;
+            tunnel_add::added(joined, client, screen).await?;
         }
         Verb::Invite { name } => invite(&find(name, client).await?, client, screen).await?,
         Verb::List => list(&client.all(&all()).await?, screen)?,
@@ -86,18 +78,18 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             let tunnel = find(name, client).await?;
             client.order(Method::DELETE, &one(&tunnel), None).await?;
             let label = Plain(&tunnel.label);
-            screen
-                .note(Styled(FAINT, format!("the tunnel {label} is removed with its keys; its events stay")));
+            let keys = if tunnel.kind == "relay" { " with its keys" } else { "" };
+            screen.note(Styled(FAINT, format!("the tunnel {label} is removed{keys}; its events stay")));
         }
     }
     Ok(Exit::Success)
 }
 
-fn all() -> Address {
+pub(super) fn all() -> Address {
     Address::new(["tunnels"])
 }
 
-fn one(tunnel: &Tunnel) -> Address {
+pub(super) fn one(tunnel: &Tunnel) -> Address {
     Address::new(["tunnels", &tunnel.id.to_string()])
 }
 
@@ -125,7 +117,7 @@ async fn find(name: &str, client: &Client) -> Result<Tunnel, CliError> {
 }
 
 /// A relay's token: that of the environment, else the first line of standard input.
-fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
+pub(super) fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
     let given =
         std::env::var(TOKEN).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
     let token = match given {
@@ -136,18 +128,6 @@ fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
         let hint = format!("pipe it in as `hookmitt relay token create` printed it, or set {TOKEN}");
         CliError::bad_input_with("no-relay-token", "there is no token on standard input", hint)
     })
-}
-
-fn added(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
-    if screen.json {
-        return screen.print_json(tunnel);
-    }
-    screen.print(Plain(tunnel.public_url.as_deref().unwrap_or_default()))?;
-    screen.note(Styled(FAINT, "providers post to that URL, with / and a source's name after it"));
-    if !client.is_attached() {
-        screen.note(Styled(FAINT, "what comes waits at the relay until a hookmitt runs: `hookmitt serve`"));
-    }
-    Ok(())
 }
 
 async fn invite(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {

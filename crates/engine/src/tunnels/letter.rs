@@ -98,7 +98,7 @@ impl Engine {
     }
 
     /// The source of that name, else the one for what belongs to none: a tunnel makes no other (Threat 3).
-    async fn addressee(&self, slug: &str) -> Result<(Arc<Known>, bool), EngineError> {
+    pub(super) async fn addressee(&self, slug: &str) -> Result<(Arc<Known>, bool), EngineError> {
         if let Some(known) = self.config().sources.get(slug) {
             return Ok((Arc::clone(known), slug != UNASSIGNED));
         }

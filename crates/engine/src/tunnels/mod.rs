@@ -3,6 +3,7 @@
 //! One process per data directory runs them, the one that delivers. What a tunnel is doing is known there; what has
 //! to outlive it (gaps, until when it was connected) is in the inbox, its keys are in a vault of their own.
 
+mod detours;
 mod keys;
 mod letter;
 mod mail;
@@ -20,7 +21,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use hookmitt_event::GapWhy;
+use hookmitt_event::{GapWhy, Slug, TunnelKind};
 use hookmitt_inbox::{GapPage, KeptTunnel};
 use hookmitt_tunnel::Credentials;
 use hookmitt_vault::StoreChoice;
@@ -28,6 +29,7 @@ use hookmitt_wire::SourceOffer;
 use tokio::sync::{Notify, Semaphore, watch};
 use url::Url;
 
+pub(crate) use detours::rewritten;
 pub use order::{Invitation, TunnelChange, TunnelOrder};
 pub use view::{GapView, RefusedCount, Trouble, TunnelState, TunnelView, Waiting};
 
@@ -94,6 +96,13 @@ impl Tunnels {
         self.all().get(&id).cloned()
     }
 
+    /// What a source's provider is given while a channel or a program serves that source here.
+    pub(crate) fn public_url_of(&self, source: &Slug) -> Option<String> {
+        let all = self.all();
+        let serving = all.iter().filter(|(_, running)| running.serves().as_ref() == Some(source));
+        serving.filter_map(|(id, running)| Some((*id, running.public_url()?))).min().map(|(_, url)| url)
+    }
+
     fn runs(&self, id: i64, running: Arc<Running>) {
         self.all().insert(id, running);
     }
@@ -153,8 +162,14 @@ impl Engine {
         let newest = self.inbox.gaps(kept.id, None, 1).await?.items.into_iter().next();
         let running = self.tunnels.one(kept.id);
         let seen = running.as_ref().map_or_else(|| self.unrun(&kept), |running| running.seen());
+        let public_url = match kept.kind {
+            TunnelKind::Relay | TunnelKind::Smee => kept.public_url,
+            TunnelKind::Cloudflared | TunnelKind::Ngrok => {
+                running.as_ref().and_then(|running| running.public_url())
+            }
+        };
         let last_event_at = running.and_then(|running| running.last_event_at()).max(kept.last_event_at);
-        let kept = KeptTunnel { last_event_at, ..kept };
+        let kept = KeptTunnel { last_event_at, public_url, ..kept };
         Ok(view(kept, seen, newest.map(GapView::from)))
     }
 

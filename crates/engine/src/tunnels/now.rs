@@ -26,6 +26,10 @@ pub(super) enum Step {
 #[derive(Debug)]
 pub(super) struct Now {
     pub(super) seen: Seen,
+    /// What it is called when events come through.
+    pub(super) up: TunnelState,
+    /// Where providers post, where that is known by the connection alone.
+    pub(super) public_url: Option<String>,
     depth: Option<Depth>,
     caught_up: bool,
     pub(super) last_event_at: Option<Timestamp>,
@@ -38,20 +42,34 @@ pub(super) struct Now {
 impl Now {
     pub(super) fn new(at: Timestamp) -> Self {
         let seen = Seen::new(TunnelState::Connecting, at);
-        Self { seen, depth: None, caught_up: false, last_event_at: None, failing: None, fault: None }
+        Self {
+            seen,
+            up: TunnelState::Connected,
+            public_url: None,
+            depth: None,
+            caught_up: false,
+            last_event_at: None,
+            failing: None,
+            fault: None,
+        }
+    }
+
+    /// Whether events come through.
+    pub(super) fn is_up(&self) -> bool {
+        self.seen.state == self.up
     }
 
     /// What the relay told last, where it is connected now.
     pub(super) fn told(&self) -> Option<Told> {
-        self.depth.as_ref().filter(|_| self.seen.state == TunnelState::Connected).map(told)
+        self.depth.as_ref().filter(|_| self.is_up()).map(told)
     }
 
     /// Takes a state as it comes. Answers what of it has to be kept.
     pub(super) fn becomes(&mut self, state: State, at: Timestamp) -> Vec<Step> {
-        let was_connected = self.seen.state == TunnelState::Connected;
+        let was_connected = self.is_up();
         match state {
             State::Connected { since, public_url, rtt, depth, unacked, caught_up } => {
-                let seen = Seen::new(TunnelState::Connected, since);
+                let seen = Seen::new(self.up, since);
                 let rtt_ms = rtt.map(|rtt| u64::try_from(rtt.as_millis()).unwrap_or(u64::MAX));
                 self.seen = Seen { rtt_ms, waiting: waiting(&depth), to_acknowledge: unacked, ..seen };
                 let before = self.depth.replace(depth).filter(|_| was_connected);

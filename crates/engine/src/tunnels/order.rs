@@ -9,7 +9,10 @@ use hookmitt_wire::Opened;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::keys::{DeviceKeys, Keys};
+use super::{
+    detours,
+    keys::{DeviceKeys, Keys},
+};
 use crate::{Engine, EngineError, TunnelView};
 
 /// A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source.
@@ -59,18 +62,20 @@ impl Engine {
     /// Adds a tunnel.
     ///
     /// # Errors
-    /// What the relay says; an order that makes no sense.
+    /// What the relay says; a program that isn't installed; an order that makes no sense.
     pub async fn add_tunnel(&self, order: TunnelOrder) -> Result<TunnelView, EngineError> {
         let label = order.label.as_deref().map(checked_label).transpose()?;
-        let added =
-            match (&order.invite, order.kind.unwrap_or(TunnelKind::Relay)) {
-                (Some(invite), TunnelKind::Relay) => self.join_tunnel(invite, label).await?,
-                (None, TunnelKind::Relay) => self.open_tunnel(&order, label).await?,
-                _ => return Err(EngineError::BadInput(
-                    "smee channels, cloudflared and ngrok can not be joined to the inbox yet: add a relay"
-                        .to_owned(),
-                )),
-            };
+        let kind = order.kind.unwrap_or(TunnelKind::Relay);
+        let added = match (&order.invite, kind, detours::program(kind)) {
+            (Some(invite), TunnelKind::Relay, _) => self.join_tunnel(invite, label).await?,
+            (Some(_), ..) => {
+                let words = "an invitation is one to a relay's tunnel: give it alone";
+                return Err(EngineError::BadInput(words.to_owned()));
+            }
+            (None, _, Some(program)) => self.add_program(program, &order, label).await?,
+            (None, TunnelKind::Smee, _) => self.add_channel(&order, label).await?,
+            (None, ..) => self.open_tunnel(&order, label).await?,
+        };
         self.reload().await?;
         self.tunnel(added.id).await
     }
@@ -186,6 +191,10 @@ impl Engine {
     /// An unknown tunnel; one that isn't connected here.
     pub async fn invite_to_tunnel(&self, id: i64) -> Result<Invitation, EngineError> {
         let kept = self.inbox.tunnel(id).await?;
+        if kept.kind != TunnelKind::Relay {
+            let words = "only a relay's tunnel can be shared: a channel or a program serves this inbox alone";
+            return Err(EngineError::BadInput(words.to_owned()));
+        }
         let running = self.tunnels.one(id).ok_or(TunnelError::NotConnected)?;
         let Invite { code, until } = running.line.invite().await?;
         let credentials = self.credentials(&kept).await?;

@@ -2,12 +2,13 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use hookmitt_event::{Explain as _, GapWhy, Timestamp, TunnelKind};
+use hookmitt_event::{GapWhy, Timestamp, TunnelKind};
 use hookmitt_inbox::KeptTunnel;
 use hookmitt_tunnel::{Credentials, Network, Options, TunnelError, keep};
 use tokio::{task::JoinHandle, time};
 
 use super::{
+    detours,
     mail::Mail,
     minder::{Minder, tell},
     now,
@@ -58,7 +59,7 @@ impl Engine {
             }
         }
         for tunnel in kept {
-            if tunnel.enabled && tunnel.kind == TunnelKind::Relay && !tasks.contains_key(&tunnel.id) {
+            if tunnel.enabled && !tasks.contains_key(&tunnel.id) {
                 tasks.insert(tunnel.id, self.start(tunnel));
             }
         }
@@ -67,7 +68,7 @@ impl Engine {
 
     fn start(self: &Arc<Self>, kept: KeptTunnel) -> (Arc<Running>, JoinHandle<()>) {
         let (running, steps) = Running::new(self.stop.child_token(), Timestamp::now());
-        let running = Arc::new(running);
+        let running = Arc::new(running.of(&kept));
         self.tunnels.runs(kept.id, Arc::clone(&running));
         let (engine, own) = (Arc::clone(self), Arc::clone(&running));
         let task = self.tasks.spawn(async move {
@@ -83,17 +84,10 @@ impl Engine {
     /// Keeps a tunnel until it is told to stop.
     async fn keep(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>, mut minder: Minder<'_>) {
         let talking = async {
-            let reading = self.credentials_in_time(kept, running);
-            let Some(credentials) = running.stop.run_until_cancelled(reading).await else { return };
-            match options(running) {
-                Ok(options) => {
-                    let mail = Arc::new(Mail::new(self, kept.id, Arc::clone(running)));
-                    keep(credentials, mail, running.stop.clone(), options).await;
-                }
-                Err(error) => {
-                    running.stuck(trouble(&error.into()), Timestamp::now());
-                    running.stop.cancelled().await;
-                }
+            match detours::program(kept.kind) {
+                Some(program) => Box::pin(self.lead(program, running)).await,
+                None if kept.kind == TunnelKind::Smee => Box::pin(self.listen(kept, running)).await,
+                None => self.talk(kept, running).await,
             }
         };
         tokio::select! {
@@ -102,6 +96,22 @@ impl Engine {
             () = tell(self, kept.id, running) => {}
         }
         minder.finish().await;
+    }
+
+    /// Talks to a relay until the tunnel is told to stop.
+    async fn talk(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>) {
+        let reading = self.credentials_in_time(kept, running);
+        let Some(credentials) = running.stop.run_until_cancelled(reading).await else { return };
+        match options(running) {
+            Ok(options) => {
+                let mail = Arc::new(Mail::new(self, kept.id, Arc::clone(running)));
+                keep(credentials, mail, running.stop.clone(), options).await;
+            }
+            Err(error) => {
+                running.stuck(trouble(&error.into()), Timestamp::now());
+                running.stop.cancelled().await;
+            }
+        }
     }
 
     /// The keys of a tunnel, as soon as they can be read.
@@ -117,7 +127,7 @@ impl Engine {
 
     /// Ends a tunnel; the relay is told where this device doesn't come back.
     async fn part(&self, id: i64, running: &Running, task: JoinHandle<()>, for_ever: bool) {
-        if for_ever {
+        if for_ever && running.serves().is_none() {
             match time::timeout(PARTING, running.line.leave()).await {
                 Ok(Ok(())) => {}
                 _ => tracing::warn!(
@@ -160,5 +170,5 @@ fn trouble(error: &EngineError) -> Trouble {
     if let EngineError::Tunnel(error) = error {
         return now::trouble(error);
     }
-    Trouble::new(error.code(), error.to_string(), &error.hint().unwrap_or_default())
+    Trouble::of(error)
 }

@@ -1,10 +1,14 @@
 //! What a process knows of a tunnel that it runs: its state, told at once, and the steps that the inbox has to learn of.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
 
-use hookmitt_event::Timestamp;
-use hookmitt_inbox::Told;
-use hookmitt_tunnel::{Line, State};
+use hookmitt_event::{Slug, Timestamp, TunnelKind};
+use hookmitt_inbox::{KeptTunnel, Told};
+use hookmitt_tunnel::{Line, State, Why};
+use hookmitt_wire::Depth;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +28,10 @@ pub(super) struct Running {
     /// Something is otherwise than it was.
     pub(super) changed: Notify,
     now: Mutex<Now>,
+    /// The only source, where a channel or a program serves one.
+    serves: Option<Slug>,
+    /// How many requests named another source.
+    unknown: AtomicU64,
     steps: mpsc::Sender<Step>,
     /// How many steps were sent, and how many of them are in the inbox.
     sent: watch::Sender<u64>,
@@ -38,11 +46,26 @@ impl Running {
             stop,
             changed: Notify::new(),
             now: Mutex::new(Now::new(now)),
+            serves: None,
+            unknown: AtomicU64::new(0),
             steps,
             sent: watch::Sender::new(0),
             handled: watch::Sender::new(0),
         };
         (running, waiting)
+    }
+
+    /// As the one that is kept.
+    pub(super) fn of(mut self, kept: &KeptTunnel) -> Self {
+        self.serves = kept.source.as_deref().and_then(|source| source.parse().ok());
+        self.unknown = AtomicU64::new(kept.told.unknown);
+        let mut now = self.now();
+        if kept.kind == TunnelKind::Smee {
+            now.up = TunnelState::Limited;
+            now.public_url.clone_from(&kept.url);
+        }
+        drop(now);
+        self
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
@@ -55,6 +78,18 @@ impl Running {
         let mut seen = now.seen.clone();
         seen.error = seen.error.or_else(|| now.failing.clone()).or_else(|| now.fault.clone());
         seen
+    }
+
+    pub(super) fn serves(&self) -> Option<Slug> {
+        self.serves.clone()
+    }
+
+    pub(super) fn public_url(&self) -> Option<String> {
+        self.now().public_url.clone()
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        self.now().is_up()
     }
 
     pub(super) fn last_event_at(&self) -> Option<Timestamp> {
@@ -111,16 +146,69 @@ impl Running {
         self.changed.notify_one();
     }
 
+    /// A channel or a program is connected: nothing waited, as nothing is kept.
+    pub(super) fn opens(&self, public_url: &str, at: Timestamp) {
+        let mut now = self.now();
+        let same = now.is_up() && now.public_url.as_deref() == Some(public_url);
+        let since = if same { now.seen.since } else { at };
+        now.public_url = Some(public_url.to_owned());
+        let state = State::Connected {
+            since,
+            public_url: public_url.to_owned(),
+            rtt: None,
+            depth: Depth { unknown: self.unknown.load(Ordering::Relaxed), ..Depth::default() },
+            unacked: 0,
+            caught_up: true,
+        };
+        if now.is_up() && !same {
+            // Another URL is another connection, and its finding has to be kept.
+            self.takes(&mut now, State::Connecting { attempt: 1, last_error: None }, at);
+        }
+        self.takes(&mut now, state, at);
+    }
+
+    /// A channel or a program is not connected, since then.
+    pub(super) fn breaks_off(&self, since: Timestamp, why: Why, trouble: Trouble) {
+        let mut now = self.now();
+        // The first break counts, not the vain tries after it.
+        let since = if now.is_up() { since } else { now.seen.since };
+        let why_before = now.seen.why.filter(|_| now.seen.state == TunnelState::Offline);
+        self.takes(&mut now, State::Offline { since, why, error: None, next_try: None }, since);
+        now.seen.error = Some(trouble);
+        now.seen.why = why_before.or(now.seen.why);
+        if now.up == TunnelState::Connected {
+            now.public_url = None; // a program's URL ends with its connection
+        }
+    }
+
+    /// A channel or a program is ended by us.
+    pub(super) fn ends(&self, at: Timestamp) {
+        let ended = State::Offline { since: at, why: Why::AppClosed, error: None, next_try: None };
+        self.now().public_url = None;
+        self.becomes(ended, at);
+    }
+
+    /// A request came for a source that is not served.
+    pub(super) fn names_no_source(&self, at: Timestamp) {
+        self.unknown.fetch_add(1, Ordering::Relaxed);
+        let url = self.public_url().filter(|_| self.is_up());
+        if let Some(url) = url {
+            self.opens(&url, at);
+        }
+    }
+
     /// Takes a state as it comes, and says what of it has to be kept.
     pub(super) fn becomes(&self, state: State, at: Timestamp) {
-        let mut now = self.now();
+        self.takes(&mut self.now(), state, at);
+    }
+
+    fn takes(&self, now: &mut Now, state: State, at: Timestamp) {
         for step in now.becomes(state, at) {
             match self.steps.try_send(step) {
                 Ok(()) => self.sent.send_modify(|count| *count += 1),
                 Err(error) => tracing::warn!(%error, "a change of a tunnel's state is not kept"),
             }
         }
-        drop(now);
         self.changed.notify_one();
     }
 }

@@ -1,8 +1,10 @@
 //! Tunnels and their gaps as they are shown.
 
-use hookmitt_event::{GapWhy, Slug, Timestamp, TunnelKind};
+use hookmitt_event::{Explain, GapWhy, Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{Gap, KeptTunnel};
 use serde::Serialize;
+
+use super::detours;
 
 /// How a tunnel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
@@ -37,6 +39,10 @@ impl Trouble {
     pub(crate) fn new(code: &str, message: impl Into<String>, hint: &str) -> Self {
         let hint = (!hint.is_empty()).then(|| hint.to_owned());
         Self { code: code.to_owned(), message: message.into(), hint }
+    }
+
+    pub(crate) fn of<E: Explain + std::fmt::Display>(error: &E) -> Self {
+        Self::new(error.code(), error.to_string(), &error.hint().unwrap_or_default())
     }
 }
 
@@ -80,7 +86,7 @@ pub struct TunnelView {
     pub source: Option<Slug>,
     /// The other side, for people: `relay.acme.dev`.
     pub host: String,
-    /// Its public URL; `/<source>` follows.
+    /// Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected.
     pub public_url: Option<String>,
     /// Whether it is wanted.
     pub enabled: bool,
@@ -143,8 +149,8 @@ pub struct GapView {
     pub why: GapWhy,
     /// How many events came in afterwards that had waited.
     pub caught_up: u64,
-    /// How many requests the relay had to refuse meanwhile.
-    pub lost: u64,
+    /// How many requests the relay had to refuse meanwhile; null where nobody can know, for nothing keeps what comes.
+    pub lost: Option<u64>,
     /// How long the catching up took.
     pub took_ms: Option<u64>,
     /// The first event that was caught up.
@@ -163,7 +169,7 @@ impl From<Gap> for GapView {
             until: gap.until,
             why: gap.why,
             caught_up: gap.caught_up,
-            lost: gap.lost,
+            lost: (gap.kind == TunnelKind::Relay).then_some(gap.lost),
             took_ms: gap.took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
             first_seq: gap.first_seq,
             last_seq: gap.last_seq,
@@ -194,13 +200,14 @@ impl Seen {
 pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> TunnelView {
     let other_side = kept.url.as_deref().or(kept.public_url.as_deref());
     let host = other_side.and_then(|url| url::Url::parse(url).ok()).and_then(|url| authority(&url));
+    let program = detours::program(kept.kind).map(|program| program.to_string());
     TunnelView {
-        host: host.unwrap_or_else(|| kept.label.clone()),
+        host: host.or(program).unwrap_or_else(|| kept.label.clone()),
         id: kept.id,
         kind: kept.kind,
         label: kept.label,
         tunnel: kept.name,
-        relay: kept.url,
+        relay: kept.url.filter(|_| kept.kind == TunnelKind::Relay),
         source: kept.source.and_then(|source| source.parse().ok()),
         public_url: kept.public_url,
         enabled: kept.enabled,

@@ -9,6 +9,7 @@ const source: SourceView = {
   on_invalid: 'record',
   on_duplicate: 'skip',
   public_url: null,
+  public_url_set: false,
   tolerance_s: null,
   answer: {
     status: null,
@@ -100,4 +101,10 @@ test('own settings name their header, and places are places', () => {
 test('the bar says what saving does', () => {
   expect(savingSays({ provider: 'stripe' }, 'intake')).toBe('The events of intake are verified again.');
   expect(savingSays({}, 'intake')).toBe('');
+});
+
+test('a URL that a tunnel made is shown elsewhere, and not kept as if it were a setting', () => {
+  const url = 'https://two-words.trycloudflare.com/intake';
+  expect(fieldsOf({ ...source, public_url: url }).public_url).toBe('');
+  expect(fieldsOf({ ...source, public_url: url, public_url_set: true }).public_url).toBe(url);
 });

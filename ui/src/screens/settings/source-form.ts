@@ -80,7 +80,7 @@ export function fieldsOf(source: SourceView): SourceFields {
     timestamp_unit: own.timestamp_unit || 's',
     provider: source.provider ?? '',
     signing: generic == null ? 'provider' : 'own',
-    public_url: source.public_url ?? '',
+    public_url: source.public_url_set ? (source.public_url ?? '') : '',
     params: paramsText(source.params),
     tolerance_s: source.tolerance_s?.toString() ?? '',
     on_invalid: source.on_invalid,

@@ -105,6 +105,6 @@ function split({ from, to }: Span, offline: readonly Span[]): (Span & Pick<Stret
 function marksIn(start: number, end: number, gaps: readonly Gap[]): { until: number; gap: Gap }[] {
   return gaps
     .flatMap((gap) => (gap.until === null ? [] : [{ until: Date.parse(gap.until), gap }]))
-    .filter(({ until, gap }) => until >= start && until < end && gap.caught_up + gap.lost > 0)
+    .filter(({ until, gap }) => until >= start && until < end && gap.caught_up + (gap.lost ?? 0) > 0)
     .sort((a, b) => a.until - b.until);
 }

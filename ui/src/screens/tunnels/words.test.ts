@@ -76,6 +76,12 @@ test('a tunnel without a gap says no more than it knows', () => {
   expect(stateSentence(tunnel({ gap: null }), now).rest).toBe('');
 });
 
+test('what makes no answer is called by its name', () => {
+  const quick = tunnel({ kind: 'cloudflared', state: 'offline', why: 'relay' });
+  expect(stateSentence(quick, now).strong).toMatch(/: cloudflared does not run\.$/);
+  expect(stateSentence({ ...quick, kind: 'smee' }, now).strong).toMatch(/: the channel does not answer\.$/);
+});
+
 test('the list counts states and names limits', () => {
   expect(tally([tunnel(), tunnel({ state: 'limited' }), tunnel({ state: 'off' })])).toBe(
     '1 connected, 1 limited, 1 off',

@@ -17,7 +17,7 @@ interface Limits {
 export const LIMITS: Record<Exclude<Tunnel['kind'], 'relay'>, Limits> = {
   smee: {
     brief: 'Rewrites JSON: signatures can’t verify',
-    full: 'The channel parses JSON and writes it again, so signatures can’t verify. Everybody who knows its URL sees what is sent. Nothing is kept: what is sent while this computer is offline is lost.',
+    full: 'The channel parses JSON and writes it again, so signatures can’t verify. Everybody who knows its URL sees what is sent. The sender hears the channel’s answer, never this app’s. Nothing is kept: what is sent while this computer is offline is lost.',
   },
   cloudflared: {
     brief: 'Quick public URL',
@@ -80,10 +80,12 @@ function limited(tunnel: Tunnel): string {
   return tunnel.refused.count > 0 ? 'The relay had to refuse requests.' : '';
 }
 
-function because({ why }: Tunnel): string {
+function because({ kind, why }: Tunnel): string {
   if (why === 'asleep') return ', when the computer slept';
   if (why === 'network') return ': the network is cut';
-  return why === 'relay' ? ': the relay does not answer' : '';
+  if (why !== 'relay') return '';
+  if (kind === 'relay') return ': the relay does not answer';
+  return kind === 'smee' ? ': the channel does not answer' : `: ${kind} does not run`;
 }
 
 /** What becomes of events meanwhile. */
@@ -141,7 +143,7 @@ export function tookWords(ms: number | null): string {
 /** What gaps come to: `9 in 7 days, 214 events caught up, 2 not recoverable`. */
 export function gapSum(gaps: readonly Gap[]): string {
   const sum = (of: (gap: Gap) => number) => gaps.reduce((total, gap) => total + of(gap), 0);
-  const [caught, lost] = [sum((gap) => gap.caught_up), sum((gap) => gap.lost)];
+  const [caught, lost] = [sum((gap) => gap.caught_up), sum((gap) => gap.lost ?? 0)];
   const parts = [`${count(gaps.length)} in 7 days`, `${counted(caught, 'event')} caught up`];
   return [...parts, ...(lost > 0 ? [`${count(lost)} not recoverable`] : [])].join(', ');
 }
@@ -149,7 +151,7 @@ export function gapSum(gaps: readonly Gap[]): string {
 /** What happened where events were lost, and what to do. */
 export function lossNote(gap: Gap, now: number): string {
   const day = dayOf(Date.parse(gap.from), now, 'today');
-  const requests = gap.lost === 1 ? '1 request' : `${count(gap.lost)} requests`;
+  const requests = gap.lost === 1 ? '1 request' : `${count(gap.lost ?? 0)} requests`;
   const title = day.charAt(0).toUpperCase() + day.slice(1);
   return `${title}: the relay refused ${requests} and told the sender so. Most providers send again; where one does not, resend from its list of deliveries.`;
 }

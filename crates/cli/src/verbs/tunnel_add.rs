@@ -1,0 +1,129 @@
+//! `hookmitt tunnel add`: a relay, or what there is for people without one.
+
+use std::time::Duration;
+
+use hookmitt_event::{Plain, Slug};
+use http::Method;
+use serde_json::{Value, json};
+
+use super::tunnel::{all, one, token};
+use crate::{
+    client::Client,
+    failure::CliError,
+    terminal::{FAINT, Screen, Styled},
+    tunnel_view::{Tunnel, limits},
+};
+
+/// How long a program may take to name its public URL, and the pace of asking.
+const NAMED: (Duration, Duration) = (Duration::from_secs(35), Duration::from_millis(200));
+
+/// What `tunnel add` takes.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    way: Way,
+    /// The source that a channel or a program serves
+    #[arg(long, value_name = "S", conflicts_with = "relay")]
+    source: Option<Slug>,
+    /// The name that is wanted at the relay; an unguessable one without
+    #[arg(long, value_name = "N", requires = "relay")]
+    name: Option<String>,
+    /// What to call it here; its name at the relay, or what makes it and its source, without
+    #[arg(long, value_name = "L")]
+    label: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Way {
+    /// The relay's URL
+    #[arg(value_name = "RELAY_URL")]
+    relay: Option<String>,
+    /// Listen to a smee.io-style channel instead: it rewrites JSON, so signatures can't verify, and keeps nothing
+    #[arg(long, value_name = "URL", requires = "source")]
+    smee: Option<String>,
+    /// Start the installed cloudflared instead: another public URL after each start, and nothing is kept meanwhile
+    #[arg(long, requires = "source")]
+    cloudflared: bool,
+    /// Start the installed ngrok instead: it needs an account, and nothing is kept while it does not run
+    #[arg(long, requires = "source")]
+    ngrok: bool,
+}
+
+impl Args {
+    fn order(&self, screen: &Screen) -> Result<Value, CliError> {
+        let (source, label) = (&self.source, &self.label);
+        Ok(match &self.way {
+            Way { relay: Some(relay), .. } => {
+                json!({ "relay": relay, "name": self.name, "label": label, "token": token(relay, screen)? })
+            }
+            Way { smee: Some(url), .. } => {
+                json!({ "kind": "smee", "url": url, "source": source, "label": label })
+            }
+            Way { cloudflared, .. } => {
+                let kind = if *cloudflared { "cloudflared" } else { "ngrok" };
+                json!({ "kind": kind, "source": source, "label": label })
+            }
+        })
+    }
+}
+
+/// Adds one, and prints where providers post.
+pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    let tunnel = client.send(Method::POST, &all(), &args.order(screen)?).await?;
+    added(tunnel, client, screen).await
+}
+
+/// Says what there is now.
+pub(super) async fn added(tunnel: Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    let limits = limits(&tunnel.kind);
+    let tunnel = match limits {
+        Some(_) if client.is_attached() => named(tunnel, client).await?,
+        _ => tunnel,
+    };
+    if screen.json {
+        return screen.print_json(&tunnel);
+    }
+    if let Some(url) = &tunnel.public_url {
+        screen.print(Plain(url))?;
+    }
+    match (limits, client.is_attached()) {
+        (None, attached) => {
+            screen.note(Styled(FAINT, "providers post to that URL, with / and a source's name after it"));
+            if !attached {
+                let note = "what comes waits at the relay until a hookmitt runs: `hookmitt serve`";
+                screen.note(Styled(FAINT, note));
+            }
+        }
+        (Some(limits), attached) => {
+            screen.note(Styled(FAINT, limits));
+            if !attached {
+                let note = format!("{} begins when a hookmitt runs: `hookmitt serve`", Plain(&tunnel.label));
+                screen.note(Styled(FAINT, note));
+            }
+        }
+    }
+    match &tunnel.error {
+        Some(error) if tunnel.public_url.is_none() => Err(CliError::Unreached {
+            code: "no-public-url",
+            message: format!("{} is added, but has no public URL yet: {}", tunnel.label, error.message),
+            hint: error.hint.clone(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// As it is once its public URL is known, or why it isn't.
+async fn named(tunnel: Tunnel, client: &Client) -> Result<Tunnel, CliError> {
+    let address = one(&tunnel);
+    let asking = async {
+        let mut seen = tunnel.clone();
+        while seen.public_url.is_none() && seen.error.is_none() {
+            tokio::time::sleep(NAMED.1).await;
+            seen = client.get(&address).await?;
+        }
+        Ok(seen)
+    };
+    tokio::time::timeout(NAMED.0, asking).await.unwrap_or(Ok(tunnel.clone()))
+}

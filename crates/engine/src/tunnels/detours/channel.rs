@@ -1,0 +1,236 @@
+//! A channel that is listened to: each message is judged and stored like what is caught here.
+
+use std::{
+    pin::pin,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use hookmitt_catch::Limits;
+use hookmitt_detour::{Channel, DetourError, Listener, MessageError, Progress, SmeeMessage};
+use hookmitt_event::{Request, Slug, Timestamp, Verdict, Via};
+use hookmitt_inbox::{KeptTunnel, Route};
+use hookmitt_tunnel::{Why, slept};
+use tokio::time::{self, Instant};
+
+use super::lines;
+use crate::{
+    Engine, EngineError,
+    judged::{Incoming, Judged},
+    pipeline,
+    tunnels::{Trouble, running::Running},
+};
+
+/// How long to wait before a message is stored again that could not be.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How long a connection that slept has to show that it is alive, before another one is made.
+const REVIVAL: Duration = Duration::from_secs(10);
+
+/// A channel tells when it got a message. It keeps none, so what it says it got long ago is not believed: it must not
+/// choose the moment at which a signature's age is judged.
+const OLDEST: Duration = Duration::from_secs(120);
+
+impl Engine {
+    /// Listens to a channel until the tunnel is told to stop.
+    pub(in crate::tunnels) async fn listen(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>) {
+        let found = match (running.serves(), Channel::new(kept.url.as_deref().unwrap_or_default())) {
+            (Some(source), Ok(channel)) => Ok((source, channel)),
+            (None, _) => Err(EngineError::NoTunnelSource),
+            (_, Err(error)) => Err(error.into()),
+        };
+        let (source, channel) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                running.stuck(Trouble::of(&error), Timestamp::now());
+                return running.stop.cancelled().await;
+            }
+        };
+        let ear = Ear(Arc::new(Inlet {
+            engine: Arc::downgrade(self),
+            tunnel: kept.id,
+            running: Arc::clone(running),
+            source,
+            url: channel.url().to_owned(),
+            host: channel.host(),
+        }));
+        while !running.stop.is_cancelled() {
+            listen_once(&channel, &ear).await;
+        }
+        running.ends(Timestamp::now());
+    }
+}
+
+/// Listens until the stop, or until this machine slept and the connection did not survive that.
+async fn listen_once(channel: &Channel, ear: &Ear) {
+    let running = &ear.0.running;
+    let mut listening = pin!(channel.listen(ear, &running.stop));
+    let mut sleeping = pin!(slept());
+    let mut doubt: Option<Instant> = None;
+    loop {
+        let dead = async {
+            match doubt {
+                Some(until) => time::sleep_until(until).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = &mut listening => return,
+            since = &mut sleeping => {
+                sleeping.set(slept());
+                let error = DetourError::Unreachable {
+                    host: ear.0.host.clone(),
+                    why: "this computer slept".to_owned(),
+                };
+                running.breaks_off(since, Why::Asleep, Trouble::of(&error));
+                doubt = Some(Instant::now() + REVIVAL);
+            }
+            () = dead => match running.is_up() {
+                true => doubt = None,
+                false => return,
+            },
+        }
+    }
+}
+
+/// Where a channel's messages end up.
+struct Inlet {
+    /// Weak: a channel that is being listened to must not keep the engine.
+    engine: Weak<Engine>,
+    tunnel: i64,
+    running: Arc<Running>,
+    source: Slug,
+    url: String,
+    host: String,
+}
+
+impl Inlet {
+    /// Has a message stored, sooner or later.
+    async fn store(self: Arc<Self>, message: SmeeMessage) {
+        loop {
+            let Some(engine) = self.engine.upgrade() else { return };
+            match Box::pin(self.take(&engine, &message)).await {
+                Ok(()) => return self.running.mends(),
+                Err(error) => {
+                    tracing::warn!(tunnel = self.tunnel, %error, "a message of a channel can't be stored yet");
+                    self.running.fails(Trouble::of(&error));
+                }
+            }
+            drop(engine);
+            if self.running.stop.run_until_cancelled(time::sleep(AGAIN)).await.is_none() {
+                tracing::error!(
+                    tunnel = self.tunnel,
+                    "a message of a channel is lost: it could not be stored"
+                );
+                return;
+            }
+        }
+    }
+
+    async fn take(&self, engine: &Arc<Engine>, message: &SmeeMessage) -> Result<(), EngineError> {
+        let (known, assigned) = engine.addressee(self.source.as_str()).await?;
+        let (headers, beside) = lines::part(&message.request.headers);
+        let browser = engine.is_from_web_page(&headers);
+        let request = Request { headers, ..message.request.clone() };
+        let received_at = received_at(message.received_at, Timestamp::now());
+        let incoming = Incoming {
+            url: Some(format!("{}{}", self.url, request.path_and_query())),
+            remote: Some(
+                lines::caller(&beside).map_or_else(|| self.host.clone(), |caller| caller.to_string()),
+            ),
+            request,
+            received_at,
+            via: Via::Tunnel,
+            browser,
+        };
+        let Judged { mut arrival, answered } = pipeline::judge(Arc::clone(&known), incoming).await;
+        if !message.exact {
+            arrival.forwarded = Some(lines::marked(&beside, &self.host));
+            if arrival.verdict == Verdict::Invalid {
+                arrival.causes.splice(0..0, lines::rewritten(arrival.forwarded.as_ref()));
+            }
+        } else if !beside.is_empty() {
+            arrival.forwarded = Some(beside);
+        }
+        // The channel has answered already, and its answer was none to a set-up request.
+        if answered.is_to_set_up() {
+            arrival.handshake_answer = None;
+            arrival.route = Route::Withheld("a set-up request that a channel can't answer");
+        }
+        if !assigned {
+            arrival.route = Route::Withheld("its source is gone");
+        }
+        let is_set_up = arrival.facts.handshake.is_some();
+        let stored = engine.store(arrival).await?;
+        self.running.stored(received_at);
+        if is_set_up {
+            engine.confirm_by_itself(&known, stored.id);
+        }
+        Ok(())
+    }
+}
+
+/// Takes what a channel says.
+struct Ear(Arc<Inlet>);
+
+impl Listener for Ear {
+    async fn message(&self, message: SmeeMessage) {
+        if message.request.body.len() > Limits::default().body {
+            let words = "a message of the channel was larger than 25 MiB, and is left out";
+            return self.0.running.fault(Trouble::new("body-too-large", words, "have less sent at a time"));
+        }
+        let Some(engine) = self.0.engine.upgrade() else { return };
+        // On a task of its own: what was heard is stored even where nobody listens any more.
+        let storing = engine.tasks.spawn(Arc::clone(&self.0).store(message));
+        drop(engine);
+        if storing.await.is_err() {
+            tracing::error!(tunnel = self.0.tunnel, "storing a message of a channel broke off");
+        }
+    }
+
+    fn unreadable(&self, error: &MessageError) {
+        tracing::warn!(tunnel = self.0.tunnel, %error, "a message of the channel can't be read");
+        let words = format!("a message of {} can't be read: {error}", self.0.host);
+        self.0.running.fault(Trouble::new("channel-nonsense", words, "look at the channel's page for it"));
+    }
+
+    fn heard(&self) {
+        if !self.0.running.is_up() {
+            self.0.running.opens(&self.0.url, Timestamp::now());
+        }
+    }
+
+    fn progress(&self, progress: Progress) {
+        match progress {
+            Progress::Connected => self.0.running.opens(&self.0.url, Timestamp::now()),
+            Progress::Offline { since, why } => {
+                let reason = match why {
+                    DetourError::Unreachable { .. } => Why::Network,
+                    _ => Why::Relay,
+                };
+                self.0.running.breaks_off(since, reason, Trouble::of(&why));
+            }
+        }
+    }
+}
+
+/// When a message was received, as far as the channel is believed.
+fn received_at(told: Option<Timestamp>, now: Timestamp) -> Timestamp {
+    told.filter(|told| *told <= now && now.since(*told) <= OLDEST).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_channel_is_believed_as_far_as_it_can_know() {
+        let now = Timestamp::from_seconds(1_750_000_000);
+        let shortly = Timestamp::from_seconds(1_749_999_990);
+        assert_eq!(received_at(Some(shortly), now), shortly);
+        assert_eq!(received_at(None, now), now);
+        for odd in [1_749_990_000, 1_750_000_060] {
+            assert_eq!(received_at(Some(Timestamp::from_seconds(odd)), now), now, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The port that a program leads to: of its own, on loopback, for one source. What comes in there came from outside,
+//! whatever its header lines say, and neither the API nor another source can be reached through it (Threat 3).
+
+use std::sync::{Arc, Weak};
+
+use hookmitt_catch::{Caught, Refusal, Reply, Sink};
+use hookmitt_event::{Request, Slug, Via};
+use hookmitt_inbox::InboxError;
+
+use super::lines;
+use crate::{Engine, judged::Incoming, tunnels::running::Running};
+
+/// Takes what a program passes on.
+pub(super) struct OutsideDoor {
+    /// Weak: a port that is open must not keep the engine.
+    pub(super) engine: Weak<Engine>,
+    pub(super) running: Arc<Running>,
+    pub(super) source: Slug,
+}
+
+impl Sink for OutsideDoor {
+    async fn caught(&self, caught: Caught) -> Reply {
+        let Some(engine) = self.engine.upgrade() else {
+            return Reply::problem(503, "stopping", "hookmitt is stopping", "try again in a moment");
+        };
+        let Caught { slug, path, query, head, body, remote, received_at, share } = caught;
+        let target = head.target;
+        let known = if slug == self.source { engine.known(&slug).ok() } else { None };
+        let Some(known) = known else {
+            self.running.names_no_source(received_at);
+            let error = InboxError::UnknownSource(slug.to_string()).into();
+            return engine.refuse(error, target, remote, received_at);
+        };
+        let (headers, beside) = lines::part(&head.headers);
+        let browser = engine.is_from_web_page(&headers);
+        let caller = lines::caller(&beside);
+        let request = Request { method: head.method, path, query, version: head.version, headers, body };
+        let host = || request.headers.get_str("host").map(|host| format!("https://{host}/{}", self.source));
+        let base = self.running.public_url().or_else(host);
+        let incoming = Incoming {
+            url: base.map(|base| format!("{base}{}", request.path_and_query())),
+            remote: Some(caller.map_or_else(|| remote.to_string(), |caller| caller.to_string())),
+            request,
+            received_at,
+            via: Via::Tunnel,
+            browser,
+        };
+        let reply = engine.take_in(&known, incoming, Some(beside), (target, remote), share).await;
+        self.running.stored(received_at);
+        reply
+    }
+
+    fn refused(&self, refusal: Refusal) {
+        if let Some(engine) = self.engine.upgrade() {
+            engine.refused(refusal);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A program of the user's that opens a public URL: kept running for as long as it is wanted.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use hookmitt_catch::{Limits, bind, catch};
+use hookmitt_detour::{DetourError, Quick, QuickTunnel, Turn};
+use hookmitt_event::{Slug, Timestamp};
+use hookmitt_tunnel::{Why, slept};
+use tokio::time::{self, Instant};
+
+use super::door::OutsideDoor;
+use crate::{
+    Engine, EngineError,
+    tunnels::{Trouble, running::Running},
+};
+
+/// The first pause before a program that ended is started again, and the longest: who asks for new URLs all the time
+/// is turned away.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
+
+/// A program that ran for so long did not end because it can't run.
+const STEADY: Duration = Duration::from_secs(60);
+
+/// The most bytes that are being taken in through one program.
+const IN_FLIGHT: usize = 64 * 1024 * 1024;
+
+impl Engine {
+    /// Keeps a program running that leads here, until the tunnel is told to stop.
+    pub(in crate::tunnels) async fn lead(self: &Arc<Self>, which: Quick, running: &Arc<Running>) {
+        let bound = bind(Some("127.0.0.1"), 0);
+        let (source, bound) = match (running.serves(), bound) {
+            (Some(source), Ok(bound)) => (source, bound),
+            (None, _) => {
+                running.stuck(Trouble::of(&EngineError::NoTunnelSource), Timestamp::now());
+                return running.stop.cancelled().await;
+            }
+            (_, Err(error)) => {
+                running.stuck(Trouble::of(&error), Timestamp::now());
+                return running.stop.cancelled().await;
+            }
+        };
+        let (port, addresses) = (bound.port, bound.addresses());
+        self.own.add(&addresses);
+        let door = OutsideDoor {
+            engine: Arc::downgrade(self),
+            running: Arc::clone(running),
+            source: source.clone(),
+        };
+        let limits = Limits { in_flight: IN_FLIGHT, ..Limits::default() };
+        let taking = catch(bound, Arc::new(door), limits, running.stop.clone());
+        tokio::join!(taking, keep_running(which, port, &source, running));
+        self.own.remove(&addresses);
+        running.ends(Timestamp::now());
+    }
+}
+
+/// Starts the program, and starts it again when it has ended.
+async fn keep_running(which: Quick, port: u16, source: &Slug, running: &Running) {
+    let mut pause = PAUSES.0;
+    loop {
+        let began = Instant::now();
+        let started = running.stop.run_until_cancelled(QuickTunnel::start(which, port)).await;
+        let why = match started {
+            None => return,
+            Some(Err(why)) => why,
+            Some(Ok(program)) => match follow(program, source, running).await {
+                Some(why) => why,
+                None => return,
+            },
+        };
+        running.breaks_off(Timestamp::now(), Why::Relay, Trouble::of(&why));
+        if began.elapsed() > STEADY {
+            pause = PAUSES.0;
+        }
+        if running.stop.run_until_cancelled(time::sleep(pause)).await.is_none() {
+            return;
+        }
+        pause = (pause * 2).min(PAUSES.1);
+    }
+}
+
+/// Follows a program that runs until it ends, and says why; nothing where it was ended here.
+async fn follow(mut program: QuickTunnel, source: &Slug, running: &Running) -> Option<DetourError> {
+    let opens = |program: &QuickTunnel| {
+        running.opens(&format!("{}/{source}", program.url()), Timestamp::now());
+    };
+    opens(&program);
+    let mut sleeping = pin!(slept());
+    loop {
+        let turn = tokio::select! {
+            () = running.stop.cancelled() => {
+                program.stop().await;
+                return None;
+            }
+            turn = program.turn() => turn,
+            since = &mut sleeping => {
+                sleeping.set(slept());
+                // It may be connected still; if not, it says so.
+                let words = "this computer slept";
+                running.breaks_off(since, Why::Asleep, Trouble::new("program-cut", words, ""));
+                Turn::Up
+            }
+        };
+        match turn {
+            Turn::Up => opens(&program),
+            Turn::Down(why) => running.breaks_off(Timestamp::now(), Why::Network, Trouble::of(&why)),
+            Turn::Over(why) => {
+                program.stop().await;
+                return Some(why);
+            }
+        }
+    }
+}
