@@ -20,42 +20,18 @@ fn framed(lines: &str, body: &str) -> Vec<u8> {
     format!("POST /acme-dev/s HTTP/1.1\r\nHost: r\r\nConnection: close\r\n{lines}\r\n\r\n{body}").into_bytes()
 }
 
+/// What may follow the source, and hosts that lead nowhere.
+const PATHS: [&str; 9] =
+    ["/..", "//a/../-/v1/tunnels", "/%00%zz", "/{a}|\"<>^`\\", "/a#b?c", "/é", "?", "??", "/?a=é&<b>"];
+const HOSTS: [&str; 12] =
+    ["", "a b", "a\tb", "é", "a,b", "\"", "a?b#c", "[::1", "http://x", "user@host", "%00", "-/../-"];
+
 /// Requests that are odd, and requests all the same.
 fn odd_ones() -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
     let long = format!("/{}", "a".repeat(60_000));
-    for path in [
-        "/..",
-        "//a/../-/v1/tunnels",
-        "/%00%zz",
-        "/{a}|\"<>^`\\",
-        "/a#b?c",
-        "/é",
-        "?",
-        "??",
-        "/?a=é&<b>",
-        &long,
-    ] {
-        all.push(odd(&format!("/acme-dev/s{path}"), "r", ""));
-    }
-    let long = "x".repeat(5_000);
-    for host in [
-        "",
-        "a b",
-        "a\tb",
-        "é",
-        "a,b",
-        "\"",
-        "a?b#c",
-        "[::1",
-        "http://x",
-        "user@host",
-        "%00",
-        "-/../-",
-        &long,
-    ] {
-        all.push(odd("/acme-dev/s", host, ""));
-    }
+    let paths = PATHS.into_iter().chain([long.as_str()]);
+    let mut all: Vec<_> = paths.map(|path| odd(&format!("/acme-dev/s{path}"), "r", "")).collect();
+    all.extend(HOSTS.into_iter().chain([long.as_str()]).map(|host| odd("/acme-dev/s", host, "")));
     for lines in [
         "Host: another\r\n",
         "X-Forwarded-Host: a b\r\nForwarded: host=\"a b\"\r\n",
