@@ -45,6 +45,7 @@ mod stories {
     mod relay;
     mod relay_acme;
     mod relay_beside;
+    mod relay_deploy;
     mod relay_hello;
     mod relay_hostile;
     mod relay_limits;

@@ -2,6 +2,7 @@
 
 use std::{fs, net::Ipv4Addr, path::Path, time::Duration};
 
+use hookmitt_event::Timestamp;
 use hookmitt_stories::{
     Authority, Ran, RelayProcess, Reply, Secured, Server, eventually, exchange, free_port, hookmitt,
     parse_reply, request, secured, serve, signature,
@@ -107,6 +108,11 @@ async fn a_relay_gets_its_certificate_keeps_it_and_takes_webhooks_over_tls() {
         "nobody sent anything but the authority's challenge: {counted}"
     );
     assert!(!counted.contains("refused_total{"), "{counted}");
+    let until = counted
+        .lines()
+        .find_map(|line| line.strip_prefix("hookmitt_relay_certificate_expires_timestamp_seconds "));
+    let left = until.unwrap().parse::<i64>().unwrap() - Timestamp::now().as_seconds();
+    assert!((80..=90).contains(&(left / 86_400)), "{left}");
 
     let data = tempfile::tempdir().unwrap();
     let app = set.app(data.path()).await;

@@ -17,7 +17,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::relay::Relay;
+use crate::{relay::Relay, tls::Tls};
 
 /// What the text is in (OpenMetrics).
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -40,10 +40,12 @@ pub(crate) struct Metrics {
     depth_bytes: Gauge,
     oldest: Gauge<i64, AtomicI64>,
     devices: Gauge,
+    certificate: Gauge,
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
+impl Metrics {
+    /// `secure`: there is a certificate to watch.
+    pub(crate) fn new(secure: bool) -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("hookmitt_relay"),
             accepted: Counter::default(),
@@ -55,6 +57,7 @@ impl Default for Metrics {
             depth_bytes: Gauge::default(),
             oldest: Gauge::default(),
             devices: Gauge::default(),
+            certificate: Gauge::default(),
         };
         let all = &mut metrics.registry;
         all.register("accepted", "Requests taken in whole", metrics.accepted.clone());
@@ -66,11 +69,13 @@ impl Default for Metrics {
         all.register("depth_bytes", "Sealed bytes that wait", metrics.depth_bytes.clone());
         all.register("oldest_age_seconds", "Age of the oldest letter that waits", metrics.oldest.clone());
         all.register("devices", "Connected devices", metrics.devices.clone());
+        if secure {
+            let what = "Until when the certificate is good, in Unix time; 0 while there is none";
+            all.register("certificate_expires_timestamp_seconds", what, metrics.certificate.clone());
+        }
         metrics
     }
-}
 
-impl Metrics {
     pub(crate) fn accepted(&self) {
         self.accepted.inc();
     }
@@ -107,6 +112,9 @@ async fn told<M: Mailbox>(State(relay): State<Arc<Relay<M>>>) -> Response {
         Err(error) => tracing::warn!(%error, "the store can't say what it holds"),
     }
     metrics.devices.set(i64::try_from(relay.sessions.count()).unwrap_or(i64::MAX));
+    if let Some(until) = relay.tls.as_ref().and_then(Tls::good_until) {
+        metrics.certificate.set(until.as_seconds());
+    }
     let mut text = String::new();
     match encode(&mut text, &metrics.registry) {
         Ok(()) => ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response(),

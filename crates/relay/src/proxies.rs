@@ -25,7 +25,9 @@ impl Sender {
     pub(crate) fn of(headers: &HeaderLines, peer: SocketAddr, trusted: &[IpNet]) -> Self {
         let text = |name| headers.get_str(name).map(str::to_owned);
         let is_trusted = |ip: &IpAddr| trusted.iter().any(|net| net.contains(ip));
+        // A listener for IPv6 shows callers by IPv4 as ::ffff:192.0.2.1.
         let own = peer.ip().to_canonical();
+        let peer = SocketAddr::new(own, peer.port());
         if !is_trusted(&own) {
             let (host, remote) = (text("host").filter(|host| is_plain(host)), peer.to_string());
             return Self { remote, ip: own, host, scheme: None, through_proxy: false };
@@ -136,6 +138,7 @@ mod tests {
         let found = sender(&lines, "203.0.113.5:80");
         assert_eq!((found.remote.as_str(), found.host.as_deref()), ("203.0.113.5:80", Some("relay")));
         assert!(!found.through_proxy);
+        assert_eq!(sender(&lines, "[::ffff:203.0.113.5]:80"), found, "by a listener for both");
     }
 
     #[test]

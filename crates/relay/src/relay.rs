@@ -11,7 +11,7 @@ use hookmitt_seal::{SealError, Sealer};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{guesses::Guesses, metrics::Metrics, options::Options, sessions::Sessions};
+use crate::{guesses::Guesses, metrics::Metrics, options::Options, sessions::Sessions, tls::Tls};
 
 /// So many sealers are kept; each costs some hundred bytes and saves 100 µs for its tunnel's next letter.
 const SEALERS: usize = 10_000;
@@ -26,8 +26,8 @@ const DEVICES: usize = 50_000;
 pub(crate) struct Relay<M> {
     pub(crate) mailbox: M,
     pub(crate) options: Options,
-    /// It speaks TLS itself.
-    pub(crate) secure: bool,
+    /// Where it speaks TLS itself.
+    pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
     pub(crate) guesses: Guesses,
     pub(crate) sessions: Sessions,
@@ -41,14 +41,14 @@ pub(crate) struct Relay<M> {
 }
 
 impl<M: Mailbox> Relay<M> {
-    pub(crate) fn new(mailbox: M, options: Options, secure: bool) -> Self {
+    pub(crate) fn new(mailbox: M, options: Options, tls: Option<Tls>) -> Self {
         let pace =
             options.rate.map(|rate| RateLimiter::keyed(Pace::per_second(rate).allow_burst(options.burst)));
         Self {
             mailbox,
             options,
-            secure,
-            metrics: Metrics::default(),
+            metrics: Metrics::new(tls.is_some()),
+            tls,
             guesses: Guesses::default(),
             sessions: Sessions::default(),
             tasks: TaskTracker::new(),

@@ -72,7 +72,7 @@ impl<M: Mailbox> Relay<M> {
         let host = sender.host.as_deref().unwrap_or(public.authority());
         let is_ours = host.eq_ignore_ascii_case(public.authority())
             || host.to_ascii_lowercase().ends_with(&format!(".{}", public.authority()));
-        let own = if self.secure { "https" } else { "http" };
+        let own = if self.tls.is_some() { "https" } else { "http" };
         let scheme = sender.scheme.unwrap_or(if is_ours { public.scheme() } else { own });
         format!("{scheme}://{host}{target}")
     }
