@@ -139,6 +139,7 @@ pub(crate) mod tests {
             "type": "push\u{1b}[2J", "title": "x\r\n#99 forged\u{202e}", "method": "POST", "path": "/a\u{7}",
             "query": null, "url": "http://h/\u{9b}31m", "http_version": "HTTP/1.1", "remote": "127.0.0.1:5",
             "headers": [["Host", "h"], ["X-\u{41}", "\u{1b}]0;title\u{7}"]],
+            "forwarded": [["X-Forwarded-For", "\u{1b}[2J203.0.113.9"]],
             "size": 3349, "sha256": "ab", "received_at": "2026-11-21T14:03:59Z", "event_time": null,
             "via": "direct", "verdict": "invalid",
             "causes": [{"code": "no_match", "message": "none\u{1b}[0m fits", "fix": "set\nit"}],

@@ -39,6 +39,10 @@ impl EventView<'_> {
             out.push_str(&self.delivery(delivery));
         }
         let _ = write!(out, "\n{}\n{}\n", Styled(STRONG, "headers"), shown::headers(&self.event.headers));
+        if let Some(lines) = &self.event.forwarded {
+            let head = Styled(STRONG, "added by proxies, beside the request");
+            let _ = write!(out, "\n{head}\n{}\n", shown::headers(lines));
+        }
         let _ = write!(out, "\n{}\n{}", Styled(STRONG, "body"), body(self.body));
         out
     }
@@ -229,6 +233,7 @@ mod tests {
             "oops\\u{1b}[5m\n     second",
             "note       a duplicate\nnote       older than",
             "Host: h\n",
+            "added by proxies, beside the request\nX-Forwarded-For: \\u{1b}[2J203.0.113.9\n",
             "{\n  \"a\": [\n    1\n  ]\n}",
         ] {
             assert!(text.contains(part), "{part:?} is missing in {text}");

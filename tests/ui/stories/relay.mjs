@@ -10,8 +10,8 @@ const paneOf = (ui) => ui.page.getByRole('region', { name: 'Tunnel', exact: true
 const strip = (ui) => ui.page.getByRole('list', { name: 'Connection' });
 
 /** A relay, and an app with a source that is connected to it as `acme-dev`. */
-async function connected(stage, options) {
-  const [hookmitt, relay] = [await stage.hookmitt(), await stage.relay()];
+async function connected(stage, options, flags) {
+  const [hookmitt, relay] = [await stage.hookmitt(), await stage.relay(flags)];
   await hookmitt.api.source('shop');
   const { id } = await hookmitt.api.ask('POST', '/api/tunnels', { relay: relay.url, token: await relay.token(), name: 'acme-dev' });
   await eventually('it is connected', async () => (await hookmitt.api.ask('GET', `/api/tunnels/${id}`)).state === 'connected');
@@ -67,6 +67,24 @@ story('with a real relay: what came while the app was closed is caught up, and t
   await pane.getByRole('link', { name: /^Events of/ }).click();
   await sees(ui.row('/night/0'));
   await sees(ui.row('/night/4'));
+});
+
+story('with a real relay: what a proxy before it added is shown beside the request, and only then', async (stage) => {
+  const { relay, ui } = await connected(stage, {}, ['--trusted-proxy', '127.0.0.1']);
+  await relay.post('acme-dev', 'shop', { path: '/proxied', headers: [['X-Own', 'mine'], ['X-Forwarded-For', '203.0.113.9']], body: '{}' });
+  await ui.select('/first');
+  const panel = await ui.tab('Headers');
+  await says(panel, /in order, as on the wire/);
+  await gone(panel.getByText('Added by proxies'));
+  await ui.select('/proxied');
+  const added = (await ui.tab('Headers')).getByRole('region', { name: 'Added by proxies' });
+  await says(added, 'Kept beside the request', 'X-Forwarded-For', '203.0.113.9');
+  const own = ui.panel.getByRole('table', { name: 'Header lines' });
+  await says(own, 'X-Own');
+  assert.ok(!(await own.innerText()).includes('X-Forwarded-For'), 'it is no line of the request');
+  await ui.panel.getByRole('textbox', { name: 'Filter header lines' }).fill('203.0.113');
+  await sees(added);
+  await gone(ui.panel.getByText('No header line matches'));
 });
 
 story('with a real relay: while it is away the page says so, and that it is back', async (stage) => {

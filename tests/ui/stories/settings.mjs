@@ -116,6 +116,24 @@ story('what a source answers is changed and saved in settings', async (stage) =>
   assert.equal((await hookmitt.post('shop', { body: 'x' })).status, 202);
 });
 
+story('a source is told in settings that the local server answers, and then it does', async (stage) => {
+  const { hookmitt, ui, main } = await settings(stage);
+  const server = await stage.server();
+  server.answer = () => ({ status: 200, body: 'from the local server' });
+  await hookmitt.api.target('shop', server.url);
+  await ui.choose('Answer', 'The local server’s');
+  await says(main, /The first answer of a target within 2.5 s/);
+  await ui.button(/^Save/, main).last().click();
+  await eventually('it is kept', async () => (await items(hookmitt, 'sources'))[0].answer?.respond === 'app');
+  const reply = await hookmitt.post('shop', { body: 'x' });
+  assert.equal(reply.body.toString(), 'from the local server');
+
+  await ui.choose('Answer', 'By itself');
+  await ui.button(/^Save/, main).last().click();
+  await eventually('it is left to hookmitt', async () => (await items(hookmitt, 'sources'))[0].answer?.respond === null);
+  assert.match((await hookmitt.post('shop', { body: 'y' })).body.toString(), /"received":true/);
+});
+
 story('the theme is chosen in settings and kept', async (stage) => {
   const { ui } = await settings(stage, 'general');
   const theme = () => ui.page.evaluate(() => document.documentElement.dataset.theme);

@@ -17,13 +17,15 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 /** A running relay. */
 export class Relay {
   #child;
+  #flags = [];
   #ended;
   #folder = mkdtempSync(join(tmpdir(), 'hookmitt-relay-'));
   said = [];
 
-  /** Starts one with an empty store. */
-  static async start() {
+  /** Starts one with an empty store, with these flags of `hookmitt relay`. */
+  static async start(flags = []) {
     const relay = new Relay();
+    relay.#flags = flags;
     await relay.#spawn('127.0.0.1:0');
     return relay;
   }
@@ -57,7 +59,7 @@ export class Relay {
   }
 
   async #spawn(address) {
-    this.#child = spawn(binary, ['relay', '--listen', address, '--data-dir', this.#folder], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, NO_COLOR: '1' } });
+    this.#child = spawn(binary, ['relay', '--listen', address, '--data-dir', this.#folder, ...this.#flags], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, NO_COLOR: '1' } });
     running.add(this.#child);
     this.#ended = new Promise((resolve) => this.#child.on('exit', resolve));
     this.#ended.then(() => running.delete(this.#child));

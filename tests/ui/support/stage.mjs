@@ -36,8 +36,8 @@ export class Stage {
   }
 
   /** A relay with an empty store. */
-  async relay() {
-    const relay = await Relay.start();
+  async relay(flags) {
+    const relay = await Relay.start(flags);
     this.#leaving.push(() => relay.remove());
     return relay;
   }

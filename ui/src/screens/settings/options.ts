@@ -65,6 +65,13 @@ export const ON_INVALID = [
   { value: 'reject', label: 'Answer 401' },
 ] as const;
 
+/** Who answers a sender. */
+export const RESPOND = [
+  { value: 'stored', label: 'When stored' },
+  { value: 'app', label: 'The local server’s' },
+  { value: 'auto', label: 'By itself' },
+] as const;
+
 /** When the URL is called that a set-up request wants called. */
 export const CONFIRM = [
   { value: 'click', label: 'On a click' },

@@ -54,6 +54,13 @@ test('an answer goes out with what was edited alone, so that nothing stale is wr
   expect(changeOf(source, { body: '', fail_next: '2' }).answer).toEqual({ fail_next: 2 });
 });
 
+test('who answers is said, or left to hookmitt', () => {
+  expect(changeOf(source, { respond: 'app' }).answer).toEqual({ respond: 'app' });
+  expect(changeOf(source, { respond: 'auto' })).toEqual({});
+  const app: SourceView = { ...source, answer: { ...source.answer, respond: 'app' } };
+  expect(changeOf(app, { respond: 'auto' }).answer).toEqual({ respond: null });
+});
+
 test('params are set, changed and taken away by name', () => {
   const params = (wanted: Record<string, string>) => changeOf(source, { params: paramsText(wanted) }).params;
   expect(params({ topic: 'a' })).toBeUndefined();

@@ -33,6 +33,8 @@ export interface SourceFields {
   on_duplicate: SourceView['on_duplicate'];
   /** Whether a genuine set-up request is confirmed without a click. */
   confirm: 'click' | 'itself';
+  /** Who answers; `auto`: it is left to hookmitt. */
+  respond: 'stored' | 'app' | 'auto';
   status: string;
   headers: string;
   body: string;
@@ -62,7 +64,7 @@ export const OWN = [
   ...PLACES,
 ] as const;
 
-const ANSWER = ['status', 'headers', 'body', 'delay_ms', 'fail_next'] as const;
+const ANSWER = ['respond', 'status', 'headers', 'body', 'delay_ms', 'fail_next'] as const;
 
 /** The fields of a source as it is kept. */
 export function fieldsOf(source: SourceView): SourceFields {
@@ -86,6 +88,7 @@ export function fieldsOf(source: SourceView): SourceFields {
     on_invalid: source.on_invalid,
     on_duplicate: source.on_duplicate,
     confirm: source.confirm ? 'itself' : 'click',
+    respond: answer.respond ?? 'auto',
     status: answer.status?.toString() ?? '',
     headers: (answer.headers ?? []).map(([name, value]) => `${name}: ${value}`).join('\n'),
     body: answer.body ?? '',
@@ -137,6 +140,7 @@ export function savingSays(change: SourceChange, slug: string): string {
 /** The parts of the answer that were edited. The others may have changed meanwhile: they stay as they are. */
 function answerOf(edits: Edits): NonNullable<SourceChange['answer']> {
   const change: NonNullable<SourceChange['answer']> = {};
+  if (edits.respond !== undefined) change.respond = edits.respond === 'auto' ? null : edits.respond;
   if (edits.status !== undefined) change.status = edits.status.trim() === '' ? null : Number(edits.status);
   if (edits.headers !== undefined) change.headers = headerLines(edits.headers);
   if (edits.body !== undefined) change.body = edits.body === '' ? null : edits.body;
