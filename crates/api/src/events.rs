@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use hookmitt_engine::{Engine, InboxError, Listed, Place};
+use hookmitt_engine::{Engine, Listed};
 use hookmitt_event::{DeliveryJson, EventId, EventJson};
 use serde::Serialize;
 
@@ -34,25 +34,13 @@ pub(crate) async fn list(
     Asked(wanted): Asked<Wanted>,
 ) -> Result<Json<Items<EventJson>>, Problem> {
     let page = engine.inbox().list(wanted.filter()?, wanted.cursor()?, wanted.limit()?).await?;
-    let items = rows(&engine, &page.items, wanted.glance).await?;
+    let items = page.items.iter().map(row).collect();
     Ok(Json(Items { items, next_cursor: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// Events as a list shows them, each with its glance where that is wanted.
-pub(crate) async fn rows(
-    engine: &Engine,
-    listed: &[Listed],
-    glance: bool,
-) -> Result<Vec<EventJson>, InboxError> {
-    let mut rows: Vec<_> = listed.iter().map(|listed| EventJson::new(&listed.event, listed.status)).collect();
-    if glance {
-        let glances =
-            engine.inbox().glances(listed.iter().map(|listed| Place::from(&listed.event)).collect()).await?;
-        for (row, glance) in rows.iter_mut().zip(glances) {
-            row.glance = Some(glance);
-        }
-    }
-    Ok(rows)
+/// An event as a list shows it.
+pub(crate) fn row(listed: &Listed) -> EventJson {
+    EventJson { glance: listed.glance.clone(), ..EventJson::new(&listed.event, listed.status) }
 }
 
 /// The event that a text names: an id, the beginning of one, `#12`, `last`, `last~2`.
@@ -91,8 +79,8 @@ pub(crate) async fn copies(
     Path(id): Path<String>,
 ) -> Result<Json<Copies>, Problem> {
     let (ids, total) = engine.inbox().copies(named(&engine, &id).await?).await?;
-    let listed = engine.inbox().these(ids).await?;
-    Ok(Json(Copies { items: rows(&engine, &listed, true).await?, total }))
+    let listed = engine.inbox().these_glanced(ids).await?;
+    Ok(Json(Copies { items: listed.iter().map(row).collect(), total }))
 }
 
 /// Puts an event in the bin.

@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::events::rows;
+use crate::events::row;
 
 /// How long a stream gathers changes before it looks again; the first after a while is looked at at once.
 const REST: Duration = Duration::from_millis(50);
@@ -59,12 +59,17 @@ impl Glances {
     pub(crate) async fn of_newest(engine: &Engine) -> Result<(Self, i64), InboxError> {
         let last = engine.inbox().last_seq().await?;
         let remembered = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
-        let newest = engine.inbox().newer(last - remembered, u32::try_from(REMEMBERED).unwrap_or(u32::MAX));
-        let newest: Vec<_> = newest.await?.iter().map(|listed| Place::from(&listed.event)).collect();
-        let glances = engine.inbox().glances(newest.clone()).await?;
-        let shown = newest.into_iter().zip(glances).map(|(place, glance)| (place.seq, (place, glance)));
-        let shown = shown.collect();
-        Ok((Self { shown, named: HashSet::new(), any: false, told: Told::default(), looked: None }, last))
+        let limit = u32::try_from(REMEMBERED).unwrap_or(u32::MAX);
+        let newest = engine.inbox().newer_glanced(last - remembered, limit).await?;
+        let mut glances = Self {
+            shown: BTreeMap::new(),
+            named: HashSet::new(),
+            any: false,
+            told: Told::default(),
+            looked: None,
+        };
+        glances.remember(&newest);
+        Ok((glances, last))
     }
 
     /// Waits for a change, and gathers those that come soon after the last look. `None`: there will be no more.
@@ -117,20 +122,19 @@ impl Glances {
         engine: &Engine,
         after: &mut i64,
     ) -> Result<Vec<EventJson>, InboxError> {
-        let mut new = engine.inbox().newer(*after, PIECE).await?;
+        let mut new = engine.inbox().newer_glanced(*after, PIECE).await?;
         if new.len() == PIECE as usize {
             engine.announce_stored().await.map_err(|_| InboxError::Closed)?;
         }
         *after = new.last().map_or(*after, |listed| listed.event.seq);
         self.name_changed(engine).await?;
-        let mut named = engine.inbox().these(self.named.drain().collect()).await?;
+        let mut named = engine.inbox().these_glanced(self.named.drain().collect()).await?;
         self.add_firsts(engine, &new, &mut named).await?;
         let fresh: HashSet<_> = new.iter().map(|listed| listed.event.id).collect();
         named.retain(|listed| !fresh.contains(&listed.event.id));
         named.append(&mut new);
-        let rows = rows(engine, &named, true).await?;
-        self.remember(&named, &rows);
-        Ok(rows)
+        self.remember(&named);
+        Ok(named.iter().map(row).collect())
     }
 
     /// Where anything may have changed: names what did among the remembered.
@@ -158,14 +162,14 @@ impl Glances {
         let firsts = named.iter().chain(new).filter_map(|listed| listed.event.duplicate_of);
         let firsts: BTreeSet<_> = firsts.filter(|first| !there.contains(first)).collect();
         if !firsts.is_empty() {
-            named.extend(engine.inbox().these(firsts.into_iter().collect()).await?);
+            named.extend(engine.inbox().these_glanced(firsts.into_iter().collect()).await?);
         }
         Ok(())
     }
 
-    fn remember(&mut self, listed: &[Listed], rows: &[EventJson]) {
-        for (listed, row) in listed.iter().zip(rows) {
-            if let Some(glance) = &row.glance {
+    fn remember(&mut self, listed: &[Listed]) {
+        for listed in listed {
+            if let Some(glance) = &listed.glance {
                 let place = Place::from(&listed.event);
                 self.shown.insert(place.seq, (place, glance.clone()));
             }

@@ -80,6 +80,7 @@ impl Wanted {
             since: moment(&self.since)?,
             until: moment(&self.until)?,
             after: None,
+            glance: self.glance,
         })
     }
 

@@ -61,6 +61,7 @@ pub struct Engine {
     pub(crate) inbox: Inbox,
     pub(crate) secrets: Secrets,
     pub(crate) keys: KeyStore,
+    pub(crate) pending: published::Pending,
     pub(crate) network: Network,
     /// Held while a set-up request is confirmed: two clicks are one call.
     pub(crate) confirming: Mutex<()>,
@@ -93,6 +94,7 @@ impl Engine {
         let tunnels = Tunnels::new(&data_dir, secrets);
         let secrets = Secrets::open(&data_dir, secrets).await?;
         let (keys, fetching) = published::open(&data_dir, network.clone());
+        let (pending, stored) = published::Pending::new();
         let engine = Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
             ownership: Ownership::new(&data_dir),
@@ -100,6 +102,7 @@ impl Engine {
             inbox,
             secrets,
             keys,
+            pending,
             network,
             confirming: Mutex::default(),
             config: ArcSwap::default(),
@@ -119,7 +122,7 @@ impl Engine {
         engine.reload().await?;
         engine.watch_others();
         engine.explain_invalid();
-        engine.await_keys(fetching);
+        engine.await_keys(fetching, stored);
         engine.await_keychain(&engine.tasks);
         Ok(engine)
     }

@@ -92,17 +92,19 @@ impl Engine {
 
     /// Stores an event and sees its deliveries off.
     pub(crate) async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
-        let invalid = arrival.verdict == Verdict::Invalid;
+        let verdict = arrival.verdict;
         let stored = self.inbox.store(arrival).await?;
-        self.see_off(&stored, invalid);
+        self.see_off(&stored, verdict);
         Ok(stored)
     }
 
     /// What follows a commit: it is told, explained and delivered.
-    pub(crate) fn see_off(&self, stored: &Stored, invalid: bool) {
+    pub(crate) fn see_off(&self, stored: &Stored, verdict: Verdict) {
         self.live.announce(Change::Stored(stored.seq));
-        if invalid {
-            self.explaining.add(stored.id);
+        match verdict {
+            Verdict::Invalid => self.explaining.add(stored.id),
+            Verdict::Pending => self.pending.add(stored.id),
+            _ => {}
         }
         for target in &stored.waiting {
             self.couriers.wake(*target);

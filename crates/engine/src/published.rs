@@ -6,8 +6,9 @@ use std::{
     time::Duration,
 };
 
-use hookmitt_event::{Timestamp, Verdict};
+use hookmitt_event::{EventId, Timestamp, Verdict};
 use hookmitt_keys::{Fetching, KeyStore, Network};
+use tokio::{sync::mpsc, time::MissedTickBehavior};
 
 use crate::{Change, Engine, EngineError, rejudge::rejudged};
 
@@ -22,28 +23,80 @@ pub(crate) fn open(data_dir: &Path, network: Network) -> (KeyStore, Fetching) {
     KeyStore::open(data_dir, hookmitt_verify::key_hosts(), network, Arc::new(Timestamp::now))
 }
 
+/// So many events may wait to be looked at right after their commit; any more wait for the next look at all.
+const ROOM: usize = 1_024;
+
+/// Where events are handed over that were judged before their key came, and committed after.
+#[derive(Debug)]
+pub(crate) struct Pending(mpsc::Sender<EventId>);
+
+impl Pending {
+    pub(crate) fn new() -> (Self, mpsc::Receiver<EventId>) {
+        let (sender, waiting) = mpsc::channel(ROOM);
+        (Self(sender), waiting)
+    }
+
+    /// An event that waits for a key is committed. The key may have come just before: then nothing else tells of it.
+    pub(crate) fn add(&self, id: EventId) {
+        let _looked_at_later = self.0.try_send(id);
+    }
+}
+
 impl Engine {
     /// Fetches, until the stop, the keys that verdicts want, and judges anew what waited for them.
-    pub(crate) fn await_keys(self: &Arc<Self>, fetching: Fetching) {
+    pub(crate) fn await_keys(self: &Arc<Self>, fetching: Fetching, mut stored: mpsc::Receiver<EventId>) {
         self.tasks.spawn(fetching.run(self.stop.clone()));
         let (engine, stop) = (Arc::downgrade(self), self.stop.clone());
         let mut changes = self.keys.changes();
+        // At once: what waited when the last process ended waits still.
+        let mut again = tokio::time::interval(AGAIN);
+        again.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.tasks.spawn(async move {
-            // What waited when the last process ended waits still.
-            let mut verdicts: &[Verdict] = &[Verdict::Pending];
+            let mut ids = Vec::new();
             loop {
-                if let Err(error) = judge_waiting(&engine, verdicts).await {
+                let judged = tokio::select! {
+                    () = stop.cancelled() => return,
+                    changed = changes.changed() => match changed {
+                        // A key that could not be had before may be there now.
+                        Ok(()) => judge_waiting(&engine, &[Verdict::Pending, Verdict::Unsupported]).await,
+                        Err(_) => return,
+                    },
+                    _ = stored.recv_many(&mut ids, BATCH as usize) => {
+                        let Some(engine) = engine.upgrade() else { return };
+                        engine.judge_anew(std::mem::take(&mut ids)).await
+                    }
+                    _ = again.tick() => judge_waiting(&engine, &[Verdict::Pending]).await,
+                };
+                if let Err(error) = judged {
                     tracing::warn!(%error, "what waits for a published key could not be judged");
                 }
-                let change = tokio::time::timeout(AGAIN, changes.changed());
-                verdicts = match stop.run_until_cancelled(change).await {
-                    None | Some(Ok(Err(_))) => return,
-                    // A key that could not be had before may be there now.
-                    Some(Ok(Ok(()))) => &[Verdict::Pending, Verdict::Unsupported],
-                    Some(Err(_)) => &[Verdict::Pending],
-                };
             }
         });
+    }
+
+    /// Judges events anew, and keeps what is otherwise than it was.
+    async fn judge_anew(&self, ids: Vec<EventId>) -> Result<(), EngineError> {
+        let mut changed = Vec::new();
+        for id in ids {
+            let event = self.inbox.event(id).await?;
+            let Ok(known) = self.known(&event.source) else { continue }; // removed meanwhile
+            let now = rejudged(&known, &event);
+            if now.verdict != event.verdict || now.causes != event.causes {
+                changed.push((known, now));
+            }
+        }
+        if !changed.is_empty() {
+            self.inbox.rejudge(changed.iter().map(|(_, now)| now.clone()).collect()).await?;
+        }
+        for (known, now) in changed {
+            self.live.announce(Change::Event(now.id));
+            match now.verdict {
+                Verdict::Valid => self.confirm_by_itself(&known, now.id),
+                Verdict::Invalid => self.explaining.add(now.id),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -55,27 +108,54 @@ async fn judge_waiting(engine: &Weak<Engine>, verdicts: &[Verdict]) -> Result<()
             let ids = engine.inbox.ids_with_verdict(*verdict, after, BATCH).await?;
             let Some((last, _)) = ids.last() else { break };
             after = *last;
-            let mut changed = Vec::new();
-            for (_, id) in &ids {
-                let event = engine.inbox.event(*id).await?;
-                let Ok(known) = engine.known(&event.source) else { continue }; // removed meanwhile
-                let now = rejudged(&known, &event);
-                if now.verdict != event.verdict || now.causes != event.causes {
-                    changed.push((known, now));
-                }
-            }
-            if !changed.is_empty() {
-                engine.inbox.rejudge(changed.iter().map(|(_, now)| now.clone()).collect()).await?;
-            }
-            for (known, now) in changed {
-                engine.live.announce(Change::Event(now.id));
-                match now.verdict {
-                    Verdict::Valid => engine.confirm_by_itself(&known, now.id),
-                    Verdict::Invalid => engine.explaining.add(now.id),
-                    _ => {}
-                }
-            }
+            engine.judge_anew(ids.into_iter().map(|(_, id)| id).collect()).await?;
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use hookmitt_event::{HeaderLines, HttpVersion, Request, Slug, Via};
+
+    use super::*;
+    use crate::{Resources, SourceChange, StoreChoice, judged::Incoming};
+
+    fn push() -> Incoming {
+        let request = Request {
+            method: "POST".to_owned(),
+            path: String::new(),
+            query: None,
+            version: HttpVersion::Http11,
+            headers: HeaderLines::from_pairs([("X-GitHub-Event", "push")]).unwrap(),
+            body: Bytes::from_static(b"{}"),
+        };
+        let received_at = Timestamp::now();
+        Incoming { request, url: None, remote: None, received_at, via: Via::Direct, browser: false }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_committed_after_its_key_came_is_judged_anew_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let resources = Resources {
+            data_dir: folder.path().to_owned(),
+            secrets: StoreChoice::File,
+            network: Network::default(),
+        };
+        let engine = Engine::open(resources).await.unwrap();
+        let slug: Slug = "hub".parse().unwrap();
+        engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
+        let mut arrival = engine.known(&slug).unwrap().judge(push()).arrival;
+        let settled = arrival.verdict;
+        arrival.verdict = Verdict::Pending; // as of the moment before the key came
+        let id = engine.store(arrival).await.unwrap().id;
+        let judged = async {
+            while engine.inbox.event(id).await.unwrap().verdict != settled {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(AGAIN / 2, judged).await.expect("nobody waits for the next look at all");
+        engine.stop().await;
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hookmitt_event::{DeliveryGlance, DeliveryId, Event, EventId, Glance, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, deliveries::STATUS_RANK, rows};
+use crate::{Inbox, InboxError, Listed, deliveries::STATUS_RANK, rows};
 
 /// How many copies are listed at most.
 const LISTED: u32 = 100;
@@ -79,6 +79,15 @@ fn count(db: &Connection, first: EventId) -> Result<(u64, bool), InboxError> {
         .query_row([first.as_bytes()], |row| Ok((row.get::<_, u64>(0)?, row.get::<_, i64>(1)? != 0)))?;
     let itself = db.prepare_cached(IS_THERE)?.exists([first.as_bytes()])?;
     Ok((copies + u64::from(itself), differ))
+}
+
+/// The events with their glances, as of the moment at which they were read.
+pub(crate) fn added(db: &Connection, mut events: Vec<Listed>) -> Result<Vec<Listed>, InboxError> {
+    let mut known = HashMap::new();
+    for listed in &mut events {
+        listed.glance = Some(glance(db, Place::from(&listed.event), &mut known)?);
+    }
+    Ok(events)
 }
 
 fn glance(

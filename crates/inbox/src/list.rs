@@ -1,14 +1,14 @@
 //! Events, newest first, a page at a time.
 
 use bytes::Bytes;
-use hookmitt_event::{Event, EventId, EventStatus, Timestamp, Verdict};
+use hookmitt_event::{Event, EventId, EventStatus, Glance, Timestamp, Verdict};
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql};
 
 use crate::{
     Inbox, InboxError, View,
     deliveries::STATUS_RANK,
     events::{BODY, COLUMNS, read},
-    rows,
+    glance, rows,
     view::candidates,
 };
 
@@ -33,6 +33,8 @@ pub struct Filter {
     pub view: Option<View>,
     /// Sequence numbers above this one.
     pub after: Option<i64>,
+    /// Each event with its glance.
+    pub glance: bool,
 }
 
 /// An event in a list: without its body, with its status.
@@ -42,6 +44,8 @@ pub struct Listed {
     pub event: Event,
     /// The most telling state of its deliveries.
     pub status: EventStatus,
+    /// What a row says beside, as of the same moment; only where it was asked for.
+    pub glance: Option<Glance>,
 }
 
 /// Some events and where the next ones begin.
@@ -68,7 +72,11 @@ impl Inbox {
         let mut items = Vec::new();
         while below > 1 && items.len() <= limit {
             let (filter, wanted) = (filter.clone(), limit + 1 - items.len());
-            let (found, floor) = self.readers.read(move |db| look(db, &filter, below, wanted)).await?;
+            let look = move |db: &Connection| {
+                let (found, floor) = look(db, &filter, below, wanted)?;
+                Ok((if filter.glance { glance::added(db, found)? } else { found }, floor))
+            };
+            let (found, floor) = self.readers.read(look).await?;
             items.extend(found);
             below = floor;
         }
@@ -83,14 +91,15 @@ impl Inbox {
     /// # Errors
     /// Whatever SQLite says.
     pub async fn newer(&self, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
-        let sql = format!("{} WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2", select());
-        self.readers
-            .read(move |db| {
-                let mut select = db.prepare_cached(&sql)?;
-                let found = select.query_map([after, i64::from(limit)], listed)?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        self.readers.read(move |db| newer(db, after, limit)).await
+    }
+
+    /// As [`newer`](Self::newer), each with its glance.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn newer_glanced(&self, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
+        self.readers.read(move |db| glance::added(db, newer(db, after, limit)?)).await
     }
 
     /// One event as a list has it.
@@ -107,14 +116,15 @@ impl Inbox {
     /// # Errors
     /// Whatever SQLite says.
     pub async fn these(&self, ids: Vec<EventId>) -> Result<Vec<Listed>, InboxError> {
-        let sql = format!("{} WHERE e.id = ?1", select());
-        self.readers
-            .read(move |db| {
-                let mut select = db.prepare_cached(&sql)?;
-                let found = ids.iter().map(|id| select.query_row([id.as_bytes()], listed).optional());
-                Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
-            })
-            .await
+        self.readers.read(move |db| these(db, &ids)).await
+    }
+
+    /// As [`these`](Self::these), each with its glance.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn these_glanced(&self, ids: Vec<EventId>) -> Result<Vec<Listed>, InboxError> {
+        self.readers.read(move |db| glance::added(db, these(db, &ids)?)).await
     }
 
     /// The highest sequence number; 0 where there is no event.
@@ -125,6 +135,20 @@ impl Inbox {
         const SQL: &str = "SELECT coalesce(max(seq), 0) FROM event";
         self.readers.read(|db| Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)).await
     }
+}
+
+fn newer(db: &Connection, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
+    let sql = format!("{} WHERE e.seq > ?1 ORDER BY e.seq LIMIT ?2", select());
+    let mut select = db.prepare_cached(&sql)?;
+    let found = select.query_map([after, i64::from(limit)], listed)?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
+fn these(db: &Connection, ids: &[EventId]) -> Result<Vec<Listed>, InboxError> {
+    let sql = format!("{} WHERE e.id = ?1", select());
+    let mut select = db.prepare_cached(&sql)?;
+    let found = ids.iter().map(|id| select.query_row([id.as_bytes()], listed).optional());
+    Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
 /// The next matching events below a sequence number, and below which one to look on.
@@ -179,7 +203,7 @@ fn listed(row: &Row<'_>) -> rusqlite::Result<Listed> {
     let rank: Option<usize> = row.get(BODY)?;
     let status = rank.map_or(Some(EventStatus::Captured), |rank| Some(EventStatus::ALL.get(rank)?.0));
     let status = status.ok_or_else(|| rows::corrupt(BODY, "status"))?;
-    Ok(Listed { event: read(row, Bytes::new())?, status })
+    Ok(Listed { event: read(row, Bytes::new())?, status, glance: None })
 }
 
 fn narrow(filter: &Filter, conditions: &mut Vec<&'static str>, values: &mut Vec<Box<dyn ToSql>>) {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use hookmitt_catch::Reply;
-use hookmitt_event::{Explain, Timestamp, Verdict};
+use hookmitt_event::{Explain, Timestamp};
 use hookmitt_inbox::Stored;
 use hookmitt_tunnel::{Answering, AppReply, Later, Letterhead, Recipient, State, Unreadable};
 use hookmitt_wire::{Letter, SourceOffer};
@@ -54,7 +54,7 @@ impl Mail {
             self.running.gap_is_known().await;
             arrival.caught_up_by = Some(self.tunnel);
         }
-        let (invalid, known_provider) = (arrival.verdict == Verdict::Invalid, arrival.provider.is_some());
+        let (verdict, known_provider) = (arrival.verdict, arrival.provider.is_some());
         let (is_set_up, received_at) = (arrival.facts.handshake.is_some(), arrival.received_at);
         // One that waited at the relay has been answered there long ago.
         let is_held = head.held && !head.waited;
@@ -66,7 +66,7 @@ impl Mail {
             engine.tasks.clone().spawn(async move {
                 let stored = committed.await?;
                 drop(room);
-                engine.see_off(&stored, invalid);
+                engine.see_off(&stored, verdict);
                 if is_set_up {
                     engine.confirm_by_itself(&known, stored.id);
                 }
