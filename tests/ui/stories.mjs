@@ -5,6 +5,7 @@ import { availableParallelism } from 'node:os';
 import './stories/arrival.mjs';
 import './stories/curl.mjs';
 import './stories/delivery.mjs';
+import './stories/detours.mjs';
 import './stories/first_run.mjs';
 import './stories/handshake.mjs';
 import './stories/hostile.mjs';

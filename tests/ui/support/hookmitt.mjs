@@ -30,9 +30,10 @@ export class Hookmitt {
   #ended;
   said = [];
 
-  /** Starts one on an empty folder. */
-  static async start({ program = binary } = {}) {
+  /** Starts one on an empty folder, with `env` in its environment. */
+  static async start({ program = binary, env = {} } = {}) {
     const hookmitt = new Hookmitt();
+    Object.assign(hookmitt.#env, env);
     hookmitt.#program = program;
     delete hookmitt.#env.HOOKMITT_TOKEN;
     hookmitt.dataDir = mkdtempSync(join(tmpdir(), 'hookmitt-ui-'));

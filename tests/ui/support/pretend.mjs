@@ -22,7 +22,7 @@ export const tunnel = (now, change = {}) => ({
 
 /** A channel with its limits. */
 export const smee = (now, change = {}) => tunnel(now, {
-  id: 2, kind: 'smee', label: 'smee channel', tunnel: null, relay: 'https://smee.io/AbC123', host: 'smee.io', public_url: 'https://smee.io/AbC123', source: 'stripe-test', state: 'limited', rtt_ms: null, ...change,
+  id: 2, kind: 'smee', label: 'smee channel', tunnel: null, relay: null, host: 'smee.io', public_url: 'https://smee.io/AbC123', source: 'stripe-test', state: 'limited', rtt_ms: null, ...change,
 });
 
 /** A quick URL that is off. */

@@ -29,8 +29,8 @@ export class Stage {
   #pages = [];
 
   /** A hookmitt on an empty folder. */
-  async hookmitt() {
-    const hookmitt = await Hookmitt.start();
+  async hookmitt(options) {
+    const hookmitt = await Hookmitt.start(options);
     this.#leaving.push(() => hookmitt.remove());
     return hookmitt;
   }
