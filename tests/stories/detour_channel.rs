@@ -1,6 +1,6 @@
 //! A smee channel, played by a server that says what smee.io says.
 
-use hookmitt_stories::{Ran, Server, SmeeChannel, eventually, hookmitt, signature};
+use hookmitt_stories::{LocalServer, Ran, Server, SmeeChannel, eventually, hookmitt, signature};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -106,6 +106,29 @@ async fn a_signature_that_a_channel_spoilt_says_so_for_ever() {
     let verified = Ran::of(command).await.exits(1);
     let said = format!("{}{}", verified.text(), verified.err);
     assert!(said.contains("writes it anew"), "{said}");
+}
+
+#[tokio::test]
+async fn a_set_up_request_through_a_channel_is_kept_and_said_to_be_unanswered() {
+    let set = set().await;
+    let local = LocalServer::start().await;
+    set.server.ask("PATCH", "/api/sources/shop", json!({ "provider": "asana" })).await;
+    set.server.ask("POST", "/api/targets", json!({ "url": local.url() })).await;
+    set.channel.pass_on(&[("X-Hook-Secret", "a-fresh-secret")], &json!({})).await;
+    let event = eventually("it is stored", async || {
+        (set.count().await == 1).then_some(())?;
+        Some(set.server.ask("GET", "/api/events/last", Value::Null).await)
+    })
+    .await;
+    assert_eq!(
+        (&event["handshake"], &event["status"]),
+        (&json!("x_hook_secret"), &json!("skipped")),
+        "{event}"
+    );
+    assert_eq!(event["deliveries"][0]["last_error"], "a set-up request that a channel can't answer");
+
+    let own = set.server.call("POST", "/api/targets", &json!({ "url": set.channel.url() })).await;
+    assert_eq!(own.json()["code"], "own-address", "threat 4: it would come back");
 }
 
 #[tokio::test]

@@ -81,6 +81,9 @@ async fn a_quick_url_is_picked_up_shown_and_leads_to_its_source() {
         let printed = Ran::of(command).await.exits(0).text();
         assert_eq!(printed.lines().next(), Some(url.as_str()), "{printed}");
 
+        let round =
+            set.server.call("POST", "/api/targets", &json!({ "url": format!("{}/x", program.url) })).await;
+        assert_eq!(round.json()["code"], "own-address", "threat 4");
         let reply = program.post(&format!("/{source}/a/b?x=1"), &[("X-Own", "1")], b"{\"n\":1}").await;
         assert_eq!(reply.status, 202);
         let event = set.last_event().await;

@@ -6,6 +6,9 @@ use url::Url;
 
 use crate::DetourError;
 
+/// Where Homebrew puts programs, and people do.
+const USUAL: &str = "/opt/homebrew/bin:/usr/local/bin";
+
 /// A program that makes quick public URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quick {
@@ -35,7 +38,12 @@ impl Quick {
     /// # Errors
     /// [`DetourError::Missing`].
     pub fn find(self) -> Result<PathBuf, DetourError> {
-        which::which(self.program()).map_err(|_| DetourError::Missing(self))
+        let mut found = which::which(self.program());
+        if cfg!(target_os = "macos") {
+            // What a window is started with there knows nothing of the shell's PATH.
+            found = found.or_else(|_| which::which_in(self.program(), Some(USUAL), "/"));
+        }
+        found.map_err(|_| DetourError::Missing(self))
     }
 
     /// Where it is to be had, and what else it needs.

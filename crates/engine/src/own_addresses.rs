@@ -1,10 +1,12 @@
 //! Where this hookmitt itself listens, so that nothing is sent round in circles (Threat 4).
 
 use std::{
+    collections::HashMap,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::{PoisonError, RwLock},
 };
 
+use hookmitt_event::TunnelKind;
 use hookmitt_forward::TargetUrl;
 use hookmitt_inbox::KeptTunnel;
 use tokio::net::lookup_host;
@@ -14,6 +16,10 @@ use tokio::net::lookup_host;
 pub(crate) struct OwnAddresses {
     ports: RwLock<Vec<SocketAddr>>,
     relays: RwLock<Vec<TargetUrl>>,
+    /// Those of channels: others of the same host are not ours.
+    channels: RwLock<Vec<TargetUrl>>,
+    /// Where a program leads here from, by its tunnel, while it does.
+    programs: RwLock<HashMap<i64, TargetUrl>>,
 }
 
 impl OwnAddresses {
@@ -29,9 +35,40 @@ impl OwnAddresses {
 
     /// Takes these tunnels' relays instead of those before.
     pub(crate) fn relays<'a>(&self, tunnels: impl Iterator<Item = &'a KeptTunnel>) {
-        let urls = tunnels.flat_map(|tunnel| [&tunnel.url, &tunnel.public_url]).flatten();
-        let urls = urls.filter_map(|url| TargetUrl::parse(url).ok()).collect();
-        *self.relays.write().unwrap_or_else(PoisonError::into_inner) = urls;
+        let (mut relays, mut channels) = (Vec::new(), Vec::new());
+        for tunnel in tunnels {
+            let urls = [&tunnel.url, &tunnel.public_url].into_iter().flatten();
+            let urls = urls.filter_map(|url| TargetUrl::parse(url).ok());
+            match tunnel.kind {
+                TunnelKind::Relay => relays.extend(urls),
+                TunnelKind::Smee => channels.extend(urls),
+                TunnelKind::Cloudflared | TunnelKind::Ngrok => {}
+            }
+        }
+        *self.relays.write().unwrap_or_else(PoisonError::into_inner) = relays;
+        *self.channels.write().unwrap_or_else(PoisonError::into_inner) = channels;
+    }
+
+    /// A program leads here from this URL, or from none any more.
+    pub(crate) fn leads_here(&self, tunnel: i64, url: Option<&str>) {
+        let mut programs = self.programs.write().unwrap_or_else(PoisonError::into_inner);
+        match url.and_then(|url| TargetUrl::parse(url).ok()) {
+            Some(url) => programs.insert(tunnel, url),
+            None => programs.remove(&tunnel),
+        };
+    }
+
+    fn is_program(&self, target: &TargetUrl) -> bool {
+        let programs = self.programs.read().unwrap_or_else(PoisonError::into_inner);
+        programs.values().any(|url| url.host().eq_ignore_ascii_case(&target.host()))
+    }
+
+    fn is_channel(&self, target: &TargetUrl) -> bool {
+        let channels = self.channels.read().unwrap_or_else(PoisonError::into_inner);
+        let path = |url: &TargetUrl| url.request_target("", None);
+        channels.iter().any(|channel| {
+            channel.host().eq_ignore_ascii_case(&target.host()) && path(target).starts_with(&path(channel))
+        })
     }
 
     fn is_relay(&self, target: &TargetUrl) -> bool {
@@ -44,7 +81,7 @@ impl OwnAddresses {
 
     /// Whether a URL leads to one of our own ports, by any name or address of this machine.
     pub(crate) async fn hold(&self, target: &TargetUrl) -> bool {
-        if self.is_relay(target) {
+        if self.is_relay(target) || self.is_channel(target) || self.is_program(target) {
             return true;
         }
         if !self.listen_on(target.port()) {

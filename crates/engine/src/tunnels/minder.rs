@@ -20,8 +20,6 @@ pub(super) struct Minder<'a> {
     engine: &'a Engine,
     tunnel: i64,
     running: Arc<Running>,
-    /// Where it was found last.
-    url: Option<String>,
     steps: mpsc::Receiver<Step>,
 }
 
@@ -36,7 +34,7 @@ impl<'a> Minder<'a> {
         if let Some(until) = kept.connected_until {
             engine.inbox.open_gap(kept.id, until, GapWhy::AppClosed).await?;
         }
-        Ok(Self { engine, tunnel: kept.id, running, url: kept.public_url.clone(), steps })
+        Ok(Self { engine, tunnel: kept.id, running, steps })
     }
 
     /// Takes the steps as they come, for ever.
@@ -67,28 +65,14 @@ impl<'a> Minder<'a> {
         }
     }
 
-    async fn take(&mut self, step: Step) {
+    async fn take(&self, step: Step) {
+        // A source is called by another URL, or by none.
         let concerns_a_source = self.running.serves().is_some() && !matches!(step, Step::Told(_));
-        let found = match &step {
-            Step::Found { public_url, .. } => Some(public_url.clone()),
-            _ => None,
-        };
         self.warn(self.keep(step).await);
         self.running.handled();
         if concerns_a_source {
-            let told = self.tell_of_url(found).await;
-            self.warn(told);
+            self.engine.live.announce(Change::Config);
         }
-    }
-
-    /// A source is called by another URL, or by none. No target may lead there.
-    async fn tell_of_url(&mut self, found: Option<String>) -> Result<(), EngineError> {
-        if found.is_some() && found != self.url {
-            self.url = found;
-            return self.engine.reload().await;
-        }
-        self.engine.live.announce(Change::Config);
-        Ok(())
     }
 
     async fn keep(&self, step: Step) -> Result<(), EngineError> {

@@ -85,7 +85,7 @@ impl Engine {
     async fn keep(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>, mut minder: Minder<'_>) {
         let talking = async {
             match detours::program(kept.kind) {
-                Some(program) => Box::pin(self.lead(program, running)).await,
+                Some(program) => Box::pin(self.lead(kept.id, program, running)).await,
                 None if kept.kind == TunnelKind::Smee => Box::pin(self.listen(kept, running)).await,
                 None => self.talk(kept, running).await,
             }

@@ -46,7 +46,9 @@ impl Sink for OutsideDoor {
             browser,
         };
         let reply = engine.take_in(&known, incoming, Some(beside), (target, remote), share).await;
-        self.running.stored(received_at);
+        if reply.headers.iter().any(|(name, _)| name == "x-hookmitt-event-id") {
+            self.running.stored(received_at);
+        }
         reply
     }
 

@@ -26,9 +26,13 @@ const IN_FLIGHT: usize = 64 * 1024 * 1024;
 
 impl Engine {
     /// Keeps a program running that leads here, until the tunnel is told to stop.
-    pub(in crate::tunnels) async fn lead(self: &Arc<Self>, which: Quick, running: &Arc<Running>) {
-        let bound = bind(Some("127.0.0.1"), 0);
-        let (source, bound) = match (running.serves(), bound) {
+    pub(in crate::tunnels) async fn lead(
+        self: &Arc<Self>,
+        tunnel: i64,
+        which: Quick,
+        running: &Arc<Running>,
+    ) {
+        let (source, bound) = match (running.serves(), bind(Some("127.0.0.1"), 0)) {
             (Some(source), Ok(bound)) => (source, bound),
             (None, _) => {
                 running.stuck(Trouble::of(&EngineError::NoTunnelSource), Timestamp::now());
@@ -48,66 +52,86 @@ impl Engine {
         };
         let limits = Limits { in_flight: IN_FLIGHT, ..Limits::default() };
         let taking = catch(bound, Arc::new(door), limits, running.stop.clone());
-        tokio::join!(taking, keep_running(which, port, &source, running));
+        let leading = Leading { engine: self, tunnel, which, port, source, running };
+        tokio::join!(taking, leading.keep_running());
         self.own.remove(&addresses);
+        self.own.leads_here(tunnel, None);
         running.ends(Timestamp::now());
     }
 }
 
-/// Starts the program, and starts it again when it has ended.
-async fn keep_running(which: Quick, port: u16, source: &Slug, running: &Running) {
-    let mut pause = PAUSES.0;
-    loop {
-        let began = Instant::now();
-        let started = running.stop.run_until_cancelled(QuickTunnel::start(which, port)).await;
-        let why = match started {
-            None => return,
-            Some(Err(why)) => why,
-            Some(Ok(program)) => match follow(program, source, running).await {
-                Some(why) => why,
-                None => return,
-            },
-        };
-        running.breaks_off(Timestamp::now(), Why::Relay, Trouble::of(&why));
-        if began.elapsed() > STEADY {
-            pause = PAUSES.0;
-        }
-        if running.stop.run_until_cancelled(time::sleep(pause)).await.is_none() {
-            return;
-        }
-        pause = (pause * 2).min(PAUSES.1);
-    }
+/// A program that is to run.
+struct Leading<'a> {
+    engine: &'a Engine,
+    tunnel: i64,
+    which: Quick,
+    port: u16,
+    source: Slug,
+    running: &'a Running,
 }
 
-/// Follows a program that runs until it ends, and says why; nothing where it was ended here.
-async fn follow(mut program: QuickTunnel, source: &Slug, running: &Running) -> Option<DetourError> {
-    let opens = |program: &QuickTunnel| {
-        running.opens(&format!("{}/{source}", program.url()), Timestamp::now());
-    };
-    opens(&program);
-    let mut sleeping = pin!(slept());
-    loop {
-        let turn = tokio::select! {
-            () = running.stop.cancelled() => {
-                program.stop().await;
-                return None;
+impl Leading<'_> {
+    /// Starts the program, and starts it again when it has ended.
+    async fn keep_running(&self) {
+        let stop = &self.running.stop;
+        let mut pause = PAUSES.0;
+        loop {
+            let began = Instant::now();
+            let started = stop.run_until_cancelled(QuickTunnel::start(self.which, self.port)).await;
+            let why = match started {
+                None => return,
+                Some(Err(why)) => why,
+                Some(Ok(program)) => match self.follow(program).await {
+                    Some(why) => why,
+                    None => return,
+                },
+            };
+            self.running.breaks_off(Timestamp::now(), Why::Relay, Trouble::of(&why));
+            if began.elapsed() > STEADY {
+                pause = PAUSES.0;
             }
-            turn = program.turn() => turn,
-            since = &mut sleeping => {
-                sleeping.set(slept());
-                // It may be connected still; if not, it says so.
-                let words = "this computer slept";
-                running.breaks_off(since, Why::Asleep, Trouble::new("program-cut", words, ""));
-                Turn::Up
+            if stop.run_until_cancelled(time::sleep(pause)).await.is_none() {
+                return;
             }
-        };
-        match turn {
-            Turn::Up => opens(&program),
-            Turn::Down(why) => running.breaks_off(Timestamp::now(), Why::Network, Trouble::of(&why)),
-            Turn::Over(why) => {
-                program.stop().await;
-                return Some(why);
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+
+    /// Follows a program that runs until it ends, and says why; nothing where it was ended here.
+    async fn follow(&self, mut program: QuickTunnel) -> Option<DetourError> {
+        self.opens(program.url());
+        let mut sleeping = pin!(slept());
+        loop {
+            let turn = tokio::select! {
+                () = self.running.stop.cancelled() => {
+                    program.stop().await;
+                    return None;
+                }
+                turn = program.turn() => turn,
+                since = &mut sleeping => {
+                    sleeping.set(slept());
+                    // It may be connected still; if not, it says so.
+                    let words = "this computer slept";
+                    self.running.breaks_off(since, Why::Asleep, Trouble::new("program-cut", words, ""));
+                    Turn::Up
+                }
+            };
+            match turn {
+                Turn::Up => self.opens(program.url()),
+                Turn::Down(why) => {
+                    self.running.breaks_off(Timestamp::now(), Why::Network, Trouble::of(&why));
+                }
+                Turn::Over(why) => {
+                    program.stop().await;
+                    return Some(why);
+                }
             }
         }
+    }
+
+    /// Shown only once no target can lead there (Threat 4).
+    fn opens(&self, url: &str) {
+        self.engine.own.leads_here(self.tunnel, Some(url));
+        self.running.opens(&format!("{url}/{}", self.source), Timestamp::now());
     }
 }
