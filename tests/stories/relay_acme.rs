@@ -1,14 +1,22 @@
 //! A relay that gets its certificate by itself, from a real ACME server that comes to see whether the name is its own.
 
-use std::{fs, net::Ipv4Addr, path::Path, time::Duration};
+use std::{fs, net::Ipv4Addr, path::Path, sync::Arc, time::Duration};
 
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{
     Authority, Ran, RelayProcess, Reply, Secured, Server, eventually, exchange, free_port, hookmitt,
-    parse_reply, request, secured, serve, signature,
+    parse_reply, request, secured, serve, signature, within,
 };
-use rustls::pki_types::CertificateDer;
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore,
+    crypto::ring,
+    pki_types::{CertificateDer, ServerName},
+};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
 
 const MONTHS: Duration = Duration::from_secs(90 * 86_400);
 
@@ -181,6 +189,35 @@ async fn a_challenge_that_fails_is_explained_and_tried_again() {
     set.authority.names_lead_to(Ipv4Addr::LOCALHOST).await;
     set.healthy().await;
     assert!(set.authority.orders() > 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_authority_that_keeps_silent_holds_up_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let directory = format!("https://{}/dir", silent.local_addr().unwrap());
+    let flags = ["--public-url", "https://localhost", "--acme", "--acme-directory", &directory];
+    let relay = RelayProcess::start(dir.path(), &[&flags[..], &["--metrics", "127.0.0.1:0"]].concat()).await;
+    let (_asked, _) = within("the relay asks", silent.accept()).await.unwrap();
+    assert!(metrics(&relay).await.contains("certificate_expires_timestamp_seconds 0"));
+    // There is no certificate to show, and that is said at once.
+    let mut caller = TcpStream::connect(relay.address).await.unwrap();
+    caller.write_all(&client_hello()).await.unwrap();
+    let mut answer = Vec::new();
+    within("a TLS alert", caller.read_to_end(&mut answer)).await.unwrap();
+    assert_eq!(answer.first(), Some(&21), "{answer:?}");
+    relay.process.stop().await.exits(0);
+}
+
+/// The first bytes of a client that wants TLS.
+fn client_hello() -> Vec<u8> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
+    let config = config.with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(RootCertStore::empty()).with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut bytes = Vec::new();
+    ClientConnection::new(Arc::new(config), name).unwrap().write_tls(&mut bytes).unwrap();
+    bytes
 }
 
 #[tokio::test]
