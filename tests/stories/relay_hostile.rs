@@ -86,6 +86,8 @@ const BODIES: &[(&str, &str, u16, &str)] = &[
     ("Transfer-Encoding: chunked", "0x1\r\nx\r\n0\r\n\r\n", 400, "body-truncated"),
     ("Transfer-Encoding: chunked", "ffffffffffffffffff\r\nx\r\n0\r\n\r\n", 400, "body-truncated"),
     ("Transfer-Encoding: chunked", "1\r\nxy\r\n0\r\n\r\n", 400, "body-truncated"),
+    ("Transfer-Encoding: chunked", "0\r\nX: a\n\n", 400, "body-truncated"),
+    ("Transfer-Encoding: chunked", "1\r\nx\r\n0\r\n\n", 400, "body-truncated"),
     ("X: a\0b", "x", 400, "bad-request-head"),
     ("X: a\r\n folded", "x", 400, "bad-request-head"),
 ];

@@ -77,6 +77,7 @@ impl<P: Port> Catcher<P> {
         builder.timer(TokioTimer::new()).header_read_timeout(self.intake.limits.head_time).half_close(true);
         let service = service_fn(|request: Request<Incoming>| {
             let head = heads.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let head = head.and_then(|(number, head)| is_of(&request, number).then_some(head));
             let catcher = self.clone();
             async move { Ok::<_, Infallible>(catcher.answer(head, request, remote).await) }
         });
@@ -186,6 +187,11 @@ impl<P: Port> Catcher<P> {
         let at = Timestamp::now();
         self.port.refused(Refusal { at, remote, target, status, code, message }, place);
     }
+}
+
+/// Whether that is the request that hyper was given for the head of that number, and not a later one.
+fn is_of<B>(request: &Request<B>, number: u32) -> bool {
+    request.uri().path().strip_prefix('/').and_then(|path| path.parse().ok()) == Some(number)
 }
 
 /// The answer, when its time has come.

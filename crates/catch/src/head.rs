@@ -140,13 +140,14 @@ fn digits(value: &[u8]) -> Option<u64> {
 }
 
 impl Head {
-    /// The head that hyper is given in place of this one: the same framing and connection handling, nothing else.
-    pub(crate) fn for_hyper(&self, upgrades: bool) -> Bytes {
+    /// The head that hyper is given in place of this one: the same framing and connection handling, and its number for a
+    /// target, nothing else.
+    pub(crate) fn for_hyper(&self, number: u32, upgrades: bool) -> Bytes {
         let mut out = BytesMut::with_capacity(160);
         // After CONNECT hyper would hand the connection over instead of reading a body.
         let method = if self.method == "CONNECT" { "POST" } else { &self.method };
         out.put_slice(method.as_bytes());
-        out.put_slice(b" / ");
+        out.put_slice(format!(" /{number} ").as_bytes());
         out.put_slice(self.version.to_string().as_bytes());
         match self.body {
             BodyLength::Known(0) => out.put_slice(b"\r\n"),

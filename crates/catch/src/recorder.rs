@@ -17,8 +17,9 @@ use crate::{
     head::{Head, HeadError, parse_head},
 };
 
-/// The heads of a connection's requests, oldest first. hyper serves one at a time, so there is seldom more than one.
-pub(crate) type Heads = Arc<Mutex<VecDeque<Result<Head, HeadError>>>>;
+/// The heads of a connection's requests by their numbers, oldest first. hyper serves one at a time, so there is seldom
+/// more than one.
+pub(crate) type Heads = Arc<Mutex<VecDeque<(u32, Result<Head, HeadError>)>>>;
 
 /// How much is asked of the socket at a time.
 const READ: usize = 16 * 1024;
@@ -32,6 +33,8 @@ pub(crate) struct Recorder<S> {
     output: Bytes,
     body: Framing,
     heads: Heads,
+    /// How many heads there were.
+    count: u32,
     /// After a head that can't be taken nothing more is read.
     refused: bool,
     /// The path at which a connection may become something else.
@@ -49,6 +52,7 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
             output: Bytes::new(),
             body: Framing::Done,
             heads: Arc::clone(&heads),
+            count: 0,
             refused: false,
             upgrades_at,
             through: false,
@@ -59,22 +63,24 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
     /// Takes a head out of the input, if it is whole. A bad one is put in hyper's hands as an empty request, so that
     /// the sender gets an answer that says what is wrong.
     fn next_head(&mut self) -> bool {
+        let number = self.count.wrapping_add(1);
         let recorded = match parse_head(&self.input) {
             Ok(None) => return false,
             Ok(Some((head, taken))) => {
                 self.input.advance(taken);
                 self.through = head.upgrades_at(self.upgrades_at);
-                self.output = head.for_hyper(self.through);
+                self.output = head.for_hyper(number, self.through);
                 self.body = Framing::new(head.body);
                 Ok(head)
             }
             Err(error) => {
                 self.refused = true;
-                self.output = Bytes::from_static(b"GET / HTTP/1.0\r\n\r\n");
+                self.output = format!("GET /{number} HTTP/1.0\r\n\r\n").into();
                 Err(error)
             }
         };
-        self.heads.lock().unwrap_or_else(PoisonError::into_inner).push_back(recorded);
+        self.count = number;
+        self.heads.lock().unwrap_or_else(PoisonError::into_inner).push_back((number, recorded));
         true
     }
 
@@ -93,6 +99,8 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
             } else {
                 let wanted = self.input.len().min(out.remaining());
                 let taken = self.body.take(&self.input[..wanted]);
+                // hyper, which would read on, finds the end of the stream before the end of the body.
+                self.refused = self.body.is_broken();
                 out.put_slice(&self.input[..taken]);
                 self.input.advance(taken);
                 return taken > 0;
