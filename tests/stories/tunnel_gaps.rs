@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{EventId, GapWhy, Timestamp, TunnelKind};
-use hookmitt_inbox::{Arrival, Gap, Inbox, NewTunnel, Told};
+use hookmitt_event::{EventId, Explain as _, GapWhy, Timestamp, TunnelKind};
+use hookmitt_inbox::{Arrival, Gap, Inbox, NewTunnel, Order, Told};
 use tempfile::TempDir;
 
 use super::dedupe_order::{NOW, arrival, by_id, inbox};
@@ -37,7 +37,7 @@ fn letter(source: i64, tunnel: i64, number: u8) -> Arrival {
 }
 
 async fn store(inbox: &Inbox, arrival: Arrival) -> hookmitt_inbox::Stored {
-    inbox.store_in_turn(arrival).await.unwrap().await.unwrap()
+    inbox.store_in_turn(arrival, &Order::default(), 1).await.unwrap().await.unwrap()
 }
 
 async fn newest(inbox: &Inbox, tunnel: i64) -> Gap {
@@ -107,11 +107,36 @@ async fn a_letter_whose_id_is_taken_gets_a_fresh_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn letters_are_stored_in_the_order_in_which_they_got_their_turn() {
     let (_folder, inbox, source, tunnel) = set().await;
-    let mut waiting = Vec::new();
+    let (mut waiting, order) = (Vec::new(), Order::default());
     for number in 1..=200 {
-        waiting.push(inbox.store_in_turn(letter(source, tunnel, number)).await.unwrap());
+        waiting.push(inbox.store_in_turn(letter(source, tunnel, number), &order, 1).await.unwrap());
     }
     for (number, committed) in (1..=200).zip(waiting) {
         assert_eq!(committed.await.unwrap().seq, number);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_overtakes_a_letter_that_could_not_be_stored_for_a_moment() {
+    let (folder, inbox, source, tunnel) = set().await;
+    let spoil = "CREATE TRIGGER spoil BEFORE INSERT ON event WHEN NEW.arrival_key = x'03'
+        BEGIN SELECT RAISE(ABORT, 'not now'); END";
+    let beside = rusqlite::Connection::open(folder.path().join("inbox.db")).unwrap();
+    beside.execute_batch(spoil).unwrap();
+    let order = Order::default();
+    let mut waiting = Vec::new();
+    for number in 1..=6 {
+        waiting.push(inbox.store_in_turn(letter(source, tunnel, number), &order, 1).await.unwrap());
+    }
+    let mut came = Vec::new();
+    for committed in waiting {
+        came.push(committed.await.map(|stored| stored.seq).map_err(|error| error.code()));
+    }
+    assert_eq!(came[..3], [Ok(1), Ok(2), Err("inbox-failed")]);
+    assert_eq!(came[3..], [Err("out-of-turn"); 3]);
+    beside.execute_batch("DROP TRIGGER spoil").unwrap();
+    for number in 3..=6 {
+        let committed = inbox.store_in_turn(letter(source, tunnel, number), &order, 2).await.unwrap();
+        assert_eq!(committed.await.unwrap().seq, i64::from(number));
     }
 }

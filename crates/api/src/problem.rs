@@ -102,9 +102,11 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::UnknownTunnel(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
         InboxError::SourceExists(_) | InboxError::TooManySources => StatusCode::CONFLICT,
-        InboxError::Full | InboxError::Busy | InboxError::Overloaded | InboxError::Closed => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        InboxError::Full
+        | InboxError::Busy
+        | InboxError::Overloaded
+        | InboxError::OutOfTurn
+        | InboxError::Closed => StatusCode::SERVICE_UNAVAILABLE,
         InboxError::Newer { .. }
         | InboxError::Open { .. }
         | InboxError::Damaged(_)

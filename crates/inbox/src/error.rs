@@ -60,6 +60,9 @@ pub enum InboxError {
     /// No tunnel has that id.
     #[error("no tunnel {0}")]
     UnknownTunnel(i64),
+    /// An event of the same run could not be stored before it.
+    #[error("an earlier event of the same run could not be stored")]
+    OutOfTurn,
     /// SQLite finds the file damaged.
     #[error("the inbox is damaged: {0}")]
     Damaged(String),
@@ -86,6 +89,7 @@ impl Explain for InboxError {
             Self::TooManySources => "too-many-sources",
             Self::UnknownTarget(_) => "unknown-target",
             Self::UnknownTunnel(_) => "unknown-tunnel",
+            Self::OutOfTurn => "out-of-turn",
             Self::Damaged(_) => "inbox-damaged",
             Self::Closed => "inbox-closed",
             Self::Sqlite(_) => "inbox-failed",
@@ -109,7 +113,7 @@ impl Explain for InboxError {
             Self::UnknownTarget(_) => "`hookmitt target list` shows them",
             Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
             Self::Damaged(_) => "make a copy of the data directory, then start with another (--data-dir)",
-            Self::Closed => return None,
+            Self::OutOfTurn | Self::Closed => return None,
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",
         };
         Some(hint.to_owned())

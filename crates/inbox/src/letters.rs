@@ -1,6 +1,12 @@
 //! Events that somebody else keeps until they are stored here.
 
-use std::future::Future;
+use std::{
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use hookmitt_event::EventId;
 use rusqlite::params;
@@ -8,24 +14,71 @@ use rusqlite::params;
 use crate::{
     Arrival, Inbox, InboxError, Stored,
     arrival::{arrived_before, store_new},
-    writer::Batch,
+    writer::{Batch, Job, task},
 };
+
+/// Events that come one after the other, in runs: once one of a run could not be stored, none of that run is that comes
+/// after it.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// The last run that is broken; runs are counted from 1.
+    broken: Arc<AtomicU64>,
+}
+
+impl Order {
+    /// One of this run could not be stored.
+    pub fn breaks(&self, run: u64) {
+        self.broken.fetch_max(run, Ordering::SeqCst);
+    }
+
+    /// Whether one of this run could not be stored.
+    pub fn is_broken(&self, run: u64) -> bool {
+        run <= self.broken.load(Ordering::SeqCst)
+    }
+}
+
+/// A job of a run.
+struct InTurn<J> {
+    job: J,
+    order: Order,
+    run: u64,
+}
+
+impl<J: Job> Job for InTurn<J> {
+    fn run(&mut self, batch: &mut Batch<'_>) -> Result<(), InboxError> {
+        if self.order.is_broken(self.run) { Err(InboxError::OutOfTurn) } else { self.job.run(batch) }
+    }
+
+    fn tell(self: Box<Self>, committed: Result<(), InboxError>) {
+        if committed.is_err() {
+            self.order.breaks(self.run); // the writer comes to the next of the run only after this
+        }
+        Box::new(self.job).tell(committed);
+    }
+
+    fn weight(&self) -> usize {
+        self.job.weight()
+    }
+}
 
 impl Inbox {
     /// Has an event stored: waits for a place in the writer's queue, and answers with what waits for the commit. Those
-    /// that got their place one after the other are stored in that order.
+    /// that got their place one after the other are stored in that order, and none after one of their run that is not.
     ///
     /// An id that another event has is exchanged for a fresh one. A re-send adds no row, and doesn't count as caught
     /// up.
     ///
     /// # Errors
-    /// Whatever SQLite says: it must be sent again.
+    /// Whatever SQLite says, and [`InboxError::OutOfTurn`]: it must be sent again.
     pub async fn store_in_turn(
         &self,
         mut arrival: Arrival,
+        order: &Order,
+        run: u64,
     ) -> Result<impl Future<Output = Result<Stored, InboxError>> + Send + use<>, InboxError> {
         let weight = arrival.request.body.len();
-        let answer = self.write_in_turn(weight, move |batch| store(batch, &mut arrival)).await?;
+        let (job, answer) = task(weight, move |batch| store(batch, &mut arrival));
+        self.hand_in(InTurn { job, order: order.clone(), run }).await?;
         Ok(async move { answer.await.map_err(|_| InboxError::Closed)? })
     }
 }

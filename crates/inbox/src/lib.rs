@@ -38,6 +38,7 @@ pub use events::Shown;
 pub use finish::Finish;
 pub use gaps::{Gap, GapPage};
 pub use glance::Place;
+pub use letters::Order;
 pub use list::{Filter, Listed, Page};
 pub use rejudge::{KeyClaim, Rejudged};
 pub use retry::REJECTED;

@@ -76,23 +76,14 @@ impl Inbox {
         &self,
         work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
-        let (reply, answer) = oneshot::channel();
-        let job = Box::new(Task { work, weight: 0, outcome: None, reply });
-        self.jobs.send(job).await.map_err(|_| InboxError::Closed)?;
+        let (job, answer) = task(0, work);
+        self.hand_in(job).await?;
         answer.await.map_err(|_| InboxError::Closed)?
     }
 
-    /// As [`write`](Self::write), in two waits: for a place in the queue, and for the commit. Whoever gets the first
-    /// answer before another call begins is written first.
-    pub(crate) async fn write_in_turn<T: Send + 'static>(
-        &self,
-        weight: usize,
-        work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
-    ) -> Result<oneshot::Receiver<Result<T, InboxError>>, InboxError> {
-        let (reply, answer) = oneshot::channel();
-        let job = Box::new(Task { work, weight, outcome: None, reply });
-        self.jobs.send(job).await.map_err(|_| InboxError::Closed)?;
-        Ok(answer)
+    /// Waits for a place in the writer's queue. Whoever has one before another call begins is written first.
+    pub(crate) async fn hand_in(&self, job: impl Job + 'static) -> Result<(), InboxError> {
+        self.jobs.send(Box::new(job)).await.map_err(|_| InboxError::Closed)
     }
 
     /// As [`write`](Self::write), but refuses where the queue is full: capture would rather answer 503 at once.
@@ -102,9 +93,8 @@ impl Inbox {
         weight: usize,
         work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
-        let (reply, answer) = oneshot::channel();
-        let job = Box::new(Task { work, weight, outcome: None, reply });
-        self.jobs.try_send(job).map_err(|refused| match refused {
+        let (job, answer) = task(weight, work);
+        self.jobs.try_send(Box::new(job)).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => InboxError::Overloaded,
             mpsc::error::TrySendError::Closed(_) => InboxError::Closed,
         })?;
@@ -149,6 +139,15 @@ fn wake(jobs: mpsc::WeakSender<Box<dyn Job>>) -> impl Fn() + Send + 'static {
             let _awake = jobs.try_send(Box::new(Wake));
         }
     }
+}
+
+/// A job of `work`, and what comes of it. `weight` is about how many bytes it writes.
+pub(crate) fn task<T: Send + 'static>(
+    weight: usize,
+    work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
+) -> (impl Job + 'static, oneshot::Receiver<Result<T, InboxError>>) {
+    let (reply, answer) = oneshot::channel();
+    (Task { work, weight, outcome: None, reply }, answer)
 }
 
 struct Task<T, F> {

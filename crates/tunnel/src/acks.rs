@@ -5,12 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use hookmitt_wire::AppFrame;
 
 /// The letters of one connection, by position.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Acks {
-    /// Here and not yet stored, with their sizes.
+    /// What the window takes, in bytes.
+    window: u64,
+    /// Here and not yet stored, with what they take of the window.
     open: BTreeMap<u64, u64>,
-    /// The bytes of them.
+    /// What they take together, in bytes.
     bytes: u64,
+    /// A letter that is larger than the whole window: the relay counts it for nothing, or it would hold up all others.
+    giant: Option<u64>,
     /// Stored, with an older one still open.
     beyond: BTreeSet<u64>,
     /// The highest position that came.
@@ -20,9 +24,20 @@ pub(crate) struct Acks {
 }
 
 impl Acks {
-    /// A letter begins to arrive. Positions only grow.
+    /// No letters yet, of a connection whose window takes so many bytes.
+    pub(crate) fn new(window: u64) -> Self {
+        let (open, beyond) = (BTreeMap::new(), BTreeSet::new());
+        Self { window, open, bytes: 0, giant: None, beyond, newest: 0, untold: false }
+    }
+
+    /// A letter of `size` bytes begins to arrive. Positions only grow.
     pub(crate) fn arrives(&mut self, position: u64, size: u64) {
         self.newest = position;
+        let is_giant = size > self.window && self.giant.is_none();
+        if is_giant {
+            self.giant = Some(position);
+        }
+        let size = if is_giant { 0 } else { size };
         self.bytes += size;
         self.open.insert(position, size);
     }
@@ -31,6 +46,7 @@ impl Acks {
     pub(crate) fn stored(&mut self, position: u64) {
         let Some(size) = self.open.remove(&position) else { return };
         self.bytes -= size;
+        self.giant = self.giant.filter(|giant| *giant != position);
         self.beyond.insert(position);
         let through = self.through();
         self.beyond = self.beyond.split_off(&(through + 1));
@@ -42,7 +58,7 @@ impl Acks {
         self.open.len() as u64
     }
 
-    /// Their bytes.
+    /// What they take of the window, in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -87,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_in_order_moves_the_cursor_over_gaps() {
-        let mut acks = Acks::default();
+        let mut acks = Acks::new(1_000);
         for position in [3, 4, 9] {
             acks.arrives(position, 100);
         }
@@ -105,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_beyond_an_open_one_is_told_apart_until_that_is_stored() {
-        let mut acks = Acks::default();
+        let mut acks = Acks::new(1_000);
         for position in 1..=5 {
             acks.arrives(position, 1);
         }
@@ -121,8 +137,25 @@ mod tests {
     }
 
     #[test]
+    fn one_giant_counts_for_nothing_and_a_second_one_counts() {
+        let mut acks = Acks::new(100);
+        acks.arrives(1, 101);
+        acks.arrives(2, 60);
+        assert_eq!((acks.letters(), acks.bytes()), (2, 60));
+        acks.arrives(3, 500);
+        assert_eq!(acks.bytes(), 560);
+        acks.stored(1);
+        acks.arrives(4, 200);
+        assert_eq!(acks.bytes(), 560, "the place of the giant was free");
+        for position in 2..=4 {
+            acks.stored(position);
+        }
+        assert_eq!((acks.letters(), acks.bytes()), (0, 0));
+    }
+
+    #[test]
     fn a_letter_is_counted_once() {
-        let mut acks = Acks::default();
+        let mut acks = Acks::new(1_000);
         acks.arrives(1, 10);
         acks.stored(1);
         acks.stored(1);

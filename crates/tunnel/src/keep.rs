@@ -2,7 +2,10 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64},
+    },
     time::Duration,
 };
 
@@ -43,8 +46,8 @@ pub async fn keep<R: Recipient>(
         }
     };
     let tunnel = credentials.tunnel.clone();
-    let key_fits = AtomicBool::new(false);
-    let shared = Arc::new(Shared { tunnel, opener, recipient, options, stop, key_fits });
+    let (key_fits, runs) = (AtomicBool::new(false), AtomicU64::new(0));
+    let shared = Arc::new(Shared { tunnel, opener, recipient, options, stop, key_fits, runs });
     let mut keeper = Keeper {
         backoff: Backoff::new(shared.options.pace.longest_pause),
         outage: Outage { since: shared.options.clock.now(), why: None, error: None, attempts: 0 },

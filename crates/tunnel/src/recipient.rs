@@ -22,6 +22,9 @@ pub struct Letterhead {
     pub position: u64,
     /// It was there already when this connection was made.
     pub waited: bool,
+    /// Letters of one run keep their order: once one of them can't be stored, none after it may be, until all come again
+    /// in a later run. Runs are counted from 1.
+    pub run: u64,
 }
 
 /// What a sender that is held is answered.
@@ -84,6 +87,7 @@ impl Letterhead {
             held: parcel.held,
             position,
             waited: position <= newest,
+            run: 0,
         }
     }
 }

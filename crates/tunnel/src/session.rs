@@ -8,7 +8,10 @@ mod speech;
 
 use std::{
     net::{IpAddr, SocketAddr},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64},
+    },
     time::Duration,
 };
 
@@ -49,6 +52,8 @@ pub(crate) struct Shared<R> {
     pub(crate) stop: CancellationToken,
     /// A letter of this tunnel was opened: the key is the right one.
     pub(crate) key_fits: AtomicBool,
+    /// How many runs of letters there have been.
+    pub(crate) runs: AtomicU64,
 }
 
 /// How a connection ended.

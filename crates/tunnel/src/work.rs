@@ -36,26 +36,28 @@ pub(crate) fn work<R: Recipient>(
 ) -> Working {
     Box::pin(async move {
         let outcome = match read(opener, &whole).await {
-            Ok(letter) => {
+            None => Outcome::Later,
+            Some(Ok(letter)) => {
                 let event = letter.id;
                 match recipient.letter(head.clone(), letter).await {
                     Ok(reply) => Outcome::Stored(reply.filter(|_| head.held).map(|reply| (event, reply))),
                     Err(Later) => Outcome::Later,
                 }
             }
-            Err(why) => Outcome::Unreadable(why),
+            Some(Err(why)) => Outcome::Unreadable(why),
         };
         Done { whole, head, outcome }
     })
 }
 
-async fn read(opener: Arc<Opener>, whole: &Whole) -> Result<Letter, Unreadable> {
+/// What it says; none where the work was cut off, which is not the letter's fault.
+async fn read(opener: Arc<Opener>, whole: &Whole) -> Option<Result<Letter, Unreadable>> {
     if whole.parcel.data.len() <= PIECE {
-        return open(&opener, whole);
+        return Some(open(&opener, whole));
     }
     // Deciphering some 25 MiB would hold up heartbeats and the other letters.
     let whole = whole.clone();
-    spawn_blocking(move || open(&opener, &whole)).await.unwrap_or(Err(Unreadable::Foreign))
+    spawn_blocking(move || open(&opener, &whole)).await.ok()
 }
 
 fn open(opener: &Opener, whole: &Whole) -> Result<Letter, Unreadable> {

@@ -166,6 +166,7 @@ mod tests {
             held: false,
             position: 1,
             waited: false,
+            run: 1,
         }
     }
 

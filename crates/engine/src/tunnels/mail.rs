@@ -1,11 +1,14 @@
 //! Takes a tunnel's letters: each is judged, stored in its turn, and answered after the commit.
 
-use std::sync::{Arc, Weak};
+use std::{
+    future::Future,
+    sync::{Arc, Weak},
+};
 
 use bytes::Bytes;
 use hookmitt_catch::Reply;
-use hookmitt_event::{Explain, Timestamp};
-use hookmitt_inbox::Stored;
+use hookmitt_event::{Explain, Timestamp, Verdict};
+use hookmitt_inbox::{InboxError, Order, Stored};
 use hookmitt_tunnel::{Answering, AppReply, Later, Letterhead, Recipient, State, Unreadable};
 use hookmitt_wire::{Letter, SourceOffer};
 use tokio::sync::{Mutex, watch};
@@ -15,7 +18,12 @@ use super::{
     letter::{self, Opened},
     running::Running,
 };
-use crate::{Engine, EngineError, respond::AT_A_RELAY};
+use crate::{
+    Engine, EngineError,
+    config::Known,
+    handshake::Answered,
+    respond::{AT_A_RELAY, Waiting},
+};
 
 /// Where a tunnel's letters end up.
 pub(super) struct Mail {
@@ -26,12 +34,20 @@ pub(super) struct Mail {
     sources: watch::Receiver<Arc<Vec<SourceOffer>>>,
     /// Whose turn it is. A fair lock, taken in the order of the mailbox: so is everything after it.
     turn: Mutex<()>,
+    order: Order,
 }
 
 impl Mail {
     pub(super) fn new(engine: &Arc<Engine>, tunnel: i64, running: Arc<Running>) -> Self {
         let sources = engine.tunnels.offers.subscribe();
-        Self { engine: Arc::downgrade(engine), tunnel, running, sources, turn: Mutex::default() }
+        Self {
+            engine: Arc::downgrade(engine),
+            tunnel,
+            running,
+            sources,
+            turn: Mutex::default(),
+            order: Order::default(),
+        }
     }
 
     /// Has a letter stored. Whatever becomes of the connection, what was given to the writer is seen through.
@@ -42,31 +58,20 @@ impl Mail {
         letter: Letter,
     ) -> Result<Taken, EngineError> {
         let turn = self.turn.lock().await;
-        // Capture answers 503 where the writer's queue is full, so letters don't fill it.
-        let room =
-            Arc::clone(&engine.tunnels.room).acquire_owned().await.map_err(|_| EngineError::Stopping)?;
-        let Ok(request) = letter::request(&letter).map_err(|nonsense| self.lament(&nonsense)) else {
+        if self.order.is_broken(head.run) {
+            return Err(InboxError::OutOfTurn.into());
+        }
+        let handed_in = self.hand_in(engine, head, letter).await;
+        let handed_in = handed_in.inspect_err(|_| self.order.breaks(head.run))?;
+        drop(turn);
+        let Some(HandedIn { known, answered, facts, waiting, differs, committed }) = handed_in else {
             return Ok(Taken::Nonsense);
         };
-        let Opened { known, judged, differs } = engine.judge_letter(head, letter, request).await?;
-        let mut arrival = judged.arrival;
-        if head.waited {
-            self.running.gap_is_known().await;
-            arrival.caught_up_by = Some(self.tunnel);
-        }
-        let (verdict, known_provider) = (arrival.verdict, arrival.provider.is_some());
-        let (is_set_up, received_at) = (arrival.facts.handshake.is_some(), arrival.received_at);
-        // One that waited at the relay has been answered there long ago.
-        let is_held = head.held && !head.waited;
-        let waiting = is_held.then(|| engine.wait_for_local(&known, &judged.answered, arrival.id)).flatten();
-        let committed = engine.inbox.store_in_turn(arrival).await?;
-        drop(turn);
         let seen_through = {
-            let (engine, known) = (Arc::clone(engine), Arc::clone(&known));
+            let (engine, known, is_set_up) = (Arc::clone(engine), Arc::clone(&known), facts.is_set_up);
             engine.tasks.clone().spawn(async move {
                 let stored = committed.await?;
-                drop(room);
-                engine.see_off(&stored, verdict);
+                engine.see_off(&stored, facts.verdict);
                 if is_set_up {
                     engine.confirm_by_itself(&known, stored.id);
                 }
@@ -74,7 +79,7 @@ impl Mail {
             })
         };
         let stored = seen_through.await.map_err(|_| EngineError::Stopping)??;
-        self.running.stored(received_at);
+        self.running.stored(facts.received_at);
         if differs {
             self.complain_of_bytes(&stored);
         }
@@ -86,10 +91,46 @@ impl Mail {
             };
             said(match local {
                 Some(reply) => reply,
-                None => engine.answer(&known, &stored, &judged.answered, known_provider).await,
+                None => engine.answer(&known, &stored, &answered, facts.known_provider).await,
             })
         };
-        Ok(Taken::Stored(head.held.then(|| Box::pin(answering) as Answering)))
+        Ok(Taken::Stored(is_held(head).then(|| Box::pin(answering) as Answering)))
+    }
+
+    /// Judges a letter and gives it to the writer; none where it is nonsense.
+    async fn hand_in(
+        &self,
+        engine: &Arc<Engine>,
+        head: &Letterhead,
+        letter: Letter,
+    ) -> Result<Option<HandedIn<impl Future<Output = Result<Stored, InboxError>> + Send + use<>>>, EngineError>
+    {
+        // Capture answers 503 where the writer's queue is full, so letters don't fill it.
+        let room =
+            Arc::clone(&engine.tunnels.room).acquire_owned().await.map_err(|_| EngineError::Stopping)?;
+        let Ok(request) = letter::request(&letter).map_err(|nonsense| self.lament(&nonsense)) else {
+            return Ok(None);
+        };
+        let Opened { known, judged, differs } = engine.judge_letter(head, letter, request).await?;
+        let (mut arrival, answered) = (judged.arrival, judged.answered);
+        if head.waited {
+            self.running.gap_is_known().await;
+            arrival.caught_up_by = Some(self.tunnel);
+        }
+        let facts = Facts {
+            verdict: arrival.verdict,
+            known_provider: arrival.provider.is_some(),
+            is_set_up: arrival.facts.handshake.is_some(),
+            received_at: arrival.received_at,
+        };
+        let waiting = is_held(head).then(|| engine.wait_for_local(&known, &answered, arrival.id)).flatten();
+        let stored = engine.inbox.store_in_turn(arrival, &self.order, head.run).await?;
+        let committed = async move {
+            let stored = stored.await;
+            drop(room);
+            stored
+        };
+        Ok(Some(HandedIn { known, answered, facts, waiting, differs, committed }))
     }
 
     fn complain_of_bytes(&self, stored: &Stored) {
@@ -107,6 +148,29 @@ impl Mail {
         let hint = "somebody wrote it who knows the tunnel's public key; look at the relay's log";
         self.running.fault(Trouble::new("letter-unreadable", why.to_string(), hint));
     }
+}
+
+/// Whether a sender waits. One whose letter waited at the relay has been answered there long ago.
+fn is_held(head: &Letterhead) -> bool {
+    head.held && !head.waited
+}
+
+/// A letter that the writer has.
+struct HandedIn<C> {
+    known: Arc<Known>,
+    answered: Answered,
+    facts: Facts,
+    waiting: Option<Waiting>,
+    differs: bool,
+    committed: C,
+}
+
+/// What is to be known of an arrival once it is stored.
+struct Facts {
+    verdict: Verdict,
+    known_provider: bool,
+    is_set_up: bool,
+    received_at: Timestamp,
 }
 
 /// What became of a letter.
@@ -130,6 +194,8 @@ impl Recipient for Mail {
                 Ok(answering)
             }
             Ok(Taken::Nonsense) => Ok(None),
+            // What is wrong was said of the one before it.
+            Err(EngineError::Inbox(InboxError::OutOfTurn)) => Err(Later),
             Err(error) => {
                 tracing::warn!(tunnel = self.tunnel, %error, "an event can't be stored yet; it waits at the relay");
                 let hint = error.hint().unwrap_or_else(|| "it is tried again by itself".to_owned());

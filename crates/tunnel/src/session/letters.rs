@@ -27,6 +27,10 @@ type Answer = Pin<Box<dyn Future<Output = ([u8; 16], AppReply)> + Send>>;
 /// So many senders may be held at a time; any more get the source's default answer from the relay.
 const MOST_HELD: usize = 1_024;
 
+fn next_run<R>(shared: &Shared<R>) -> u64 {
+    shared.runs.fetch_add(1, Ordering::Relaxed) + 1
+}
+
 /// The letters of one connection.
 pub(super) struct Letters<R> {
     shared: Arc<Shared<R>>,
@@ -40,6 +44,10 @@ pub(super) struct Letters<R> {
     later: BTreeMap<u64, (Whole, Letterhead)>,
     /// When they are tried again.
     resume_at: Option<Instant>,
+    /// The first of them is being tried; the others wait for what comes of it.
+    tries: bool,
+    /// The run of the letters that are begun now.
+    run: u64,
     /// Those that this key does not open, as long as it opened none.
     locked: BTreeMap<u64, Letterhead>,
     /// Answers to senders that are held.
@@ -53,14 +61,17 @@ pub(super) struct Letters<R> {
 
 impl<R: Recipient> Letters<R> {
     pub(super) fn new(shared: Arc<Shared<R>>, newest: u64, depth: Depth) -> Self {
+        let (run, acks) = (next_run(&shared), Acks::new(shared.options.window_bytes.into()));
         Self {
             shared,
             intake: Intake::default(),
-            acks: Acks::default(),
+            acks,
             working: FuturesUnordered::new(),
             answering: FuturesUnordered::new(),
             later: BTreeMap::new(),
             resume_at: None,
+            tries: false,
+            run,
             locked: BTreeMap::new(),
             answers: VecDeque::new(),
             newest,
@@ -69,8 +80,8 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// The first frame of a letter. The relay keeps within the window, where the last letter may reach beyond it; one that
-    /// goes twice as far floods.
+    /// The first frame of a letter. The relay keeps within the window, where the last letter may reach beyond it, and one
+    /// that is larger than the window counts for nothing; a relay that goes twice as far floods.
     pub(super) fn begins(&mut self, position: u64, parcel: Parcel, size: u32) -> Result<(), TunnelError> {
         let Options { window, window_bytes, .. } = self.shared.options;
         if self.acks.letters() >= 2 * u64::from(window) || self.acks.bytes() >= 2 * u64::from(window_bytes) {
@@ -91,7 +102,7 @@ impl<R: Recipient> Letters<R> {
 
     fn arrived(&mut self, whole: Whole) {
         let head = Letterhead::new(&self.shared.tunnel, whole.position, &whole.parcel, self.newest);
-        if self.resume_at.is_some() {
+        if self.resume_at.is_some() || self.tries {
             // An older one could not be stored: this one waits behind it.
             self.later.insert(whole.position, (whole, head));
         } else {
@@ -100,7 +111,8 @@ impl<R: Recipient> Letters<R> {
     }
 
     /// Begins to store a letter, at once: so they are begun in their order, whatever becomes of them afterwards.
-    fn start(&mut self, whole: Whole, head: Letterhead) {
+    fn start(&mut self, whole: Whole, mut head: Letterhead) {
+        head.run = self.run;
         let Shared { opener, recipient, .. } = &*self.shared;
         let mut working = work(Arc::clone(opener), Arc::clone(recipient), whole, head);
         match (&mut working).now_or_never() {
@@ -115,15 +127,20 @@ impl<R: Recipient> Letters<R> {
             Outcome::Stored(reply) => {
                 self.key_fits();
                 self.acks.stored(whole.position);
+                self.go_on();
                 if let Some((event, answering)) = reply {
                     self.await_answer(event, answering);
                 }
             }
             Outcome::Later => {
                 self.later.insert(whole.position, (whole, head));
+                self.tries = false;
                 self.resume_at.get_or_insert_with(|| Instant::now() + self.shared.options.pace.later);
             }
-            Outcome::Unreadable(why) => self.unreadable(head, &why),
+            Outcome::Unreadable(why) => {
+                self.unreadable(head, &why);
+                self.go_on();
+            }
         }
     }
 
@@ -171,13 +188,26 @@ impl<R: Recipient> Letters<R> {
         self.answers.push_back(answer);
     }
 
+    /// When letters are tried again; not while others of their run are still under way, or those might overtake them.
     pub(super) fn resume_at(&self) -> Option<Instant> {
-        self.resume_at
+        self.resume_at.filter(|_| self.working.is_empty())
     }
 
-    /// Tries again what could not be stored, in its order.
+    /// Tries the first letter again that could not be stored. The others follow once it is.
     pub(super) fn resume(&mut self) {
         self.resume_at = None;
+        self.run = next_run(&self.shared);
+        if let Some((_, (whole, head))) = self.later.pop_first() {
+            self.tries = true;
+            self.start(whole, head);
+        }
+    }
+
+    /// The letter that was tried again is done with: so the others are begun, in their order.
+    fn go_on(&mut self) {
+        if !std::mem::take(&mut self.tries) {
+            return;
+        }
         while self.resume_at.is_none() {
             let Some((_, (whole, head))) = self.later.pop_first() else { break };
             self.start(whole, head);

@@ -53,6 +53,7 @@ async fn connection() -> (impl Future<Output = (Ended, Timestamp)>, WebSocketStr
         options,
         stop: CancellationToken::new(),
         key_fits: AtomicBool::new(false),
+        runs: AtomicU64::new(0),
     });
     (run(welcomed.map_err(|error| error.to_string()).unwrap(), None, shared), relay)
 }

@@ -155,6 +155,36 @@ async fn letters_that_can_t_be_stored_now_come_again_in_their_order() {
 }
 
 #[tokio::test]
+async fn once_one_can_t_be_stored_the_rest_of_its_run_waits_for_it() {
+    let relay = Relay::start().await;
+    let tunnel = Tunnel::at(&relay);
+    let mut app = App::start(tunnel.credentials.clone(), App::options());
+    let mut caller = relay.lets_in().await;
+    for position in 1..=4 {
+        caller.say(tunnel.says(position, "a letter")).await;
+    }
+    let (first, second, third) = (app.given().await, app.given().await, app.given().await);
+    let fourth = app.given().await;
+    assert_eq!([&first, &second, &third, &fourth].map(|given| given.head.run), [1; 4]);
+    first.stored();
+    second.ends(Err(Later));
+    third.ends(Err(Later));
+    // The fourth is under way still, and might overtake the second.
+    caller.say(tunnel.says(5, "another")).await;
+    caller.acknowledged(1).await;
+    assert!(!app.has_more());
+    fourth.ends(Err(Later));
+    let second = app.given().await;
+    assert_eq!((second.head.position, second.head.run), (2, 2));
+    second.ends(Err(Later));
+    let second = app.given().await;
+    assert_eq!((second.head.position, second.head.run), (2, 3), "the others wait for what comes of it");
+    second.stored();
+    assert_eq!(app.stores(3).await, [3, 4, 5]);
+    caller.acknowledged(5).await;
+}
+
+#[tokio::test]
 async fn it_has_caught_up_when_all_that_waited_is_stored() {
     let relay = Relay::start().await;
     let tunnel = Tunnel::at(&relay);

@@ -67,6 +67,30 @@ async fn the_largest_body_passes_though_it_is_larger_than_the_window() {
 }
 
 #[tokio::test]
+async fn others_fill_the_window_beside_a_letter_that_is_larger_than_it() {
+    let relay = Relay::start().await;
+    let tunnel = Tunnel::at(&relay);
+    let mut app = App::start(tunnel.credentials.clone(), App::options());
+    let mut caller = relay.lets_in().await;
+    // As a relay has it: the first counts for nothing, and the last of those beside it may reach beyond the window.
+    let sizes = [25, 8, 7, 25].map(|size| size * 1024 * 1024);
+    let parcels = sizes.map(|size| tunnel.parcel(&letter(vec![size as u8; size])));
+    let mut lasts = Vec::new();
+    for (position, parcel) in (1..).zip(parcels) {
+        let mut frames = pieces(position, parcel);
+        lasts.extend(frames.pop());
+        for frame in frames {
+            caller.say(frame).await;
+        }
+    }
+    for last in lasts {
+        caller.say(last).await;
+    }
+    app.stores(4).await;
+    caller.acknowledged(4).await;
+}
+
+#[tokio::test]
 async fn as_many_large_letters_as_the_window_has_may_be_in_pieces_at_one_time() {
     let relay = Relay::start().await;
     let tunnel = Tunnel::at(&relay);
