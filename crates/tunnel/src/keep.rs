@@ -48,9 +48,10 @@ pub async fn keep<R: Recipient>(
     let tunnel = credentials.tunnel.clone();
     let (key_fits, runs) = (AtomicBool::new(false), AtomicU64::new(0));
     let shared = Arc::new(Shared { tunnel, opener, recipient, options, stop, key_fits, runs });
+    let since = shared.options.offline_since.unwrap_or_else(|| shared.options.clock.now());
     let mut keeper = Keeper {
         backoff: Backoff::new(shared.options.pace.longest_pause),
-        outage: Outage { since: shared.options.clock.now(), why: None, error: None, attempts: 0 },
+        outage: Outage { since, why: None, error: None, attempts: 0 },
         peer: None,
         credentials,
         shared,

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use hookmitt_event::Timestamp;
+
 use crate::{Clock, Line, Network, WallClock};
 
 /// What a tunnel is kept with.
@@ -15,6 +17,8 @@ pub struct Options {
     pub app: String,
     /// The wall clock.
     pub clock: Arc<dyn Clock>,
+    /// Since when there has been no connection, where that is known from an earlier time.
+    pub offline_since: Option<Timestamp>,
     /// How patient it is.
     pub pace: Pace,
     /// The most letters that may be on the way unacknowledged.
@@ -47,6 +51,7 @@ impl Default for Options {
             line: Line::new(),
             app: concat!("hookmitt/", env!("CARGO_PKG_VERSION")).to_owned(),
             clock: Arc::new(WallClock),
+            offline_since: None,
             pace: Pace::default(),
             window: 1024,
             window_bytes: 16 * 1024 * 1024,

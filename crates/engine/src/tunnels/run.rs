@@ -67,7 +67,8 @@ impl Engine {
     }
 
     fn start(self: &Arc<Self>, kept: KeptTunnel) -> (Arc<Running>, JoinHandle<()>) {
-        let (running, steps) = Running::new(self.stop.child_token(), Timestamp::now());
+        let (running, steps) =
+            Running::new(self.stop.child_token(), kept.connected_until.unwrap_or_else(Timestamp::now));
         let running = Arc::new(running.of(&kept));
         self.tunnels.runs(kept.id, Arc::clone(&running));
         let (engine, own) = (Arc::clone(self), Arc::clone(&running));
@@ -102,7 +103,7 @@ impl Engine {
     async fn talk(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>) {
         let reading = self.credentials_in_time(kept, running);
         let Some(credentials) = running.stop.run_until_cancelled(reading).await else { return };
-        match options(running) {
+        match options(kept, running) {
             Ok(options) => {
                 let mail = Arc::new(Mail::new(self, kept.id, Arc::clone(running)));
                 keep(credentials, mail, running.stop.clone(), options).await;
@@ -161,9 +162,10 @@ impl Engine {
     }
 }
 
-fn options(running: &Running) -> Result<Options, TunnelError> {
+fn options(kept: &KeptTunnel, running: &Running) -> Result<Options, TunnelError> {
     let network = Network::from_env()?;
-    Ok(Options { network, line: running.line.clone(), ..Options::default() })
+    let (line, offline_since) = (running.line.clone(), kept.connected_until);
+    Ok(Options { network, line, offline_since, ..Options::default() })
 }
 
 fn trouble(error: &EngineError) -> Trouble {

@@ -151,6 +151,19 @@ async fn another_network_is_noticed_at_once_with_a_connection_and_without() {
     let _caller = called_again(&relay, change).await;
 }
 
+#[tokio::test]
+async fn an_outage_that_began_before_the_app_did_keeps_its_beginning() {
+    let relay = Relay::start().await;
+    let monday = Timestamp::from_seconds(1_750_000_000);
+    let clock = HandClock::at(monday.after(Duration::from_secs(2 * 86_400)));
+    let options = Options { clock, offline_since: Some(monday), ..App::options() };
+    let mut app = App::start(Tunnel::at(&relay).credentials, options);
+    for _ in 0..2 {
+        drop(relay.tcp().await);
+        assert_eq!(offline(&mut app).await.0, monday);
+    }
+}
+
 /// The relay turns the app away until a person acts.
 async fn refused(relay: &Relay, app: &mut App) {
     let mut caller = relay.call().await;
