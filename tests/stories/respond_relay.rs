@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hookmitt_stories::{Answer, LocalServer, RelayProcess, Reply, Server, eventually, post};
+use hookmitt_stories::{Answer, LocalServer, RelayProcess, Reply, Server, eventually, post, within};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
@@ -95,4 +95,22 @@ async fn nobody_is_held_where_the_local_server_is_down() {
     let event = becomes(&pair.app, &id, "pending").await;
     assert_eq!(event["deliveries"][0]["attempts"], json!([]), "{event}");
     drop(pair.dirs);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_held_for_an_app_that_goes_or_is_away() {
+    let (mut pair, server) = (pair(FOR_EVER).await, LocalServer::start().await);
+    asks(&pair.app, "local", &server.url()).await;
+    assert_eq!(pair.post("local", b"while it is there").await.body, b"ok");
+    server.will([Answer::When(Arc::new(Notify::new()))]);
+    let (address, body) = (pair.relay.address, SLACK.as_bytes());
+    let held = post(address, "/acme-dev/local", &[FORM], body);
+    let goes = async {
+        server.wait_for(2).await; // the sender is held, and the local server is thinking
+        pair.app.process.kill().await.unwrap();
+    };
+    let (reply, ()) = within("the sender is answered", async { tokio::join!(held, goes) }).await;
+    default_of(&reply);
+    let away = post(address, "/acme-dev/local", &[FORM], b"while it is away");
+    default_of(&within("the sender is answered", away).await);
 }

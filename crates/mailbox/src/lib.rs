@@ -12,5 +12,5 @@ mod sqlite;
 pub use error::MailboxError;
 pub use mailbox::{Delivered, Feed, Held, Mailbox};
 pub use model::{Device, DeviceKey, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage};
-pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions};
+pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions, NatsPresent};
 pub use sqlite::{Alone, SqliteFeed, SqliteHeld, SqliteMailbox};

@@ -39,6 +39,8 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
     type Feed: Feed;
     /// How answers come back.
     type Held: Held;
+    /// Says that a device is connected.
+    type Present: Send;
 
     // Tokens
 
@@ -130,7 +132,8 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         device: &DeviceKey,
     ) -> impl Future<Output = Result<(Depth, u64), MailboxError>> + Send;
     /// Counts a request that was refused, or one that named no source of the tunnel. May be lost in a power cut.
-    fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) -> impl Future<Output = ()> + Send;
+    /// Waits for nothing: it is kept later.
+    fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64);
 
     // Senders that are held
 
@@ -138,6 +141,13 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
     fn hold(&self, event: [u8; 16]) -> impl Future<Output = Result<Self::Held, MailboxError>> + Send;
     /// Passes on the app's answer; nobody may be waiting any more.
     fn answer(&self, event: [u8; 16], reply: Reply) -> impl Future<Output = Result<(), MailboxError>> + Send;
+
+    // Who is there
+
+    /// Tells relays beside this one that a device of the tunnel is connected here, as long as what this answers lives.
+    fn attend(&self, tunnel: &str) -> impl Future<Output = Self::Present> + Send;
+    /// Whether a device of the tunnel may be connected at a relay beside this one.
+    fn is_attended_elsewhere(&self, tunnel: &str) -> impl Future<Output = bool> + Send;
 
     // House-keeping
 

@@ -4,7 +4,6 @@ use std::{net::SocketAddr, sync::Arc};
 
 use axum::{Router, body::Body};
 use hookmitt_catch::{BrokenOff, Denial, Head, Port, Refusal, Reply, Served, Taken, Way};
-use hookmitt_event::Timestamp;
 use hookmitt_mailbox::{Mailbox, Tunnel};
 use hookmitt_wire::SourceOffer;
 use http::{Request, Response};
@@ -68,19 +67,15 @@ impl<M: Mailbox> Door<M> {
         };
         let source = found.sources.iter().position(|offer| offer.slug == slug);
         let Some(source) = source else {
-            self.count(&found.name, true).await;
+            self.relay.count_refused(&found.name, true);
             return Way::Refuse(nowhere());
         };
         if let Some(seconds) = self.relay.too_fast(tunnel) {
-            self.count(&found.name, false).await;
+            self.relay.count_refused(&found.name, false);
             return Way::Refuse(too_fast(seconds));
         }
         let (path, query) = (path.to_owned(), query.map(str::to_owned));
         Way::Take(Place { tunnel: found, source, path, query, sender })
-    }
-
-    async fn count(&self, tunnel: &str, unknown_source: bool) {
-        self.relay.mailbox.count_refused(tunnel, unknown_source, Timestamp::now().as_micros()).await;
     }
 }
 
@@ -120,7 +115,7 @@ impl<M: Mailbox> Port for Door<M> {
                 let tunnel = short(&place.tunnel.name);
                 tracing::info!(tunnel, status, code, message, "a request was not taken");
                 self.relay.metrics.refused(code);
-                self.relay.count_later(&place.tunnel.name);
+                self.relay.count_refused(&place.tunnel.name, false);
             }
             None => tracing::debug!(status, code, message, "a request was not taken"),
         }

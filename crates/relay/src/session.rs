@@ -180,6 +180,7 @@ impl<M: Mailbox> Session<'_, M> {
 /// Talks with a device until one of both goes.
 pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebSocket) {
     let seat = relay.sessions.seat(&guest.tunnel.name, guest.device.key);
+    let present = relay.mailbox.attend(&guest.tunnel.name).await;
     let window = Window::new(guest.device.cursor, guest.window.min(MOST.0), guest.window_bytes.min(MOST.1));
     let session = Session {
         relay,
@@ -207,6 +208,7 @@ pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebS
             }
         }
     };
+    drop((seat, present)); // whoever is held for this device need not wait for its last words
     session.store_cursor(guest.device.cursor).await;
     let refused = match end {
         End::Refused(refused) if !session.left.load(Ordering::Relaxed) => Some(refused),

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{
-        Mutex, PoisonError,
+        Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -13,11 +13,18 @@ use tokio_util::sync::CancellationToken;
 
 type Who = (String, DeviceKey);
 
+#[derive(Debug, Default)]
+struct Book {
+    devices: HashMap<Who, (u64, CancellationToken)>,
+    /// How many devices of each tunnel; the token ends with the last.
+    tunnels: HashMap<String, (usize, CancellationToken)>,
+}
+
 /// The connected devices.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     next: AtomicU64,
-    open: Mutex<HashMap<Who, (u64, CancellationToken)>>,
+    open: Mutex<Book>,
 }
 
 /// A device's seat while it is connected.
@@ -35,24 +42,42 @@ impl Sessions {
     pub(crate) fn seat(&self, tunnel: &str, device: DeviceKey) -> Seat<'_> {
         let (number, who) = (self.next.fetch_add(1, Ordering::Relaxed), (tunnel.to_owned(), device));
         let replaced = CancellationToken::new();
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, before)) = open.insert(who.clone(), (number, replaced.clone())) {
-            before.cancel();
+        let mut open = self.book();
+        match open.devices.insert(who.clone(), (number, replaced.clone())) {
+            Some((_, before)) => before.cancel(),
+            None => open.tunnels.entry(tunnel.to_owned()).or_default().0 += 1,
         }
+        drop(open);
         Seat { sessions: self, who, number, replaced }
     }
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.book().devices.len()
+    }
+
+    /// Whether a device of a tunnel is connected: ends as soon as none is any more.
+    pub(crate) fn of(&self, tunnel: &str) -> Option<CancellationToken> {
+        self.book().tunnels.get(tunnel).map(|(_, left)| left.clone())
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
-        let mut open = self.sessions.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if open.get(&self.who).is_some_and(|(number, _)| *number == self.number) {
-            open.remove(&self.who);
+        let mut open = self.sessions.book();
+        if open.devices.get(&self.who).is_none_or(|(number, _)| *number != self.number) {
+            return;
+        }
+        open.devices.remove(&self.who);
+        let Some((count, left)) = open.tunnels.get_mut(&self.who.0) else { return };
+        *count -= 1;
+        if *count == 0 {
+            left.cancel();
+            open.tunnels.remove(&self.who.0);
         }
     }
 }
@@ -74,7 +99,11 @@ mod tests {
         );
         drop(first);
         assert_eq!(sessions.count(), 2);
-        drop((second, other));
+        let there = sessions.of("acme").expect("two devices");
+        drop(second);
+        assert!(!there.is_cancelled(), "one is still there");
+        drop(other);
         assert_eq!(sessions.count(), 0);
+        assert!(there.is_cancelled() && sessions.of("acme").is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! A whole request: sealed, stored, and only then answered.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use hookmitt_catch::{Head, Reply, Taken};
@@ -21,6 +21,9 @@ use crate::{
 /// From this size a letter is hashed and sealed on a thread of its own, so that others' answers don't wait.
 const LARGE: usize = 256 * 1024;
 
+/// How often relays beside this one are asked whether they still have the device for which a sender is held.
+const ASK_AGAIN: Duration = Duration::from_millis(500);
+
 /// A request on its way into the store.
 struct Arriving {
     id: EventId,
@@ -39,7 +42,8 @@ impl<M: Mailbox> Relay<M> {
         let provider = provider_of(place.offer(), &arriving.request);
         let held = is_held(place.offer(), provider, &arriving.request);
         let id = arriving.id;
-        let waiting = if held { self.hold(&place, id).await } else { None };
+        let tunnel = &place.tunnel.name;
+        let waiting = if held && self.is_attended(tunnel).await { self.hold(&place, id).await } else { None };
         let stored = self.store(&place, arriving, waiting.is_some()).await;
         drop(share);
         if let Err(error) = stored {
@@ -47,7 +51,7 @@ impl<M: Mailbox> Relay<M> {
         }
         self.metrics.stored();
         let answered = match waiting {
-            Some(waiting) => waiting.answer(self.options.hold).await.and_then(|answer| of_app(answer, id)),
+            Some(waiting) => self.held(&place, waiting).await.and_then(|answer| of_app(answer, id)),
             None => None,
         };
         answered.unwrap_or_else(|| usual(place.offer(), id, provider.is_some()))
@@ -82,6 +86,32 @@ impl<M: Mailbox> Relay<M> {
         begun.inspect_err(|error| tracing::warn!(%error, "a sender can't be held")).ok()
     }
 
+    /// Waits for the app's answer, as long as there is an app.
+    async fn held(&self, place: &Place, waiting: M::Held) -> Option<hookmitt_mailbox::Reply> {
+        tokio::select! {
+            biased;
+            answer = waiting.answer(self.options.hold) => answer,
+            () = self.until_unattended(&place.tunnel.name) => None,
+        }
+    }
+
+    /// Whether a device of the tunnel is connected, here or at a relay beside this one.
+    async fn is_attended(&self, tunnel: &str) -> bool {
+        self.sessions.of(tunnel).is_some() || self.mailbox.is_attended_elsewhere(tunnel).await
+    }
+
+    async fn until_unattended(&self, tunnel: &str) {
+        loop {
+            if let Some(left) = self.sessions.of(tunnel) {
+                left.cancelled().await;
+            }
+            if !self.is_attended(tunnel).await {
+                return;
+            }
+            tokio::time::sleep(ASK_AGAIN).await;
+        }
+    }
+
     async fn store(&self, place: &Place, arriving: Arriving, held: bool) -> Result<(), MailboxError> {
         let received_at = arriving.received_at.as_micros();
         let Sealed { epoch, number, data } = self.seal(place, arriving)?;
@@ -109,7 +139,7 @@ impl<M: Mailbox> Relay<M> {
             _ => tracing::error!(tunnel, %error, "a request was not stored"),
         }
         self.metrics.refused(error.code());
-        self.mailbox.count_refused(&place.tunnel.name, false, Timestamp::now().as_micros()).await;
+        self.count_refused(&place.tunnel.name, false);
         let hint = error.hint().unwrap_or_else(|| "try again in a moment".to_owned());
         let mut reply = Reply::problem(status, error.code(), &error.to_string(), &hint);
         reply.headers.retain(|(name, _)| name != "retry-after");
@@ -117,12 +147,9 @@ impl<M: Mailbox> Relay<M> {
         reply
     }
 
-    /// Counts a refusal where there is nobody to wait for it.
-    pub(crate) fn count_later(self: &Arc<Self>, tunnel: &str) {
-        let (relay, tunnel) = (Arc::clone(self), tunnel.to_owned());
-        self.tasks.spawn(async move {
-            relay.mailbox.count_refused(&tunnel, false, Timestamp::now().as_micros()).await;
-        });
+    /// Counts a request that was refused, or one that named no source; nobody waits for that.
+    pub(crate) fn count_refused(&self, tunnel: &str, unknown_source: bool) {
+        self.mailbox.count_refused(tunnel, unknown_source, Timestamp::now().as_micros());
     }
 }
 

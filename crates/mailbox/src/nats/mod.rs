@@ -16,6 +16,7 @@ mod failure;
 mod feed;
 mod follow;
 mod held;
+mod here;
 mod index;
 mod lock;
 mod names;
@@ -39,6 +40,7 @@ use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
 pub use feed::NatsFeed;
 pub use held::NatsHeld;
+pub use here::NatsPresent;
 pub use options::NatsOptions;
 pub use store::NatsMailbox;
 
@@ -49,6 +51,7 @@ use crate::{
 impl Mailbox for NatsMailbox {
     type Feed = NatsFeed;
     type Held = NatsHeld;
+    type Present = NatsPresent;
 
     async fn add_token(
         &self,
@@ -128,7 +131,7 @@ impl Mailbox for NatsMailbox {
         tunnels::depth(&self.store, tunnel, device).await
     }
 
-    async fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) {
+    fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) {
         sweep::count_refused(&self.store, tunnel, unknown_source, now);
     }
 
@@ -138,6 +141,14 @@ impl Mailbox for NatsMailbox {
 
     async fn answer(&self, event: [u8; 16], reply: Reply) -> Result<(), MailboxError> {
         held::answer(&self.store, event, reply).await
+    }
+
+    async fn attend(&self, tunnel: &str) -> NatsPresent {
+        here::attend(&self.store, tunnel).await
+    }
+
+    async fn is_attended_elsewhere(&self, tunnel: &str) -> bool {
+        here::is_elsewhere(&self.store, tunnel).await
     }
 
     async fn sweep(&self, quota: &Quota, now: i64) -> Result<(), MailboxError> {

@@ -14,6 +14,7 @@ use crate::DeviceKey;
 /// | `<prefix>.box.<shard>.<tunnel>.m.<letter>` | the manifests of longer ones |
 /// | `<prefix>.part.<shard>.<tunnel>.<letter>.<n>` | their parts |
 /// | `<prefix>.answer.<event>` | answers to senders that are held; not stored |
+/// | `<prefix>.here.<tunnel>` | whether a device is connected to some relay; not stored |
 #[derive(Clone, Debug)]
 pub(super) struct Names {
     prefix: String,
@@ -98,6 +99,11 @@ impl Names {
         let mut words = rest.strip_prefix('.')?.split('.');
         words.next()?;
         Some(words)
+    }
+
+    /// Where it is asked whether a device of a tunnel is connected.
+    pub(super) fn here(&self, tunnel: &str) -> String {
+        format!("{}.here.{}", self.prefix, word(tunnel))
     }
 
     /// Where the answer to a held sender goes.

@@ -1,7 +1,7 @@
 //! Tunnels as requests ask for them, remembered.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
@@ -14,6 +14,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How many are remembered; beyond, all are forgotten and asked for anew.
 const MOST: usize = 10_000;
 
+/// For how long it is remembered that there is no such tunnel, and how many such names are.
+const NONE_FOR: Duration = Duration::from_secs(1);
+const MOST_NONE: usize = 10_000;
+
 /// What is remembered of tunnels.
 #[derive(Debug)]
 pub(super) struct Known(Mutex<Memory>);
@@ -21,6 +25,9 @@ pub(super) struct Known(Mutex<Memory>);
 #[derive(Debug)]
 struct Memory {
     tunnels: HashMap<String, Arc<Tunnel>>,
+    /// Names that no tunnel has: whoever tries names costs one look each, not one a request.
+    none: HashSet<String>,
+    none_since: Instant,
     /// The file's count of changes, as far as we know.
     config: i64,
     looked_at: Instant,
@@ -32,7 +39,9 @@ struct Memory {
 pub(super) enum Asked {
     /// The answer is known.
     Tunnel(Arc<Tunnel>),
-    /// It has to be read, and told with [`Known::learn`] and this number.
+    /// It is known that there is no such tunnel.
+    None,
+    /// It has to be read, and told with [`Known::learn`] or [`Known::learn_none`] and this number.
     Read(u64),
     /// First the file's count of changes has to be read, and told with [`Known::compare`].
     Compare,
@@ -41,7 +50,8 @@ pub(super) enum Asked {
 impl Known {
     pub(super) fn new() -> Self {
         let tunnels = HashMap::new();
-        Self(Mutex::new(Memory { tunnels, config: -1, looked_at: Instant::now(), forgotten: 0 }))
+        let (none, now) = (HashSet::new(), Instant::now());
+        Self(Mutex::new(Memory { tunnels, none, none_since: now, config: -1, looked_at: now, forgotten: 0 }))
     }
 
     /// Asks for a tunnel.
@@ -51,10 +61,10 @@ impl Known {
             memory.looked_at = Instant::now(); // whoever asks meanwhile need not look, too
             return Asked::Compare;
         }
-        match memory.tunnels.get(name) {
-            Some(tunnel) => Asked::Tunnel(Arc::clone(tunnel)),
-            None => Asked::Read(memory.forgotten),
+        if let Some(tunnel) = memory.tunnels.get(name) {
+            return Asked::Tunnel(Arc::clone(tunnel));
         }
+        if memory.has_none(name) { Asked::None } else { Asked::Read(memory.forgotten) }
     }
 
     /// The file's count of changes, just read.
@@ -78,6 +88,14 @@ impl Known {
         memory.tunnels.insert(tunnel.name.clone(), Arc::clone(tunnel));
     }
 
+    /// There is no such tunnel, as it was read after [`Asked::Read`].
+    pub(super) fn learn_none(&self, since: u64, name: &str) {
+        let mut memory = self.memory();
+        if memory.forgotten == since && memory.none.len() < MOST_NONE {
+            memory.none.insert(name.to_owned());
+        }
+    }
+
     /// These were changed by this process, whose commit is done.
     pub(super) fn forget(&self, changed: &[String]) {
         if changed.is_empty() {
@@ -87,6 +105,7 @@ impl Known {
         memory.forgotten += 1;
         for name in changed {
             memory.tunnels.remove(name);
+            memory.none.remove(name);
         }
     }
 
@@ -98,6 +117,50 @@ impl Known {
 impl Memory {
     fn forget_all(&mut self) {
         self.tunnels.clear();
+        self.none.clear();
         self.forgotten += 1;
+    }
+
+    fn has_none(&mut self, name: &str) -> bool {
+        if self.none_since.elapsed() >= NONE_FOR {
+            self.none.clear();
+            self.none_since = Instant::now();
+        }
+        self.none.contains(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn none(known: &Known, name: &str) -> bool {
+        matches!(known.ask(name), Asked::None)
+    }
+
+    #[test]
+    fn a_name_that_nobody_has_is_looked_for_once_and_is_somebody_s_as_soon_as_it_is_taken() {
+        let known = Known::new();
+        known.compare(1);
+        let Asked::Read(since) = known.ask("acme") else { panic!("nothing is known yet") };
+        known.learn_none(since, "acme");
+        assert!(none(&known, "acme") && !none(&known, "other"));
+        known.forget(&["acme".to_owned()]);
+        assert!(!none(&known, "acme"), "it was taken here");
+        known.learn_none(since, "acme");
+        assert!(!none(&known, "acme"), "what was read before counts no more");
+
+        let Asked::Read(since) = known.ask("acme") else { panic!("it has to be read") };
+        known.learn_none(since, "acme");
+        known.compare(2);
+        assert!(!none(&known, "acme"), "another process changed something");
+    }
+
+    #[test]
+    fn a_flood_of_names_takes_no_more_room_than_so_many() {
+        let known = Known::new();
+        known.compare(1);
+        (0..2 * MOST_NONE).for_each(|number| known.learn_none(1, &number.to_string()));
+        assert_eq!(known.memory().none.len(), MOST_NONE);
     }
 }

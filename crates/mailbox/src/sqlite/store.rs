@@ -70,6 +70,7 @@ impl SqliteMailbox {
 impl Mailbox for SqliteMailbox {
     type Feed = SqliteFeed;
     type Held = SqliteHeld;
+    type Present = ();
 
     async fn add_token(
         &self,
@@ -107,13 +108,15 @@ impl Mailbox for SqliteMailbox {
         }
         let since = match asked {
             Asked::Tunnel(tunnel) => return Ok(Some(tunnel)),
+            Asked::None => return Ok(None),
             Asked::Read(since) => since,
             Asked::Compare => 0, // the loop is over
         };
         let wanted = name.to_owned();
         let found = self.readers.read(move |db| tunnels::find(db, &wanted)).await?.map(Arc::new);
-        if let Some(tunnel) = &found {
-            self.known.learn(since, tunnel);
+        match &found {
+            Some(tunnel) => self.known.learn(since, tunnel),
+            None => self.known.learn_none(since, name),
         }
         Ok(found)
     }
@@ -179,7 +182,7 @@ impl Mailbox for SqliteMailbox {
         self.readers.read(move |db| letters::depth(db, &tunnel, &device, count)).await
     }
 
-    async fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) {
+    fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) {
         self.refusals.count(tunnel, unknown_source, now);
     }
 
@@ -190,6 +193,12 @@ impl Mailbox for SqliteMailbox {
     async fn answer(&self, event: [u8; 16], reply: Reply) -> Result<(), MailboxError> {
         self.waiting.answer(event, reply);
         Ok(())
+    }
+
+    async fn attend(&self, _: &str) {}
+
+    async fn is_attended_elsewhere(&self, _: &str) -> bool {
+        false // one relay serves a file
     }
 
     async fn sweep(&self, quota: &Quota, now: i64) -> Result<(), MailboxError> {

@@ -66,16 +66,16 @@ pub(crate) async fn letters_that_are_too_old_are_deleted_and_said(maker: &impl M
 pub(crate) async fn what_was_refused_is_counted(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     for second in 0..5 {
-        store.count_refused(TUNNEL, false, NOW + second).await;
-        store.count_refused(TUNNEL, true, NOW + second).await;
+        store.count_refused(TUNNEL, false, NOW + second);
+        store.count_refused(TUNNEL, true, NOW + second);
     }
-    store.count_refused(TUNNEL, true, NOW).await;
+    store.count_refused(TUNNEL, true, NOW);
     let counted = async || (counts(&store).await == (5, Some(NOW + 4), 6)).then_some(());
     eventually("refusals are counted", counted).await;
     store.sweep(&Quota::default(), NOW + MINUTE).await.unwrap();
     store.close().await;
     let again = maker.open().await;
-    again.count_refused(TUNNEL, false, NOW + 9).await;
+    again.count_refused(TUNNEL, false, NOW + 9);
     let counted = async || (counts(&again).await == (6, Some(NOW + 9), 6)).then_some(());
     eventually("refusals are counted on", counted).await;
 }

@@ -80,6 +80,26 @@ async fn an_answer_finds_the_relay_that_holds_the_sender() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_device_at_one_relay_is_known_at_the_other_until_it_goes() {
+    let Some(place) = Place::on_three_nodes() else { return };
+    let (here, there) = (place.open().await, place.open().await);
+    assert!(!there.is_attended_elsewhere(TUNNEL).await);
+    let (one, other) = (here.attend(TUNNEL).await, here.attend(TUNNEL).await);
+    let known = async |wanted: bool| {
+        eventually("it is known", async || {
+            (there.is_attended_elsewhere(TUNNEL).await == wanted).then_some(())
+        })
+        .await;
+    };
+    known(true).await;
+    assert!(!there.is_attended_elsewhere("another").await);
+    drop(one);
+    known(true).await;
+    drop(other);
+    known(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_relays_never_give_out_the_same_thing() {
     let Some(place) = Place::on_three_nodes() else { return };
     let (here, there) = (with_tunnel(&place).await, place.open().await);

@@ -136,7 +136,7 @@ async fn a_flood_that_is_refused_is_not_written_one_by_one() {
         db.query_row("SELECT sum(refused) FROM mark", [], |row| row.get::<_, u64>(0)).unwrap()
     };
     for _ in 0..1_000 {
-        store.count_refused(TUNNEL, false, NOW).await;
+        store.count_refused(TUNNEL, false, NOW);
     }
     assert_eq!(version().await, 0);
     store.sweep(&Quota::default(), NOW).await.unwrap();
