@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use hookmitt_catch::{Caught, Connections, Limits, Refusal, Reply, Sink, accept, bind, catch};
-use hookmitt_stories::{Connection, exchange, parse_reply, post, request};
+use hookmitt_stories::{Connection, exchange, parse_reply, post, request, within};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -167,6 +167,19 @@ async fn threat_7_a_body_that_never_comes_to_its_end_is_cut() {
     let answer =
         drip(port.address, "POST /demo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n").await;
     assert_eq!(parse_reply(&answer).status, 408);
+    assert_eq!(port.close().await, (0, vec![408]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_who_sends_much_at_once_and_then_next_to_nothing_is_cut() {
+    let (body_pause, body_time) = (Duration::from_secs(2), Duration::from_secs(600));
+    let port = Port::open(Limits { body_pause, body_time, ..patient() });
+    let head = format!("POST /demo HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n{}", "x".repeat(1_000_000));
+    let answer = within("it is cut", drip(port.address, &head, b"y")).await;
+    assert_eq!(
+        (parse_reply(&answer).status, &parse_reply(&answer).json()["code"]),
+        (408, &json!("body-too-slow"))
+    );
     assert_eq!(port.close().await, (0, vec![408]));
 }
 

@@ -1,7 +1,8 @@
 //! What a relay refuses: clearly, with the next step, and without others noticing.
 
-use hookmitt_stories::{Connection, Device, RelayProcess, exchange, offer, parse_reply, post};
+use hookmitt_stories::{Connection, Device, RelayProcess, exchange, offer, parse_reply, post, within};
 use hookmitt_wire::AppFrame;
+use tokio::task::JoinSet;
 
 use super::relay::set;
 
@@ -124,6 +125,32 @@ async fn a_sender_that_stops_in_its_body_holds_up_nobody() {
     assert_eq!(set.post("/acme-dev/s", b"quick").await.status, 202);
     assert_eq!(line.letter().await.letter.body, "quick");
     assert_eq!(slow.reply().await.status, 408);
+}
+
+#[tokio::test]
+async fn one_tunnels_large_bodies_leave_room_for_those_of_others() {
+    let set = set(&[]).await;
+    let token = RelayProcess::token(set.dir.path()).await;
+    let _line = set.device.offering(vec![offer("s")]).await;
+    let other = Device::open(set.relay.address, &token, None).await;
+    let _other_line = other.offering(vec![offer("s")]).await;
+    let mut head = b"POST /acme-dev/s HTTP/1.1\r\nHost: r\r\nContent-Length: 25000000\r\n\r\n".to_vec();
+    head.resize(24_000_000, b'x');
+    let mut senders = JoinSet::new();
+    for _ in 0..3 {
+        let (mut sender, bytes) = (Connection::open(set.relay.address).await, head.clone());
+        senders.spawn(async move {
+            sender.send(&bytes).await;
+            (sender.reply().await, sender)
+        });
+    }
+    // The other two go on being slow.
+    let (refused, _sender) = within("one is too many", senders.join_next()).await.unwrap().unwrap();
+    assert_eq!((refused.status, refused.json()["code"].as_str()), (503, Some("not-stored")));
+    assert!(refused.header("retry-after").is_some());
+    let path = format!("/{}/s", other.tunnel);
+    let large = vec![b'y'; 25 * 1024 * 1024];
+    assert_eq!(post(set.relay.address, &path, &[], &large).await.status, 202);
 }
 
 #[tokio::test]

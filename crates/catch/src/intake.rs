@@ -49,27 +49,72 @@ const DRAIN_PAUSE: Duration = Duration::from_millis(500);
 /// Bytes in flight are counted in pieces of this size.
 const SHARE: usize = 1_024;
 
+/// In each length of a pause at least this part of what is there already must come: whoever sends evenly does so for
+/// much longer than a body may take, and nobody makes us hold much for little.
+const LEAST: usize = 16;
+
+/// What one party among several may have in flight; clones are the same room.
+#[derive(Clone, Debug)]
+pub struct Room(Arc<Semaphore>);
+
+impl Room {
+    /// Room for so many bytes.
+    pub fn new(bytes: usize) -> Self {
+        Self(Arc::new(Semaphore::new(bytes / SHARE)))
+    }
+
+    /// Whether nothing is in flight there, and nobody else has it.
+    pub fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.0) == 1
+    }
+
+    /// What a body of so many bytes needs beyond the pieces that it has.
+    fn share(&self, bytes: usize, held: usize) -> Option<OwnedSemaphorePermit> {
+        let pieces = u32::try_from(bytes.div_ceil(SHARE).saturating_sub(held)).unwrap_or(u32::MAX);
+        Arc::clone(&self.0).try_acquire_many_owned(pieces).ok()
+    }
+}
+
+/// A body's share of each room that it is in.
+struct Shares<'r>(Vec<(&'r Room, OwnedSemaphorePermit)>);
+
+impl<'r> Shares<'r> {
+    fn of(rooms: impl IntoIterator<Item = &'r Room>) -> Option<Self> {
+        let shares = rooms.into_iter().map(|room| Some((room, room.share(0, 0)?)));
+        shares.collect::<Option<_>>().map(Self)
+    }
+
+    /// Makes room for so many bytes altogether. `false`: there is none.
+    fn grow(&mut self, bytes: usize) -> bool {
+        self.0.iter_mut().all(|(room, share)| {
+            let more = room.share(bytes, share.num_permits());
+            more.map(|more| share.merge(more)).is_some()
+        })
+    }
+}
+
 /// Takes bodies in.
 #[derive(Clone)]
 pub(crate) struct Intake {
     pub(crate) limits: Arc<Limits>,
-    in_flight: Arc<Semaphore>,
+    in_flight: Room,
 }
 
 impl Intake {
     pub(crate) fn new(limits: Limits) -> Self {
-        let in_flight = Arc::new(Semaphore::new(limits.in_flight / SHARE));
+        let in_flight = Room::new(limits.in_flight);
         Self { limits: Arc::new(limits), in_flight }
     }
 
-    /// Gathers the body within the limits.
+    /// Gathers the body within the limits, and within the room of whom it is for.
     pub(crate) async fn gather(
         &self,
         head: &Head,
         mut body: Incoming,
+        room: Option<Room>,
     ) -> Result<(Bytes, OwnedSemaphorePermit), Short> {
         let started = Instant::now();
-        let mut share = self.share(0, 0)?;
+        let mut shares = Shares::of([&self.in_flight].into_iter().chain(&room)).ok_or_else(|| self.full())?;
         if let BodyLength::Known(length) = head.body
             && length > self.limits.body as u64
         {
@@ -77,41 +122,44 @@ impl Intake {
             return Err(self.too_large());
         }
         let mut gathered = Gathered::default();
+        let mut looked = (started, 0);
         loop {
             let rest = self.limits.body_time.saturating_sub(started.elapsed());
             let frame = tokio::time::timeout(rest.min(self.limits.body_pause), body.frame());
             let frame = match frame.await {
                 Err(_) => return Err(Short::slow(gathered.size())),
-                Ok(None) => return Ok((gathered.whole(), share)),
+                Ok(None) => return Ok((gathered.whole(), shares.0.swap_remove(0).1)),
                 Ok(Some(Err(_))) => return Err(Short::truncated(gathered.size(), head.body)),
                 Ok(Some(Ok(frame))) => frame,
             };
             let Ok(data) = frame.into_data() else { continue }; // trailers
-            if gathered.size() + data.len() > self.limits.body {
+            let size = gathered.size() + data.len();
+            if size > self.limits.body {
                 self.drain(body).await;
                 return Err(self.too_large());
             }
-            match self.share(gathered.size() + data.len(), share.num_permits()) {
-                Ok(more) => share.merge(more),
-                Err(short) => {
-                    drop((gathered, share));
-                    self.drain(body).await;
-                    return Err(short);
+            if looked.0.elapsed() >= self.limits.body_pause {
+                if size - looked.1 < looked.1 / LEAST {
+                    return Err(Short::slow(size));
                 }
+                looked = (Instant::now(), size);
+            }
+            if !shares.grow(size) {
+                drop((gathered, shares));
+                self.drain(body).await;
+                return Err(self.full());
             }
             gathered.add(data);
         }
     }
 
-    /// What a body of so many bytes needs beyond the pieces that it has.
-    fn share(&self, bytes: usize, held: usize) -> Result<OwnedSemaphorePermit, Short> {
-        let pieces = u32::try_from(bytes.div_ceil(SHARE).saturating_sub(held)).unwrap_or(u32::MAX);
-        Arc::clone(&self.in_flight).try_acquire_many_owned(pieces).map_err(|_| Short {
+    fn full(&self) -> Short {
+        Short {
             status: 503,
             reason: RefusalReason::Unavailable,
             message: format!("more than {} bytes are being taken in already", self.limits.in_flight),
             hint: "try again in a moment",
-        })
+        }
     }
 
     /// As [`drain`](Self::drain); a sender that asked before it sends its body is told without having sent it.

@@ -19,7 +19,7 @@ mod sink;
 pub use answer::{Reply, is_hop_by_hop};
 pub use catcher::catch_on;
 pub use head::{Head, HeadError, parse_head};
-pub use intake::Limits;
+pub use intake::{Limits, Room};
 pub use listen::{Bound, ListenError, bind};
 pub use port::{BrokenOff, Denial, Opener, Port, Served, Taken, Unencrypted, Way};
 pub use refusal::Refusal;

@@ -13,7 +13,7 @@ use tokio::{
     sync::OwnedSemaphorePermit,
 };
 
-use crate::{Head, Refusal, Reply};
+use crate::{Head, Refusal, Reply, Room};
 
 /// The body of an answer to a request that is served rather than taken.
 pub type Served = UnsyncBoxBody<Bytes, BrokenOff>;
@@ -91,6 +91,11 @@ pub trait Port: Send + Sync + 'static {
 
     /// Decides from the head alone, before the body is read.
     fn admit(&self, head: &Head, remote: SocketAddr) -> impl Future<Output = Way<Self::Place>> + Send;
+
+    /// What of the bodies for this place, and for its like, may be in flight beside the limit for all.
+    fn room(&self, _place: &Self::Place) -> Option<Room> {
+        None
+    }
 
     /// Stores a whole request and says what to answer. Nothing may be answered 2xx that is not stored durably.
     fn taken(&self, place: Self::Place, taken: Taken) -> impl Future<Output = Reply> + Send;

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use axum::{Router, body::Body};
-use hookmitt_catch::{BrokenOff, Denial, Head, Port, Refusal, Reply, Served, Taken, Way};
+use hookmitt_catch::{BrokenOff, Denial, Head, Port, Refusal, Reply, Room, Served, Taken, Way};
 use hookmitt_mailbox::{Mailbox, Tunnel};
 use hookmitt_wire::SourceOffer;
 use http::{Request, Response};
@@ -93,6 +93,10 @@ impl<M: Mailbox> Port for Door<M> {
             self.relay.metrics.refused(denial.code);
         }
         way
+    }
+
+    fn room(&self, place: &Place) -> Option<Room> {
+        Some(self.relay.room(&place.tunnel.name))
     }
 
     async fn taken(&self, place: Place, taken: Taken) -> Reply {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use governor::{DefaultKeyedRateLimiter, Quota as Pace, RateLimiter};
+use hookmitt_catch::Room;
 use hookmitt_mailbox::{Mailbox, Tunnel};
 use hookmitt_seal::{SealError, Sealer};
 use tokio::sync::Semaphore;
@@ -18,6 +19,9 @@ const SEALERS: usize = 10_000;
 
 /// So many connections may be about to say who they are.
 const STRANGERS: usize = 512;
+
+/// One tunnel's bodies take up this part of what may be in flight, so that its senders leave room for others'.
+const PARTIES: usize = 4;
 
 /// So many devices may be connected.
 const DEVICES: usize = 50_000;
@@ -37,6 +41,7 @@ pub(crate) struct Relay<M> {
     pub(crate) strangers: Arc<Semaphore>,
     pub(crate) devices: Arc<Semaphore>,
     pace: Option<DefaultKeyedRateLimiter<String>>,
+    rooms: Mutex<HashMap<String, Room>>,
     sealers: Mutex<HashMap<String, Arc<Sealer>>>,
 }
 
@@ -56,6 +61,7 @@ impl<M: Mailbox> Relay<M> {
             strangers: Arc::new(Semaphore::new(STRANGERS)),
             devices: Arc::new(Semaphore::new(DEVICES)),
             pace,
+            rooms: Mutex::default(),
             sealers: Mutex::default(),
         }
     }
@@ -68,8 +74,20 @@ impl<M: Mailbox> Relay<M> {
         Some(denied.wait_time_from(pace.clock().now()).as_secs() + 1)
     }
 
-    /// Forgets the pace of tunnels that had nothing to do.
+    /// What of one tunnel's bodies may be in flight.
+    pub(crate) fn room(&self, tunnel: &str) -> Room {
+        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(room) = rooms.get(tunnel) {
+            return room.clone();
+        }
+        let room = Room::new(self.options.limits.in_flight / PARTIES);
+        rooms.insert(tunnel.to_owned(), room.clone());
+        room
+    }
+
+    /// Forgets the pace and the room of tunnels that had nothing to do.
     pub(crate) fn forget_idle(&self) {
+        self.rooms.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, room| !room.is_idle());
         if let Some(pace) = &self.pace {
             pace.retain_recent();
             pace.shrink_to_fit();
