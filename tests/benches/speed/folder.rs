@@ -1,10 +1,16 @@
-//! Data directories, and the command that fills them.
+//! Data directories, the command that fills them, and how large their files get.
 
 use std::{
     fs,
     io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use anyhow::{Context as _, ensure};
@@ -56,4 +62,31 @@ pub(crate) fn hookmitt(data_dir: &Path, arguments: &[&str], input: &str) -> anyh
     let output = process.wait_with_output()?;
     ensure!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Watches how large a file gets.
+pub(crate) struct LargestFile {
+    stop: Arc<AtomicBool>,
+    watcher: JoinHandle<u64>,
+}
+
+impl LargestFile {
+    pub(crate) fn watch(path: PathBuf) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let watcher = thread::spawn(move || {
+            let mut largest = 0;
+            while !stopped.load(Ordering::Relaxed) {
+                largest = largest.max(fs::metadata(&path).map_or(0, |file| file.len()));
+                thread::sleep(Duration::from_millis(20));
+            }
+            largest
+        });
+        Self { stop, watcher }
+    }
+
+    pub(crate) fn stop(self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        self.watcher.join().unwrap_or(0)
+    }
 }

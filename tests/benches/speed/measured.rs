@@ -1,13 +1,9 @@
 //! What is measured, in order.
 
 use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread::{self, JoinHandle},
+    path::Path,
+    sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -15,7 +11,7 @@ use anyhow::ensure;
 use tokio::runtime::Runtime;
 
 use crate::{
-    folder::{DataDir, hookmitt, with_source},
+    folder::{DataDir, LargestFile, hookmitt, with_source},
     host::{resident, syncs},
     load::{Answered, Load, send},
     report,
@@ -96,33 +92,6 @@ fn pairs(runtime: &Runtime) -> anyhow::Result<Vec<Pair>> {
         pairs.push(Pair { bare, durable, wal });
     }
     Ok(pairs)
-}
-
-/// Watches how large a file gets.
-struct LargestFile {
-    stop: Arc<AtomicBool>,
-    watcher: JoinHandle<u64>,
-}
-
-impl LargestFile {
-    fn watch(path: PathBuf) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let watcher = thread::spawn(move || {
-            let mut largest = 0;
-            while !stopped.load(Ordering::Relaxed) {
-                largest = largest.max(fs::metadata(&path).map_or(0, |file| file.len()));
-                thread::sleep(Duration::from_millis(20));
-            }
-            largest
-        });
-        Self { stop, watcher }
-    }
-
-    fn stop(self) -> u64 {
-        self.stop.store(true, Ordering::Relaxed);
-        self.watcher.join().unwrap_or(0)
-    }
 }
 
 fn rate(

@@ -137,7 +137,7 @@ pub(crate) fn millis(span: Duration) -> f64 {
     span.as_secs_f64() * 1_000.0
 }
 
-fn mib(bytes: u64) -> f64 {
+pub(crate) fn mib(bytes: u64) -> f64 {
     bytes as f64 / 1_048_576.0
 }
 

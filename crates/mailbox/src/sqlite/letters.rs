@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{DeviceKey, MailboxError, Quota};
 
-/// What a row has beside the data, about.
-const ROW: u64 = 80;
+/// What a row has beside the data, and what is left free beside it in its page, about.
+const ROW: u64 = 512;
 
 /// Stores a letter at the end of its mailbox; answers its position.
 pub(super) fn put(

@@ -35,6 +35,9 @@ const GROUP: usize = 256;
 /// below the log's bound.
 const GROUP_BYTES: usize = 16 * 1024 * 1024;
 
+/// What a commit writes into the log beside letters, about: pages that were there already, and those that lead to them.
+const COMMIT: u64 = 8 * 1024;
+
 /// Where jobs are handed in; clones share it.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
@@ -236,7 +239,7 @@ impl Writer {
     /// Runs a group in one transaction, with a little deleting where there is some to do.
     fn attempt(&mut self, group: &mut [Box<dyn Job>], clear: bool) -> Result<(), MailboxError> {
         let news = self.transact(group, clear).inspect_err(|_| self.boxes.distrust())?;
-        self.pressure.add(news.bytes);
+        self.pressure.add(COMMIT + news.bytes);
         self.refusals.add(&news.aged);
         self.known.forget(&news.changed);
         self.bells.ring(&news.rung);

@@ -1,8 +1,9 @@
 //! The write-ahead log stays small, and the file is used again.
 
-use hookmitt_mailbox::{Mailbox as _, Quota};
+use hookmitt_mailbox::{Mailbox as _, Quota, SqliteMailbox};
 use tokio::task::JoinSet;
 
+use super::child;
 use crate::{
     Files,
     contract::{LAPTOP, Maker as _, NOW, TUNNEL, drain, holds, parcel, with_tunnel},
@@ -31,6 +32,32 @@ async fn the_log_and_the_file_stay_small_however_much_passes_through() {
     let (log, file) = (mib(&files, "-wal"), mib(&files, ""));
     assert!(log <= 128, "the log has {log} MiB");
     assert!(file <= 64, "the file has {file} MiB");
+}
+
+/// The name of the next test, as its child is told it.
+const SMALL: &str = "sqlite::log::the_log_stays_small_where_each_small_letter_has_a_commit_of_its_own";
+
+/// Each commit writes some pages of 4 KiB, however small its letter is. A child, since syncing is of no interest here.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_log_stays_small_where_each_small_letter_has_a_commit_of_its_own() {
+    let Some(path) = child::store() else {
+        let files = Files::new();
+        with_tunnel(&files).await.close().await;
+        let mut child = child::command(&[], SMALL, &files.path());
+        let ended = child.env("HOOKMITT_TEST_SYNCHRONOUS", "OFF").output().unwrap();
+        let said =
+            [ended.stdout, ended.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
+        return assert!(ended.status.success() && said.contains("1 passed"), "{said}");
+    };
+    let store = SqliteMailbox::open(&path).unwrap();
+    let log = path.with_file_name("relay.db-wal");
+    for _ in 0..40 {
+        for _ in 0..1_000 {
+            store.put(TUNNEL, parcel(1, 100), &Quota::default()).await.unwrap();
+        }
+        let log = std::fs::metadata(&log).unwrap().len() / MIB;
+        assert!(log <= 128, "the log has {log} MiB");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

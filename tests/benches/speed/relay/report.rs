@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     measured::{CONNECTIONS, SEED},
-    report::{at_most, line, machine, median, percentile, said},
+    report::{at_most, line, machine, median, mib, percentile, said},
 };
 
 /// Everything that was measured; what was not asked for is empty.
@@ -69,7 +69,12 @@ fn pairs(pairs: &[Pair], [other, ratio]: [&str; 2], least: f64) -> Value {
     line(other, format!("{:.0}", of(|pair| pair.other)), None);
     line("relay, durable and sealed, a second", format!("{:.0}", of(|pair| pair.relay)), None);
     at_least(ratio, of(|pair| pair.relay / pair.other), least);
-    let pair = |pair: &Pair| json!({ "other": pair.other, "relay": pair.relay });
+    at_most(
+        "write-ahead log, largest, MiB",
+        mib(pairs.iter().map(|pair| pair.wal).max().unwrap_or(0)),
+        128.0,
+    );
+    let pair = |pair: &Pair| json!({ "other": pair.other, "relay": pair.relay, "wal_bytes": pair.wal });
     json!({
         "ratio_median": of(|pair| pair.relay / pair.other),
         "pairs": pairs.iter().map(pair).collect::<Vec<_>>(),
