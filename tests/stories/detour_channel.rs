@@ -202,3 +202,22 @@ async fn the_verb_adds_a_channel_once() {
     typed(&["tunnel", "remove", "try"]).await.exits(0);
     assert_eq!(typed(&["tunnel", "list"]).await.exits(0).text(), "");
 }
+
+#[tokio::test]
+async fn a_tunnel_that_could_not_begin_does_when_it_can() {
+    let Set { data, channel, server } = set().await;
+    server.kill().await;
+    let inbox = || rusqlite::Connection::open(data.path().join("inbox.db")).unwrap();
+    let refuse =
+        "CREATE TRIGGER full BEFORE INSERT ON tunnel_gap BEGIN SELECT RAISE(ABORT, 'disk full'); END";
+    inbox().execute_batch(refuse).unwrap();
+    let server = Server::start(data.path()).await;
+    let set = Set { data, channel, server };
+    let stuck = set.is("refused").await;
+    assert!(!stuck["error"].is_null(), "{stuck}");
+    rusqlite::Connection::open(set.data.path().join("inbox.db"))
+        .unwrap()
+        .execute_batch("DROP TRIGGER full")
+        .unwrap();
+    set.is("limited").await;
+}

@@ -76,7 +76,8 @@ async fn a_tunnel_is_added_shown_shared_and_removed() {
     let checked = Ran::of(doctor).await.exits(0).text();
     assert!(checked.contains("acme-dev is connected to 127.0.0.1"), "{checked}");
 
-    typed(data, &["remove", "acme-dev"], "").await.exits(0);
+    let removed = typed(data, &["remove", "acme-dev", "--json"], "").await.exits(0);
+    assert_eq!(removed.json()[0], json!({ "relay_told": true }));
     assert_eq!(typed(data, &["list"], "").await.exits(0).text(), "");
     let gone = typed(data, &["status", "acme-dev", "--json"], "").await.exits(2);
     assert!(gone.err.contains("unknown-tunnel"), "{}", gone.err);
@@ -130,4 +131,23 @@ async fn listen_opens_a_tunnel_once_and_forwards_what_comes_through_it() {
     let tunnels = typed(set.data.path(), &["list", "--json"], "").await.exits(0).json();
     assert_eq!(tunnels.len(), 1);
     assert_eq!((&tunnels[0]["state"], &tunnels[0]["why"]), (&json!("offline"), &json!("app_closed")));
+}
+
+#[tokio::test]
+async fn a_tunnel_that_is_removed_while_its_relay_is_away_says_that_the_relay_goes_on() {
+    let set = set().await;
+    let data = set.data.path();
+    let serving = Server::start(data).await;
+    serving.delivers().await;
+    typed(data, &["add", &set.url, "--name", "acme-dev"], &format!("{}\n", set.token)).await.exits(0);
+    connected(data).await;
+    set.relay.process.kill().await;
+    eventually("it is seen to be gone", async || {
+        let listed = typed(set.data.path(), &["list", "--json"], "").await.exits(0).json();
+        listed.first().filter(|tunnel| tunnel["state"] != "connected").map(drop)
+    })
+    .await;
+    let removed = typed(set.data.path(), &["remove", "acme-dev"], "").await.exits(0);
+    assert!(removed.err.contains("could not be told") && removed.err.contains("30 days"), "{}", removed.err);
+    assert_eq!(typed(set.data.path(), &["list"], "").await.exits(0).text(), "");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use hookmitt_engine::{Engine, GapView, Invitation, TunnelChange, TunnelOrder, TunnelView};
+use hookmitt_engine::{Engine, GapView, Invitation, Removed, TunnelChange, TunnelOrder, TunnelView};
 use hookmitt_event::Timestamp;
 use serde::Deserialize;
 
@@ -47,14 +47,14 @@ pub(crate) async fn change(
     Ok(Json(engine.change_tunnel(number(&id)?, change).await?))
 }
 
-/// Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched.
-#[utoipa::path(delete, operation_id = "remove_tunnel", path = "/api/tunnels/{id}", params(("id" = i64, Path)), responses((status = 204), (status = 404, body = Problem)))]
+/// Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched. Says whether the relay
+/// heard of it.
+#[utoipa::path(delete, operation_id = "remove_tunnel", path = "/api/tunnels/{id}", params(("id" = i64, Path)), responses((status = 200, body = Removed), (status = 404, body = Problem)))]
 pub(crate) async fn remove(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
-) -> Result<StatusCode, Problem> {
-    engine.remove_tunnel(number(&id)?).await?;
-    Ok(StatusCode::NO_CONTENT)
+) -> Result<Json<Removed>, Problem> {
+    Ok(Json(engine.remove_tunnel(number(&id)?).await?))
 }
 
 /// Makes an invitation for one more device. It holds the tunnel's key, works once, and is not shown again.

@@ -38,6 +38,7 @@ pub(crate) struct Tunnel {
     to_acknowledge: u64,
     refused: Refused,
     unknown: u64,
+    spoilt: Refused,
     gap: Option<Gap>,
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -97,6 +98,9 @@ pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
     if tunnel.refused.count > 0 {
         let last = tunnel.refused.last_at.map_or(String::new(), |at| format!(", last {}", moment(at, zone)));
         lines.push(row("refused", format!("{} by the relay{last}", tunnel.refused.count)));
+    }
+    if tunnel.spoilt.count > 0 {
+        lines.push(row("spoilt", format!("{} could not be read, and are gone", tunnel.spoilt.count)));
     }
     if tunnel.unknown > 0 {
         lines.push(row("unknown", format!("{} for sources that are not here", tunnel.unknown)));

@@ -53,7 +53,8 @@ const SELECT: &str =
     g.first_seq, g.last_seq, t.kind FROM tunnel_gap g JOIN tunnel t ON t.id = g.tunnel";
 
 impl Inbox {
-    /// Opens a gap of a tunnel that was connected until `from`; one that is open already goes on.
+    /// Opens a gap of a tunnel that was connected until `from`, as far as that is not in the future; one that is open
+    /// already goes on.
     ///
     /// # Errors
     /// Whatever SQLite says.
@@ -61,6 +62,7 @@ impl Inbox {
         const OPEN: &str =
             "INSERT INTO tunnel_gap (tunnel, began_at, why) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         const UNTIL: &str = "UPDATE tunnel SET connected_until = ?2 WHERE id = ?1";
+        let from = from.min(Timestamp::now()); // the clock may have been corrected backwards
         self.write(move |batch| {
             let opened =
                 batch.db.prepare_cached(OPEN)?.execute(params![tunnel, from.as_micros(), why as i64])?;
@@ -85,7 +87,7 @@ impl Inbox {
     ) -> Result<Option<Gap>, InboxError> {
         const TRIVIAL: &str =
             "DELETE FROM tunnel_gap WHERE tunnel = ?1 AND ended_at IS NULL AND caught_up = 0
-            AND lost = 0 AND ?2 - began_at < ?3";
+            AND lost = 0 AND ?2 - began_at BETWEEN 0 AND ?3";
         const CLOSE: &str = "UPDATE tunnel_gap SET ended_at = max(?2, began_at), took = ?3
             WHERE tunnel = ?1 AND ended_at IS NULL RETURNING id";
         let took = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
@@ -181,4 +183,60 @@ fn gap(row: &Row<'_>) -> rusqlite::Result<Gap> {
         last_seq: row.get(10)?,
         kind: *TunnelKind::ALL.get(kind).ok_or_else(|| rows::corrupt(11, "kind of tunnel"))?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use hookmitt_event::TunnelKind;
+
+    use super::*;
+    use crate::{NewTunnel, Told};
+
+    const WHY: GapWhy = GapWhy::Network;
+
+    async fn inbox() -> (tempfile::TempDir, Inbox, i64) {
+        let folder = tempfile::tempdir().unwrap();
+        let inbox = Inbox::open(folder.path()).unwrap();
+        let new = NewTunnel {
+            kind: TunnelKind::Relay,
+            label: "acme".to_owned(),
+            name: None,
+            url: None,
+            keys: None,
+            source: None,
+            public_url: None,
+        };
+        let id = inbox.add_tunnel(new, Timestamp::now()).await.unwrap().id;
+        (folder, inbox, id)
+    }
+
+    fn after(at: Timestamp, seconds: i64) -> Timestamp {
+        Timestamp::from_micros(at.as_micros() + seconds * 1_000_000)
+    }
+
+    #[tokio::test]
+    async fn a_clock_that_was_ahead_hides_no_gap() {
+        let (_folder, inbox, id) = inbox().await;
+        let now = Timestamp::now();
+        let ahead = after(now, 86_400);
+        inbox.tunnel_connected(id, ahead, None, Told::default(), None).await.unwrap();
+        inbox.tunnel_connected(id, now, None, Told::default(), None).await.unwrap();
+        assert_eq!(inbox.tunnel(id).await.unwrap().connected_until, Some(now), "the newest word counts");
+
+        inbox.open_gap(id, ahead, WHY).await.unwrap();
+        let until = after(Timestamp::now(), 60);
+        let gap = inbox.close_gap(id, until, Duration::ZERO).await.unwrap().expect("it is worth a line");
+        assert!(gap.from < until, "it did not begin in the future: {gap:?}");
+    }
+
+    #[tokio::test]
+    async fn a_gap_that_ended_before_it_began_is_kept_and_a_moment_is_not() {
+        let (_folder, inbox, id) = inbox().await;
+        let from = after(Timestamp::now(), -10);
+        inbox.open_gap(id, from, WHY).await.unwrap();
+        assert_eq!(inbox.close_gap(id, after(from, 2), Duration::ZERO).await.unwrap(), None);
+        inbox.open_gap(id, from, WHY).await.unwrap();
+        let gap = inbox.close_gap(id, after(from, -3_600), Duration::ZERO).await.unwrap().expect("kept");
+        assert_eq!(gap.until, Some(from), "the clock went back meanwhile; how long it was is not known");
+    }
 }

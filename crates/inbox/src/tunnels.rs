@@ -53,6 +53,10 @@ pub struct KeptTunnel {
     pub told: Told,
     /// When its newest event was received.
     pub last_event_at: Option<Timestamp>,
+    /// How many of its letters could not be read, and are gone.
+    pub spoilt: u64,
+    /// The last time.
+    pub spoilt_at: Option<Timestamp>,
 }
 
 /// What a relay counts of a tunnel beside its letters. The counts only grow.
@@ -67,7 +71,7 @@ pub struct Told {
 }
 
 const SELECT: &str = "SELECT id, kind, label, name, url, keys, source, public_url, enabled, created_at,
-    connected_until, refused, refused_at, unknown, last_event_at FROM tunnel WHERE removed_at IS NULL";
+    connected_until, refused, refused_at, unknown, last_event_at, spoilt, spoilt_at FROM tunnel WHERE removed_at IS NULL";
 
 impl Inbox {
     /// Every tunnel, in the order in which they were added.
@@ -140,6 +144,27 @@ impl Inbox {
         .await
     }
 
+    /// Counts letters of a tunnel that could not be read and are gone; so many of them had waited, and are lost in the
+    /// gap that is being caught up.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn tunnel_spoilt(
+        &self,
+        id: i64,
+        letters: u64,
+        waited: u64,
+        now: Timestamp,
+    ) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE tunnel SET spoilt = spoilt + ?2, spoilt_at = ?3 WHERE id = ?1";
+        self.write(move |batch| {
+            gaps::lose(batch.db, id, waited)?;
+            batch.db.prepare_cached(SQL)?.execute(params![id, letters, now.as_micros()])?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Notes that a tunnel is connected: until when at least, where its public URL is, and what the relay tells. What
     /// it refused since it told last, while a gap was open, is lost in that gap.
     ///
@@ -154,7 +179,8 @@ impl Inbox {
         last_event_at: Option<Timestamp>,
     ) -> Result<(), InboxError> {
         const BEFORE: &str = "SELECT refused FROM tunnel WHERE id = ?1";
-        const SQL: &str = "UPDATE tunnel SET connected_until = max(?2, coalesce(connected_until, ?2)),
+        // The newest word counts: a clock that was ahead must not hide the times without connection until then.
+        const SQL: &str = "UPDATE tunnel SET connected_until = ?2,
             public_url = coalesce(?3, public_url), refused = ?4, refused_at = ?5, unknown = ?6,
             last_event_at = coalesce(?7, last_event_at) WHERE id = ?1";
         self.write(move |batch| {
@@ -201,5 +227,7 @@ fn tunnel(row: &Row<'_>) -> rusqlite::Result<KeptTunnel> {
             unknown: row.get(13)?,
         },
         last_event_at: rows::moment_or_null(row, 14)?,
+        spoilt: row.get(15)?,
+        spoilt_at: rows::moment_or_null(row, 16)?,
     })
 }

@@ -32,7 +32,7 @@ story('a tunnel says in one sentence how it is, and shows its stations, its week
   await says(list, '1 connected, 1 limited, 1 off', 'acme-dev', '38 ms', 'Rewrites JSON: signatures can’t verify', 'Quick public URL, off since');
   await says(pane.getByRole('status'), /^Connected since \d\d:\d\d\. Offline .* while the computer slept: 37 events caught up, 0 lost\.$/);
   await says(pane.getByRole('list', { name: 'The way of an event' }), 'Providers', 'relay.acme.dev', '0 in the mailbox, sealed', 'Stores and answers', 'no target');
-  await says(pane, '9 in 7 days, 214 events caught up, 2 not recoverable', 'the relay refused 2 requests');
+  await says(pane, '9 in 7 days, 214 events caught up, 2 not recoverable', '2 requests are lost. The relay refused them');
   await counts(pane.getByRole('row'), 10);
   await says(pane.getByRole('row').filter({ hasText: 'Relay did not answer' }), '7 h', '22', '2');
   await says(ui.page.getByRole('list', { name: 'Connection' }), 'relay.acme.dev 38 ms');

@@ -629,7 +629,10 @@ export interface paths {
         get: operations["show_tunnel"];
         put?: never;
         post?: never;
-        /** Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched. */
+        /**
+         * Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched. Says whether the relay
+         *     heard of it.
+         */
         delete: operations["remove_tunnel"];
         options?: never;
         head?: never;
@@ -1248,7 +1251,8 @@ export interface components {
             last_seq: number | null;
             /**
              * Format: int64
-             * @description How many requests the relay had to refuse meanwhile; null where nobody can know, for nothing keeps what comes.
+             * @description How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
+             *     that waited could not be read; null where nobody can know, for nothing keeps what comes.
              */
             lost: number | null;
             /**
@@ -1597,7 +1601,8 @@ export interface components {
                 last_seq?: number | null;
                 /**
                  * Format: int64
-                 * @description How many requests the relay had to refuse meanwhile; null where nobody can know, for nothing keeps what comes.
+                 * @description How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
+                 *     that waited could not be read; null where nobody can know, for nothing keeps what comes.
                  */
                 lost?: number | null;
                 /**
@@ -1800,7 +1805,7 @@ export interface components {
                 last_event_at?: string | null;
                 /** @description Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected. */
                 public_url?: string | null;
-                /** @description What the relay had to refuse. */
+                /** @description What the relay could not keep. */
                 refused: components["schemas"]["RefusedCount"];
                 /** @description The relay's URL. */
                 relay?: string | null;
@@ -1816,6 +1821,8 @@ export interface components {
                 since: string;
                 /** @description The only source that it serves, where it serves one. */
                 source?: string | null;
+                /** @description Events that came through it and could not be read: they are gone. */
+                spoilt: components["schemas"]["RefusedCount"];
                 /** @description How it is. */
                 state: components["schemas"]["TunnelState"];
                 /**
@@ -1995,11 +2002,11 @@ export interface components {
              */
             place: number;
         };
-        /** @description What a relay had to refuse. */
+        /** @description What could not be kept: what a relay refused, for its limits, or dropped when it had waited too long. */
         RefusedCount: {
             /**
              * Format: int64
-             * @description How many requests since the tunnel was made.
+             * @description How many since the tunnel was made.
              */
             count: number;
             /**
@@ -2017,6 +2024,14 @@ export interface components {
             /** Format: int32 */
             status: number;
             target: string | null;
+        };
+        /** @description What became of a tunnel that was removed. */
+        Removed: {
+            /**
+             * @description Whether the relay heard that this device leaves. One that did not goes on to store and to thank providers until it
+             *     forgets the device, 30 days after it was there last. Null where there is no relay.
+             */
+            relay_told: boolean | null;
         };
         /** @description A delivery that was asked for. */
         Replayed: {
@@ -2368,7 +2383,7 @@ export interface components {
             last_event_at: string | null;
             /** @description Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected. */
             public_url: string | null;
-            /** @description What the relay had to refuse. */
+            /** @description What the relay could not keep. */
             refused: components["schemas"]["RefusedCount"];
             /** @description The relay's URL. */
             relay: string | null;
@@ -2384,6 +2399,8 @@ export interface components {
             since: string;
             /** @description The only source that it serves, where it serves one. */
             source: string | null;
+            /** @description Events that came through it and could not be read: they are gone. */
+            spoilt: components["schemas"]["RefusedCount"];
             /** @description How it is. */
             state: components["schemas"]["TunnelState"];
             /**
@@ -3982,11 +3999,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["Removed"];
+                };
             };
             404: {
                 headers: {

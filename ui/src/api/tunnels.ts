@@ -33,9 +33,10 @@ export function turnTunnel(id: number, enabled: boolean): Promise<Tunnel> {
   return ask(api.PATCH('/api/tunnels/{id}', { params: { path: { id } }, body }));
 }
 
-/** Leaves a tunnel for good. */
-export async function removeTunnel(id: number): Promise<void> {
-  await ask(api.DELETE('/api/tunnels/{id}', { params: { path: { id } } }));
+/** Leaves a tunnel for good. Answers whether the relay heard of it; null where there is none. */
+export async function removeTunnel(id: number): Promise<boolean | null> {
+  const removed = await ask(api.DELETE('/api/tunnels/{id}', { params: { path: { id } } }));
+  return removed.relay_told;
 }
 
 /** Asks the relay for an invitation that works once. */

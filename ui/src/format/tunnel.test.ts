@@ -15,5 +15,17 @@ test('a tunnel is told in a word, by its round trip where it is well', () => {
   expect(stateWord({ state: 'connected', rtt_ms: null })).toBe('connected');
   expect(stateWord({ state: 'limited', rtt_ms: null })).toBe('limited');
   const states = ['connected', 'limited', 'connecting', 'offline', 'refused', 'off'] as const;
-  expect(states.map((state) => toneOf({ state }))).toEqual(['ok', 'warn', 'warn', 'bad', 'bad', 'none']);
+  expect(states.map((state) => toneOf({ state, error: null }))).toEqual([
+    'ok',
+    'warn',
+    'warn',
+    'bad',
+    'bad',
+    'none',
+  ]);
+});
+
+test('what is wrong is not green, however well it is connected', () => {
+  const error = { code: 'disk-full', message: 'no room', hint: null };
+  expect(toneOf({ state: 'connected', error })).toBe('warn');
 });

@@ -5,8 +5,8 @@ import { count } from './count';
 export type Tone = 'ok' | 'warn' | 'bad' | 'none';
 
 /** Whether a tunnel is well. */
-export function toneOf({ state }: Pick<Tunnel, 'state'>): Tone {
-  if (state === 'connected') return 'ok';
+export function toneOf({ state, error }: Pick<Tunnel, 'state' | 'error'>): Tone {
+  if (state === 'connected') return error ? 'warn' : 'ok';
   if (state === 'off') return 'none';
   return state === 'connecting' || state === 'limited' ? 'warn' : 'bad';
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     client::{Address, Client},
     failure::{CliError, Exit},
-    terminal::{FAINT, Screen, Styled},
+    terminal::{FAINT, ODD, Screen, Styled},
     tunnel_view::{Tunnel, line, lines},
     typed_in,
     verbs::tunnel_add,
@@ -58,6 +58,11 @@ struct Invitation {
     until: Timestamp,
 }
 
+#[derive(Deserialize, Serialize)]
+struct Removed {
+    relay_told: Option<bool>,
+}
+
 /// Does it.
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     match verb {
@@ -76,10 +81,21 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
         Verb::Status { name } => status(name.as_deref(), client, screen).await?,
         Verb::Remove { name } => {
             let tunnel = find(name, client).await?;
-            client.order(Method::DELETE, &one(&tunnel), None).await?;
+            let removed: Removed = client.send(Method::DELETE, &one(&tunnel), &Value::Null).await?;
+            if screen.json {
+                screen.print_json(&removed)?;
+            }
             let label = Plain(&tunnel.label);
-            let keys = if tunnel.kind == "relay" { " with its keys" } else { "" };
+            let keys = if removed.relay_told.is_some() { " with its keys" } else { "" };
             screen.note(Styled(FAINT, format!("the tunnel {label} is removed{keys}; its events stay")));
+            if removed.relay_told == Some(false) {
+                let note = format!(
+                    "{} could not be told: it stores what comes and thanks for it until it forgets this device, in 30 days; \
+                     take its URL out of your providers' settings",
+                    Plain(&tunnel.host)
+                );
+                screen.note(Styled(ODD, note));
+            }
         }
     }
     Ok(Exit::Success)

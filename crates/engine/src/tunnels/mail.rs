@@ -65,6 +65,8 @@ impl Mail {
         let handed_in = handed_in.inspect_err(|_| self.order.breaks(head.run))?;
         drop(turn);
         let Some(HandedIn { known, answered, facts, waiting, differs, committed }) = handed_in else {
+            // The relay forgets it once we answer: by then it must be counted.
+            self.running.gap_is_known().await;
             return Ok(Taken::Nonsense);
         };
         let seen_through = {
@@ -108,7 +110,8 @@ impl Mail {
         // Capture answers 503 where the writer's queue is full, so letters don't fill it.
         let room =
             Arc::clone(&engine.tunnels.room).acquire_owned().await.map_err(|_| EngineError::Stopping)?;
-        let Ok(request) = letter::request(&letter).map_err(|nonsense| self.lament(&nonsense)) else {
+        let Ok(request) = letter::request(&letter).map_err(|nonsense| self.lament(&nonsense, head.waited))
+        else {
             return Ok(None);
         };
         let Opened { known, judged, differs } = engine.judge_letter(head, letter, request).await?;
@@ -143,8 +146,9 @@ impl Mail {
         ));
     }
 
-    fn lament(&self, why: &dyn std::error::Error) {
+    fn lament(&self, why: &dyn std::error::Error, waited: bool) {
         tracing::error!(tunnel = self.tunnel, %why, "a letter can't be read");
+        self.running.spoils(waited);
         let hint = "somebody wrote it who knows the tunnel's public key; look at the relay's log";
         self.running.fault(Trouble::new("letter-unreadable", why.to_string(), hint));
     }
@@ -207,6 +211,9 @@ impl Recipient for Mail {
 
     fn unreadable(&self, head: &Letterhead, why: &Unreadable, lost: bool) {
         tracing::error!(tunnel = self.tunnel, position = head.position, lost, %why, "a letter can't be read");
+        if lost {
+            self.running.spoils(head.waited);
+        }
         let message = format!("an event of {} can't be read: {why}", head.received_at);
         let hint = if lost { "have it sent again" } else { "it stays at the relay: update hookmitt" };
         self.running.fault(Trouble::new("letter-unreadable", message, hint));
@@ -220,4 +227,93 @@ impl Recipient for Mail {
 fn said(reply: Reply) -> AppReply {
     let headers = reply.headers.into_iter().map(|(name, value)| (name, Bytes::from(value)));
     AppReply { status: reply.status, headers: headers.collect(), body: reply.body }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use hookmitt_event::{GapWhy, TunnelKind};
+    use hookmitt_inbox::{KeptTunnel, NewTunnel};
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::{Network, Resources, StoreChoice, tunnels::minder::Minder};
+
+    fn nonsense() -> Letter {
+        Letter {
+            id: [7; 16],
+            slug: "github".to_owned(),
+            method: "GET / HTTP/1.1".to_owned(),
+            path: String::new(),
+            query: None,
+            http10: false,
+            headers: Bytes::new(),
+            body: Bytes::new(),
+            sha256: [0; 32],
+            url: "https://relay.test/t/github".to_owned(),
+            remote: "203.0.113.9:5555".to_owned(),
+            forwarded: Bytes::new(),
+        }
+    }
+
+    async fn engine(folder: &std::path::Path) -> Arc<Engine> {
+        let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
+        Engine::open(Resources { data_dir, secrets, network: Network::default() }).await.unwrap()
+    }
+
+    /// A tunnel that is catching up after a gap.
+    async fn kept(engine: &Engine) -> KeptTunnel {
+        let new = NewTunnel {
+            kind: TunnelKind::Relay,
+            label: "acme".to_owned(),
+            name: Some("acme".to_owned()),
+            url: Some("https://relay.test/".to_owned()),
+            keys: None,
+            source: None,
+            public_url: None,
+        };
+        let began = Timestamp::from_seconds(1_750_000_000);
+        let kept = engine.inbox.add_tunnel(new, began).await.unwrap();
+        engine.inbox.open_gap(kept.id, began, GapWhy::Network).await.unwrap();
+        kept
+    }
+
+    fn head(waited: bool) -> Letterhead {
+        let arrival_key = b"acme\0key".to_vec();
+        Letterhead { arrival_key, received_at: Timestamp::now(), held: false, position: 1, waited, run: 1 }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_letter_that_is_thrown_away_is_counted_as_lost_before_the_relay_forgets_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let kept = kept(&engine).await;
+        let (running, steps) = Running::new(CancellationToken::new(), Timestamp::now());
+        let running = Arc::new(running);
+        let mut minder = Minder::begin(&engine, &kept, Arc::clone(&running), steps).await;
+        let mail = Mail::new(&engine, kept.id, Arc::clone(&running));
+        let story = async {
+            assert!(matches!(mail.letter(head(true), nonsense()).await, Ok(None)), "it is acknowledged");
+            let gaps = engine.inbox.gaps(kept.id, None, 1).await.unwrap();
+            assert_eq!((gaps.items[0].caught_up, gaps.items[0].lost), (0, 1));
+            assert_eq!(engine.inbox.tunnel(kept.id).await.unwrap().spoilt, 1);
+
+            mail.unreadable(&head(false), &Unreadable::Foreign, true);
+            mail.unreadable(&head(true), &Unreadable::Foreign, false);
+            running.gap_is_known().await;
+            let counted = engine.tunnel(kept.id).await.unwrap();
+            assert_eq!(counted.spoilt.count, 2, "one that stays at the relay is not lost");
+            let gaps = engine.inbox.gaps(kept.id, None, 1).await.unwrap();
+            assert_eq!(gaps.items[0].lost, 1, "one that did not wait is no gap's");
+        };
+        let told = async {
+            tokio::select! {
+                () = minder.mind() => {}
+                () = story => {}
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), told).await.unwrap();
+        engine.stop().await;
+    }
 }

@@ -6,11 +6,14 @@ use hookmitt_event::{GapWhy, Timestamp};
 use hookmitt_inbox::{KeptTunnel, Told};
 use tokio::{sync::mpsc, time};
 
-use super::{GapView, now::Step, running::Running};
+use super::{GapView, Trouble, now::Step, running::Running};
 use crate::{Change, Engine, EngineError};
 
 /// How often it is noted that a tunnel is connected still.
 const NOTE_EVERY: Duration = Duration::from_secs(60);
+
+/// How long to wait before the inbox is asked again that could not keep a gap.
+const AGAIN: Duration = Duration::from_secs(2);
 
 /// The least time between two announcements of one tunnel.
 const REST: Duration = Duration::from_millis(200);
@@ -24,17 +27,21 @@ pub(super) struct Minder<'a> {
 }
 
 impl<'a> Minder<'a> {
-    /// Opens the gap of the time in which nothing ran here.
+    /// Opens the gap of the time in which nothing ran here, as soon as that can be kept.
     pub(super) async fn begin(
         engine: &'a Engine,
         kept: &KeptTunnel,
         running: Arc<Running>,
         steps: mpsc::Receiver<Step>,
-    ) -> Result<Self, EngineError> {
-        if let Some(until) = kept.connected_until {
-            engine.inbox.open_gap(kept.id, until, GapWhy::AppClosed).await?;
+    ) -> Self {
+        while let Some(until) = kept.connected_until {
+            match engine.inbox.open_gap(kept.id, until, GapWhy::AppClosed).await {
+                Ok(()) => break,
+                Err(error) => running.stuck(Trouble::of(&error), Timestamp::now()),
+            }
+            time::sleep(AGAIN).await;
         }
-        Ok(Self { engine, tunnel: kept.id, running, steps })
+        Self { engine, tunnel: kept.id, running, steps }
     }
 
     /// Takes the steps as they come, for ever.
@@ -60,6 +67,7 @@ impl<'a> Minder<'a> {
         while let Ok(step) = self.steps.try_recv() {
             self.take(step).await;
         }
+        self.warn(self.keep(Step::Spoilt).await);
         if let Some(told) = self.running.told() {
             self.warn(self.note(None, told).await);
         }
@@ -67,7 +75,8 @@ impl<'a> Minder<'a> {
 
     async fn take(&self, step: Step) {
         // A source is called by another URL, or by none.
-        let concerns_a_source = self.running.serves().is_some() && !matches!(step, Step::Told(_));
+        let concerns_a_source =
+            self.running.serves().is_some() && !matches!(step, Step::Told(_) | Step::Spoilt);
         self.warn(self.keep(step).await);
         self.running.handled();
         if concerns_a_source {
@@ -86,6 +95,13 @@ impl<'a> Minder<'a> {
                     self.engine.live.announce(Change::Gap(Box::new(GapView::from(gap))));
                 }
                 Ok(())
+            }
+            Step::Spoilt => {
+                let (letters, waited) = self.running.take_spoilt();
+                if letters == 0 {
+                    return Ok(());
+                }
+                Ok(inbox.tunnel_spoilt(self.tunnel, letters, waited, Timestamp::now()).await?)
             }
             Step::Lost { since, why } => Ok(inbox.open_gap(self.tunnel, since, why).await?),
         }

@@ -30,7 +30,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use url::Url;
 
 pub(crate) use detours::rewritten;
-pub use order::{Invitation, TunnelChange, TunnelOrder};
+pub use order::{Invitation, Removed, TunnelChange, TunnelOrder};
 pub use view::{GapView, RefusedCount, Trouble, TunnelState, TunnelView, Waiting};
 
 use crate::{Config, Engine, EngineError};

@@ -18,6 +18,8 @@ pub(super) enum Step {
     CaughtUp { since: Timestamp },
     /// The connection is gone.
     Lost { since: Timestamp, why: GapWhy },
+    /// Letters could not be read: [`Running::take_spoilt`](super::running::Running::take_spoilt) says how many.
+    Spoilt,
     /// It was connected until we closed it.
     Closed { told: Told },
 }

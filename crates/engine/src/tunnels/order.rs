@@ -12,6 +12,7 @@ use url::Url;
 use super::{
     detours,
     keys::{DeviceKeys, Keys},
+    run::PARTING,
 };
 use crate::{Engine, EngineError, TunnelView};
 
@@ -46,6 +47,14 @@ pub struct TunnelChange {
     pub enabled: Option<bool>,
     /// What people call it.
     pub label: Option<String>,
+}
+
+/// What became of a tunnel that was removed.
+#[derive(Clone, Copy, Debug, Serialize, utoipa::ToSchema)]
+pub struct Removed {
+    /// Whether the relay heard that this device leaves. One that did not goes on to store and to thank providers until it
+    /// forgets the device, 30 days after it was there last. Null where there is no relay.
+    pub relay_told: Option<bool>,
 }
 
 /// What another device needs to take part in a tunnel. A secret.
@@ -168,12 +177,17 @@ impl Engine {
         self.tunnel(id).await
     }
 
-    /// Removes a tunnel with its keys. The relay is told, where this process runs the tunnel.
+    /// Removes a tunnel with its keys. The relay is told first, where this process is connected to it.
     ///
     /// # Errors
     /// An unknown tunnel.
-    pub async fn remove_tunnel(&self, id: i64) -> Result<(), EngineError> {
+    pub async fn remove_tunnel(&self, id: i64) -> Result<Removed, EngineError> {
         let kept = self.inbox.tunnel(id).await?;
+        let relay_told = match (kept.kind, self.tunnels.one(id)) {
+            (TunnelKind::Relay, Some(running)) => Some(running.leaves(PARTING).await),
+            (TunnelKind::Relay, None) => Some(false),
+            _ => None,
+        };
         self.inbox.remove_tunnel(id, Timestamp::now()).await?;
         if let Some(keys) = &kept.keys
             && let Err(error) = self.tunnels.keys.remove(keys).await
@@ -182,7 +196,7 @@ impl Engine {
         }
         self.reload().await?;
         self.tunnels.until_ended(id).await;
-        Ok(())
+        Ok(Removed { relay_told })
     }
 
     /// Makes an invitation for one more device.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use hookmitt_event::{GapWhy, Timestamp, TunnelKind};
 use hookmitt_inbox::KeptTunnel;
 use hookmitt_tunnel::{Credentials, Network, Options, TunnelError, keep};
-use tokio::{task::JoinHandle, time};
+use tokio::{sync::Notify, task::JoinHandle, time};
 
 use super::{
     detours,
@@ -22,6 +22,18 @@ pub(super) const PARTING: Duration = Duration::from_secs(3);
 
 /// How long to wait before keys are asked for again that could not be read.
 const KEYS_AGAIN: Duration = Duration::from_secs(30);
+
+/// The rest before a tunnel is begun anew that ended by itself, which only a fault of ours makes it do.
+const ANEW: Duration = Duration::from_secs(1);
+
+/// Rings where a tunnel's task has ended, however it did.
+struct Bell<'a>(&'a Notify);
+
+impl Drop for Bell<'_> {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
+}
 
 /// Each tunnel that runs, with its task.
 type Tasks = HashMap<i64, (Arc<Running>, JoinHandle<()>)>;
@@ -48,6 +60,14 @@ impl Engine {
     /// Starts what is wanted and doesn't run; ends what runs and isn't wanted.
     async fn reconcile(self: &Arc<Self>, tasks: &mut Tasks) -> Result<(), EngineError> {
         let kept = self.inbox.tunnels().await?;
+        let over: Vec<_> =
+            tasks.iter().filter(|(_, (_, task))| task.is_finished()).map(|(id, _)| *id).collect();
+        for id in over {
+            tracing::error!(tunnel = id, "a tunnel ended that is still wanted; it is begun anew");
+            tasks.remove(&id);
+            self.tunnels.ended(id);
+            time::sleep(ANEW).await;
+        }
         let running: Vec<_> = tasks.keys().copied().collect();
         for id in running {
             let wanted = kept.iter().find(|tunnel| tunnel.id == id);
@@ -73,10 +93,10 @@ impl Engine {
         self.tunnels.runs(kept.id, Arc::clone(&running));
         let (engine, own) = (Arc::clone(self), Arc::clone(&running));
         let task = self.tasks.spawn(async move {
-            let minder = Minder::begin(&engine, &kept, Arc::clone(&own), steps).await;
-            match minder {
-                Ok(minder) => engine.keep(&kept, &own, minder).await,
-                Err(error) => own.stuck(trouble(&error), Timestamp::now()),
+            let _told = Bell(&engine.tunnels.reloaded);
+            let begun = Minder::begin(&engine, &kept, Arc::clone(&own), steps);
+            if let Some(minder) = own.stop.run_until_cancelled(begun).await {
+                engine.keep(&kept, &own, minder).await;
             }
         });
         (running, task)
@@ -128,7 +148,7 @@ impl Engine {
 
     /// Ends a tunnel; the relay is told where this device doesn't come back.
     async fn part(&self, id: i64, running: &Running, task: JoinHandle<()>, for_ever: bool) {
-        if for_ever && running.serves().is_none() {
+        if for_ever && running.serves().is_none() && !running.has_left() {
             match time::timeout(PARTING, running.line.leave()).await {
                 Ok(Ok(())) => {}
                 _ => tracing::warn!(

@@ -1,8 +1,11 @@
 //! What a process knows of a tunnel that it runs: its state, told at once, and the steps that the inbox has to learn of.
 
-use std::sync::{
-    Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use hookmitt_event::{Slug, Timestamp, TunnelKind};
@@ -30,8 +33,12 @@ pub(super) struct Running {
     now: Mutex<Now>,
     /// The only source, where a channel or a program serves one.
     serves: Option<Slug>,
+    /// The relay was told that this device doesn't come back.
+    left: AtomicBool,
     /// How many requests named another source.
     unknown: AtomicU64,
+    /// Letters that could not be read, and how many of them had waited, as far as the inbox doesn't know.
+    spoilt: Mutex<(u64, u64)>,
     steps: mpsc::Sender<Step>,
     /// How many steps were sent, and how many of them are in the inbox.
     sent: watch::Sender<u64>,
@@ -47,7 +54,9 @@ impl Running {
             changed: Notify::new(),
             now: Mutex::new(Now::new(now)),
             serves: None,
+            left: AtomicBool::new(false),
             unknown: AtomicU64::new(0),
+            spoilt: Mutex::default(),
             steps,
             sent: watch::Sender::new(0),
             handled: watch::Sender::new(0),
@@ -188,6 +197,32 @@ impl Running {
         self.becomes(ended, at);
     }
 
+    /// Tells the relay that this device doesn't come back. Answers whether it heard that.
+    pub(super) async fn leaves(&self, patience: Duration) -> bool {
+        let left = matches!(tokio::time::timeout(patience, self.line.leave()).await, Ok(Ok(())));
+        self.left.store(left, Ordering::Relaxed);
+        left
+    }
+
+    pub(super) fn has_left(&self) -> bool {
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// A letter could not be read, and never will be.
+    pub(super) fn spoils(&self, waited: bool) {
+        let mut spoilt = self.spoilt.lock().unwrap_or_else(PoisonError::into_inner);
+        *spoilt = (spoilt.0 + 1, spoilt.1 + u64::from(waited));
+        // Where there is no room for the step, one that waits already takes all.
+        if self.steps.try_send(Step::Spoilt).is_ok() {
+            self.sent.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// How many letters could not be read since the last time, and how many of them had waited.
+    pub(super) fn take_spoilt(&self) -> (u64, u64) {
+        std::mem::take(&mut *self.spoilt.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// A request came for a source that is not served.
     pub(super) fn names_no_source(&self, at: Timestamp) {
         self.unknown.fetch_add(1, Ordering::Relaxed);
@@ -215,8 +250,6 @@ impl Running {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use hookmitt_event::GapWhy;
     use hookmitt_tunnel::{TunnelError, Why};
     use hookmitt_wire::Depth;

@@ -58,10 +58,10 @@ pub struct Waiting {
     pub oldest_at: Option<Timestamp>,
 }
 
-/// What a relay had to refuse.
+/// What could not be kept: what a relay refused, for its limits, or dropped when it had waited too long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct RefusedCount {
-    /// How many requests since the tunnel was made.
+    /// How many since the tunnel was made.
     pub count: u64,
     /// The last time.
     #[schema(value_type = Option<String>, format = "date-time")]
@@ -105,10 +105,12 @@ pub struct TunnelView {
     pub waiting: Waiting,
     /// How many events are here on their way into the inbox.
     pub to_acknowledge: u64,
-    /// What the relay had to refuse.
+    /// What the relay could not keep.
     pub refused: RefusedCount,
     /// How many requests named a source that there is none of.
     pub unknown: u64,
+    /// Events that came through it and could not be read: they are gone.
+    pub spoilt: RefusedCount,
     /// When its newest event was received.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub last_event_at: Option<Timestamp>,
@@ -149,7 +151,8 @@ pub struct GapView {
     pub why: GapWhy,
     /// How many events came in afterwards that had waited.
     pub caught_up: u64,
-    /// How many requests the relay had to refuse meanwhile; null where nobody can know, for nothing keeps what comes.
+    /// How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
+    /// that waited could not be read; null where nobody can know, for nothing keeps what comes.
     pub lost: Option<u64>,
     /// How long the catching up took.
     pub took_ms: Option<u64>,
@@ -220,6 +223,7 @@ pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> Tunnel
         to_acknowledge: seen.to_acknowledge,
         refused: RefusedCount { count: kept.told.refused, last_at: kept.told.refused_at },
         unknown: kept.told.unknown,
+        spoilt: RefusedCount { count: kept.spoilt, last_at: kept.spoilt_at },
         last_event_at: kept.last_event_at,
         created_at: kept.created_at,
         gap,

@@ -8,6 +8,7 @@ import {
   gapWhen,
   listNote,
   lossNote,
+  notTold,
   removalLoss,
   settled,
   stateSentence,
@@ -53,6 +54,7 @@ const tunnel = (change: Partial<Tunnel> = {}): Tunnel => ({
   to_acknowledge: 0,
   refused: { count: 0, last_at: null },
   unknown: 0,
+  spoilt: { count: 0, last_at: null },
   last_event_at: iso('2026-11-20T08:59:56'),
   created_at: iso('2026-11-01T08:00:00'),
   gap: gap(),
@@ -80,6 +82,17 @@ test('what makes no answer is called by its name', () => {
   const quick = tunnel({ kind: 'cloudflared', state: 'offline', why: 'relay' });
   expect(stateSentence(quick, now).strong).toMatch(/: cloudflared does not run\.$/);
   expect(stateSentence({ ...quick, kind: 'smee' }, now).strong).toMatch(/: the channel does not answer\.$/);
+});
+
+test('what could not be read is said, and what cannot be seen is not called nothing', () => {
+  const spoilt = turnedAway(tunnel({ spoilt: { count: 2, last_at: null } }), now);
+  expect(spoilt).toMatch(/^2 events came through and could not be read: they are gone/);
+  const refused = turnedAway(tunnel({ refused: { count: 1, last_at: null } }), now);
+  expect(refused).toMatch(/was refused, or dropped after waiting too long/);
+  const away = tunnel({ state: 'offline', waiting: { letters: 0, bytes: 0, oldest_at: null } });
+  expect(removalLoss(away)).toMatch(/can’t be seen now, and is lost to this computer/);
+  expect(removalLoss(tunnel())).not.toMatch(/only this app/);
+  expect(notTold(tunnel())).toMatch(/^relay\.acme\.dev could not be told: .* 30 days/);
 });
 
 test('the list counts states and names limits', () => {
@@ -118,7 +131,7 @@ test('what gaps come to, and what to do about a loss', () => {
   expect(gapSum([gap(), gap({ caught_up: 3 })])).toBe('2 in 7 days, 40 events caught up');
   expect(gapSum([gap({ lost: 2 })])).toBe('1 in 7 days, 37 events caught up, 2 not recoverable');
   expect(lossNote(gap({ from: iso('2026-11-16T01:06'), lost: 2 }), now)).toMatch(
-    /^Mon: the relay refused 2 requests/,
+    /^Mon: 2 requests are lost\. The relay refused them and told the sender so, or dropped them/,
   );
 });
 
@@ -126,7 +139,9 @@ test('what the relay turned away is said once there is something', () => {
   expect(turnedAway(tunnel(), now)).toBeNull();
   expect(turnedAway(tunnel({ unknown: 1 }), now)).toMatch(/^1 request named a source that is not here/);
   const refused = tunnel({ refused: { count: 3, last_at: iso('2026-11-20T08:00') } });
-  expect(turnedAway(refused, now)).toMatch(/refused 3 requests over its limits, the last one today 08:00/);
+  expect(turnedAway(refused, now)).toMatch(
+    /^3 requests went over the relay’s limits and were refused, or dropped after waiting too long, the last one today 08:00/,
+  );
 });
 
 test('removing says what is lost', () => {

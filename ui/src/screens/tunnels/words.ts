@@ -151,18 +151,21 @@ export function gapSum(gaps: readonly Gap[]): string {
 /** What happened where events were lost, and what to do. */
 export function lossNote(gap: Gap, now: number): string {
   const day = dayOf(Date.parse(gap.from), now, 'today');
-  const requests = gap.lost === 1 ? '1 request' : `${count(gap.lost ?? 0)} requests`;
+  const [requests, them] =
+    gap.lost === 1 ? ['1 request is', 'it'] : [`${count(gap.lost ?? 0)} requests are`, 'them'];
   const title = day.charAt(0).toUpperCase() + day.slice(1);
-  return `${title}: the relay refused ${requests} and told the sender so. Most providers send again; where one does not, resend from its list of deliveries.`;
+  return `${title}: ${requests} lost. The relay refused ${them} and told the sender so, or dropped ${them} after waiting too long, or what came could not be read. Most providers send again what was refused; resend the rest from the provider’s list of deliveries.`;
 }
 
 /** What the relay turned away since the tunnel was made; null where it was nothing. */
-export function turnedAway({ refused, unknown }: Tunnel, now: number): string | null {
+export function turnedAway({ refused, unknown, spoilt }: Tunnel, now: number): string | null {
   const last =
     refused.last_at === null ? '' : `, the last one ${moment(Date.parse(refused.last_at), now, 'today')}`;
   const parts = [
     refused.count > 0 &&
-      `The relay refused ${counted(refused.count, 'request')} over its limits${last}: raise them at the relay, or catch up more often.`,
+      `${counted(refused.count, 'request')} went over the relay’s limits and ${refused.count === 1 ? 'was' : 'were'} refused, or dropped after waiting too long${last}: raise them at the relay, or catch up more often.`,
+    spoilt.count > 0 &&
+      `${counted(spoilt.count, 'event')} came through and could not be read: ${spoilt.count === 1 ? 'it is' : 'they are'} gone. Resend ${spoilt.count === 1 ? 'it' : 'them'} from the provider’s list of deliveries.`,
     unknown > 0 &&
       `${counted(unknown, 'request')} named a source that is not here and got a 404: nothing of ${unknown === 1 ? 'it' : 'them'} was kept. Add the source, or mend the URL at the provider.`,
   ];
@@ -171,12 +174,19 @@ export function turnedAway({ refused, unknown }: Tunnel, now: number): string | 
 }
 
 /** What goes when a tunnel is removed, and what stays. */
-export function removalLoss({ kind, public_url: url, waiting, label }: Tunnel): string {
+export function removalLoss({ kind, public_url: url, waiting, label, state }: Tunnel): string {
   if (kind !== 'relay') return `Its URL no longer leads here. Events in the inbox stay.`;
   const at = url ?? label;
   const waits =
-    waiting.letters > 0
-      ? `${counted(waiting.letters, 'event')} that ${waiting.letters === 1 ? 'waits' : 'wait'} at the relay ${waiting.letters === 1 ? 'is' : 'are'} lost: only this app’s key opens ${waiting.letters === 1 ? 'it' : 'them'}. `
-      : '';
+    state !== 'connected'
+      ? 'What waits at the relay can’t be seen now, and is lost to this computer. '
+      : waiting.letters > 0
+        ? `${counted(waiting.letters, 'event')} that ${waiting.letters === 1 ? 'waits' : 'wait'} at the relay ${waiting.letters === 1 ? 'is' : 'are'} lost to this computer. `
+        : '';
   return `This computer leaves ${at} for good and its key to the mailbox is deleted. ${waits}What providers send there no longer arrives here, and the name is not given out again. Events in the inbox stay.`;
+}
+
+/** What is to be said where the relay did not hear that this computer left. */
+export function notTold(tunnel: Tunnel): string {
+  return `${other(tunnel)} could not be told: it goes on to store what comes and to thank for it until it forgets this computer, in 30 days. Take its URL out of your providers’ settings.`;
 }
