@@ -10,13 +10,16 @@ use std::{
 };
 
 use bytes::Bytes;
-use hookmitt_catch::{Caught, Connections, Limits, Refusal, Reply, Sink, accept, bind, catch};
-use hookmitt_stories::{Connection, exchange, parse_reply, post, request, within};
+use hookmitt_catch::{
+    Caught, Connections, Head, Limits, Port as Serving, Refusal, Reply, Sink, Taken, Unencrypted, Way,
+    accept, bind, catch, catch_on,
+};
+use hookmitt_stories::{Connection, eventually, exchange, parse_reply, post, request, within};
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
-    sync::Notify,
+    sync::{Notify, Semaphore},
     task::JoinSet,
     time::{Instant, MissedTickBehavior, interval},
 };
@@ -236,4 +239,53 @@ async fn threat_7_connections_beyond_the_places_wait_for_their_turn() {
     stop.cancel();
     running.join_all().await;
     assert_eq!(most.load(Ordering::SeqCst), 0);
+}
+
+/// Lets one in at a time.
+struct Narrow(Arc<Semaphore>);
+
+impl Serving for Narrow {
+    type Place = ();
+
+    fn lets_in(&self, _: SocketAddr) -> Option<Box<dyn Send + Sync>> {
+        Some(Box::new(Arc::clone(&self.0).try_acquire_owned().ok()?))
+    }
+
+    async fn admit(&self, _: &Head, _: SocketAddr) -> Way<()> {
+        Way::Answer(Reply::json(200, "{}".to_owned()))
+    }
+
+    async fn taken(&self, (): (), _: Taken) -> Reply {
+        Reply::json(500, "{}".to_owned())
+    }
+
+    fn refused(&self, _: Refusal, _: Option<&()>) {}
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_who_is_not_let_in_is_shut_out_at_once_and_keeps_no_place() {
+    let bound = bind(None, 0).expect("a free port");
+    let (address, stop) = (bound.addresses()[0], CancellationToken::new());
+    let port = Arc::new(Narrow(Arc::new(Semaphore::new(1))));
+    let mut running = JoinSet::new();
+    running.spawn(catch_on(bound, port, Unencrypted, Connections::default(), patient(), stop.clone()));
+    let ask = b"GET /x HTTP/1.1\r\n\r\n";
+    let mut first = Connection::open(address).await;
+    assert!(first.send(ask).await);
+    assert_eq!(first.reply().await.status, 200);
+    let mut second = TcpStream::connect(address).await.unwrap();
+    let mut nothing = Vec::new();
+    let _reset = within("it is shut out", second.read_to_end(&mut nothing)).await;
+    assert!(nothing.is_empty());
+    drop(first);
+    eventually("there is room again", async || {
+        let mut next = TcpStream::connect(address).await.ok()?;
+        next.write_all(ask).await.ok()?;
+        let mut answer = [0; 12];
+        next.read_exact(&mut answer).await.ok()?;
+        (&answer == b"HTTP/1.1 200").then_some(())
+    })
+    .await;
+    stop.cancel();
+    running.join_all().await;
 }

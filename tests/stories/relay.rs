@@ -268,3 +268,27 @@ async fn at_the_end_senders_are_answered_and_devices_are_told() {
     assert_eq!((reply.status, told.as_deref()), (207, Some("stopping")));
     set.relay.process.end().await.exits(0);
 }
+
+#[tokio::test]
+async fn at_the_end_nobody_waits_out_a_delay_or_an_app_that_is_not_there() {
+    let set = set(&["--hold", "60s"]).await;
+    let slow = SourceOffer { delay_ms: 30_000, ..offer("slow") };
+    let held = SourceOffer { hold: Hold::Always, ..offer("held") };
+    let mut line = set.device.offering(vec![slow, held]).await;
+    let address = set.relay.address;
+    let ending = async {
+        line.letter().await;
+        line.letter().await;
+        set.relay.process.signal("INT").await;
+    };
+    let replies = async {
+        tokio::join!(
+            post(address, "/acme-dev/slow", &[], b"x"),
+            post(address, "/acme-dev/held", &[], b"y"),
+            ending
+        )
+    };
+    let (slow, held, ()) = within("both are answered", replies).await;
+    assert_eq!((slow.status, held.status), (202, 202), "what is stored is thanked for");
+    set.relay.process.end().await.exits(0);
+}

@@ -1,8 +1,16 @@
 //! What a relay refuses: clearly, with the next step, and without others noticing.
 
+#[cfg(target_os = "linux")]
+use std::net::{Ipv4Addr, SocketAddr};
+
 use hookmitt_stories::{Connection, Device, RelayProcess, exchange, offer, parse_reply, post, within};
 use hookmitt_wire::AppFrame;
 use tokio::task::JoinSet;
+#[cfg(target_os = "linux")]
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpSocket, TcpStream},
+};
 
 use super::relay::set;
 
@@ -170,4 +178,37 @@ async fn a_wish_to_upgrade_elsewhere_or_badly_put_is_an_ordinary_request() {
     assert_eq!(String::from_utf8_lossy(&answered).matches("HTTP/1.1 ").count(), 1);
     line.say(&AppFrame::Ping { stamp: 3 }).await;
     assert_eq!(line.pong().await.letters, 1);
+}
+
+/// Asks for a device's WebSocket from that address, and says no more.
+#[cfg(target_os = "linux")] // elsewhere a machine has one address of its own
+async fn knock(from: Ipv4Addr, relay: SocketAddr) -> (TcpStream, String) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    let mut stream = socket.connect(relay).await.unwrap();
+    let asked = "GET /-/v1/tunnel HTTP/1.1\r\nHost: relay\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+                 Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    stream.write_all(asked.as_bytes()).await.unwrap();
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        head.push(within("it answers", stream.read_u8()).await.unwrap());
+    }
+    (stream, String::from_utf8(head).unwrap())
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn who_stands_silent_at_the_door_does_not_shut_out_other_networks() {
+    let set = set(&[]).await;
+    let (one, other) = (Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3));
+    let (mut silent, mut refused) = (Vec::new(), None);
+    while refused.is_none() && silent.len() < 512 {
+        let (stream, head) = knock(one, set.relay.address).await;
+        if head.starts_with("HTTP/1.1 101") { silent.push(stream) } else { refused = Some(head) }
+    }
+    let refused = refused.expect("one network does not get every place");
+    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: 5"), "{refused}");
+    assert!(silent.len() >= 100, "an office comes in: {}", silent.len());
+    assert!(knock(other, set.relay.address).await.1.starts_with("HTTP/1.1 101"));
+    set.device.connect().await;
 }

@@ -40,6 +40,10 @@ pub async fn catch_on<P: Port, O: Opener>(
     let serve = move |stream: TcpStream, remote| {
         let (catcher, opener) = (catcher.clone(), opener.clone());
         async move {
+            let Some(_place) = catcher.port.lets_in(remote) else {
+                tracing::debug!(%remote, "there are too many connections from there already");
+                return;
+            };
             match tokio::time::timeout(catcher.intake.limits.head_time, opener.open(stream)).await {
                 Ok(Ok(stream)) => catcher.connection(stream, remote).await,
                 Ok(Err(error)) => tracing::debug!(%remote, %error, "a connection could not be opened"),
@@ -69,7 +73,8 @@ impl<P: Port> Catcher<P> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (recorder, heads) = Recorder::new(stream, self.port.upgrades_at());
+        let (recorder, heads) =
+            Recorder::new(stream, self.port.upgrades_at(), self.intake.limits.answer_pause);
         let stop = self.stop.clone();
         let mut builder = http1::Builder::new();
         // Half closed: a sender may close its side after its last byte, and still wants an answer. No `pipeline_flush`:
@@ -104,10 +109,10 @@ impl<P: Port> Catcher<P> {
     ) -> Response<Body> {
         let head = match head {
             Some(Ok(head)) => head,
-            Some(Err(error)) => return said(self.refuse_head(&error, remote)).await,
+            Some(Err(error)) => return self.said(self.refuse_head(&error, remote)).await,
             None => {
                 let (message, hint) = ("the request's head was not recorded", "report this");
-                return said(Reply::refusal(500, "no-head", message, hint)).await;
+                return self.said(Reply::refusal(500, "no-head", message, hint)).await;
             }
         };
         let reply = match self.port.admit(&head, remote).await {
@@ -121,7 +126,7 @@ impl<P: Port> Catcher<P> {
             }
             Way::Serve => return self.serve(&head, request, remote).await.map(Either::Right),
         };
-        said(reply).await
+        self.said(reply).await
     }
 
     async fn take(&self, head: Head, place: P::Place, body: Incoming, remote: SocketAddr) -> Reply {
@@ -136,6 +141,14 @@ impl<P: Port> Catcher<P> {
                 reply
             }
         }
+    }
+
+    /// The answer, when its time has come; at the end its time is now, or it would never be heard.
+    async fn said(&self, reply: Reply) -> Response<Body> {
+        if !reply.delay.is_zero() {
+            let _stopped = self.stop.run_until_cancelled(tokio::time::sleep(reply.delay)).await;
+        }
+        reply.into_response().map(Either::Left)
     }
 
     /// Hands over the request as it would be without the recorder.
@@ -192,12 +205,4 @@ impl<P: Port> Catcher<P> {
 /// Whether that is the request that hyper was given for the head of that number, and not a later one.
 fn is_of<B>(request: &Request<B>, number: u32) -> bool {
     request.uri().path().strip_prefix('/').and_then(|path| path.parse().ok()) == Some(number)
-}
-
-/// The answer, when its time has come.
-async fn said(reply: Reply) -> Response<Body> {
-    if !reply.delay.is_zero() {
-        tokio::time::sleep(reply.delay).await;
-    }
-    reply.into_response().map(Either::Left)
 }

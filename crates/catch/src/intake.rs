@@ -27,6 +27,8 @@ pub struct Limits {
     pub head_time: Duration,
     /// How long a body may pause.
     pub body_pause: Duration,
+    /// How long a sender may leave an answer unread.
+    pub answer_pause: Duration,
     /// How long a body may take altogether.
     pub body_time: Duration,
 }
@@ -38,6 +40,7 @@ impl Default for Limits {
             in_flight: 256 * 1024 * 1024,
             head_time: Duration::from_secs(10),
             body_pause: Duration::from_secs(10),
+            answer_pause: Duration::from_secs(30),
             body_time: Duration::from_secs(120),
         }
     }

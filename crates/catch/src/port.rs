@@ -89,6 +89,11 @@ pub trait Port: Send + Sync + 'static {
         None
     }
 
+    /// Whether somebody from there may come in as well; what is answered is held as long as the connection lasts.
+    fn lets_in(&self, _remote: SocketAddr) -> Option<Box<dyn Send + Sync>> {
+        Some(Box::new(()))
+    }
+
     /// Decides from the head alone, before the body is read.
     fn admit(&self, head: &Head, remote: SocketAddr) -> impl Future<Output = Way<Self::Place>> + Send;
 

@@ -2,14 +2,19 @@
 
 use std::{
     collections::VecDeque,
+    future::Future as _,
     io,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     task::{Context, Poll, ready},
+    time::Duration,
 };
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Sleep, sleep},
+};
 use tokio_util::io::poll_read_buf;
 
 use crate::{
@@ -41,10 +46,12 @@ pub(crate) struct Recorder<S> {
     upgrades_at: Option<&'static str>,
     /// After a head that asks for that, everything goes to hyper as it comes.
     through: bool,
+    patience: Patience,
 }
 
 impl<S: AsyncRead + Unpin> Recorder<S> {
-    pub(crate) fn new(inner: S, upgrades_at: Option<&'static str>) -> (Self, Heads) {
+    /// `pause`: how long the other side may leave unread what is written.
+    pub(crate) fn new(inner: S, upgrades_at: Option<&'static str>, pause: Duration) -> (Self, Heads) {
         let heads = Heads::default();
         let recorder = Self {
             inner,
@@ -56,6 +63,7 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
             refused: false,
             upgrades_at,
             through: false,
+            patience: Patience { pause, until: None },
         };
         (recorder, heads)
     }
@@ -164,7 +172,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write(context, bytes)
+        let written = Pin::new(&mut self.inner).poll_write(context, bytes);
+        self.patience.with(context, written)
     }
 
     fn poll_write_vectored(
@@ -172,7 +181,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
         context: &mut Context<'_>,
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.inner).poll_write_vectored(context, pieces)
+        let written = Pin::new(&mut self.inner).poll_write_vectored(context, pieces);
+        self.patience.with(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -180,10 +190,62 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_flush(context)
+        let flushed = Pin::new(&mut self.inner).poll_flush(context);
+        self.patience.with(context, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.inner).poll_shutdown(context)
+        let shut = Pin::new(&mut self.inner).poll_shutdown(context);
+        self.patience.with(context, shut)
+    }
+}
+
+/// How long is waited for the other side to read. Nobody above would: hyper waits for ever with an answer in hand.
+struct Patience {
+    pause: Duration,
+    until: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patience {
+    /// What came of writing, or the end of it where nothing has moved for too long.
+    fn with<T>(&mut self, context: &mut Context<'_>, came: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if came.is_ready() {
+            self.until = None;
+            return came;
+        }
+        let until = self.until.get_or_insert_with(|| Box::pin(sleep(self.pause)));
+        ready!(until.as_mut().poll(context));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "what was written is not read")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _, duplex},
+        time::{Instant, timeout},
+    };
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_is_not_read_is_not_held_for_ever() {
+        let (ours, mut theirs) = duplex(16);
+        let pause = Duration::from_secs(30);
+        let (mut recorder, _heads) = Recorder::new(ours, None, pause);
+        let begun = Instant::now();
+        let reading = async {
+            // Slow, but it reads.
+            for _ in 0..4 {
+                tokio::time::advance(pause / 2).await;
+                theirs.read_exact(&mut [0; 16]).await.unwrap();
+            }
+            theirs
+        };
+        let writing = timeout(10 * pause, recorder.write_all(&[0; 100]));
+        let (written, _theirs) = tokio::join!(writing, reading);
+        let error = written.expect("it comes to an end").unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(begun.elapsed() >= 3 * pause, "not before it stopped reading: {:?}", begun.elapsed());
     }
 }

@@ -6,11 +6,13 @@
 mod error;
 mod mailbox;
 mod model;
+mod names;
 mod nats;
 mod sqlite;
 
 pub use error::MailboxError;
 pub use mailbox::{Delivered, Feed, Held, Mailbox};
 pub use model::{Device, DeviceKey, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage};
+pub use names::short;
 pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions, NatsPresent};
 pub use sqlite::{Alone, SqliteFeed, SqliteHeld, SqliteMailbox};

@@ -59,13 +59,18 @@ fn first(path: &str) -> (&str, &str) {
     inner.split_at(inner.find('/').unwrap_or(inner.len()))
 }
 
-/// The tunnel that a host names: `acme.relay.example.com` under `relay.example.com`. Ports don't matter.
-pub(crate) fn tunnel_of_host<'h>(host: &'h str, domain: &str) -> Option<&'h str> {
-    let (host, domain) = (without_port(host), without_port(domain));
-    let split = host.len().checked_sub(domain.len())?;
-    let (label, rest) = (host.get(..split)?, host.get(split..)?);
-    let label = label.strip_suffix('.')?;
-    (rest.eq_ignore_ascii_case(domain) && is_tunnel_name(label)).then_some(label)
+/// The tunnel that a host names: `acme.relay.example.com` under `relay.example.com`. Ports, capitals and a dot at the
+/// end don't matter. A host under the domain that can't be a tunnel's names an empty one, which there never is: its path
+/// is not looked at for another.
+pub(crate) fn tunnel_of_host(host: &str, domain: &str) -> Option<String> {
+    let (host, domain) = (plain(host), plain(domain));
+    let label = host.strip_suffix(&domain)?.strip_suffix('.')?;
+    Some(if is_tunnel_name(label) { label.to_owned() } else { String::new() })
+}
+
+fn plain(host: &str) -> String {
+    let host = without_port(host);
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }
 
 fn without_port(host: &str) -> &str {
@@ -148,17 +153,32 @@ mod tests {
 
     #[test]
     fn a_host_names_a_tunnel_under_the_domain_alone() {
-        let domain = "relay.example.com:8443";
-        assert_eq!(tunnel_of_host("acme.relay.example.com", domain), Some("acme"));
-        assert_eq!(tunnel_of_host("acme.Relay.Example.com:8443", domain), Some("acme"));
+        let named = |host| tunnel_of_host(host, "Relay.example.com:8443");
+        for host in [
+            "acme.relay.example.com",
+            "acme.Relay.Example.com:8443",
+            "ACME.relay.example.com",
+            "acme.relay.example.com.",
+            "acme.relay.example.com.:8443",
+        ] {
+            assert_eq!(named(host).as_deref(), Some("acme"), "{host}");
+        }
         for host in [
             "relay.example.com",
-            "a.b.relay.example.com",
+            "Relay.example.com.",
             "acmerelay.example.com",
-            "é.relay.example.com",
             "x",
+            "",
+            "relay.example.com:1",
         ] {
-            assert_eq!(tunnel_of_host(host, domain), None, "{host}");
+            assert_eq!(named(host), None, "{host}");
+        }
+        for host in
+            ["a.b.relay.example.com", "é.relay.example.com", ".relay.example.com", "a_b.relay.example.com"]
+        {
+            assert_eq!(named(host).as_deref(), Some(""), "{host}");
+            assert_eq!(Address::read("/github/x", named(host).as_deref()), Address::Nowhere, "{host}");
+            assert_eq!(Address::read("/-/healthz", named(host).as_deref()), Address::Control, "{host}");
         }
     }
 }

@@ -18,7 +18,7 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::{HeaderLines, Timestamp};
-use hookmitt_mailbox::{Mailbox, MailboxError, NewDevice, NewTunnel};
+use hookmitt_mailbox::{Mailbox, MailboxError, NewDevice, NewTunnel, short};
 use hookmitt_wire::{Join, MAX_FRAME, OpenTunnel, Opened};
 use ipnet::IpNet;
 
@@ -28,7 +28,7 @@ use crate::{
     problem::Problem,
     proxies::Sender,
     relay::Relay,
-    secret::{fresh_name, hash, short},
+    secret::{fresh_name, hash},
 };
 
 /// Where devices hold their WebSocket.
@@ -152,8 +152,10 @@ async fn tunnel<M: Mailbox>(
     })?;
     let busy = || {
         let message = "as many devices are at the door as this relay lets in at once";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message, "try again in a moment")
+        let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message, "try again in a moment");
+        problem.retry_after(5)
     };
+    let of_network = relay.strangers_of.enter(caller.0).ok_or_else(busy)?;
     let stranger = Arc::clone(&relay.strangers).try_acquire_owned().map_err(|_| busy())?;
     let place = Arc::clone(&relay.devices).try_acquire_owned().map_err(|_| busy())?;
     let counted = relay.tasks.token();
@@ -164,7 +166,7 @@ async fn tunnel<M: Mailbox>(
         .write_buffer_size(BUFFER)
         .max_write_buffer_size(4 * MAX_FRAME);
     Ok(upgrade.on_upgrade(async move |socket| {
-        hello::receive(relay, caller, socket, stranger).await;
+        hello::receive(relay, caller, socket, (stranger, of_network)).await;
         drop((place, counted));
     }))
 }

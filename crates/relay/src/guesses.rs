@@ -52,7 +52,7 @@ impl Guesses {
 }
 
 /// A household has a whole /64 of IPv6.
-fn network(ip: IpAddr) -> IpAddr {
+pub(crate) fn network(ip: IpAddr) -> IpAddr {
     match ip {
         IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) & (u128::MAX << 64)).into()),
         v4 @ IpAddr::V4(_) => v4,

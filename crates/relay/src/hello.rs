@@ -5,16 +5,11 @@ use std::{future::Future, sync::Arc, time::Duration};
 use axum::extract::ws::{Message, WebSocket};
 use ed25519_dalek::{Signature, VerifyingKey};
 use futures_util::{SinkExt as _, StreamExt as _};
-use hookmitt_mailbox::{Device, Mailbox, Tunnel};
+use hookmitt_mailbox::{Device, Mailbox, Tunnel, short};
 use hookmitt_wire::{AppFrame, FrameError, RelayFrame, decode, encode, hello_text};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::{
-    control::Caller,
-    relay::Relay,
-    secret::{fresh_nonce, short},
-    session,
-};
+use crate::{control::Caller, crowd::Member, relay::Relay, secret::fresh_nonce, session};
 
 /// How long the other side may take for its first word, and for its last.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -59,7 +54,7 @@ pub(crate) async fn receive<M: Mailbox>(
     relay: Arc<Relay<M>>,
     caller: Caller,
     mut socket: WebSocket,
-    stranger: OwnedSemaphorePermit,
+    stranger: (OwnedSemaphorePermit, Member),
 ) {
     let greeted = tokio::time::timeout(PATIENCE, greet(&relay, &mut socket)).await;
     drop(stranger);
@@ -133,7 +128,7 @@ pub(crate) async fn asked<T>(
     question: impl Future<Output = Result<T, hookmitt_mailbox::MailboxError>>,
 ) -> Result<T, Refused> {
     question.await.map_err(|error| {
-        tracing::error!(%error, "the store could not do what a device asked for");
+        tracing::error!(error = error.logged(), "the store could not do what a device asked for");
         match error {
             hookmitt_mailbox::MailboxError::Unknown { .. } => Refused::unknown(),
             _ => Refused::new("busy", "the relay's store can't be reached; try again in a moment"),

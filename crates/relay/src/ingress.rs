@@ -4,7 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use axum::{Router, body::Body};
 use hookmitt_catch::{BrokenOff, Denial, Head, Port, Refusal, Reply, Room, Served, Taken, Way};
-use hookmitt_mailbox::{Mailbox, Tunnel};
+use hookmitt_mailbox::{Mailbox, Tunnel, short};
 use hookmitt_wire::SourceOffer;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
@@ -16,7 +16,6 @@ use crate::{
     control::{self, Caller},
     proxies::Sender,
     relay::Relay,
-    secret::short,
 };
 
 /// The public port of a relay.
@@ -51,7 +50,7 @@ impl<M: Mailbox> Door<M> {
         let options = &self.relay.options;
         let host = sender.host.clone().unwrap_or_default();
         let named = options.wildcard.then(|| tunnel_of_host(&host, options.public.authority())).flatten();
-        let (tunnel, slug, path, query) = match Address::read(&head.target, named) {
+        let (tunnel, slug, path, query) = match Address::read(&head.target, named.as_deref()) {
             Address::Control => return Way::Serve,
             Address::NoPath => return Way::Refuse(no_path()),
             Address::Nowhere => return Way::Refuse(nowhere()),
@@ -84,6 +83,14 @@ impl<M: Mailbox> Port for Door<M> {
 
     fn upgrades_at(&self) -> Option<&'static str> {
         Some(control::TUNNEL)
+    }
+
+    fn lets_in(&self, remote: SocketAddr) -> Option<Box<dyn Send + Sync>> {
+        let Some(place) = self.relay.callers_of.enter(remote.ip()) else {
+            self.relay.metrics.refused("too-many-connections");
+            return None;
+        };
+        Some(Box::new(place))
     }
 
     async fn admit(&self, head: &Head, remote: SocketAddr) -> Way<Place> {

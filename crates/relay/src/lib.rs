@@ -9,6 +9,7 @@ mod address;
 mod answer;
 mod certificates;
 mod control;
+mod crowd;
 mod guesses;
 mod hello;
 mod ingress;

@@ -12,13 +12,21 @@ use hookmitt_seal::{SealError, Sealer};
 use tokio::sync::Semaphore;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{guesses::Guesses, metrics::Metrics, options::Options, sessions::Sessions, tls::Tls};
+use crate::{
+    crowd::Crowd, guesses::Guesses, metrics::Metrics, options::Options, sessions::Sessions, tls::Tls,
+};
 
 /// So many sealers are kept; each costs some hundred bytes and saves 100 µs for its tunnel's next letter.
 const SEALERS: usize = 10_000;
 
 /// So many connections may be about to say who they are.
 const STRANGERS: usize = 512;
+
+/// One network may have one in so many of them; a whole office comes back at once after a restart.
+const SHARE_OF_STRANGERS: usize = 4;
+
+/// And one in so many of all places for connections: an egress of a large provider needs some hundred.
+const SHARE_OF_CALLERS: usize = 8;
 
 /// One tunnel's bodies take up this part of what may be in flight, so that its senders leave room for others'.
 const PARTIES: usize = 4;
@@ -36,9 +44,15 @@ pub(crate) struct Relay<M> {
     pub(crate) guesses: Guesses,
     pub(crate) sessions: Sessions,
     pub(crate) tasks: TaskTracker,
+    /// Nobody new comes in.
+    pub(crate) stopping: CancellationToken,
     /// Devices are told to go.
     pub(crate) leaving: CancellationToken,
     pub(crate) strangers: Arc<Semaphore>,
+    /// Of one network among them.
+    pub(crate) strangers_of: Arc<Crowd>,
+    /// Of one network among all connections that are no device's yet.
+    pub(crate) callers_of: Arc<Crowd>,
     pub(crate) devices: Arc<Semaphore>,
     pace: Option<DefaultKeyedRateLimiter<String>>,
     rooms: Mutex<HashMap<String, Room>>,
@@ -46,19 +60,22 @@ pub(crate) struct Relay<M> {
 }
 
 impl<M: Mailbox> Relay<M> {
-    pub(crate) fn new(mailbox: M, options: Options, tls: Option<Tls>) -> Self {
+    pub(crate) fn new(mailbox: M, options: Options, tls: Option<Tls>, stopping: CancellationToken) -> Self {
         let pace =
             options.rate.map(|rate| RateLimiter::keyed(Pace::per_second(rate).allow_burst(options.burst)));
         Self {
             mailbox,
-            options,
             metrics: Metrics::new(tls.is_some()),
             tls,
             guesses: Guesses::default(),
             sessions: Sessions::default(),
             tasks: TaskTracker::new(),
+            stopping,
             leaving: CancellationToken::new(),
             strangers: Arc::new(Semaphore::new(STRANGERS)),
+            strangers_of: Crowd::new(STRANGERS / SHARE_OF_STRANGERS, &options.trusted),
+            callers_of: Crowd::new(options.connections / SHARE_OF_CALLERS, &options.trusted),
+            options,
             devices: Arc::new(Semaphore::new(DEVICES)),
             pace,
             rooms: Mutex::default(),

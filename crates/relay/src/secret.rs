@@ -53,11 +53,6 @@ pub(crate) fn held_key(tunnel: &str, event: &[u8; 16]) -> [u8; 16] {
     key
 }
 
-/// How a tunnel is called in logs: the whole name is what senders need to know.
-pub(crate) fn short(tunnel: &str) -> &str {
-    tunnel.get(..4).unwrap_or(tunnel)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,7 +42,7 @@ pub async fn serve<M: Mailbox>(
     tls: Option<Tls>,
     stop: CancellationToken,
 ) {
-    let relay = Arc::new(Relay::new(mailbox, options, tls.clone()));
+    let relay = Arc::new(Relay::new(mailbox, options, tls.clone(), stop.clone()));
     let beside = CancellationToken::new();
     relay.tasks.spawn(keep_house(Arc::clone(&relay), beside.clone()));
     if let Some(bound) = ports.metrics {

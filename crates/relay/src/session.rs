@@ -12,14 +12,13 @@ use std::{
 use axum::extract::ws::WebSocket;
 use futures_util::StreamExt as _;
 use hookmitt_event::Timestamp;
-use hookmitt_mailbox::{Delivered, DeviceKey, Feed as _, Mailbox, MailboxError};
+use hookmitt_mailbox::{Delivered, DeviceKey, Feed as _, Mailbox, MailboxError, short};
 use hookmitt_wire::RelayFrame;
 use tokio::sync::{Notify, mpsc};
 
 use crate::{
     hello::{Guest, Refused, asked, part},
     relay::Relay,
-    secret::short,
     session_reader, session_writer,
     window::Window,
 };
@@ -130,7 +129,7 @@ impl<M: Mailbox> Session<'_, M> {
             Ok(()) | Err(MailboxError::Unknown { .. }) => through,
             Err(error) => {
                 // The next acknowledgement says it again; a letter that comes twice does no harm.
-                tracing::warn!(tunnel = short(self.tunnel), %error, "a cursor was not moved");
+                tracing::warn!(tunnel = short(self.tunnel), error = error.logged(), "a cursor was not moved");
                 kept
             }
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use hookmitt_catch::{Head, Reply, Taken};
 use hookmitt_event::{EventId, Explain as _, HttpVersion, Request, Timestamp};
-use hookmitt_mailbox::{Held as _, Mailbox, MailboxError};
+use hookmitt_mailbox::{Held as _, Mailbox, MailboxError, short};
 use hookmitt_seal::Sealed;
 use hookmitt_wire::{Letter, Parcel};
 use sha2::{Digest as _, Sha256};
@@ -15,7 +15,7 @@ use crate::{
     ingress::Place,
     proxies::{Sender, part},
     relay::Relay,
-    secret::{held_key, short},
+    secret::held_key,
 };
 
 /// From this size a letter is hashed and sealed on a thread of its own, so that others' answers don't wait.
@@ -23,6 +23,9 @@ const LARGE: usize = 256 * 1024;
 
 /// How often relays beside this one are asked whether they still have the device for which a sender is held.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
+
+/// How long an app may still answer for a held sender once the relay stops.
+const LAST_WORD: Duration = Duration::from_secs(3);
 
 /// A request on its way into the store.
 struct Arriving {
@@ -86,12 +89,17 @@ impl<M: Mailbox> Relay<M> {
         begun.inspect_err(|error| tracing::warn!(%error, "a sender can't be held")).ok()
     }
 
-    /// Waits for the app's answer, as long as there is an app.
+    /// Waits for the app's answer, as long as there is an app; at the end of the relay there is little time left.
     async fn held(&self, place: &Place, waiting: M::Held) -> Option<hookmitt_mailbox::Reply> {
+        let too_late = async {
+            self.stopping.cancelled().await;
+            tokio::time::sleep(LAST_WORD).await;
+        };
         tokio::select! {
             biased;
             answer = waiting.answer(self.options.hold) => answer,
             () = self.until_unattended(&place.tunnel.name) => None,
+            () = too_late => None,
         }
     }
 
@@ -135,8 +143,10 @@ impl<M: Mailbox> Relay<M> {
             _ => (503, 5),
         };
         match error {
-            MailboxError::QuotaFull(_) => tracing::warn!(tunnel, %error, "a request was not stored"),
-            _ => tracing::error!(tunnel, %error, "a request was not stored"),
+            MailboxError::QuotaFull(_) => {
+                tracing::warn!(tunnel, error = error.logged(), "a request was not stored")
+            }
+            _ => tracing::error!(tunnel, error = error.logged(), "a request was not stored"),
         }
         self.metrics.refused(error.code());
         self.count_refused(&place.tunnel.name, false);

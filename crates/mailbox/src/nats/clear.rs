@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{erase::Gone, stash::Stash, store::Store, tunnels};
-use crate::MailboxError;
+use crate::{MailboxError, short};
 
 /// What is due is gathered for this long.
 const GATHER: Duration = Duration::from_millis(100);
@@ -113,7 +113,11 @@ async fn clear(store: &Store) {
         .for_each_concurrent(AT_ONCE, |(tunnel, gone)| async move {
             if let Err(error) = store.delete(&tunnel, gone).await {
                 // It goes when a relay starts.
-                tracing::warn!(tunnel, %error, "a letter that nobody wants could not be deleted");
+                tracing::warn!(
+                    tunnel = short(&tunnel),
+                    error = error.logged(),
+                    "a letter that nobody wants could not be deleted"
+                );
             }
         })
         .await;

@@ -11,7 +11,7 @@ use super::{
     trouble::Trouble,
     writer::Batch,
 };
-use crate::{DeviceKey, Quota};
+use crate::{DeviceKey, Quota, short};
 
 /// How long one step may keep letters waiting.
 const STEP: Duration = Duration::from_millis(5);
@@ -64,7 +64,7 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<bool, Tr
     let idle = mailbox.members.iter().filter(|member| member.seen_at < limits.devices);
     let idle: Vec<DeviceKey> = idle.map(|member| member.key).collect();
     for device in &idle {
-        tracing::warn!(tunnel, "a device was away for too long and is forgotten");
+        tracing::warn!(tunnel = short(tunnel), "a device was away for too long and is forgotten");
         devices::leave(batch, tunnel, device)?;
     }
     let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(true) };
@@ -75,7 +75,7 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<bool, Tr
         batch.db.prepare_cached(SQL)?.execute((mailbox.id, floor))?;
         mailbox.floor = floor;
         let letters = floor - done;
-        tracing::warn!(tunnel, letters, "letters waited for too long and are deleted");
+        tracing::warn!(tunnel = short(tunnel), letters, "letters waited for too long and are deleted");
         batch.news.aged.push(Aged { tunnel: tunnel.to_owned(), letters, at: limits.now });
         batch.boxes.look_at(tunnel);
     }
