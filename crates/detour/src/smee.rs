@@ -24,9 +24,6 @@ use crate::{DetourError, MessageError, SmeeMessage};
 /// A channel that says nothing for so long is dead: smee pings every 30 s.
 pub const SILENCE: Duration = Duration::from_secs(75);
 
-/// The longest pause before the next try.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-
 /// The most bytes of one message: a body of 25 MiB, written as base64 and as JSON.
 const LARGEST: usize = 96 * 1024 * 1024;
 
@@ -94,15 +91,18 @@ impl Channel {
         host(&self.url)
     }
 
-    /// Listens until the stop.
-    pub async fn listen(&self, listener: &impl Listener, stop: &CancellationToken) {
-        let mut pause = Duration::from_millis(500);
+    /// Listens until the stop. `pause` says how long to wait before the next try, by whether the channel had been open.
+    pub async fn listen(
+        &self,
+        listener: &impl Listener,
+        mut pause: impl FnMut(bool) -> Duration + Send,
+        stop: &CancellationToken,
+    ) {
         loop {
             let Some(ended) = stop.run_until_cancelled(self.once(listener)).await else { return };
             let Ended { why, since, was_open } = ended;
             listener.progress(Progress::Offline { since, why });
-            pause = if was_open { Duration::from_millis(500) } else { (pause * 2).min(LONGEST_PAUSE) };
-            if stop.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+            if stop.run_until_cancelled(tokio::time::sleep(pause(was_open))).await.is_none() {
                 return;
             }
         }

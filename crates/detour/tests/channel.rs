@@ -1,7 +1,7 @@
 //! A smee channel, played by a server that says what smee.io says.
 #![expect(clippy::unwrap_used, reason = "a test may fail at once")]
 
-use std::sync::Mutex;
+use std::{sync::Mutex, time::Duration};
 
 use hookmitt_detour::{Channel, DetourError, Listener, MessageError, Progress, SmeeMessage};
 use tokio::{
@@ -83,7 +83,7 @@ async fn a_channel_is_listened_to_again_and_again() {
         assert_eq!(heard.recv().await.unwrap(), "message second");
         stop.cancel();
     };
-    tokio::join!(channel.listen(&ear, &stop), story);
+    tokio::join!(channel.listen(&ear, |_| Duration::from_millis(50), &stop), story);
     assert_eq!(ear.1.lock().unwrap()[0].request.headers.get_str("x-github-event"), Some("push"));
 }
 

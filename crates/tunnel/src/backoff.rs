@@ -1,4 +1,4 @@
-//! How long to wait before the relay is called again.
+//! How long to wait before the other side is called again.
 
 use std::time::Duration;
 
@@ -9,23 +9,24 @@ const FIRST: Duration = Duration::from_millis(500);
 
 /// Pauses that grow up to a limit. A random half of each keeps a thousand apps from calling a restarted relay together.
 #[derive(Debug)]
-pub(crate) struct Backoff {
+pub struct Backoff {
     longest: Duration,
     failures: u32,
 }
 
 impl Backoff {
-    pub(crate) fn new(longest: Duration) -> Self {
+    /// Pauses of at most `longest`.
+    pub fn new(longest: Duration) -> Self {
         Self { longest, failures: 0 }
     }
 
     /// The connection held: the next pause is short again.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.failures = 0;
     }
 
     /// The next pause.
-    pub(crate) fn next(&mut self) -> Duration {
+    pub fn pause(&mut self) -> Duration {
         let limit = FIRST.saturating_mul(1 << self.failures.min(16)).min(self.longest);
         self.failures = self.failures.saturating_add(1);
         limit.mul_f64(rand::rng().random_range(0.5..=1.0))
@@ -41,13 +42,13 @@ mod tests {
         let longest = Duration::from_secs(10);
         let mut backoff = Backoff::new(longest);
         for limit in [500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000].map(Duration::from_millis) {
-            let pause = backoff.next();
+            let pause = backoff.pause();
             assert!(pause >= limit / 2 && pause <= limit, "{pause:?} of {limit:?}");
         }
-        let pauses: Vec<_> = (0..100).map(|_| backoff.next()).collect();
+        let pauses: Vec<_> = (0..100).map(|_| backoff.pause()).collect();
         assert!(pauses.iter().all(|pause| *pause <= longest));
         assert!(pauses.windows(2).any(|two| two[0] != two[1]), "no two apps keep step");
         backoff.reset();
-        assert!(backoff.next() <= FIRST);
+        assert!(backoff.pause() <= FIRST);
     }
 }

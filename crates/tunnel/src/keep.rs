@@ -170,7 +170,7 @@ impl<R: Recipient> Keeper<R> {
             self.shared.recipient.state(State::Refused { error });
             return Next::Wait(self.shared.options.pace.refused_pause);
         }
-        let pause = self.backoff.next();
+        let pause = self.backoff.pause();
         self.offline(Some(pause));
         Next::Wait(pause)
     }

@@ -25,6 +25,7 @@ mod session;
 mod state;
 mod work;
 
+pub use backoff::Backoff;
 pub use clock::{Clock, WallClock, slept};
 pub use control::{join, open};
 pub use credentials::Credentials;

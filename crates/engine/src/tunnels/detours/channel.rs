@@ -10,7 +10,7 @@ use hookmitt_catch::Limits;
 use hookmitt_detour::{Channel, DetourError, Listener, MessageError, Progress, SmeeMessage};
 use hookmitt_event::{Request, Slug, Timestamp, Verdict, Via};
 use hookmitt_inbox::{KeptTunnel, Route};
-use hookmitt_tunnel::{Why, slept};
+use hookmitt_tunnel::{Backoff, Why, slept};
 use tokio::time::{self, Instant};
 
 use super::lines;
@@ -23,6 +23,9 @@ use crate::{
 
 /// How long to wait before a message is stored again that could not be.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// The longest pause before a channel is called again.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// How long a connection that slept has to show that it is alive, before another one is made.
 const REVIVAL: Duration = Duration::from_secs(10);
@@ -64,7 +67,14 @@ impl Engine {
 /// Listens until the stop, or until this machine slept and the connection did not survive that.
 async fn listen_once(channel: &Channel, ear: &Ear) {
     let running = &ear.0.running;
-    let mut listening = pin!(channel.listen(ear, &running.stop));
+    let mut backoff = Backoff::new(LONGEST_PAUSE);
+    let pause = move |was_open: bool| {
+        if was_open {
+            backoff.reset();
+        }
+        backoff.pause()
+    };
+    let mut listening = pin!(channel.listen(ear, pause, &running.stop));
     let mut sleeping = pin!(slept());
     let mut doubt: Option<Instant> = None;
     loop {

@@ -5,7 +5,7 @@ use std::{pin::pin, sync::Arc, time::Duration};
 use hookmitt_catch::{Limits, bind, catch};
 use hookmitt_detour::{DetourError, Quick, QuickTunnel, Turn};
 use hookmitt_event::{Slug, Timestamp};
-use hookmitt_tunnel::{Why, slept};
+use hookmitt_tunnel::{Backoff, Why, slept};
 use tokio::time::{self, Instant};
 
 use super::door::OutsideDoor;
@@ -14,9 +14,8 @@ use crate::{
     tunnels::{Trouble, running::Running},
 };
 
-/// The first pause before a program that ended is started again, and the longest: who asks for new URLs all the time
-/// is turned away.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(60));
+/// The longest pause before a program that ended is started again: who asks for new URLs all the time is turned away.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// A program that ran for so long did not end because it can't run.
 const STEADY: Duration = Duration::from_secs(60);
@@ -74,7 +73,7 @@ impl Leading<'_> {
     /// Starts the program, and starts it again when it has ended.
     async fn keep_running(&self) {
         let stop = &self.running.stop;
-        let mut pause = PAUSES.0;
+        let mut backoff = Backoff::new(LONGEST_PAUSE);
         loop {
             let began = Instant::now();
             let started = stop.run_until_cancelled(QuickTunnel::start(self.which, self.port)).await;
@@ -88,12 +87,11 @@ impl Leading<'_> {
             };
             self.running.breaks_off(Timestamp::now(), Why::Relay, Trouble::of(&why));
             if began.elapsed() > STEADY {
-                pause = PAUSES.0;
+                backoff.reset();
             }
-            if stop.run_until_cancelled(time::sleep(pause)).await.is_none() {
+            if stop.run_until_cancelled(time::sleep(backoff.pause())).await.is_none() {
                 return;
             }
-            pause = (pause * 2).min(PAUSES.1);
         }
     }
 
