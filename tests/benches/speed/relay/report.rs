@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::{
     BODY,
-    accepts::{FRESH, KEPT, Pair},
+    accepts::{FRESH, JUDGED, KEPT, Pair, SENDERS},
     catch_up::{CaughtUp, EVENTS},
     idle::{Idle, TUNNELS},
     latency::{Latency, PACE},
 };
 use crate::{
-    measured::{CONNECTIONS, SEED},
+    measured::SEED,
     report::{at_most, line, machine, median, mib, percentile, said},
 };
 
@@ -32,13 +32,12 @@ pub(super) fn write(measured: &Measured) -> anyhow::Result<()> {
     let json = json!({
         "seed": SEED,
         "body_bytes": BODY,
-        "connections": CONNECTIONS,
         "requests": { "kept": KEPT, "fresh": FRESH },
         "disk": disk(&measured.syncs),
-        "connections_kept": pairs(&measured.kept, ["bare handler, requests a second", "relay : bare"], 0.22),
+        "connections_kept": pairs(&measured.kept, ["bare handler, a second", "relay : bare"], 0.22),
         "connection_each": pairs(
             &measured.fresh,
-            ["forwarder, a connection each, a second", "relay : forwarder, a connection each"],
+            ["forwarder, a connection each", "relay : forwarder, each"],
             1.0,
         ),
         "latency": latency(measured.latency.as_ref()),
@@ -61,24 +60,29 @@ fn disk(syncs: &[Duration]) -> Value {
     json!({ "fdatasync_ms": { "p50": middle, "p99": high } })
 }
 
-fn pairs(pairs: &[Pair], [other, ratio]: [&str; 2], least: f64) -> Value {
-    if pairs.is_empty() {
-        return Value::Null;
+fn pairs(all: &[Pair], [other, ratio]: [&str; 2], least: f64) -> Value {
+    let groups = SENDERS.map(|senders| {
+        let pairs: Vec<_> = all.iter().filter(|pair| pair.senders == senders).collect();
+        if pairs.is_empty() {
+            return Value::Null;
+        }
+        let of = |figure: fn(&Pair) -> f64| median(pairs.iter().map(|pair| figure(pair)).collect());
+        let (middle, with) = (of(|pair| pair.relay / pair.other), format!("{senders} senders"));
+        line(&format!("{other}, {with}"), format!("{:.0}", of(|pair| pair.other)), None);
+        line(&format!("relay, durable and sealed, {with}"), format!("{:.0}", of(|pair| pair.relay)), None);
+        let judged = (senders == JUDGED).then_some(least);
+        at_least(&format!("{ratio}, {with}"), middle, judged);
+        let pair = |pair: &&Pair| json!({ "other": pair.other, "relay": pair.relay, "wal_bytes": pair.wal });
+        json!({
+            "senders": senders,
+            "ratio_median": middle,
+            "pairs": pairs.iter().map(pair).collect::<Vec<_>>(),
+        })
+    });
+    if let Some(largest) = all.iter().map(|pair| pair.wal).max() {
+        at_most("write-ahead log, largest, MiB", mib(largest), 128.0);
     }
-    let of = |figure: fn(&Pair) -> f64| median(pairs.iter().map(figure).collect());
-    line(other, format!("{:.0}", of(|pair| pair.other)), None);
-    line("relay, durable and sealed, a second", format!("{:.0}", of(|pair| pair.relay)), None);
-    at_least(ratio, of(|pair| pair.relay / pair.other), least);
-    at_most(
-        "write-ahead log, largest, MiB",
-        mib(pairs.iter().map(|pair| pair.wal).max().unwrap_or(0)),
-        128.0,
-    );
-    let pair = |pair: &Pair| json!({ "other": pair.other, "relay": pair.relay, "wal_bytes": pair.wal });
-    json!({
-        "ratio_median": of(|pair| pair.relay / pair.other),
-        "pairs": pairs.iter().map(pair).collect::<Vec<_>>(),
-    })
+    json!(groups)
 }
 
 fn latency(latency: Option<&Latency>) -> Value {
@@ -104,7 +108,7 @@ fn caught_up(times: &[CaughtUp]) -> Value {
     let rate = |took: Duration| EVENTS as f64 / took.as_secs_f64();
     let rates: Vec<_> = times.iter().map(|time| rate(time.took)).collect();
     let from_start: Vec<_> = times.iter().map(|time| time.from_start.as_secs_f64()).collect();
-    at_least(&format!("caught up of {EVENTS}, events a second"), median(rates.clone()), 8_000.0);
+    at_least(&format!("caught up of {EVENTS}, events a second"), median(rates.clone()), Some(8_000.0));
     line("the same from the app's start, seconds", format!("{:.2}", median(from_start.clone())), None);
     json!({ "events": EVENTS, "caught_up_a_second": rates, "seconds_from_start": from_start })
 }
@@ -119,7 +123,8 @@ fn idle(idle: Option<&Idle>) -> Value {
     })
 }
 
-fn at_least(name: &str, value: f64, least: f64) {
+fn at_least(name: &str, value: f64, least: Option<f64>) {
     let digits = if value < 100.0 { 3 } else { 0 };
-    line(name, format!("{value:.digits$}"), Some((format!("{least} or more"), value >= least)));
+    let wanted = least.map(|least| (format!("{least} or more"), value >= least));
+    line(name, format!("{value:.digits$}"), wanted);
 }
