@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hookmitt_stories::{LocalServer, Process, Ran, RelayProcess, Server, eventually, hookmitt, post};
+use hookmitt_stories::{LocalServer, Process, Ran, RelayProcess, Server, eventually, hookmitt, post, within};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -115,6 +115,7 @@ async fn listen_opens_a_tunnel_once_and_forwards_what_comes_through_it() {
     let mut listening = listen(&set.token);
     listening.says("  public   ").await;
     let tunnel = connected(set.data.path()).await;
+    eventually("it is said", async || listening.out().contains("connected since").then_some(())).await;
     let name = tunnel["tunnel"].as_str().unwrap();
     let target = format!("/{name}/gh");
     let taken = async || {
@@ -150,4 +151,31 @@ async fn a_tunnel_that_is_removed_while_its_relay_is_away_says_that_the_relay_go
     let removed = typed(set.data.path(), &["remove", "acme-dev"], "").await.exits(0);
     assert!(removed.err.contains("could not be told") && removed.err.contains("30 days"), "{}", removed.err);
     assert_eq!(typed(set.data.path(), &["list"], "").await.exits(0).text(), "");
+}
+
+#[tokio::test]
+async fn listen_ends_when_it_is_told_to_while_its_relay_keeps_silent_or_nobody_types_a_token() {
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listen = |data: &Path, relay: &str| {
+        let mut command = hookmitt(data);
+        command.args(["listen", "3000", "--relay", relay, "--no-open", "--port", "0", "--api-port", "0"]);
+        command.env_remove("HOOKMITT_RELAY_TOKEN");
+        command
+    };
+    let relay = format!("http://{}", silent.local_addr().unwrap());
+    let mut asking = listen(dirs[0].path(), &relay);
+    asking.env("HOOKMITT_RELAY_TOKEN", "hmr_x");
+    let asking = Process::start(asking);
+    let asked = within("the relay is asked", silent.accept()).await.unwrap();
+    asking.stop().await.exits(0);
+    drop(asked);
+
+    let mut waiting = listen(dirs[1].path(), &relay);
+    let (typed, _nobody_types) = std::io::pipe().unwrap();
+    waiting.stdin(typed);
+    let waiting = Process::start(waiting);
+    let lock = dirs[1].path().join("owner.lock");
+    eventually("it serves", async || lock.exists().then_some(())).await;
+    waiting.stop().await.exits(0);
 }

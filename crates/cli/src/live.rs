@@ -7,7 +7,10 @@ use http_body_util::BodyExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::failure::CliError;
+use crate::{
+    failure::CliError,
+    tunnel_view::{Gap, Tunnel},
+};
 
 /// A stream of news. Dropping it ends it.
 pub(crate) struct Live {
@@ -18,7 +21,7 @@ pub(crate) struct Live {
 /// One message of the stream, as it came.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
-    /// `event`, `delivery`, `refused`, `listening`; others may come.
+    /// `event`, `delivery`, `refused`, `tunnel`, `gap`, `listening`; others may come.
     pub(crate) name: String,
     /// What it carries.
     pub(crate) data: Value,
@@ -36,6 +39,10 @@ pub(crate) enum News {
     Refused(RefusedNews),
     /// Events came faster than anybody reads.
     Skipped(SkippedNews),
+    /// A tunnel is otherwise than it was.
+    Tunnel(Box<Tunnel>),
+    /// A gap of a tunnel is over.
+    Gap(Box<GapNews>),
     /// Something of a later version.
     Other,
 }
@@ -68,6 +75,16 @@ pub(crate) struct DeliveryNews {
 pub(crate) struct SkippedNews {
     /// How many.
     pub(crate) events: u64,
+}
+
+/// A gap of a tunnel that is over.
+#[derive(Debug, Deserialize)]
+pub(crate) struct GapNews {
+    /// What the tunnel is called.
+    pub(crate) label: String,
+    /// The gap.
+    #[serde(flatten)]
+    pub(crate) gap: Gap,
 }
 
 /// A request that was not stored.
@@ -117,6 +134,8 @@ impl Message {
             "delivery" => News::Delivery(self.parse()?),
             "refused" => News::Refused(self.parse()?),
             "skipped" => News::Skipped(self.parse()?),
+            "tunnel" => News::Tunnel(self.parse()?),
+            "gap" => News::Gap(self.parse()?),
             _ => News::Other,
         })
     }

@@ -8,9 +8,10 @@ use jiff::tz::TimeZone;
 use crate::{
     event_table::{request_path, subject},
     event_view::answer,
-    live::{DeliveryNews, News, RefusedNews},
+    live::{DeliveryNews, GapNews, News, RefusedNews},
     shown,
     terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled},
+    tunnel_view::{self, Tunnel},
 };
 
 /// Turns news into lines, and remembers which targets are down.
@@ -21,6 +22,8 @@ pub(crate) struct Tail {
     /// How many attempts of a delivery that goes on were shown.
     attempts: HashMap<DeliveryId, usize>,
     down: HashMap<TargetId, Down>,
+    /// How each tunnel was, as far as it was said.
+    tunnels: HashMap<i64, String>,
 }
 
 /// A target where nobody answers.
@@ -32,7 +35,7 @@ struct Down {
 impl Tail {
     /// A tail by that clock on the wall, of events above number `seen`.
     pub(crate) fn new(zone: TimeZone, seen: i64) -> Self {
-        Self { zone, seen, attempts: HashMap::new(), down: HashMap::new() }
+        Self { zone, seen, attempts: HashMap::new(), down: HashMap::new(), tunnels: HashMap::new() }
     }
 
     /// The line for some news, where they are worth one.
@@ -44,8 +47,31 @@ impl Tail {
             News::Skipped(skipped) => {
                 Some(Styled(FAINT, format!("… {} more events …", skipped.events)).to_string())
             }
+            News::Tunnel(tunnel) => self.tunnel(tunnel, now),
+            News::Gap(news) => Some(self.gap(news, now)),
             News::Listening(_) | News::Other => None,
         }
+    }
+
+    /// How a tunnel is, where that is otherwise than was said last. That it is called again is no news.
+    fn tunnel(&mut self, tunnel: &Tunnel, now: Timestamp) -> Option<String> {
+        let is_same = self.tunnels.get(&tunnel.id) == Some(&tunnel.state);
+        if is_same || tunnel.state == "connecting" {
+            return None;
+        }
+        self.tunnels.insert(tunnel.id, tunnel.state.clone());
+        let why = tunnel.error.as_ref().map_or(String::new(), |error| format!("  {}", Plain(&error.message)));
+        let state = tunnel_view::state(tunnel, &self.zone);
+        Some(format!("{}  {state}{}", self.of_tunnel(&tunnel.label, now), Styled(FAINT, why)))
+    }
+
+    fn gap(&self, news: &GapNews, now: Timestamp) -> String {
+        format!("{}  {}", self.of_tunnel(&news.label, now), tunnel_view::sentence(&news.gap, &self.zone))
+    }
+
+    fn of_tunnel(&self, label: &str, now: Timestamp) -> String {
+        let at = Styled(FAINT, shown::clock(now, &self.zone));
+        format!("{at}  {}", Styled(STRONG, Plain(label)))
     }
 
     /// A stored event. What only became another (judged anew, delivered) gets no second line.
@@ -227,6 +253,45 @@ mod tests {
         assert_eq!(plain(tail.line(&delivery("processing", 0, None), now())), None);
         let line = plain(tail.line(&delivery("completed", 1, None), now())).unwrap();
         assert!(line.ends_with("-> http://localhost:3000  200  12 ms  (server is back)"), "{line}");
+    }
+
+    #[test]
+    fn a_tunnel_is_said_as_it_changes_and_its_gap_when_it_is_over() {
+        let mut tail = Tail::new(TimeZone::UTC, 0);
+        let mut say = |state: &str, rtt: u64| {
+            let tunnel = serde_json::json!({
+                "id": 1, "kind": "relay", "label": "acme\u{1b}[2J", "tunnel": "acme", "relay": "https://relay.test/",
+                "source": null, "host": "relay.test", "public_url": null, "state": state,
+                "since": "2026-11-21T08:44:00Z", "why": null, "rtt_ms": rtt, "to_acknowledge": 0, "unknown": 0,
+                "error": (state != "connected").then(|| serde_json::json!({
+                    "code": "relay-unreachable", "message": "nobody answers", "hint": null
+                })),
+                "waiting": { "letters": 0, "bytes": 0, "oldest_at": null },
+                "refused": { "count": 0, "last_at": null }, "gap": null
+            });
+            plain(tail.line(&News::Tunnel(serde_json::from_value(tunnel).unwrap()), now()))
+        };
+        let line = say("connected", 38).unwrap();
+        assert!(
+            line.starts_with(r"14:05:59  acme\u{1b}[2J  connected since ") && line.ends_with(", 38 ms"),
+            "{line}"
+        );
+        assert_eq!(say("connected", 39), None, "a heartbeat is no news");
+        let line = say("offline", 0).unwrap();
+        assert!(line.contains("offline since ") && line.ends_with("  nobody answers"), "{line}");
+        assert_eq!(say("connecting", 0), None);
+        assert_eq!(say("offline", 0), None, "it was called again");
+        assert!(say("connected", 40).is_some());
+
+        let gap = serde_json::json!({
+            "label": "acme", "from": "2026-11-21T02:10:00Z", "until": "2026-11-21T08:44:00Z", "why": "asleep",
+            "caught_up": 37, "lost": 0, "id": 7, "tunnel_id": 1
+        });
+        let line = plain(tail.line(&News::Gap(serde_json::from_value(gap).unwrap()), now())).unwrap();
+        assert!(
+            line.starts_with("14:05:59  acme  Offline ") && line.ends_with("08:44: 37 caught up, 0 lost."),
+            "{line}"
+        );
     }
 
     #[test]

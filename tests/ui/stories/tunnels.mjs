@@ -61,6 +61,28 @@ const standing = (ui) => ui.list.evaluate((list) => {
   return { gaps, widest: Math.max(0, ...seams), count: sorted.length };
 });
 
+story('what else is new of a tunnel does not read its past again', async (stage) => {
+  const { ui, pane } = await hearing(stage, three);
+  let reads = 0;
+  ui.page.on('request', (request) => { reads += /tunnels\/1\/gaps/.test(request.url()) ? 1 : 0; });
+  await ui.go('#/tunnels/1');
+  await counts(pane.getByRole('row'), 10);
+  for (const [press, then] of [['Disconnect', 'Connect'], ['Connect', 'Disconnect']]) {
+    await ui.button(press, pane).and(ui.page.getByText(press, { exact: true })).click();
+    await sees(ui.button(then, pane).and(ui.page.getByText(then, { exact: true })));
+  }
+  await ui.go('#/tunnels/2');
+  await says(pane, 'Nothing is kept');
+  assert.equal(reads, 1, 'once, when it was opened');
+});
+
+story('in a narrow window it is said that there is no tunnel, and how to add one', async (stage) => {
+  const { ui } = await hearing(stage, () => ({ tunnels: [] }), { size: [800, 700] });
+  await ui.go('#/tunnels');
+  const list = ui.page.getByRole('region', { name: 'Tunnels', exact: true });
+  await says(list, 'No tunnel yet');
+});
+
 story('a gap stands in the list where the app came back, and leads to the tunnel', async (stage) => {
   const { hookmitt, ui, pane } = await hearing(stage, (now, listed) => {
     const early = gap(1, new Date(now - 9_000_000).toISOString(), new Date(now - 8_000_000).toISOString(), { caught_up: 3, last_seq: listed[18].seq });

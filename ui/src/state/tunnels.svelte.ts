@@ -4,18 +4,11 @@ import { Problem } from '../api/client';
 import { listGaps, listTunnels } from '../api/tunnels';
 import type { Gap, Tunnel } from '../api/shapes';
 import { urlOf } from '../format/tunnel';
+import { readAgain, type History } from './history';
 import { soon } from './soon';
 
 /** How many gaps are asked for at a time: more than a week has on any usual line. */
 const PAGE = 200;
-
-/** When a tunnel was offline, newest first, as far as it was read. */
-export interface History {
-  items: readonly Gap[];
-  /** Where it goes on; null: it is whole. */
-  next: string | null;
-  problem: Problem | null;
-}
 
 /** The ways from the internet to this app, and how they are. */
 class Tunnels {
@@ -80,7 +73,8 @@ class Tunnels {
   async readHistory(id: number): Promise<void> {
     try {
       const { items, next_cursor: next } = await listGaps(id, null, PAGE);
-      this.#histories.set(id, { items, next, problem: null });
+      const read = { items, next, problem: null };
+      this.#histories.set(id, readAgain(this.#histories.get(id), read));
     } catch (error) {
       const known = this.#histories.get(id) ?? { items: [], next: null };
       this.#histories.set(id, { ...known, problem: Problem.of(error) });

@@ -64,9 +64,13 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     let mut seat = Seat::take(&args.flags, data_dir).await?;
     let seen = newest(&seat.client).await; // a seat must be left properly, so no `?` here
     let mut tail = Tail::new(TimeZone::system(), seen.unwrap_or(0));
-    if let Err(error) = args.open_tunnel(&seat, screen).await {
+    let opened = tokio::select! {
+        () = stop.asked() => Ok(false),
+        opened = args.open_tunnel(&seat, screen) => opened.map(|()| true),
+    };
+    if !matches!(opened, Ok(true)) {
         seat.leave(&mut stop).await;
-        return Err(error);
+        return opened.map(|_| Exit::Success);
     }
     loop {
         seat.announce(data_dir, screen);

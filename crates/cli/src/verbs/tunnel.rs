@@ -68,7 +68,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
     match verb {
         Verb::Add(args) => tunnel_add::run(args, client, screen).await?,
         Verb::Join { label } => {
-            let invite = typed_in::line("the invitation", screen)?.ok_or_else(|| {
+            let invite = typed_in::line("the invitation", screen).await?.ok_or_else(|| {
                 let hint = "pipe it in as `hookmitt tunnel invite` printed it";
                 CliError::bad_input_with("invite-empty", "there is no invitation on standard input", hint)
             })?;
@@ -133,12 +133,12 @@ async fn find(name: &str, client: &Client) -> Result<Tunnel, CliError> {
 }
 
 /// A relay's token: that of the environment, else the first line of standard input.
-pub(super) fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
+pub(super) async fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
     let given =
         std::env::var(TOKEN).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
     let token = match given {
         Some(token) => Some(token),
-        None => typed_in::line(&format!("the token of {}", Plain(relay)), screen)?,
+        None => typed_in::line(&format!("the token of {}", Plain(relay)), screen).await?,
     };
     token.ok_or_else(|| {
         let hint = format!("pipe it in as `hookmitt relay token create` printed it, or set {TOKEN}");
@@ -200,7 +200,7 @@ pub(crate) async fn at_relay(relay: &str, client: &Client, screen: &Screen) -> R
         }
         Some(tunnel) => Ok(tunnel),
         None => {
-            let order = json!({ "relay": relay, "token": token(relay, screen)? });
+            let order = json!({ "relay": relay, "token": token(relay, screen).await? });
             client.send(Method::POST, &all(), &order).await
         }
     }

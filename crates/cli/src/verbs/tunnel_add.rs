@@ -52,11 +52,12 @@ struct Way {
 }
 
 impl Args {
-    fn order(&self, screen: &Screen) -> Result<Value, CliError> {
+    async fn order(&self, screen: &Screen) -> Result<Value, CliError> {
         let (source, label) = (&self.source, &self.label);
         Ok(match &self.way {
             Way { relay: Some(relay), .. } => {
-                json!({ "relay": relay, "name": self.name, "label": label, "token": token(relay, screen)? })
+                let token = token(relay, screen).await?;
+                json!({ "relay": relay, "name": self.name, "label": label, "token": token })
             }
             Way { smee: Some(url), .. } => {
                 json!({ "kind": "smee", "url": url, "source": source, "label": label })
@@ -71,7 +72,7 @@ impl Args {
 
 /// Adds one, and prints where providers post.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<(), CliError> {
-    let tunnel = client.send(Method::POST, &all(), &args.order(screen)?).await?;
+    let tunnel = client.send(Method::POST, &all(), &args.order(screen).await?).await?;
     added(tunnel, client, screen).await
 }
 
