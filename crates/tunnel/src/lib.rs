@@ -36,5 +36,5 @@ pub use line::{Invite, Line};
 pub use network::{CA_VARIABLE, Network};
 pub use options::{Options, Pace};
 pub use recipient::{Answering, AppReply, Later, Letterhead, Recipient, Unreadable};
-pub use relay_url::check_relay;
+pub use relay_url::{check_relay, relay_url};
 pub use state::{State, Why};

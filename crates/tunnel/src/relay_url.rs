@@ -4,6 +4,23 @@ use url::{Host, Url};
 
 use crate::TunnelError;
 
+/// A relay's URL from what a person typed: without a scheme it is `https`, but on this machine `http`.
+///
+/// # Errors
+/// [`TunnelError::Url`] and [`TunnelError::PlainHttp`].
+pub fn relay_url(typed: &str) -> Result<Url, TunnelError> {
+    let typed = typed.trim();
+    let with = |scheme: &str| Url::parse(&format!("{scheme}://{typed}"));
+    let url = match with("http") {
+        _ if typed.contains("://") => Url::parse(typed),
+        Ok(plain) if plain.host().is_some_and(|host| is_loopback(&host)) => Ok(plain),
+        _ => with("https"),
+    };
+    let url = url.map_err(|_| TunnelError::Url("it can't be read"))?;
+    check_relay(&url)?;
+    Ok(url)
+}
+
 /// Whether a URL can be a relay's: `https://host[:port]`, or `http://` on this machine.
 ///
 /// # Errors
@@ -77,6 +94,28 @@ mod tests {
             "http://relay.localhost",
         ] {
             assert_eq!(checked(url), Ok(()), "{url}");
+        }
+    }
+
+    #[test]
+    fn one_relay_is_the_same_however_it_is_written() {
+        let read = |typed: &str| relay_url(typed).unwrap().to_string();
+        for typed in ["relay.acme.dev", " https://relay.acme.dev/ ", "https://RELAY.acme.dev:443"] {
+            assert_eq!(read(typed), "https://relay.acme.dev/");
+        }
+        for (typed, url) in [
+            ("127.0.0.1:4410", "http://127.0.0.1:4410/"),
+            ("localhost:4410", "http://localhost:4410/"),
+            ("[::1]:4410", "http://[::1]:4410/"),
+            ("https://localhost:4410", "https://localhost:4410/"),
+            ("localhost.acme.dev:4410", "https://localhost.acme.dev:4410/"),
+        ] {
+            assert_eq!(read(typed), url);
+        }
+        for typed in
+            ["", " ", "relay acme", "relay.acme.dev/path", "ftp://relay.acme.dev", "http://relay.acme.dev"]
+        {
+            assert!(relay_url(typed).is_err(), "{typed:?}");
         }
     }
 

@@ -68,8 +68,8 @@ story('what else is new of a tunnel does not read its past again', async (stage)
   await ui.go('#/tunnels/1');
   await counts(pane.getByRole('row'), 10);
   for (const [press, then] of [['Disconnect', 'Connect'], ['Connect', 'Disconnect']]) {
-    await ui.button(press, pane).and(ui.page.getByText(press, { exact: true })).click();
-    await sees(ui.button(then, pane).and(ui.page.getByText(then, { exact: true })));
+    await pane.getByRole('button', { name: press, exact: true }).click();
+    await sees(pane.getByRole('button', { name: then, exact: true }));
   }
   await ui.go('#/tunnels/2');
   await says(pane, 'Nothing is kept');
@@ -146,17 +146,19 @@ story('what is wrong with a new tunnel stands at its field', async (stage) => {
   await add();
   await isWrong('Relay', /such as https/);
   await isWrong('Token', /to whom it gave a token/);
+  assert.equal(told.orders.length, 0, 'nobody was asked');
   await field('Relay').fill('http://relay.acme.dev');
   await field('Token').fill('hmr_wrong');
+  told.refuse = { status: 400, code: 'relay-without-tls', detail: 'relay.acme.dev would be spoken to without TLS', hint: 'use https://' };
   await add();
-  await isWrong('Relay', /Without TLS/);
-  assert.equal(told.orders.length, 0, 'nobody was asked');
+  await isWrong('Relay', /without TLS/);
+  told.orders.length = 0;
 
   await field('Relay').fill('relay.acme.dev');
   told.refuse = { status: 400, code: 'bad-token', detail: 'the relay does not know this token', hint: 'make one with `hookmitt relay token create`' };
   await add();
   await isWrong('Token', /does not know this token/);
-  assert.deepEqual(told.orders, [{ relay: 'https://relay.acme.dev', token: 'hmr_wrong', name: null }]);
+  assert.deepEqual(told.orders, [{ relay: 'relay.acme.dev', token: 'hmr_wrong', name: null }], 'as it was typed');
   assert.equal(await field('Token').getAttribute('type'), 'password');
   told.refuse = { status: 502, code: 'relay-unreachable', detail: 'relay.acme.dev does not answer', hint: 'is the relay running?' };
   await add();

@@ -1,6 +1,7 @@
 //! `hookmitt tunnel`: tunnels added, shared, shown and removed.
 
 use hookmitt_event::{Plain, Timestamp};
+use hookmitt_tunnel::relay_url;
 use http::Method;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -190,10 +191,9 @@ async fn status(name: Option<&str>, client: &Client, screen: &Screen) -> Result<
 
 /// The tunnel at a relay; opened, with a token of the environment or standard input, where there is none yet.
 pub(crate) async fn at_relay(relay: &str, client: &Client, screen: &Screen) -> Result<Tunnel, CliError> {
-    let wanted = whole(relay);
+    let wanted = relay_url(relay).map_err(|error| CliError::explained(&error))?;
     let tunnels: Vec<Tunnel> = client.all(&all()).await?;
-    let known =
-        tunnels.into_iter().find(|tunnel| tunnel.relay.as_deref().is_some_and(|url| whole(url) == wanted));
+    let known = tunnels.into_iter().find(|tunnel| tunnel.relay.as_deref() == Some(wanted.as_str()));
     match known {
         Some(tunnel) if tunnel.state == "off" => {
             client.send(Method::PATCH, &one(&tunnel), &json!({ "enabled": true })).await
@@ -203,24 +203,5 @@ pub(crate) async fn at_relay(relay: &str, client: &Client, screen: &Screen) -> R
             let order = json!({ "relay": relay, "token": token(relay, screen).await? });
             client.send(Method::POST, &all(), &order).await
         }
-    }
-}
-
-/// A relay's URL as it is kept.
-fn whole(relay: &str) -> String {
-    let whole = if relay.contains("://") { relay.to_owned() } else { format!("https://{relay}") };
-    url::Url::parse(&whole).map_or(whole, |url| url.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_relay_is_the_same_however_it_is_written() {
-        for written in ["relay.acme.dev", "https://relay.acme.dev", "https://RELAY.acme.dev:443/"] {
-            assert_eq!(whole(written), "https://relay.acme.dev/");
-        }
-        assert_ne!(whole("http://localhost:4410"), whole("http://localhost:4411"));
     }
 }

@@ -3,7 +3,7 @@
 use hookmitt_event::{Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, NewTunnel};
 use hookmitt_tunnel::{
-    Credentials, Invite, Network, TunnelError, check_relay, invite_text, join, open, read_invite,
+    Credentials, Invite, Network, TunnelError, invite_text, join, open, read_invite, relay_url,
 };
 use hookmitt_wire::Opened;
 use serde::{Deserialize, Serialize};
@@ -95,7 +95,11 @@ impl Engine {
         order: &TunnelOrder,
         label: Option<String>,
     ) -> Result<KeptTunnel, EngineError> {
-        let relay = relay_url(order.relay.as_deref().unwrap_or_default())?;
+        let typed = order.relay.as_deref().filter(|typed| !typed.trim().is_empty());
+        let typed = typed.ok_or_else(|| {
+            EngineError::BadInput("a tunnel needs a relay's URL, or an invitation".to_owned())
+        })?;
+        let relay = relay_url(typed)?;
         let token = order.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
         let token = token.ok_or(EngineError::NoRelayToken)?;
         let credentials = Credentials::fresh(relay.clone());
@@ -214,18 +218,6 @@ impl Engine {
         let credentials = self.credentials(&kept).await?;
         Ok(Invitation { invite: invite_text(&credentials.invite(code)), until })
     }
-}
-
-/// The URL of a relay; `relay.example.com` is understood.
-fn relay_url(given: &str) -> Result<Url, EngineError> {
-    let given = given.trim();
-    if given.is_empty() {
-        return Err(EngineError::BadInput("a tunnel needs a relay's URL, or an invitation".to_owned()));
-    }
-    let whole = if given.contains("://") { given.to_owned() } else { format!("https://{given}") };
-    let url = Url::parse(&whole).map_err(|_| TunnelError::Url("it can't be read"))?;
-    check_relay(&url)?;
-    Ok(url)
 }
 
 /// What this device is called at the relay.
