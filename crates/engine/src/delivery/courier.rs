@@ -109,3 +109,46 @@ async fn refuse_rest(engine: &Engine, id: TargetId) {
         tracing::warn!(%error, target = %id, "what waits for a removed target could not be ended");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hookmitt_event::{HeaderLines, HttpVersion, Request, Slug, TargetKind, Via};
+
+    use super::*;
+    use crate::{Resources, SourceChange, StoreChoice, TargetChange, judged::Incoming};
+
+    fn post() -> Incoming {
+        let request = Request {
+            method: "POST".to_owned(),
+            path: String::new(),
+            query: None,
+            version: HttpVersion::Http11,
+            headers: HeaderLines::default(),
+            body: bytes::Bytes::new(),
+        };
+        let received_at = Timestamp::now();
+        Incoming { request, url: None, remote: None, received_at, via: Via::Direct, browser: false }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_refused_for_a_target_that_only_we_do_not_know_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let resources = Resources {
+            data_dir: folder.path().to_owned(),
+            secrets: StoreChoice::File,
+            network: crate::Network::default(),
+        };
+        let engine = Engine::open(resources).await.unwrap();
+        let slug: Slug = "s".parse().unwrap();
+        engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
+        let url = Some("http://127.0.0.1:9".to_owned());
+        let change = TargetChange { url, ..TargetChange::default() };
+        let target = engine.add_target(None, change, TargetKind::Kept).await.unwrap();
+        let arrival = engine.known(&slug).unwrap().judge(post()).arrival;
+        let stored = engine.store(arrival).await.unwrap();
+        refuse_rest(&engine, target.id).await; // as if another process had added it just now
+        let waits = engine.inbox.show(stored.id).await.unwrap().deliveries.remove(0);
+        assert_eq!(waits.state, hookmitt_event::DeliveryState::Pending, "{:?}", waits.last_error);
+        engine.stop().await;
+    }
+}

@@ -93,6 +93,10 @@ pub(crate) fn dispatch(engine: &Arc<Engine>) {
                 Some(Ok(target)) = out.join_next() => {
                     working.remove(&target);
                     engine.couriers.forget(target);
+                    // It may have been rung for while its courier was leaving, for a target that another process added.
+                    if engine.config().targets.contains_key(&target) {
+                        engine.couriers.wake(target);
+                    }
                 }
             }
         }
