@@ -1,6 +1,8 @@
 //! A relay as a server: health, metrics, logs, proxies before it, hosts of its own.
 
-use hookmitt_stories::{Ran, RelayProcess, exchange, offer, parse_reply, post, request};
+use hookmitt_stories::{
+    Cluster, Ran, RelayProcess, eventually, exchange, lacking, nats_server, offer, parse_reply, post, request,
+};
 use serde_json::{Value, json};
 
 use super::relay::set;
@@ -138,4 +140,27 @@ async fn what_can_not_be_had_is_said() {
     ] {
         second(wrong.iter().map(|&word| word.to_owned()).collect()).await.exits(2);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_relay_that_can_not_store_is_not_healthy() {
+    let Some(program) = nats_server() else {
+        return lacking("nats-server", "apt-get install nats-server, or scripts/setup.sh --for test");
+    };
+    let cluster = Cluster::start(&program, 1);
+    let dir = tempfile::tempdir().unwrap();
+    let relay = RelayProcess::start(dir.path(), &["--store", &cluster.url()]).await;
+    let status = async |wanted: u16| {
+        eventually("its health is what its store's is", async || {
+            let reply = parse_reply(&exchange(relay.address, &request("GET", "/-/healthz", &[], b"")).await);
+            (reply.status == wanted).then_some(reply)
+        })
+        .await
+    };
+    assert_eq!(status(200).await.json()["ok"], true);
+    cluster.kill(0);
+    let ill = status(503).await;
+    assert_eq!((&ill.json()["code"], ill.header("retry-after")), (&json!("not-healthy"), Some("5")));
+    cluster.restart(0);
+    status(200).await;
 }

@@ -155,6 +155,8 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
     fn sweep(&self, quota: &Quota, now: i64) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// What the store holds.
     fn usage(&self) -> impl Future<Output = Result<Usage, MailboxError>> + Send;
+    /// Whether it stores now what is handed in: a small commit, or a word of the cluster.
+    fn check(&self) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// Finishes what is under way and closes.
     fn close(&self) -> impl Future<Output = ()> + Send;
 }

@@ -63,7 +63,7 @@ type Shared<M> = State<Arc<Relay<M>>>;
 /// The routes under `/-/`.
 pub(crate) fn router<M: Mailbox>(relay: Arc<Relay<M>>) -> Router {
     Router::new()
-        .route("/-/healthz", get(healthz))
+        .route("/-/healthz", get(healthz::<M>))
         .route("/-/v1/tunnels", post(open::<M>))
         .route("/-/v1/join", post(join::<M>))
         .route(TUNNEL, get(tunnel::<M>))
@@ -85,8 +85,12 @@ async fn in_time(request: axum::extract::Request, next: axum::middleware::Next) 
     tokio::time::timeout(LONGEST, next.run(request)).await.unwrap_or_else(|_| late())
 }
 
-async fn healthz() -> Json<serde_json::Value> {
-    Json(serde_json::json!({ "ok": true, "version": env!("CARGO_PKG_VERSION") }))
+async fn healthz<M: Mailbox>(State(relay): Shared<M>) -> Result<Json<serde_json::Value>, Problem> {
+    if relay.is_healthy().await {
+        return Ok(Json(serde_json::json!({ "ok": true, "version": env!("CARGO_PKG_VERSION") })));
+    }
+    let (message, hint) = ("the relay can't store anything now", "its log says why");
+    Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-healthy", message, hint).retry_after(5))
 }
 
 async fn open<M: Mailbox>(

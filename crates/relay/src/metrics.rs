@@ -109,7 +109,11 @@ async fn told<M: Mailbox>(State(relay): State<Arc<Relay<M>>>) -> Response {
             let since = usage.oldest.map(|at| Timestamp::now().since(Timestamp::from_micros(at)));
             metrics.oldest.set(gauge(since.unwrap_or_default().as_secs()));
         }
-        Err(error) => tracing::warn!(%error, "the store can't say what it holds"),
+        Err(error) => {
+            // Numbers of an earlier moment would pass for those of now.
+            tracing::warn!(%error, "the store can't say what it holds");
+            return StatusCode::SERVICE_UNAVAILABLE.into_response();
+        }
     }
     metrics.devices.set(i64::try_from(relay.sessions.count()).unwrap_or(i64::MAX));
     if let Some(until) = relay.tls.as_ref().and_then(Tls::good_until) {

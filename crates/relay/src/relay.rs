@@ -3,13 +3,17 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use governor::{DefaultKeyedRateLimiter, Quota as Pace, RateLimiter};
 use hookmitt_catch::Room;
 use hookmitt_mailbox::{Mailbox, Tunnel};
 use hookmitt_seal::{SealError, Sealer};
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::Semaphore,
+    time::{Instant, timeout},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -30,6 +34,12 @@ const SHARE_OF_CALLERS: usize = 8;
 
 /// One tunnel's bodies take up this part of what may be in flight, so that its senders leave room for others'.
 const PARTIES: usize = 4;
+
+/// How long it is taken as known whether the store is well.
+const HEALTH: Duration = Duration::from_secs(2);
+
+/// How long the store may take to say so.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// So many devices may be connected.
 const DEVICES: usize = 50_000;
@@ -57,6 +67,8 @@ pub(crate) struct Relay<M> {
     pace: Option<DefaultKeyedRateLimiter<String>>,
     rooms: Mutex<HashMap<String, Room>>,
     sealers: Mutex<HashMap<String, Arc<Sealer>>>,
+    /// Whether the store was well, and when it was asked.
+    health: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
 impl<M: Mailbox> Relay<M> {
@@ -80,7 +92,25 @@ impl<M: Mailbox> Relay<M> {
             pace,
             rooms: Mutex::default(),
             sealers: Mutex::default(),
+            health: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// Whether the store is well. Everybody may ask, so the store is asked once in a while only.
+    pub(crate) async fn is_healthy(&self) -> bool {
+        let mut known = self.health.lock().await;
+        if let Some((at, well)) = *known
+            && at.elapsed() < HEALTH
+        {
+            return well;
+        }
+        let asked = timeout(PATIENCE, self.mailbox.check()).await;
+        let well = matches!(asked, Ok(Ok(())));
+        if let Ok(Err(error)) = asked {
+            tracing::error!(error = error.logged(), "the store is not well");
+        }
+        *known = Some((Instant::now(), well));
+        well
     }
 
     /// After how many seconds a tunnel may get another request; none where it may now.

@@ -160,6 +160,11 @@ impl Mailbox for NatsMailbox {
         Ok(self.store.usage())
     }
 
+    async fn check(&self) -> Result<(), MailboxError> {
+        self.store.check_open()?;
+        self.store.check_cluster().await
+    }
+
     async fn close(&self) {
         self.store.close().await;
     }

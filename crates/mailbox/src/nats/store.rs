@@ -211,6 +211,15 @@ impl Store {
         if self.closing.is_cancelled() { Err(MailboxError::Closed) } else { Ok(()) }
     }
 
+    /// Whether the cluster answers for its streams.
+    pub(super) async fn check_cluster(&self) -> Result<(), MailboxError> {
+        for shard in &self.shards {
+            let asked = shard.stream.get_info().await;
+            asked.map_err(|error| MailboxError::Failed(error.to_string()))?;
+        }
+        Ok(())
+    }
+
     pub(super) fn usage(&self) -> Usage {
         let mut usage = Usage { tunnels: self.registry.open_tunnels().len() as u64, ..Usage::default() };
         for shard in &self.shards {
