@@ -11,10 +11,10 @@ use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use tokio::net::TcpStream;
+use tokio::{net::TcpStream, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{ingress::Door, metrics, options::Options, relay::Relay, tls::Tls};
+use crate::{ingress::Door, metrics, options::Options, patience::Patience, relay::Relay, tls::Tls};
 
 /// How long senders in flight have after the stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -77,13 +77,16 @@ async fn take_in<M: Mailbox>(
 }
 
 async fn keep_house<M: Mailbox>(relay: Arc<Relay<M>>, stop: CancellationToken) {
+    let mut patience = Patience::new(Timestamp::now(), Instant::now());
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(SWEEP) => {}
         }
         relay.forget_idle();
-        if let Err(error) = relay.mailbox.sweep(&relay.options.quota, Timestamp::now().as_micros()).await {
+        let now = Timestamp::now();
+        let quota = patience.quota(&relay.options.quota, now, Instant::now());
+        if let Err(error) = relay.mailbox.sweep(&quota, now.as_micros()).await {
             tracing::error!(%error, "what is too old could not be deleted");
         }
     }

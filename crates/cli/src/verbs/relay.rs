@@ -4,6 +4,7 @@ use std::{
     net::SocketAddr,
     num::NonZeroU32,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use hookmitt_mailbox::{Mailbox, Quota};
@@ -23,6 +24,9 @@ use crate::{
         relay_token,
     },
 };
+
+/// A device that is connected is noted every few minutes: who is not noted for less than this may well be there.
+const SHORTEST_IDLE: Duration = Duration::from_secs(60 * 60);
 
 /// What `relay` takes.
 #[derive(Debug, clap::Args)]
@@ -77,7 +81,7 @@ struct Flags {
     /// How long a letter waits at most
     #[arg(long, value_name = "TIME", default_value = "30d")]
     quota_age: Span,
-    /// How long a device may be away before it counts no more
+    /// How long a device may be away before it counts no more; at least 1h
     #[arg(long, value_name = "TIME", default_value = "30d")]
     device_idle: Span,
     /// How many requests a second one tunnel gets over time; 0 sets no limit
@@ -201,7 +205,7 @@ impl Flags {
                 letters: self.quota_events,
                 bytes: self.quota_bytes,
                 age: self.quota_age.0,
-                idle: self.device_idle.0,
+                idle: self.device_idle.0.max(SHORTEST_IDLE),
             },
             rate: NonZeroU32::new(self.rate),
             burst: self.burst,
