@@ -5,10 +5,11 @@ use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_stories::{
-    Balancer, Cluster, Load, RelayProcess, Reply, Server, eventually, lacking, nats_server, post,
-    relay_token, signature,
+    Balancer, Cluster, Device, Load, RelayProcess, Reply, Server, eventually, lacking, nats_server, offer,
+    post, relay_token, signature,
 };
 use hookmitt_verify::{PairKind, PublicForm, TestKeyPair};
+use hookmitt_wire::AppFrame;
 use serde_json::{Value, json};
 
 use super::{
@@ -63,6 +64,24 @@ async fn relays_and_nodes_killed_under_load_lose_nothing_and_double_nothing_in_t
     assert_eq!(tunnel(&app).await["error"], Value::Null);
     app.kill().await;
     acknowledged.are_here(at_app.path());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_nobody_waits_for_hold_up_nobody() {
+    let Some(program) = nats_server() else { return lacking("nats-server", "apt-get install nats-server") };
+    let cluster = Cluster::start(&program, 1);
+    let (store, dir) = (cluster.url(), tempfile::tempdir().unwrap());
+    let made = relay_token(dir.path(), &["create", "--store", &store]).await.exits(0);
+    let relay = relay(dir.path(), "127.0.0.1:0", &store).await;
+    let device = Device::open(relay.address, made.text().trim(), Some("acme")).await;
+    let mut line = device.offering(vec![offer("s")]).await;
+    for number in 0..1_000_u64 {
+        let mut event = [0; 16];
+        event[..8].copy_from_slice(&number.to_be_bytes());
+        line.say(&AppFrame::Answer { event, status: 200, headers: Vec::new(), body: "".into() }).await;
+    }
+    // One after the other they would take minutes.
+    assert_eq!(line.pong().await.letters, 0);
 }
 
 async fn relay(dir: &Path, address: &str, store: &str) -> RelayProcess {

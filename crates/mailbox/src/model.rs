@@ -5,6 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use hookmitt_wire::SourceOffer;
 
+/// So many codes with which devices may join are kept of one tunnel.
+pub(crate) const MOST_INVITES: usize = 32;
+
 /// A device's Ed25519 public key, which is its name.
 pub type DeviceKey = [u8; 32];
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    pin::pin,
     sync::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -12,13 +13,14 @@ use std::{
 use axum::extract::ws::WebSocket;
 use futures_util::StreamExt as _;
 use hookmitt_event::Timestamp;
-use hookmitt_mailbox::{Delivered, DeviceKey, Feed as _, Mailbox, MailboxError, short};
+use hookmitt_mailbox::{Delivered, DeviceKey, Feed as _, Mailbox, MailboxError, Reply, short};
 use hookmitt_wire::RelayFrame;
 use tokio::sync::{Notify, mpsc};
 
 use crate::{
     hello::{Guest, Refused, asked, part},
     relay::Relay,
+    secret::held_key,
     session_reader, session_writer,
     window::Window,
 };
@@ -31,6 +33,16 @@ const BATCH: (usize, usize) = (512, 1024 * 1024);
 
 /// So many answers may wait to be sent; a device that asks on without reading floods.
 const MOST_REPLIES: usize = 64;
+
+/// An app's answer to a sender that is held: the event, and what to say.
+pub(crate) type Answer = ([u8; 16], Reply);
+
+/// So many answers may wait to be passed on, and so many are passed on at once. Beyond, senders get the default one.
+const MOST_ANSWERS: usize = 256;
+const ANSWERS_AT_ONCE: usize = 32;
+
+/// How long the last of them have.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// How often the store is told that a device is there.
 const SEEN: Duration = Duration::from_secs(60);
@@ -71,7 +83,22 @@ struct Desk {
     replies: VecDeque<RelayFrame>,
 }
 
-impl<M: Mailbox> Session<'_, M> {
+impl<'r, M: Mailbox> Session<'r, M> {
+    fn new(relay: &'r Relay<M>, guest: &'r Guest) -> Self {
+        let (most, bytes) = (guest.window.min(MOST.0), guest.window_bytes.min(MOST.1));
+        let window = Window::new(guest.device.cursor, most, bytes);
+        Self {
+            relay,
+            tunnel: &guest.tunnel.name,
+            device: guest.device.key,
+            desk: Mutex::new(Desk { window, replies: VecDeque::new() }),
+            to_send: Notify::new(),
+            room: Notify::new(),
+            acked: Notify::new(),
+            left: AtomicBool::new(false),
+        }
+    }
+
     fn desk(&self) -> MutexGuard<'_, Desk> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,6 +192,18 @@ impl<M: Mailbox> Session<'_, M> {
         }
     }
 
+    /// Passes on the app's answers. Nobody may wait for them any more, and to find that out takes a while: heartbeats and
+    /// acknowledgements don't wait behind them.
+    async fn pass_on(&self, mut answers: mpsc::Receiver<Answer>) {
+        let answers = futures_util::stream::poll_fn(|context| answers.poll_recv(context));
+        let passed = answers.for_each_concurrent(ANSWERS_AT_ONCE, async |(event, reply)| {
+            if let Err(error) = self.relay.mailbox.answer(held_key(self.tunnel, &event), reply).await {
+                tracing::warn!(tunnel = short(self.tunnel), %error, "an answer was not passed on");
+            }
+        });
+        passed.await;
+    }
+
     async fn keep_seen(&self) -> End {
         loop {
             let now = Timestamp::now().as_micros();
@@ -180,31 +219,27 @@ impl<M: Mailbox> Session<'_, M> {
 pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebSocket) {
     let seat = relay.sessions.seat(&guest.tunnel.name, guest.device.key);
     let present = relay.mailbox.attend(&guest.tunnel.name).await;
-    let window = Window::new(guest.device.cursor, guest.window.min(MOST.0), guest.window_bytes.min(MOST.1));
-    let session = Session {
-        relay,
-        tunnel: &guest.tunnel.name,
-        device: guest.device.key,
-        desk: Mutex::new(Desk { window, replies: VecDeque::new() }),
-        to_send: Notify::new(),
-        room: Notify::new(),
-        acked: Notify::new(),
-        left: AtomicBool::new(false),
-    };
+    let session = Session::new(relay, &guest);
     let (mut sink, mut stream) = socket.split();
     let end = match welcome(&session).await {
         Err(refused) => refused.into(),
         Ok(()) => {
             let (batches, letters) = mpsc::channel(1);
-            tokio::select! {
-                end = session_reader::read(&session, &mut stream) => end,
+            let (answers, to_pass_on) = mpsc::channel(MOST_ANSWERS);
+            let mut passing = pin!(session.pass_on(to_pass_on));
+            let end = tokio::select! {
+                end = session_reader::read(&session, &mut stream, answers) => end,
+                () = &mut passing => End::Gone,
                 end = session_writer::write(&session, &mut sink, letters) => end,
                 end = session.fetch(guest.device.cursor, batches) => end,
                 end = session.keep_cursor() => end,
                 end = session.keep_seen() => end,
                 () = seat.replaced.cancelled() => End::Replaced,
                 () = relay.leaving.cancelled() => Refused::new("stopping", "the relay stops; try again soon").into(),
-            }
+            };
+            // What it answered before it went is still passed on.
+            let _late = tokio::time::timeout(LAST_ANSWERS, passing).await;
+            end
         }
     };
     drop((seat, present)); // whoever is held for this device need not wait for its last words

@@ -7,12 +7,13 @@ use futures_util::{StreamExt as _, stream::SplitStream};
 use governor::{DefaultDirectRateLimiter, Quota as Pace, RateLimiter};
 use hookmitt_event::{Slug, Timestamp};
 use hookmitt_mailbox::{Mailbox, Reply};
-use hookmitt_wire::{AppFrame, RelayFrame, SourceOffer, decode};
+use hookmitt_wire::{AppFrame, MAX_SOURCES, RelayFrame, SourceOffer, decode};
+use tokio::sync::mpsc;
 
 use crate::{
     hello::{Refused, asked},
-    secret::{fresh_code, hash, held_key},
-    session::{End, Session},
+    secret::{fresh_code, hash},
+    session::{Answer, End, Session},
 };
 
 /// Devices ping every ten seconds; one that says nothing for so long is dead.
@@ -30,7 +31,11 @@ const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(59);
 const MOST_SOURCES: usize = 1_000;
 
 /// Hears a device until it goes, or says what it may not.
-pub(crate) async fn read<M: Mailbox>(session: &Session<'_, M>, stream: &mut SplitStream<WebSocket>) -> End {
+pub(crate) async fn read<M: Mailbox>(
+    session: &Session<'_, M>,
+    stream: &mut SplitStream<WebSocket>,
+    answers: mpsc::Sender<Answer>,
+) -> End {
     let pace = RateLimiter::direct(Pace::per_second(WORDS).allow_burst(BURST));
     loop {
         let message = match tokio::time::timeout(SILENCE, stream.next()).await {
@@ -39,7 +44,7 @@ pub(crate) async fn read<M: Mailbox>(session: &Session<'_, M>, stream: &mut Spli
             Ok(Some(Err(_)) | None) | Err(_) => return End::Gone,
         };
         let heard = match message {
-            Message::Binary(message) => heard(session, &message, &pace).await,
+            Message::Binary(message) => heard(session, &message, &pace, &answers).await,
             Message::Ping(_) | Message::Pong(_) => spend(&pace),
             Message::Close(_) => return End::Gone,
             Message::Text(_) => Err(Refused::new("bad-frame", "frames are binary")),
@@ -56,6 +61,7 @@ async fn heard<M: Mailbox>(
     session: &Session<'_, M>,
     message: &[u8],
     pace: &DefaultDirectRateLimiter,
+    answers: &mpsc::Sender<Answer>,
 ) -> Result<(), Refused> {
     let frame = decode::<AppFrame>(message)?;
     // Letters are acknowledged and senders answered as fast as they come; there are never more than were sent.
@@ -66,11 +72,15 @@ async fn heard<M: Mailbox>(
     match frame {
         AppFrame::Ack { through, also } => session.ack(through, &also),
         AppFrame::Answer { event, status, headers, body } => {
-            let reply = Reply { status, headers, body };
-            asked(mailbox.answer(held_key(session.tunnel, &event), reply)).await
+            if answers.try_send((event, Reply { status, headers, body })).is_err() {
+                tracing::debug!("more answers than are passed on; a sender gets the default one");
+            }
+            Ok(())
         }
         AppFrame::Ping { stamp } => pong(session, stamp).await,
-        AppFrame::Sources(sources) => asked(mailbox.set_sources(session.tunnel, checked(sources)?)).await,
+        AppFrame::Sources(sources) => {
+            asked(mailbox.set_sources(session.tunnel, checked(message.len(), sources)?)).await
+        }
         AppFrame::Invite => invite(session).await,
         AppFrame::Leave => {
             session.left.store(true, Ordering::Relaxed);
@@ -96,7 +106,10 @@ async fn invite<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
     session.reply(RelayFrame::Invited { code, until })
 }
 
-fn checked(sources: Vec<SourceOffer>) -> Result<Vec<SourceOffer>, Refused> {
+fn checked(bytes: usize, sources: Vec<SourceOffer>) -> Result<Vec<SourceOffer>, Refused> {
+    if bytes > MAX_SOURCES {
+        return Err(Refused::new("bad-frame", format!("sources of more than {MAX_SOURCES} bytes")));
+    }
     if sources.len() > MOST_SOURCES {
         return Err(Refused::new("bad-frame", format!("more than {MOST_SOURCES} sources")));
     }

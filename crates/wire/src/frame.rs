@@ -12,6 +12,9 @@ pub const VERSION: u8 = 1;
 /// The most bytes of one frame.
 pub const MAX_FRAME: usize = 1024 * 1024;
 
+/// The largest frame of sources: a relay keeps them in one record.
+pub const MAX_SOURCES: usize = 192 * 1024;
+
 /// The most bytes of one sealed letter: a body of 25 MiB, its head, and room for what is known of it.
 pub const MAX_LETTER: usize = 32 * 1024 * 1024;
 

@@ -26,9 +26,9 @@ const AT_ONCE: usize = 16;
 pub(super) async fn sweep(store: &Store, quota: &Quota, now: i64) -> Result<(), MailboxError> {
     store.check_open()?;
     // Devices first: what waited only for them is lost to nobody.
-    forget_idle(store, before(now, quota.idle)).await?;
+    forget_idle(store, before(now, quota.idle)).await;
     delete_old(store, before(now, quota.age), now).await?;
-    forget_codes(store, now).await?;
+    forget_codes(store, now).await;
     orphans::delete(store, now).await?;
     write_counts(store).await
 }
@@ -74,18 +74,18 @@ async fn delete_one(
     Ok(())
 }
 
-async fn forget_idle(store: &Store, since: i64) -> Result<(), MailboxError> {
+async fn forget_idle(store: &Store, since: i64) {
     for tunnel in store.registry.open_tunnels() {
         for device in store.registry.devices(&tunnel).unwrap_or_default() {
             if device.seen_at < since {
-                tunnels::leave(store, &tunnel, &device.key, Some(since)).await?;
+                let left = tunnels::leave(store, &tunnel, &device.key, Some(since)).await;
+                go_on(left.map(drop));
             }
         }
     }
-    Ok(())
 }
 
-async fn forget_codes(store: &Store, now: i64) -> Result<(), MailboxError> {
+async fn forget_codes(store: &Store, now: i64) {
     for tunnel in store.registry.open_tunnels() {
         let is_over = |record: &TunnelRecord| record.invites.iter().any(|invite| invite.until <= now);
         if store.registry.record(&tunnel).is_some_and(|known| is_over(&known.record)) {
@@ -93,10 +93,16 @@ async fn forget_codes(store: &Store, now: i64) -> Result<(), MailboxError> {
                 record.invites.retain(|invite| invite.until > now);
                 Ok(())
             });
-            forgotten.await?;
+            go_on(forgotten.await);
         }
     }
-    Ok(())
+}
+
+/// What fails for one tunnel must not keep the others from being swept; it is tried again with the next sweep.
+fn go_on(done: Result<(), MailboxError>) {
+    if let Err(error) = done {
+        tracing::warn!(%error, "a tunnel could not be swept");
+    }
 }
 
 /// Writes what was refused, now and then, and at the end.

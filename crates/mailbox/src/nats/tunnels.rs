@@ -13,7 +13,7 @@ use super::{
     table::{Next, Versioned},
     tokens,
 };
-use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Tunnel};
+use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Tunnel, model::MOST_INVITES};
 
 /// Opens a tunnel.
 pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
@@ -103,7 +103,7 @@ pub(super) async fn set_sources(
     .await
 }
 
-/// Keeps a one-time code.
+/// Keeps a one-time code; of too many the oldest gives way.
 pub(super) async fn add_invite(
     store: &Store,
     name: &str,
@@ -113,6 +113,9 @@ pub(super) async fn add_invite(
     change(store, name, |record| {
         record.invites.retain(|invite| invite.hash != code);
         record.invites.push(InviteRecord { hash: code, until });
+        record.invites.sort_by_key(|invite| invite.until);
+        let too_many = record.invites.len().saturating_sub(MOST_INVITES);
+        record.invites.drain(..too_many);
         Ok(())
     })
     .await

@@ -8,7 +8,7 @@ use super::{
     tunnels,
     writer::Batch,
 };
-use crate::{Device, DeviceKey, MailboxError, NewDevice};
+use crate::{Device, DeviceKey, MailboxError, NewDevice, model::MOST_INVITES};
 
 /// How much newer than what is written a sign of life must be to be written, in microseconds: it comes every 10 s.
 const SEEN_EVERY: i64 = 60_000_000;
@@ -20,7 +20,7 @@ pub(super) fn insert(db: &Connection, tunnel: i64, member: &Member, name: &str) 
     db.prepare_cached(SQL)?.execute(row).map(|_| ())
 }
 
-/// Keeps a code with which a device may join.
+/// Keeps a code with which a device may join; of too many the oldest gives way.
 pub(super) fn add_invite(
     batch: &mut Batch<'_>,
     tunnel: &str,
@@ -29,8 +29,11 @@ pub(super) fn add_invite(
 ) -> Result<(), Trouble> {
     const SQL: &str = "INSERT INTO invite (code, tunnel, until) VALUES (?1, ?2, ?3)
         ON CONFLICT (code) DO UPDATE SET tunnel = excluded.tunnel, until = excluded.until";
+    const FEW: &str = "DELETE FROM invite WHERE tunnel = ?1 AND code NOT IN
+        (SELECT code FROM invite WHERE tunnel = ?1 ORDER BY until DESC LIMIT ?2)";
     let id = batch.boxes.open(tunnel)?.id;
     batch.db.prepare_cached(SQL)?.execute((&code[..], id, until))?;
+    batch.db.prepare_cached(FEW)?.execute((id, MOST_INVITES))?;
     Ok(())
 }
 

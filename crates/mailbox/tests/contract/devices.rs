@@ -46,6 +46,17 @@ pub(crate) async fn a_code_is_good_for_its_tunnel_and_its_time(maker: &impl Make
     assert!(matches!(refused, MailboxError::Unknown { what: "tunnel", .. }), "{refused}");
 }
 
+pub(crate) async fn of_too_many_codes_the_oldest_gives_way(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    for number in 0..33_u8 {
+        store.add_invite(TUNNEL, [number; 32], NOW + MINUTE + i64::from(number)).await.unwrap();
+    }
+    assert!(is_no_code(store.join(TUNNEL, [0; 32], new_device(DESKTOP), NOW).await));
+    for number in [1, 32] {
+        store.join(TUNNEL, [number; 32], new_device([number + 100; 32]), NOW).await.unwrap();
+    }
+}
+
 pub(crate) async fn a_device_that_joins_gets_what_comes_from_then_on(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     let before = put(&store, 0..3).await;

@@ -38,6 +38,7 @@ macro_rules! contract {
             another_process_changes_are_seen_soon
             a_code_lets_one_device_in_once
             a_code_is_good_for_its_tunnel_and_its_time
+            of_too_many_codes_the_oldest_gives_way
             a_device_that_joins_gets_what_comes_from_then_on
             a_device_that_joins_again_keeps_its_place
             what_waited_for_a_device_that_leaves_goes

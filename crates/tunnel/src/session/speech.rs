@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_event::Timestamp;
-use hookmitt_wire::{AppFrame, MAX_FRAME, SourceOffer, encode};
+use hookmitt_wire::{AppFrame, MAX_SOURCES, SourceOffer, encode};
 use tokio::{
     sync::{oneshot, watch},
     time::Instant,
@@ -126,7 +126,7 @@ impl Speech {
 /// All sources in one frame; without the bodies of their answers where it would be too large with them.
 fn fitting(sources: &[SourceOffer]) -> AppFrame {
     let all = AppFrame::Sources(sources.to_vec());
-    if encode(&all).len() <= MAX_FRAME {
+    if encode(&all).len() <= MAX_SOURCES {
         return all;
     }
     warn!("the sources' answers are too large for the tunnel; the relay answers without their bodies");
