@@ -267,7 +267,7 @@ mod tests {
                     "code": "relay-unreachable", "message": "nobody answers", "hint": null
                 })),
                 "waiting": { "letters": 0, "bytes": 0, "oldest_at": null },
-                "refused": { "count": 0, "last_at": null }, "gap": null
+                "refused": { "count": 0, "last_at": null }, "spoilt": { "count": 0, "last_at": null }, "gap": null
             });
             plain(tail.line(&News::Tunnel(serde_json::from_value(tunnel).unwrap()), now()))
         };

@@ -124,13 +124,20 @@ impl Engine {
 
 async fn explain_one(engine: &Weak<Engine>, id: EventId) -> Result<(), EngineError> {
     let Some(engine) = engine.upgrade() else { return Ok(()) };
-    let explanation = engine.explanation(id, None).await?;
+    let (explanation, stored) = loop {
+        let config = engine.config();
+        let explanation = engine.explanation(id, None).await?;
+        let stored = engine.inbox.event(id).await?;
+        // What was found by settings that are others now would be written over what those said.
+        if Arc::ptr_eq(&config, &engine.config()) {
+            break (explanation, stored);
+        }
+    };
     if explanation.verdict != Verdict::Invalid {
         return Ok(()); // judged anew meanwhile
     }
     let causes = explanation.kept_causes();
-    let same = engine.inbox.event(id).await?.causes == causes;
-    if !same && engine.inbox.set_causes(id, Verdict::Invalid, causes).await? {
+    if stored.causes != causes && engine.inbox.set_causes(id, Verdict::Invalid, causes).await? {
         engine.live.announce(Change::Event(id));
     }
     Ok(())

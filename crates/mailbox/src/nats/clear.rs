@@ -16,6 +16,9 @@ use crate::{MailboxError, short};
 /// What is due is gathered for this long.
 const GATHER: Duration = Duration::from_millis(100);
 
+/// When deleting is tried again that failed.
+const AGAIN: Duration = Duration::from_secs(5);
+
 /// How many letters are deleted at once.
 const AT_ONCE: usize = 64;
 
@@ -98,27 +101,31 @@ impl Due {
 pub(super) async fn clear_until(store: &Store, closing: CancellationToken) {
     while closing.run_until_cancelled(store.due.bell.notified()).await.is_some() {
         closing.run_until_cancelled(tokio::time::sleep(GATHER)).await;
-        clear(store).await;
+        if !clear(store).await {
+            closing.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
+            store.due.bell.notify_one();
+        }
     }
-    clear(store).await;
+    clear(store).await; // what fails now goes when a relay starts
 }
 
-async fn clear(store: &Store) {
+/// Deletes what is due. Answers whether all of it is gone; the rest is due still.
+async fn clear(store: &Store) -> bool {
     let looks = std::mem::take(&mut store.due.list().looks);
     let looked = futures_util::stream::iter(looks);
     looked.for_each_concurrent(AT_ONCE, |tunnel| async move { drop(store.look(&tunnel).await) }).await;
     let letters = std::mem::take(&mut store.due.list().letters);
-    let deleted = futures_util::stream::iter(letters);
-    deleted
-        .for_each_concurrent(AT_ONCE, |(tunnel, gone)| async move {
-            if let Err(error) = store.delete(&tunnel, gone).await {
-                // It goes when a relay starts.
-                tracing::warn!(
-                    tunnel = short(&tunnel),
-                    error = error.logged(),
-                    "a letter that nobody wants could not be deleted"
-                );
-            }
-        })
-        .await;
+    let deleted = futures_util::stream::iter(letters).map(|(tunnel, gone)| async move {
+        let error = store.delete(&tunnel, gone).await.err()?;
+        tracing::warn!(
+            tunnel = short(&tunnel),
+            error = error.logged(),
+            "a letter that nobody wants could not be deleted yet"
+        );
+        Some((tunnel, gone))
+    });
+    let left: Vec<_> = deleted.buffer_unordered(AT_ONCE).filter_map(std::future::ready).collect().await;
+    let all_gone = left.is_empty();
+    store.due.list().letters.extend(left);
+    all_gone
 }
