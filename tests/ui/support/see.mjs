@@ -46,17 +46,30 @@ export const counts = (locator, wanted) => eventually(`${locator} is there ${wan
 });
 
 /** What axe-core finds that is serious or critical, in words. */
-export async function barriers(page) {
-  const found = await page.evaluate(async () => {
-    // A colour on its way to another one is neither.
-    const moving = document.getAnimations().filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime));
-    await Promise.allSettled(moving.map(({ finished }) => finished));
+export const barriers = (page) => page.evaluate(async () => {
+  // A colour on its way to another one is neither: what moved while axe-core looked, it looks at again.
+  const begins = ['animationstart', 'transitionrun'];
+  let moved;
+  const moves = () => { moved = true; };
+  const moving = () => document.getAnimations()
+    .filter(({ effect, playState }) => playState !== 'finished' && Number.isFinite(effect.getComputedTiming().endTime));
+  const look = async () => {
+    for (let now = moving(); now.length; now = moving()) await Promise.allSettled(now.map(({ finished }) => finished));
+    moved = false;
     const { violations } = await window.axe.run(document, { resultTypes: ['violations'] });
+    moved ||= moving().length > 0;
+    return violations;
+  };
+  for (const begin of begins) document.addEventListener(begin, moves, true);
+  try {
+    let violations = await look();
+    while (violations.length && moved) violations = await look();
     return violations.filter(({ impact }) => ['serious', 'critical'].includes(impact))
       .map(({ id, help, nodes }) => `${id} (${help}): ${nodes.slice(0, 4).map((node) => `${node.html.slice(0, 160)} ${node.any[0]?.message ?? node.all[0]?.message ?? ''}`).join(' | ')}`);
-  });
-  return found;
-}
+  } finally {
+    for (const begin of begins) document.removeEventListener(begin, moves, true);
+  }
+});
 
 /** Fails where axe-core finds anything serious or critical. */
 export async function hasNoBarriers(page, screen) {
