@@ -81,6 +81,8 @@ async fn a_tunnel_is_added_shown_shared_and_removed() {
     assert_eq!(typed(data, &["list"], "").await.exits(0).text(), "");
     let gone = typed(data, &["status", "acme-dev", "--json"], "").await.exits(2);
     assert!(gone.err.contains("unknown-tunnel"), "{}", gone.err);
+    let said = serving.said();
+    assert!(!said.contains("ERROR") && !said.contains("WARN"), "a removal is nothing to worry about: {said}");
 }
 
 #[tokio::test]

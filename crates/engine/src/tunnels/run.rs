@@ -127,6 +127,8 @@ impl Engine {
             Ok(options) => {
                 let mail = Arc::new(Mail::new(self, kept.id, Arc::clone(running)));
                 keep(credentials, mail, running.stop.clone(), options).await;
+                // A device that left rests until its tunnel is removed: begun anew, it would be a stranger there.
+                running.stop.cancelled().await;
             }
             Err(error) => {
                 running.stuck(trouble(&error.into()), Timestamp::now());
