@@ -15,7 +15,6 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use hookmitt_event::Timestamp;
 use reqwest::{Client, Url, header::ACCEPT, redirect::Policy};
-use rustls::{ClientConfig, RootCertStore};
 use sse_stream::{Sse, SseByteStream};
 use tokio_util::sync::CancellationToken;
 
@@ -201,15 +200,10 @@ fn host(url: &Url) -> String {
 }
 
 fn client() -> Result<Client, String> {
-    let roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
-    let ring = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(ring)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let mut tls = hookmitt_call::tls(hookmitt_call::roots());
+    tls.alpn_protocols.clear(); // which HTTP is spoken is reqwest's to say
     Client::builder()
-        .tls_backend_preconfigured(config)
+        .tls_backend_preconfigured(tls)
         .redirect(Policy::none())
         .pool_max_idle_per_host(0)
         .connect_timeout(CONNECT)

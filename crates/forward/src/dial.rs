@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
+use rustls::{RootCertStore, pki_types::ServerName};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpStream, lookup_host},
@@ -27,24 +27,13 @@ pub struct Tls(TlsConnector);
 
 impl Tls {
     /// Trusts Mozilla's roots as this version of hookmitt carries them.
-    ///
-    /// # Panics
-    /// Never: ring supports the default protocol versions.
     pub fn new() -> Self {
-        Self::trusting(webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect())
+        Self::trusting(hookmitt_call::roots())
     }
 
     /// Trusts `roots` alone.
-    ///
-    /// # Panics
-    /// Never: ring supports the default protocol versions.
     pub fn trusting(roots: RootCertStore) -> Self {
-        let ring = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions();
-        let builder = builder.expect("ring supports TLS 1.2 and 1.3");
-        let mut config = builder.with_root_certificates(roots).with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Self(TlsConnector::from(Arc::new(config)))
+        Self(TlsConnector::from(Arc::new(hookmitt_call::tls(roots))))
     }
 }
 

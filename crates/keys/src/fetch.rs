@@ -5,9 +5,8 @@ use std::{error::Error as _, fmt, net::SocketAddr, sync::Arc, time::Duration};
 use bytes::Bytes;
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
-use hyper::{body::Incoming, client::conn::http1};
-use hyper_util::rt::TokioIo;
-use rustls::{ClientConfig, RootCertStore, pki_types::ServerName};
+use hyper::body::Incoming;
+use rustls::{RootCertStore, pki_types::ServerName};
 use tokio::{
     net::{TcpStream, lookup_host},
     time::timeout,
@@ -34,7 +33,7 @@ pub struct Network {
 impl Network {
     /// The internet, trusting Mozilla's roots as this version of hookmitt carries them.
     pub fn new() -> Self {
-        Self { tls: tls(webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect()), address: None }
+        Self { tls: tls(hookmitt_call::roots()), address: None }
     }
 
     /// For tests: every host is at `address`, and `roots` alone are trusted.
@@ -66,12 +65,7 @@ impl fmt::Debug for Network {
 }
 
 fn tls(roots: RootCertStore) -> TlsConnector {
-    let ring = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions();
-    let builder = builder.expect("ring supports TLS 1.2 and 1.3");
-    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    TlsConnector::from(Arc::new(config))
+    TlsConnector::from(Arc::new(hookmitt_call::tls(roots)))
 }
 
 /// What was published.
@@ -98,8 +92,6 @@ async fn get<T>(
 ) -> Result<T, KeyProblem> {
     let host = url.host_str().unwrap_or_default();
     let stream = connect(network, host).await?;
-    let (mut sender, connection) =
-        http1::handshake(TokioIo::new(stream)).await.map_err(|error| said(&error))?;
     let target = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let request = Request::get(target)
         .header(header::HOST, host)
@@ -107,19 +99,7 @@ async fn get<T>(
         .header(header::ACCEPT, "*/*")
         .body(Empty::<Bytes>::new())
         .map_err(|error| KeyProblem::Unreachable(error.to_string()))?;
-    let talk = async {
-        let response = sender.send_request(request).await.map_err(|error| said(&error))?;
-        read(response).await
-    };
-    tokio::pin!(connection);
-    tokio::pin!(talk);
-    tokio::select! {
-        biased;
-        answer = &mut talk => return answer,
-        // The connection may end before the answer is taken from it.
-        _ = &mut connection => {}
-    }
-    talk.await
+    hookmitt_call::exchange(stream, request, read).await.map_err(|error| said(&error))?
 }
 
 async fn connect(network: &Network, host: &str) -> Result<TlsStream<TcpStream>, KeyProblem> {

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hookmitt_wire::{Join, Joined, OpenTunnel, Opened};
-use http::{HeaderValue, Request, header};
+use http::{HeaderValue, Request, Response, header};
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::time::timeout;
 use url::Url;
@@ -108,23 +107,13 @@ async fn talk(
     request: Request<Full<Bytes>>,
 ) -> Result<(u16, Bytes), TunnelError> {
     let broken = |error: hyper::Error| TunnelError::Closed(error.to_string());
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
-    let talk = async {
-        let response = sender.send_request(request).await.map_err(broken)?;
+    let read = async |response: Response<Incoming>| {
         let status = response.status().as_u16();
         let body = Limited::new(response.into_body(), LARGEST).collect().await;
         let body = body.map_err(|error| TunnelError::Closed(format!("its answer broke off: {error}")))?;
         Ok((status, body.to_bytes()))
     };
-    tokio::pin!(connection);
-    tokio::pin!(talk);
-    tokio::select! {
-        biased;
-        answer = &mut talk => return answer,
-        // The connection may end before the answer is taken from it.
-        _ = &mut connection => {}
-    }
-    talk.await
+    hookmitt_call::exchange(stream, request, read).await.map_err(broken)?
 }
 
 fn no_token() -> RelayProblem {

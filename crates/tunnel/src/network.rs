@@ -7,10 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use rustls::{
-    ClientConfig, RootCertStore,
-    pki_types::{CertificateDer, pem::PemObject as _},
-};
+use rustls::RootCertStore;
 use tokio_rustls::TlsConnector;
 
 use crate::TunnelError;
@@ -31,7 +28,7 @@ type Ways = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
 impl Network {
     /// Trusts Mozilla's roots as this version of hookmitt carries them.
     pub fn new() -> Self {
-        Self::trusting(roots())
+        Self::trusting(hookmitt_call::roots())
     }
 
     /// Trusts those of [`CA_VARIABLE`] as well, where it is set.
@@ -50,16 +47,9 @@ impl Network {
     /// # Errors
     /// [`TunnelError::Certificates`].
     pub fn with_authorities(path: &Path) -> Result<Self, TunnelError> {
-        let wrong = |reason: String| TunnelError::Certificates { path: path.display().to_string(), reason };
-        let mut roots = roots();
-        let before = roots.len();
-        for certificate in CertificateDer::pem_file_iter(path).map_err(|error| wrong(error.to_string()))? {
-            let certificate = certificate.map_err(|error| wrong(error.to_string()))?;
-            roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
-        }
-        if roots.len() == before {
-            return Err(wrong("there is none in it".to_owned()));
-        }
+        let mut roots = hookmitt_call::roots();
+        hookmitt_call::add_authorities(&mut roots, path, "there is none in it")
+            .map_err(|reason| TunnelError::Certificates { path: path.display().to_string(), reason })?;
         Ok(Self::trusting(roots))
     }
 
@@ -76,12 +66,8 @@ impl Network {
     }
 
     fn trusting(roots: RootCertStore) -> Self {
-        let ring = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(ring).with_safe_default_protocol_versions();
-        let builder = builder.expect("ring supports TLS 1.2 and 1.3");
-        let mut config = builder.with_root_certificates(roots).with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Self { tls: TlsConnector::from(Arc::new(config)), ways: Arc::new(routed) }
+        let tls = TlsConnector::from(Arc::new(hookmitt_call::tls(roots)));
+        Self { tls, ways: Arc::new(routed) }
     }
 }
 
@@ -95,10 +81,6 @@ impl fmt::Debug for Network {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("Network")
     }
-}
-
-fn roots() -> RootCertStore {
-    webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect()
 }
 
 /// Asks the routing table alone; nothing is sent.

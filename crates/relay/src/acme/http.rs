@@ -3,16 +3,11 @@
 use std::{error::Error as StdError, future::Future, path::Path, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderValue, Request, Uri, header, uri::PathAndQuery};
+use http::{HeaderValue, Request, Response, Uri, header, uri::PathAndQuery};
 use http_body_util::{BodyExt as _, Limited};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
+use hyper::body::Incoming;
 use instant_acme::{BodyWrapper, BytesResponse, Error, HttpClient};
-use rustls::{
-    ClientConfig, RootCertStore,
-    crypto::ring,
-    pki_types::{CertificateDer, ServerName, pem::PemObject as _},
-};
+use rustls::pki_types::ServerName;
 use tokio::{
     net::{TcpStream, lookup_host},
     time::timeout,
@@ -45,15 +40,12 @@ impl std::fmt::Debug for Http {
 impl Http {
     /// Trusts Mozilla's roots as this version carries them, and those in the file.
     pub(super) fn new(authorities: Option<&Path>) -> Result<Self, AcmeError> {
-        let mut roots: RootCertStore = webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect();
+        let mut roots = hookmitt_call::roots();
         if let Some(path) = authorities {
-            add(&mut roots, path).map_err(|why| AcmeError::Authorities { path: path.to_owned(), why })?;
+            hookmitt_call::add_authorities(&mut roots, path, "there is no certificate in it")
+                .map_err(|why| AcmeError::Authorities { path: path.to_owned(), why })?;
         }
-        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let builder = builder.with_safe_default_protocol_versions().expect("ring supports TLS 1.2 and 1.3");
-        let mut config = builder.with_root_certificates(roots).with_no_client_auth();
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self(TlsConnector::from(Arc::new(config))))
+        Ok(Self(TlsConnector::from(Arc::new(hookmitt_call::tls(roots)))))
     }
 
     async fn ask(self, mut request: Request<BodyWrapper<Bytes>>) -> Result<BytesResponse, Trouble> {
@@ -65,21 +57,7 @@ impl Http {
         request.headers_mut().insert(header::HOST, HeaderValue::from_str(authority.as_str())?);
         let path = request.uri().path_and_query().cloned().unwrap_or(PathAndQuery::from_static("/"));
         *request.uri_mut() = Uri::from(path);
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        let talk = async {
-            let (parts, body) = sender.send_request(request).await?.into_parts();
-            let body = Limited::new(body, LARGEST).collect().await?.to_bytes();
-            Ok(BytesResponse { parts, body: Box::new(body) })
-        };
-        tokio::pin!(connection);
-        tokio::pin!(talk);
-        tokio::select! {
-            biased;
-            answer = &mut talk => return answer,
-            // The connection may end before the answer is taken from it.
-            _ = &mut connection => {}
-        }
-        talk.await
+        hookmitt_call::exchange(stream, request, read).await?
     }
 
     async fn connect(&self, host: &str, port: u16) -> Result<TlsStream<TcpStream>, Trouble> {
@@ -110,11 +88,8 @@ impl HttpClient for Http {
     }
 }
 
-fn add(roots: &mut RootCertStore, path: &Path) -> Result<(), String> {
-    let before = roots.len();
-    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())? {
-        let certificate = certificate.map_err(|error| error.to_string())?;
-        roots.add(certificate).map_err(|error| error.to_string())?;
-    }
-    if roots.len() == before { Err("there is no certificate in it".to_owned()) } else { Ok(()) }
+async fn read(response: Response<Incoming>) -> Result<BytesResponse, Trouble> {
+    let (parts, body) = response.into_parts();
+    let body = Limited::new(body, LARGEST).collect().await?.to_bytes();
+    Ok(BytesResponse { parts, body: Box::new(body) })
 }
