@@ -36,6 +36,13 @@ export class Relay {
     return stdout.trim();
   }
 
+  /** Takes back every token that it gave out. */
+  async revoke() {
+    const token = (...args) => run(binary, ['relay', 'token', ...args, '--data-dir', this.#folder]);
+    const { stdout } = await token('list', '--json');
+    for (const line of stdout.trim().split('\n')) await token('revoke', JSON.parse(line).id);
+  }
+
   /** Posts to a tunnel as a provider does; answers with the event's `id`. */
   post(tunnel, source, request) {
     return post(`${this.url}/${tunnel}`, source, request);
