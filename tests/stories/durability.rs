@@ -12,9 +12,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use hookmitt_event::{
-    DedupeKey, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, Request, Timestamp, Verdict, Via,
-};
+use hookmitt_event::{EventId, HeaderLines, Request, Timestamp};
 use hookmitt_inbox::{Arrival, Filter, Inbox, Route, SourceSettings};
 use hookmitt_sqlite::LOG_LIMIT;
 use hookmitt_stories::{LocalServer, Server, Stored, eventually, say, seed};
@@ -23,6 +21,8 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::{process::Command, task::JoinSet};
 use tokio_util::sync::CancellationToken;
+
+use super::dedupe_order::{self, by_id};
 
 const KILLS: usize = 20;
 const ACKNOWLEDGED: u64 = 1_000;
@@ -257,42 +257,16 @@ async fn turn_pages(inbox: Inbox, stop: CancellationToken) -> u64 {
 }
 
 fn arrival(source: i64, body: Vec<u8>) -> Arrival {
-    let id = EventId::fresh();
+    let key = by_id(&EventId::fresh().to_string());
+    let arrival = dedupe_order::arrival(source, key, Timestamp::now());
     let headers = [("Host", "127.0.0.1"), ("Content-Type", "application/octet-stream")];
     let request = Request {
-        method: "POST".to_owned(),
         path: "/hook".to_owned(),
-        query: None,
-        version: HttpVersion::Http11,
         headers: HeaderLines::from_pairs(headers).expect("header lines"),
         body: Bytes::from(body),
+        ..arrival.request
     };
-    Arrival {
-        id,
-        source,
-        request,
-        url: None,
-        remote: None,
-        received_at: Timestamp::now(),
-        via: Via::Direct,
-        provider: None,
-        facts: Facts::default(),
-        verdict: Verdict::NoSecret,
-        causes: Vec::new(),
-        sha256: [0; 32],
-        dedupe_key: DedupeKey::Id(id.to_string()),
-        key_hash: *id.as_bytes(),
-        may_own: true,
-        on_duplicate: OnDuplicate::Skip,
-        browser: false,
-        delivery_of: None,
-        handshake_answer: None,
-        arrival_key: None,
-        forwarded: None,
-        caught_up_by: None,
-        parent: None,
-        route: Route::Nowhere,
-    }
+    Arrival { request, route: Route::Nowhere, ..arrival }
 }
 
 fn sha256(bytes: &[u8]) -> String {

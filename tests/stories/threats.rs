@@ -10,6 +10,12 @@ use hookmitt_stories::{App, LocalServer, post};
 use serde_json::{Value, json};
 use tokio::{sync::Semaphore, task::JoinSet};
 
+/// An engine that nobody reaches by a port.
+async fn engine(folder: &Path) -> Arc<Engine> {
+    let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
+    Engine::open(Resources { data_dir, secrets, network: Network::default() }).await.unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn threat_1_a_web_page_is_stored_and_marked_but_not_forwarded() {
     let (app, server) = (App::start().await, LocalServer::start().await);
@@ -100,12 +106,7 @@ async fn threat_3_a_web_page_makes_no_source() {
 #[tokio::test(flavor = "multi_thread")]
 async fn threat_3_only_senders_on_this_machine_make_a_source() {
     let folder = tempfile::tempdir().unwrap();
-    let resources = Resources {
-        data_dir: folder.path().to_owned(),
-        secrets: StoreChoice::File,
-        network: Network::default(),
-    };
-    let engine = Engine::open(resources).await.unwrap();
+    let engine = engine(folder.path()).await;
     let sent = async |slug: &str, remote: &str| {
         let (head, _) =
             parse_head(format!("POST /{slug} HTTP/1.1\r\nHost: h\r\n\r\n").as_bytes()).unwrap().unwrap();
@@ -282,9 +283,7 @@ async fn threat_8_the_data_directory_is_for_its_owner_alone() {
 async fn threat_8_a_folder_that_is_made_is_closed_from_the_start() {
     let above = tempfile::tempdir().unwrap();
     let path = above.path().join("a/b");
-    let resources =
-        Resources { data_dir: path.clone(), secrets: StoreChoice::File, network: Network::default() };
-    let engine = Engine::open(resources).await.unwrap();
+    let engine = engine(&path).await;
     for folder in [path.clone(), path.parent().unwrap().to_owned()] {
         assert_eq!(
             std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777,

@@ -1,5 +1,7 @@
 //! Joins the hands: captures, judges, stores, delivers; owns tasks and shutdown.
 
+#[cfg(test)]
+mod begun;
 mod config;
 mod delivery;
 mod edit;

@@ -116,37 +116,22 @@ async fn judge_waiting(engine: &Weak<Engine>, verdicts: &[Verdict]) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-    use hookmitt_event::{HeaderLines, HttpVersion, Request, Slug, Via};
+    use hookmitt_event::Slug;
 
     use super::*;
-    use crate::{Resources, SourceChange, StoreChoice, judged::Incoming};
-
-    fn push() -> Incoming {
-        let request = Request {
-            method: "POST".to_owned(),
-            path: String::new(),
-            query: None,
-            version: HttpVersion::Http11,
-            headers: HeaderLines::from_pairs([("X-GitHub-Event", "push")]).unwrap(),
-            body: Bytes::from_static(b"{}"),
-        };
-        let received_at = Timestamp::now();
-        Incoming { request, url: None, remote: None, received_at, via: Via::Direct, browser: false }
-    }
+    use crate::{
+        SourceChange,
+        begun::{engine, post},
+    };
 
     #[tokio::test(flavor = "multi_thread")]
     async fn what_is_committed_after_its_key_came_is_judged_anew_at_once() {
         let folder = tempfile::tempdir().unwrap();
-        let resources = Resources {
-            data_dir: folder.path().to_owned(),
-            secrets: StoreChoice::File,
-            network: Network::default(),
-        };
-        let engine = Engine::open(resources).await.unwrap();
+        let engine = engine(folder.path()).await;
         let slug: Slug = "hub".parse().unwrap();
         engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
-        let mut arrival = engine.known(&slug).unwrap().judge(push()).arrival;
+        let push = post([("X-GitHub-Event", "push")], b"{}");
+        let mut arrival = engine.known(&slug).unwrap().judge(push).arrival;
         let settled = arrival.verdict;
         arrival.verdict = Verdict::Pending; // as of the moment before the key came
         let id = engine.store(arrival).await.unwrap().id;

@@ -112,39 +112,24 @@ async fn refuse_rest(engine: &Engine, id: TargetId) {
 
 #[cfg(test)]
 mod tests {
-    use hookmitt_event::{HeaderLines, HttpVersion, Request, Slug, TargetKind, Via};
+    use hookmitt_event::{Slug, TargetKind};
 
     use super::*;
-    use crate::{Resources, SourceChange, StoreChoice, TargetChange, judged::Incoming};
-
-    fn post() -> Incoming {
-        let request = Request {
-            method: "POST".to_owned(),
-            path: String::new(),
-            query: None,
-            version: HttpVersion::Http11,
-            headers: HeaderLines::default(),
-            body: bytes::Bytes::new(),
-        };
-        let received_at = Timestamp::now();
-        Incoming { request, url: None, remote: None, received_at, via: Via::Direct, browser: false }
-    }
+    use crate::{
+        SourceChange, TargetChange,
+        begun::{engine, post},
+    };
 
     #[tokio::test(flavor = "multi_thread")]
     async fn nothing_is_refused_for_a_target_that_only_we_do_not_know_yet() {
         let folder = tempfile::tempdir().unwrap();
-        let resources = Resources {
-            data_dir: folder.path().to_owned(),
-            secrets: StoreChoice::File,
-            network: crate::Network::default(),
-        };
-        let engine = Engine::open(resources).await.unwrap();
+        let engine = engine(folder.path()).await;
         let slug: Slug = "s".parse().unwrap();
         engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
         let url = Some("http://127.0.0.1:9".to_owned());
         let change = TargetChange { url, ..TargetChange::default() };
         let target = engine.add_target(None, change, TargetKind::Kept).await.unwrap();
-        let arrival = engine.known(&slug).unwrap().judge(post()).arrival;
+        let arrival = engine.known(&slug).unwrap().judge(post([], b"")).arrival;
         let stored = engine.store(arrival).await.unwrap();
         refuse_rest(&engine, target.id).await; // as if another process had added it just now
         let waits = engine.inbox.show(stored.id).await.unwrap().deliveries.remove(0);

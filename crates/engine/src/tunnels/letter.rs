@@ -173,12 +173,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_body_that_is_not_what_the_relay_received_is_kept_and_never_forwarded() {
         let folder = tempfile::tempdir().unwrap();
-        let resources = crate::Resources {
-            data_dir: folder.path().to_owned(),
-            secrets: crate::StoreChoice::File,
-            network: crate::Network::default(),
-        };
-        let engine = Engine::open(resources).await.unwrap();
+        let engine = crate::begun::engine(folder.path()).await;
         engine.add_source("github".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
         let sha256: [u8; 32] = <sha2::Sha256 as sha2::Digest>::digest(b"{}").into();
         for (told, differs) in [(sha256, false), ([0; 32], true)] {

@@ -238,7 +238,7 @@ mod tests {
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::{Network, Resources, StoreChoice, tunnels::minder::Minder};
+    use crate::{begun::engine, tunnels::minder::Minder};
 
     fn nonsense() -> Letter {
         Letter {
@@ -255,11 +255,6 @@ mod tests {
             remote: "203.0.113.9:5555".to_owned(),
             forwarded: Bytes::new(),
         }
-    }
-
-    async fn engine(folder: &std::path::Path) -> Arc<Engine> {
-        let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
-        Engine::open(Resources { data_dir, secrets, network: Network::default() }).await.unwrap()
     }
 
     /// A tunnel that is catching up after a gap.

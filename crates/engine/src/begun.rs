@@ -1,0 +1,28 @@
+//! What tests of this crate begin with.
+
+use std::{path::Path, sync::Arc};
+
+use bytes::Bytes;
+use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp, Via};
+
+use crate::{Engine, Network, Resources, StoreChoice, judged::Incoming};
+
+/// An engine on that folder, which asks no keychain.
+pub(crate) async fn engine(folder: &Path) -> Arc<Engine> {
+    let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
+    Engine::open(Resources { data_dir, secrets, network: Network::default() }).await.unwrap()
+}
+
+/// A POST that comes in now.
+pub(crate) fn post<const N: usize>(headers: [(&str, &str); N], body: &'static [u8]) -> Incoming {
+    let request = Request {
+        method: "POST".to_owned(),
+        path: String::new(),
+        query: None,
+        version: HttpVersion::Http11,
+        headers: HeaderLines::from_pairs(headers).unwrap(),
+        body: Bytes::from_static(body),
+    };
+    let received_at = Timestamp::now();
+    Incoming { request, url: None, remote: None, received_at, via: Via::Direct, browser: false }
+}
