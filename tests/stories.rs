@@ -49,6 +49,7 @@ mod stories {
     mod relay_hello;
     mod relay_hostile;
     mod relay_limits;
+    mod relay_memory;
     #[cfg(target_os = "linux")] // senders have addresses of their own
     mod relay_proxies;
     mod relay_server;

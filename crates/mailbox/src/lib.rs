@@ -11,7 +11,7 @@ mod nats;
 mod sqlite;
 
 pub use error::MailboxError;
-pub use mailbox::{Delivered, Feed, Held, Mailbox};
+pub use mailbox::{Delivered, Fed, Feed, Held, Mailbox};
 pub use model::{Device, DeviceKey, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage};
 pub use names::short;
 pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions, NatsPresent};

@@ -15,14 +15,43 @@ pub struct Delivered {
     pub parcel: Parcel,
 }
 
-/// The letters of one tunnel from a position on, in order; waits where there is none yet.
+/// What a feed has now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fed {
+    /// The next letters; maybe none.
+    Letters(Vec<Delivered>),
+    /// The next letter is larger than any may be that is taken now: so many bytes. It was not read.
+    TooLarge(usize),
+}
+
+/// The letters of one tunnel from a position on, in order. Safe to cancel.
 pub trait Feed: Send {
-    /// The next letters: at least one, at most `most` and about `bytes` (one may be larger). Safe to cancel.
+    /// Waits until there may be letters.
+    fn wait(&mut self) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// The next letters that are there: at most `most` and about `bytes`; one may be larger, but not than `limit`.
+    fn take(
+        &mut self,
+        most: usize,
+        bytes: usize,
+        limit: usize,
+    ) -> impl Future<Output = Result<Fed, MailboxError>> + Send;
+
+    /// The next letters, waited for: at least one, at most `most` and about `bytes` (one may be larger).
     fn next(
         &mut self,
         most: usize,
         bytes: usize,
-    ) -> impl Future<Output = Result<Vec<Delivered>, MailboxError>> + Send;
+    ) -> impl Future<Output = Result<Vec<Delivered>, MailboxError>> + Send {
+        async move {
+            loop {
+                self.wait().await?;
+                match self.take(most, bytes, usize::MAX).await? {
+                    Fed::Letters(letters) if !letters.is_empty() => return Ok(letters),
+                    _ => {}
+                }
+            }
+        }
+    }
 }
 
 /// A sender that is held until the app has answered.

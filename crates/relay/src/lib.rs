@@ -15,6 +15,7 @@ mod hello;
 mod ingress;
 mod metrics;
 mod options;
+mod outgoing;
 mod patience;
 mod problem;
 mod proxies;

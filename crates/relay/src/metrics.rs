@@ -40,6 +40,7 @@ pub(crate) struct Metrics {
     depth_bytes: Gauge,
     oldest: Gauge<i64, AtomicI64>,
     devices: Gauge,
+    outgoing: Gauge,
     certificate: Gauge,
 }
 
@@ -57,6 +58,7 @@ impl Metrics {
             depth_bytes: Gauge::default(),
             oldest: Gauge::default(),
             devices: Gauge::default(),
+            outgoing: Gauge::default(),
             certificate: Gauge::default(),
         };
         let all = &mut metrics.registry;
@@ -69,6 +71,8 @@ impl Metrics {
         all.register("depth_bytes", "Sealed bytes that wait", metrics.depth_bytes.clone());
         all.register("oldest_age_seconds", "Age of the oldest letter that waits", metrics.oldest.clone());
         all.register("devices", "Connected devices", metrics.devices.clone());
+        let what = "Sealed bytes in memory for devices, beyond each one's small share";
+        all.register("outgoing_bytes", what, metrics.outgoing.clone());
         if secure {
             let what = "Until when the certificate is good, in Unix time; 0 while there is none";
             all.register("certificate_expires_timestamp_seconds", what, metrics.certificate.clone());
@@ -116,6 +120,7 @@ async fn told<M: Mailbox>(State(relay): State<Arc<Relay<M>>>) -> Response {
         }
     }
     metrics.devices.set(i64::try_from(relay.sessions.count()).unwrap_or(i64::MAX));
+    metrics.outgoing.set(i64::try_from(relay.outgoing.held()).unwrap_or(i64::MAX));
     if let Some(until) = relay.tls.as_ref().and_then(Tls::good_until) {
         metrics.certificate.set(until.as_seconds());
     }

@@ -17,7 +17,8 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    crowd::Crowd, guesses::Guesses, metrics::Metrics, options::Options, sessions::Sessions, tls::Tls,
+    crowd::Crowd, guesses::Guesses, metrics::Metrics, options::Options, outgoing::Outgoing,
+    sessions::Sessions, tls::Tls,
 };
 
 /// So many sealers are kept; each costs some hundred bytes and saves 100 µs for its tunnel's next letter.
@@ -64,6 +65,8 @@ pub(crate) struct Relay<M> {
     /// Of one network among all connections that are no device's yet.
     pub(crate) callers_of: Arc<Crowd>,
     pub(crate) devices: Arc<Semaphore>,
+    /// Letters on their way out of memory.
+    pub(crate) outgoing: Outgoing,
     pace: Option<DefaultKeyedRateLimiter<String>>,
     rooms: Mutex<HashMap<String, Room>>,
     sealers: Mutex<HashMap<String, Arc<Sealer>>>,
@@ -89,6 +92,7 @@ impl<M: Mailbox> Relay<M> {
             callers_of: Crowd::new(options.connections / SHARE_OF_CALLERS, &options.trusted),
             options,
             devices: Arc::new(Semaphore::new(DEVICES)),
+            outgoing: Outgoing::default(),
             pace,
             rooms: Mutex::default(),
             sealers: Mutex::default(),

@@ -13,15 +13,17 @@ use std::{
 use axum::extract::ws::WebSocket;
 use futures_util::StreamExt as _;
 use hookmitt_event::Timestamp;
-use hookmitt_mailbox::{Delivered, DeviceKey, Feed as _, Mailbox, MailboxError, Reply, short};
+use hookmitt_mailbox::{Delivered, DeviceKey, Fed, Feed, Mailbox, MailboxError, Reply, short};
 use hookmitt_wire::RelayFrame;
 use tokio::sync::{Notify, mpsc};
 
 use crate::{
     hello::{Guest, Refused, asked, part},
+    outgoing::{Allowance, Share},
     relay::Relay,
     secret::held_key,
-    session_reader, session_writer,
+    session_reader,
+    session_writer::{self, Batch},
     window::Window,
 };
 
@@ -70,6 +72,7 @@ pub(crate) struct Session<'r, M> {
     pub(crate) tunnel: &'r str,
     pub(crate) device: DeviceKey,
     desk: Mutex<Desk>,
+    allowance: Allowance,
     /// Something is to be sent, or there is room again.
     pub(crate) to_send: Notify,
     pub(crate) room: Notify,
@@ -92,6 +95,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
             tunnel: &guest.tunnel.name,
             device: guest.device.key,
             desk: Mutex::new(Desk { window, replies: VecDeque::new() }),
+            allowance: relay.outgoing.allowance(),
             to_send: Notify::new(),
             room: Notify::new(),
             acked: Notify::new(),
@@ -162,8 +166,8 @@ impl<'r, M: Mailbox> Session<'r, M> {
         }
     }
 
-    /// Takes letters out of the store while there is room for them on the way.
-    async fn fetch(&self, after: u64, out: mpsc::Sender<Vec<Delivered>>) -> End {
+    /// Takes letters out of the store while there is room for them on the way, and in memory.
+    async fn fetch(&self, after: u64, out: mpsc::Sender<Batch>) -> End {
         let mut feed = match asked(self.relay.mailbox.feed(self.tunnel, after)).await {
             Ok(feed) => feed,
             Err(refused) => return refused.into(),
@@ -174,15 +178,35 @@ impl<'r, M: Mailbox> Session<'r, M> {
                 self.room.notified().await;
                 continue;
             };
-            let letters = match asked(feed.next(most.min(BATCH.0), bytes.min(BATCH.1))).await {
-                Ok(letters) => letters,
+            let batch = match self.batch(&mut feed, most.min(BATCH.0), bytes.min(BATCH.1)).await {
+                Ok(batch) => batch,
                 Err(refused) => return refused.into(),
             };
-            self.go_out(&letters);
-            if out.send(letters).await.is_err() {
+            self.go_out(&batch.letters);
+            if !batch.letters.is_empty() && out.send(batch).await.is_err() {
                 return End::Gone;
             }
         }
+    }
+
+    /// The next letters. Nothing is read for which there is no room in memory; to wait for letters takes none.
+    async fn batch(&self, feed: &mut M::Feed, most: usize, bytes: usize) -> Result<Batch, Refused> {
+        asked(feed.wait()).await?;
+        let mut share = self.allowance.batch(BATCH.1).await;
+        loop {
+            match asked(feed.take(most, bytes, share.bytes())).await? {
+                Fed::Letters(letters) => return Ok(self.settled(letters, share)),
+                Fed::TooLarge(size) => {
+                    drop(share);
+                    share = self.allowance.letter(size).await;
+                }
+            }
+        }
+    }
+
+    fn settled(&self, letters: Vec<Delivered>, share: Share) -> Batch {
+        let size = letters.iter().map(|letter| letter.parcel.data.len()).sum();
+        Batch { letters, share: self.allowance.settle(share, size) }
     }
 
     fn go_out(&self, letters: &[Delivered]) {

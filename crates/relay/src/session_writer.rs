@@ -1,6 +1,6 @@
 //! What a device is told: answers first, then letters, and of large ones a piece at a time.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, WebSocket};
 use bytes::Bytes;
@@ -9,7 +9,10 @@ use hookmitt_mailbox::{Delivered, Mailbox};
 use hookmitt_wire::{PIECE, RelayFrame, encode};
 use tokio::sync::mpsc::{self, error::TryRecvError};
 
-use crate::session::{End, Session};
+use crate::{
+    outgoing::Share,
+    session::{End, Session},
+};
 
 /// A device that takes nothing for so long is gone.
 const STUCK: Duration = Duration::from_secs(30);
@@ -17,10 +20,18 @@ const STUCK: Duration = Duration::from_secs(30);
 /// So many bytes of large letters are held while their pieces go.
 const MOST_LARGE: usize = 32 * 1024 * 1024;
 
+/// Letters that were read at once, and what they take up of the memory.
+pub(crate) struct Batch {
+    pub(crate) letters: Vec<Delivered>,
+    pub(crate) share: Share,
+}
+
 /// Letters on their way out.
 #[derive(Default)]
 struct Load {
     letters: VecDeque<Delivered>,
+    /// That of the letters. Given back with the last of them, and with the last piece of the large ones.
+    share: Option<Arc<Share>>,
     large: VecDeque<Rest>,
     large_bytes: usize,
     /// A piece of a large letter goes next; then a letter.
@@ -31,19 +42,20 @@ struct Load {
 struct Rest {
     position: u64,
     data: Bytes,
+    _share: Option<Arc<Share>>,
 }
 
 /// Sends until the device takes nothing more.
 pub(crate) async fn write<M: Mailbox>(
     session: &Session<'_, M>,
     sink: &mut SplitSink<WebSocket, Message>,
-    mut batches: mpsc::Receiver<Vec<Delivered>>,
+    mut batches: mpsc::Receiver<Batch>,
 ) -> End {
     let mut load = Load::default();
     loop {
         if load.wants_more() {
             match batches.try_recv() {
-                Ok(letters) => load.letters.extend(letters),
+                Ok(batch) => load.take(batch),
                 Err(TryRecvError::Empty) => {}
                 Err(TryRecvError::Disconnected) => return End::Gone,
             }
@@ -61,8 +73,8 @@ pub(crate) async fn write<M: Mailbox>(
         if frame.is_none() {
             tokio::select! {
                 () = session.to_send.notified() => {}
-                letters = batches.recv() => match letters {
-                    Some(letters) => load.letters.extend(letters),
+                batch = batches.recv() => match batch {
+                    Some(batch) => load.take(batch),
                     None => return End::Gone,
                 },
             }
@@ -71,6 +83,12 @@ pub(crate) async fn write<M: Mailbox>(
 }
 
 impl Load {
+    /// Where there are no letters.
+    fn take(&mut self, Batch { letters, share }: Batch) {
+        self.letters.extend(letters);
+        self.share = Some(Arc::new(share));
+    }
+
     fn wants_more(&self) -> bool {
         self.letters.is_empty() && self.large_bytes < MOST_LARGE
     }
@@ -86,21 +104,22 @@ impl Load {
 
     fn letter(&mut self) -> Option<RelayFrame> {
         let Delivered { position, mut parcel } = self.letters.pop_front()?;
+        let share = if self.letters.is_empty() { self.share.take() } else { self.share.clone() };
         let size = u32::try_from(parcel.data.len()).unwrap_or(u32::MAX);
         if parcel.data.len() > PIECE {
             let data = parcel.data.split_off(PIECE);
             self.large_bytes += data.len();
-            self.large.push_back(Rest { position, data });
+            self.large.push_back(Rest { position, data, _share: share });
         }
         Some(RelayFrame::Parcel { position, parcel, size })
     }
 
     fn piece(&mut self) -> Option<RelayFrame> {
-        let Rest { position, mut data } = self.large.pop_front()?;
-        let piece = data.split_to(PIECE.min(data.len()));
+        let mut rest = self.large.pop_front()?;
+        let (position, piece) = (rest.position, rest.data.split_to(PIECE.min(rest.data.len())));
         self.large_bytes -= piece.len();
-        if !data.is_empty() {
-            self.large.push_back(Rest { position, data });
+        if !rest.data.is_empty() {
+            self.large.push_back(rest);
         }
         Some(RelayFrame::Piece { position, data: piece })
     }
@@ -108,9 +127,11 @@ impl Load {
 
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt as _;
     use hookmitt_wire::Parcel;
 
     use super::*;
+    use crate::outgoing::Outgoing;
 
     fn letter(position: u64, size: usize) -> Delivered {
         let data = Bytes::from(vec![u8::try_from(position).unwrap(); size]);
@@ -121,8 +142,13 @@ mod tests {
     #[test]
     fn small_letters_pass_a_large_one_between_its_pieces() {
         let mut load = Load::default();
-        load.letters.extend([letter(1, 3 * PIECE + 1), letter(2, 10), letter(3, 10), letter(4, 10)]);
+        let all = Outgoing::default();
+        let letters = vec![letter(1, 3 * PIECE + 1), letter(2, 10), letter(3, 10), letter(4, 10)];
+        let share = all.allowance().letter(4 * PIECE).now_or_never().unwrap();
+        load.take(Batch { letters, share });
+        let mut held = Vec::new();
         let order: Vec<_> = std::iter::from_fn(|| load.next_frame())
+            .inspect(|_| held.push(all.held() > 0))
             .map(|frame| match frame {
                 RelayFrame::Parcel { position, parcel, .. } => (position, parcel.data.len()),
                 RelayFrame::Piece { position, data } => (position, data.len()),
@@ -133,6 +159,8 @@ mod tests {
         assert_eq!(whole, 3 * PIECE + 1);
         assert_eq!(order[..3], [(1, PIECE), (2, 10), (1, PIECE)]);
         assert_eq!(load.large_bytes, 0);
+        let (last, before) = held.split_last().unwrap();
+        assert!(!last && before.iter().all(|held| *held), "the memory is given back with the last piece");
         assert!(load.wants_more());
     }
 }

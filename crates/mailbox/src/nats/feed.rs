@@ -17,7 +17,7 @@ use super::{
     records::read_message,
     store::Store,
 };
-use crate::{Delivered, Feed, MailboxError};
+use crate::{Delivered, Fed, Feed, MailboxError};
 
 /// How many letters, or parts of one, are asked for at once.
 const AT_ONCE: usize = 64;
@@ -37,6 +37,15 @@ impl NatsFeed {
         Self { store: Arc::clone(store), tunnel: tunnel.to_owned(), after, bell }
     }
 
+    /// The next letters of an open tunnel, as the index has them.
+    fn known(&self, most: usize, bytes: usize) -> Result<Vec<(u64, Known)>, MailboxError> {
+        self.store.check_open()?;
+        if self.store.registry.tunnel(&self.tunnel).is_none_or(|tunnel| tunnel.revoked) {
+            return Err(no_tunnel(&self.tunnel));
+        }
+        Ok(self.store.shard(&self.tunnel).index.after(&self.tunnel, self.after, most, bytes as u64))
+    }
+
     /// The letters at these positions; without those that are gone meanwhile.
     async fn read(&self, known: Vec<(u64, Known)>) -> Result<Vec<Delivered>, MailboxError> {
         let stream = &self.store.shard(&self.tunnel).stream;
@@ -47,26 +56,28 @@ impl NatsFeed {
 }
 
 impl Feed for NatsFeed {
-    async fn next(&mut self, most: usize, bytes: usize) -> Result<Vec<Delivered>, MailboxError> {
+    async fn wait(&mut self) -> Result<(), MailboxError> {
         loop {
-            self.store.check_open()?;
             self.bell.mark_unchanged();
-            if self.store.registry.tunnel(&self.tunnel).is_none_or(|tunnel| tunnel.revoked) {
-                return Err(no_tunnel(&self.tunnel));
-            }
-            let index = &self.store.shard(&self.tunnel).index;
-            let known = index.after(&self.tunnel, self.after, most, bytes as u64);
-            if let Some(&(last, _)) = known.last() {
-                let found = self.read(known).await?;
-                self.after = last;
-                if !found.is_empty() {
-                    return Ok(found);
-                }
-                continue;
+            if !self.known(1, 0)?.is_empty() {
+                return Ok(());
             }
             let rung = self.store.closing.run_until_cancelled(self.bell.changed()).await;
             rung.ok_or(MailboxError::Closed)?.map_err(|_| MailboxError::Closed)?;
         }
+    }
+
+    async fn take(&mut self, most: usize, bytes: usize, limit: usize) -> Result<Fed, MailboxError> {
+        let known = self.known(most, bytes.min(limit))?;
+        let (Some((_, first)), Some(&(last, _))) = (known.first(), known.last()) else {
+            return Ok(Fed::Letters(Vec::new()));
+        };
+        if first.bytes > limit as u64 {
+            return Ok(Fed::TooLarge(usize::try_from(first.bytes).unwrap_or(usize::MAX)));
+        }
+        let letters = self.read(known).await?;
+        self.after = last;
+        Ok(Fed::Letters(letters))
     }
 }
 

@@ -41,16 +41,25 @@ pub(super) struct Stretch {
     pub(super) bytes: u64,
 }
 
-/// How far a stretch reaches: the last letter's position, and the sealed bytes of the mailbox up to it. Reads none of
-/// the data.
-pub(super) fn reach(db: &Connection, tunnel: i64, stretch: &Stretch) -> rusqlite::Result<Option<(u64, u64)>> {
+/// How far a stretch reaches.
+pub(super) struct Reached {
+    /// The position of the last letter.
+    pub(super) last: u64,
+    /// The sealed bytes of the mailbox up to it.
+    pub(super) upto: u64,
+    /// Those of the first letter.
+    pub(super) first_bytes: u64,
+}
+
+/// How far a stretch reaches; none where it has no letter. Reads none of the data.
+pub(super) fn reach(db: &Connection, tunnel: i64, stretch: &Stretch) -> rusqlite::Result<Option<Reached>> {
     const SQL: &str =
         "SELECT id, upto, length(data) FROM letter WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
     let range =
         (letter_id(tunnel, stretch.after), letter_id(tunnel, stretch.through), stretch.letters.max(1));
     let mut statement = db.prepare_cached(SQL)?;
     let mut rows = statement.query(range)?;
-    let mut reached = None;
+    let mut reached: Option<Reached> = None;
     let mut most = None;
     while let Some(row) = rows.next()? {
         let (upto, size): (u64, u64) = (row.get(1)?, row.get(2)?);
@@ -58,7 +67,8 @@ pub(super) fn reach(db: &Connection, tunnel: i64, stretch: &Stretch) -> rusqlite
         if upto > most && reached.is_some() {
             break;
         }
-        reached = Some((position_of(row.get(0)?), upto));
+        let first_bytes = reached.map_or(size, |reached| reached.first_bytes);
+        reached = Some(Reached { last: position_of(row.get(0)?), upto, first_bytes });
     }
     Ok(reached)
 }

@@ -39,7 +39,8 @@ fn step(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<bool> {
     }
     let stretch = Stretch { after: mailbox.cleared, through: done, letters: LETTERS, bytes: BYTES };
     // Where there is none, the mailbox was emptied by hand: there is nothing to be deleted up to there.
-    let (last, upto) = reach(db, mailbox.id, &stretch)?.unwrap_or((done, mailbox.cleared_bytes));
+    let reached = reach(db, mailbox.id, &stretch)?.map(|reached| (reached.last, reached.upto));
+    let (last, upto) = reached.unwrap_or((done, mailbox.cleared_bytes));
     let range = (letter_id(mailbox.id, mailbox.cleared), letter_id(mailbox.id, last));
     db.prepare_cached("DELETE FROM letter WHERE id > ?1 AND id <= ?2")?.execute(range)?;
     db.prepare_cached("UPDATE mark SET cleared = ?2, cleared_bytes = ?3 WHERE tunnel = ?1")?

@@ -12,10 +12,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use tokio::sync::watch;
 
 use super::{
-    boxes::{Stretch, letter_id, position_of, reach},
+    boxes::{Reached, Stretch, letter_id, position_of, reach},
     trouble::no_tunnel,
 };
-use crate::{Delivered, Feed, MailboxError};
+use crate::{Delivered, Fed, Feed, MailboxError};
 
 /// One bell a tunnel that somebody listens to, rung after each commit that concerns it. What it says is a position up to
 /// which there may be letters.
@@ -70,27 +70,33 @@ pub struct SqliteFeed {
     pub(super) name: Arc<str>,
     pub(super) tunnel: i64,
     pub(super) after: u64,
-    /// Nobody looked yet.
+    /// Nobody has looked yet at all that was there at the beginning.
     pub(super) is_new: bool,
+    /// There may be letters at which nobody looked yet.
+    pub(super) is_due: bool,
 }
 
 impl Feed for SqliteFeed {
-    async fn next(&mut self, most: usize, bytes: usize) -> Result<Vec<Delivered>, MailboxError> {
-        loop {
-            let heard = *self.bell.borrow_and_update();
-            if self.is_new || heard > self.after {
-                let (tunnel, name) = (self.tunnel, Arc::clone(&self.name));
-                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-                let stretch = Stretch { after: self.after, through: u64::MAX, letters: most, bytes };
-                let found = self.readers.read(move |db| read(db, &name, tunnel, stretch)).await?;
-                if let Some(last) = found.last() {
-                    self.after = last.position;
-                    return Ok(found);
-                }
-                self.is_new = false;
-            }
+    async fn wait(&mut self) -> Result<(), MailboxError> {
+        while !self.is_due {
             self.bell.changed().await.map_err(|_| MailboxError::Closed)?;
+            self.is_due = *self.bell.borrow_and_update() > self.after;
         }
+        Ok(())
+    }
+
+    async fn take(&mut self, most: usize, bytes: usize, limit: usize) -> Result<Fed, MailboxError> {
+        let (tunnel, name) = (self.tunnel, Arc::clone(&self.name));
+        let [bytes, limit] = [bytes.min(limit), limit].map(|count| u64::try_from(count).unwrap_or(u64::MAX));
+        let stretch = Stretch { after: self.after, through: u64::MAX, letters: most, bytes };
+        let fed = self.readers.read(move |db| read(db, &name, tunnel, stretch, limit)).await?;
+        if let Fed::Letters(letters) = &fed {
+            // What came while it was read rings the bell once more.
+            self.after = letters.last().map_or(self.after, |last| last.position);
+            self.is_new &= !letters.is_empty();
+            self.is_due = self.is_new || (!letters.is_empty() && *self.bell.borrow() > self.after);
+        }
+        Ok(fed)
     }
 }
 
@@ -100,16 +106,21 @@ impl Drop for SqliteFeed {
     }
 }
 
-fn read(db: &Connection, name: &str, tunnel: i64, stretch: Stretch) -> Result<Vec<Delivered>, MailboxError> {
+fn read(db: &Connection, name: &str, tunnel: i64, stretch: Stretch, limit: u64) -> Result<Fed, MailboxError> {
     const FLOOR: &str = "SELECT floor FROM mark JOIN tunnel ON id = tunnel WHERE id = ?1 AND shut = 0";
     const SQL: &str = "SELECT id, received_at, number, held, epoch, data FROM letter
         WHERE id > ?1 AND id <= ?2 ORDER BY id";
     let floor: Option<u64> = db.prepare_cached(FLOOR)?.query_row([tunnel], |row| row.get(0)).optional()?;
     let after = stretch.after.max(floor.ok_or_else(|| no_tunnel(name))?);
-    let Some((last, _)) = reach(db, tunnel, &Stretch { after, ..stretch })? else { return Ok(Vec::new()) };
+    let Some(Reached { last, first_bytes, .. }) = reach(db, tunnel, &Stretch { after, ..stretch })? else {
+        return Ok(Fed::Letters(Vec::new()));
+    };
+    if first_bytes > limit {
+        return Ok(Fed::TooLarge(usize::try_from(first_bytes).unwrap_or(usize::MAX)));
+    }
     let mut statement = db.prepare_cached(SQL)?;
     let letters = statement.query_map((letter_id(tunnel, after), letter_id(tunnel, last)), delivered);
-    Ok(letters?.collect::<rusqlite::Result<_>>()?)
+    Ok(Fed::Letters(letters?.collect::<rusqlite::Result<_>>()?))
 }
 
 fn delivered(row: &Row<'_>) -> rusqlite::Result<Delivered> {

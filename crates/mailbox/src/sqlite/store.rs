@@ -168,7 +168,7 @@ impl Mailbox for SqliteMailbox {
         let wanted = Arc::clone(&name);
         let id = self.readers.read(move |db| tunnels::id(db, &wanted)).await?;
         let (readers, bells, bell) = (self.readers.clone(), self.bells.clone(), self.bells.listen(id));
-        Ok(SqliteFeed { readers, bells, bell, name, tunnel: id, after, is_new: true })
+        Ok(SqliteFeed { readers, bells, bell, name, tunnel: id, after, is_new: true, is_due: true })
     }
 
     async fn ack(&self, tunnel: &str, device: &DeviceKey, through: u64) -> Result<(), MailboxError> {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, time::Duration};
 
-use hookmitt_mailbox::{DeviceKey, Feed, Mailbox, Quota};
+use hookmitt_mailbox::{DeviceKey, Fed, Feed, Mailbox, Quota};
 
 use super::{DESKTOP, LAPTOP, Maker, TUNNEL, drain, holds, join, parcel, put, with_tunnel};
 
@@ -37,6 +37,31 @@ pub(crate) async fn a_feed_begins_where_it_is_told(maker: &impl Maker) {
     let next = feed.next(10, 250).await.unwrap();
     assert!((1..=3).contains(&next.len()), "{} letters of 100 bytes where 250 may come", next.len());
     assert!(store.feed("nobody", 0).await.is_err());
+}
+
+pub(crate) async fn a_letter_that_is_too_large_for_now_is_left_and_its_size_said(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    let mut feed = store.feed(TUNNEL, 0).await.unwrap();
+    assert_eq!(feed.take(10, 1_000, 1_000).await.unwrap(), Fed::Letters(Vec::new()), "nothing is there");
+    let mut positions = put(&store, 0..2).await;
+    positions.push(store.put(TUNNEL, parcel(2, 5_000), &Quota::default()).await.unwrap());
+    positions.extend(put(&store, 3..4).await);
+    let mut take = async |bytes: usize, limit: usize| {
+        feed.wait().await.unwrap();
+        feed.take(10, bytes, limit).await.unwrap()
+    };
+    let came = |fed: Fed| match fed {
+        Fed::Letters(letters) => letters.iter().map(|letter| letter.position).collect::<Vec<_>>(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(take(1, 99).await, Fed::TooLarge(100));
+    assert_eq!(came(take(1, 100).await), positions[..1], "about so many bytes, and at least one letter");
+    assert_eq!(came(take(1_000, 1_000).await), positions[1..2]);
+    for _again in 0..2 {
+        assert_eq!(take(1_000, 1_000).await, Fed::TooLarge(5_000));
+    }
+    assert_eq!(came(take(1_000, 5_000).await), positions[2..3]);
+    assert_eq!(came(take(1_000, 1_000).await), positions[3..]);
 }
 
 pub(crate) async fn a_feed_may_be_dropped_and_asked_again(maker: &impl Maker) {

@@ -55,6 +55,7 @@ macro_rules! contract {
             mailboxes_do_not_mix
             a_feed_wakes_at_once
             a_feed_begins_where_it_is_told
+            a_letter_that_is_too_large_for_now_is_left_and_its_size_said
             a_feed_may_be_dropped_and_asked_again
             three_devices_each_get_every_letter
             putting_and_draining_at_once_loses_nothing
