@@ -250,6 +250,29 @@ async fn a_teammates_app_gets_every_event_too_and_a_removed_tunnel_gets_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_teammate_with_other_sources_neither_closes_ours_nor_answers_for_them() {
+    let set = set(&["--hold", "30s"]).await;
+    set.app.source("strict", json!({ "provider": "github", "on_invalid": "reject" })).await;
+    set.app.secret("strict", "default", "s3cret").await;
+    let id = tunnel(&set.app).await.unwrap()["id"].clone();
+    let invitation = set.app.ask("POST", &format!("/api/tunnels/{id}/invite"), Value::Null).await;
+    let mate = App::start().await;
+    mate.ask("POST", "/api/tunnels", json!({ "invite": invitation["invite"] })).await;
+    mate.source("theirs", json!({})).await;
+    connected(&mate).await;
+    let reply = set.post("theirs", &[], b"for the mate").await;
+    assert_eq!(arrived(&mate, &id_of(&reply)).await["source"], "theirs");
+    assert_eq!(arrived(&set.app, &id_of(&reply)).await["source"], "unassigned");
+
+    let forged = [("X-GitHub-Event", "ping"), ("X-Hub-Signature-256", "sha256=00")];
+    for number in 0..10 {
+        let reply = set.post("strict", &forged, format!("{{\"n\":{number}}}").as_bytes()).await;
+        assert_eq!(reply.status, 401, "who has the source answers");
+        assert_eq!(arrived(&mate, &id_of(&reply)).await["source"], "unassigned");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_sleeping_relay_and_a_wrong_token_are_said_in_words() {
     let set = set(&[]).await;
     let relay = format!("http://{}", set.relay.address);

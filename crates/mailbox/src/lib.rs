@@ -8,6 +8,7 @@ mod mailbox;
 mod model;
 mod names;
 mod nats;
+mod offers;
 mod sqlite;
 
 pub use error::MailboxError;

@@ -98,10 +98,12 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// A tunnel by its name. Called for each request, so answered from memory (at most 1 s old where relays share a store).
     fn tunnel(&self, name: &str) -> impl Future<Output = Result<Option<Arc<Tunnel>>, MailboxError>> + Send;
-    /// Replaces the sources that a tunnel takes.
+    /// Replaces the sources that a device takes. The tunnel takes those of all its devices; where they differ about one,
+    /// the device that takes part longest counts.
     fn set_sources(
         &self,
         tunnel: &str,
+        device: &DeviceKey,
         sources: Vec<SourceOffer>,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// Keeps the hash of a one-time code with which a device may join until `until`.

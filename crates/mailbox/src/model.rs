@@ -60,7 +60,7 @@ pub struct Tunnel {
     pub name: String,
     /// The X25519 public key by which its letters are sealed.
     pub sealing_key: [u8; 32],
-    /// The sources that it takes.
+    /// The sources that its devices take.
     pub sources: Vec<SourceOffer>,
     /// Its token was revoked: nothing is taken, and no device is let in.
     pub revoked: bool,

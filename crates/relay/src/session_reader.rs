@@ -79,7 +79,8 @@ async fn heard<M: Mailbox>(
         }
         AppFrame::Ping { stamp } => pong(session, stamp).await,
         AppFrame::Sources(sources) => {
-            asked(mailbox.set_sources(session.tunnel, checked(message.len(), sources)?)).await
+            let sources = checked(message.len(), sources)?;
+            asked(mailbox.set_sources(session.tunnel, &session.device, sources)).await
         }
         AppFrame::Invite => invite(session).await,
         AppFrame::Leave => {

@@ -23,6 +23,8 @@ pub(super) struct Nonsense(&'static str);
 /// A letter, judged.
 pub(super) struct Opened {
     pub(super) known: Arc<Known>,
+    /// Its source is here.
+    pub(super) assigned: bool,
     pub(super) judged: Judged,
     /// Its body is not what the relay received.
     pub(super) differs: bool,
@@ -94,7 +96,7 @@ impl Engine {
             arrival.route = Route::Withheld("its body is not what the relay received");
             arrival.causes.insert(0, cause(&letter.sha256));
         }
-        Ok(Opened { known, judged, differs })
+        Ok(Opened { known, assigned, judged, differs })
     }
 
     /// The source of that name, else the one for what belongs to none: a tunnel makes no other (Threat 3).

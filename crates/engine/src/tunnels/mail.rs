@@ -96,7 +96,7 @@ impl Mail {
                 None => engine.answer(&known, &stored, &answered, facts.known_provider).await,
             })
         };
-        Ok(Taken::Stored(is_held(head).then(|| Box::pin(answering) as Answering)))
+        Ok(Taken::Stored(facts.is_to_answer.then(|| Box::pin(answering) as Answering)))
     }
 
     /// Judges a letter and gives it to the writer; none where it is nonsense.
@@ -114,19 +114,22 @@ impl Mail {
         else {
             return Ok(None);
         };
-        let Opened { known, judged, differs } = engine.judge_letter(head, letter, request).await?;
+        let Opened { known, assigned, judged, differs } = engine.judge_letter(head, letter, request).await?;
         let (mut arrival, answered) = (judged.arrival, judged.answered);
         if head.waited {
             self.running.gap_is_known().await;
             arrival.caught_up_by = Some(self.tunnel);
         }
         let facts = Facts {
+            // Another device may have the source, and knows what to say.
+            is_to_answer: head.held && !head.waited && assigned,
             verdict: arrival.verdict,
             known_provider: arrival.provider.is_some(),
             is_set_up: arrival.facts.handshake.is_some(),
             received_at: arrival.received_at,
         };
-        let waiting = is_held(head).then(|| engine.wait_for_local(&known, &answered, arrival.id)).flatten();
+        let waiting =
+            facts.is_to_answer.then(|| engine.wait_for_local(&known, &answered, arrival.id)).flatten();
         let stored = engine.inbox.store_in_turn(arrival, &self.order, head.run).await?;
         let committed = async move {
             let stored = stored.await;
@@ -154,11 +157,6 @@ impl Mail {
     }
 }
 
-/// Whether a sender waits. One whose letter waited at the relay has been answered there long ago.
-fn is_held(head: &Letterhead) -> bool {
-    head.held && !head.waited
-}
-
 /// A letter that the writer has.
 struct HandedIn<C> {
     known: Arc<Known>,
@@ -171,6 +169,8 @@ struct HandedIn<C> {
 
 /// What is to be known of an arrival once it is stored.
 struct Facts {
+    /// A sender waits for an answer of ours. One whose letter waited at the relay has been answered there long ago.
+    is_to_answer: bool,
     verdict: Verdict,
     known_provider: bool,
     is_set_up: bool,

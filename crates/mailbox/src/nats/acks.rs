@@ -77,7 +77,11 @@ async fn write(
     Ok(())
 }
 
-fn must_take_part(record: &Versioned<TunnelRecord>, device: &DeviceKey) -> Result<(), MailboxError> {
+/// A device that takes part in the tunnel.
+pub(super) fn must_take_part(
+    record: &Versioned<TunnelRecord>,
+    device: &DeviceKey,
+) -> Result<(), MailboxError> {
     let takes_part = record.record.devices.iter().any(|known| known.key == *device);
     if takes_part { Ok(()) } else { Err(no_device(device)) }
 }

@@ -20,6 +20,7 @@ mod here;
 mod index;
 mod lock;
 mod names;
+mod offers;
 mod options;
 mod orphans;
 mod put;
@@ -84,8 +85,13 @@ impl Mailbox for NatsMailbox {
         tunnels::find(&self.store, name).await
     }
 
-    async fn set_sources(&self, tunnel: &str, sources: Vec<SourceOffer>) -> Result<(), MailboxError> {
-        tunnels::set_sources(&self.store, tunnel, sources).await
+    async fn set_sources(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+        sources: Vec<SourceOffer>,
+    ) -> Result<(), MailboxError> {
+        offers::set(&self.store, tunnel, device, sources).await
     }
 
     async fn add_invite(&self, tunnel: &str, code: [u8; 32], until: i64) -> Result<(), MailboxError> {

@@ -137,6 +137,11 @@ pub(super) fn cursor_key(tunnel: &str, device: &DeviceKey) -> String {
     format!("cursor.{}.{}", word(tunnel), hex::encode(device))
 }
 
+/// The key of what a device takes.
+pub(super) fn offer_key(tunnel: &str, device: &DeviceKey) -> String {
+    format!("offer.{}.{}", word(tunnel), hex::encode(device))
+}
+
 /// The key of what was refused of a tunnel.
 pub(super) fn count_key(tunnel: &str) -> String {
     format!("count.{}", word(tunnel))

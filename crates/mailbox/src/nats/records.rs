@@ -3,7 +3,7 @@
 //! Relays of two versions may share a store while one after the other is updated: fields are only ever added.
 
 use bytes::Bytes;
-use hookmitt_wire::{Parcel, SourceOffer};
+use hookmitt_wire::Parcel;
 use serde::{Deserialize, Serialize};
 
 use crate::DeviceKey;
@@ -35,7 +35,6 @@ pub(super) struct TunnelRecord {
     pub(super) token: String,
     #[serde(with = "hex::serde")]
     pub(super) sealing_key: [u8; 32],
-    pub(super) sources: Vec<SourceOffer>,
     pub(super) devices: Vec<DeviceRecord>,
     pub(super) invites: Vec<InviteRecord>,
     /// Letters up to here are wanted by nobody, since a device went.

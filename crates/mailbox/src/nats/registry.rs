@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use hookmitt_wire::Depth;
+use hookmitt_wire::{Depth, SourceOffer};
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
     records::{CountRecord, CursorRecord, DeviceRecord, TokenRecord, TunnelRecord},
     table::Versioned,
 };
-use crate::{Device, DeviceKey, Token, Tunnel};
+use crate::{Device, DeviceKey, Token, Tunnel, offers};
 
 #[derive(Debug, Default)]
 struct Mirror {
@@ -23,6 +23,7 @@ struct Mirror {
     shown: HashMap<String, Arc<Tunnel>>,
     tokens: HashMap<String, Versioned<TokenRecord>>,
     cursors: HashMap<String, HashMap<DeviceKey, Versioned<CursorRecord>>>,
+    offers: HashMap<String, HashMap<DeviceKey, Versioned<Vec<SourceOffer>>>>,
     counts: HashMap<String, Versioned<CountRecord>>,
     /// Counted here, and not written yet.
     counted: HashMap<String, CountRecord>,
@@ -46,6 +47,7 @@ impl Registry {
                 mirror.shown.remove(name);
                 return vec![name.to_owned()];
             }
+            "offer" => mirror.learn_offer(name, rest, value, revision),
             "token" => {
                 newer(&mut mirror.tokens, name, value, revision);
                 return mirror.token_changed(name);
@@ -69,6 +71,10 @@ impl Registry {
         mirror.token_changed(id);
     }
 
+    pub(super) fn set_offer(&self, tunnel: &str, device: DeviceKey, offer: Versioned<Vec<SourceOffer>>) {
+        self.mirror().set_offer(tunnel, device, offer);
+    }
+
     pub(super) fn set_count(&self, tunnel: &str, record: Versioned<CountRecord>) {
         put_newer(&mut self.mirror().counts, tunnel, record);
     }
@@ -87,7 +93,7 @@ impl Registry {
         let shown = Arc::new(Tunnel {
             name: name.to_owned(),
             sealing_key: record.sealing_key,
-            sources: record.sources.clone(),
+            sources: mirror.sources(name, &record.devices),
             revoked: mirror.is_revoked(&record.token),
         });
         mirror.shown.insert(name.to_owned(), Arc::clone(&shown));
@@ -226,6 +232,30 @@ impl Mirror {
             name: device.name.clone(),
             cursor: cursor.max(device.from),
             seen_at: seen_at.max(device.joined_at),
+        }
+    }
+
+    /// What the devices of a tunnel take.
+    fn sources(&self, tunnel: &str, devices: &[DeviceRecord]) -> Vec<SourceOffer> {
+        let Some(known) = self.offers.get(tunnel) else { return Vec::new() };
+        let known = devices.iter().filter_map(|device| known.get(&device.key));
+        offers::of_all(known.map(|offer| offer.record.as_slice()))
+    }
+
+    fn set_offer(&mut self, tunnel: &str, device: DeviceKey, offer: Versioned<Vec<SourceOffer>>) {
+        let offers = self.offers.entry(tunnel.to_owned()).or_default();
+        if offers.get(&device).is_none_or(|known| known.revision < offer.revision) {
+            offers.insert(device, offer);
+            self.shown.remove(tunnel);
+        }
+    }
+
+    fn learn_offer(&mut self, tunnel: &str, device: &str, value: &[u8], revision: u64) {
+        let mut key = DeviceKey::default();
+        if hex::decode_to_slice(device, &mut key).is_ok()
+            && let Ok(record) = serde_json::from_slice(value)
+        {
+            self.set_offer(tunnel, key, Versioned { record, revision });
         }
     }
 

@@ -3,11 +3,12 @@
 use std::{sync::Arc, time::Instant};
 
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
-use hookmitt_wire::{Depth, SourceOffer};
+use hookmitt_wire::Depth;
 
 use super::{
     failure::{PATIENCE, Trouble, keep_trying, no_device, no_token, no_tunnel},
-    names::{cursor_key, tunnel_key},
+    names::{cursor_key, offer_key, tunnel_key},
+    offers,
     records::{DeviceRecord, InviteRecord, TunnelRecord},
     store::Store,
     table::{Next, Versioned},
@@ -27,7 +28,6 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
     let record = TunnelRecord {
         token: token.clone(),
         sealing_key,
-        sources: Vec::new(),
         devices: vec![device],
         invites: Vec::new(),
         floor: 0,
@@ -55,8 +55,11 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
 /// A tunnel from memory; one that this relay has not heard of is asked for.
 pub(super) async fn find(store: &Store, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {
     store.check_open()?;
-    if store.registry.record(name).is_none() && store.unheard.ask(name, Instant::now()) {
-        learn(store, name).await?;
+    if store.registry.record(name).is_none()
+        && store.unheard.ask(name, Instant::now())
+        && let Some(record) = learn(store, name).await?
+    {
+        offers::learn(store, name, &record.record.devices).await?;
     }
     Ok(store.registry.tunnel(name))
 }
@@ -85,22 +88,6 @@ async fn learn(store: &Store, name: &str) -> Result<Option<Versioned<TunnelRecor
         store.registry.set_tunnel(name, record.clone());
     }
     Ok(record)
-}
-
-/// Replaces the sources. An app says them whenever it connects: mostly they are as they were.
-pub(super) async fn set_sources(
-    store: &Store,
-    name: &str,
-    sources: Vec<SourceOffer>,
-) -> Result<(), MailboxError> {
-    if read(store, name).await?.record.sources == sources {
-        return Ok(());
-    }
-    change(store, name, |record| {
-        record.sources.clone_from(&sources);
-        Ok(())
-    })
-    .await
 }
 
 /// Keeps a one-time code; of too many the oldest gives way.
@@ -224,6 +211,7 @@ pub(super) async fn leave(
     if is_gone {
         store.give_up(name, floor);
         store.cursors.erase(&store.js, &cursor_key(name, device)).await?;
+        store.tunnels.erase(&store.js, &offer_key(name, device)).await?;
     }
     Ok(is_gone)
 }

@@ -15,7 +15,8 @@ const SEEN_EVERY: i64 = 60_000_000;
 
 /// Writes a device that is new.
 pub(super) fn insert(db: &Connection, tunnel: i64, member: &Member, name: &str) -> rusqlite::Result<()> {
-    const SQL: &str = "INSERT INTO device (tunnel, key, name, cursor, seen_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+    const SQL: &str = "INSERT INTO device (tunnel, key, name, cursor, seen_at, joined_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
     let row = (tunnel, &member.key[..], name, member.cursor, member.seen_at);
     db.prepare_cached(SQL)?.execute(row).map(|_| ())
 }
@@ -99,5 +100,6 @@ pub(super) fn leave(batch: &mut Batch<'_>, tunnel: &str, device: &DeviceKey) -> 
     batch.db.prepare_cached(SQL)?.execute((mailbox.id, &device[..]))?;
     mailbox.members.remove(place);
     batch.boxes.look_at(tunnel);
+    batch.news.changed.push(tunnel.to_owned());
     Ok(())
 }

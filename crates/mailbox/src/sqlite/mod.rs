@@ -10,6 +10,7 @@ mod feed;
 mod held;
 mod known;
 mod letters;
+mod offers;
 mod refusals;
 mod schema;
 mod store;

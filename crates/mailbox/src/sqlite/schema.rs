@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::MailboxError;
 
 /// The migrations in order; the schema number is how many have run.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_mailbox.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("../../migrations/0001_mailbox.sql"), include_str!("../../migrations/0002_offers.sql")];
 
 /// Makes the file (0600) and its folder (0700) where they are missing, and migrates.
 pub(super) fn prepare(path: &Path) -> Result<(), MailboxError> {
@@ -48,7 +49,25 @@ mod tests {
         prepare(&path).unwrap();
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = prepare(&path).unwrap_err().to_string();
-        assert!(error.contains("it has schema 99; this hookmitt knows up to 1: update hookmitt"), "{error}");
+        assert!(error.contains("it has schema 99; this hookmitt knows up to 2: update hookmitt"), "{error}");
+    }
+
+    #[test]
+    fn what_a_tunnel_took_is_what_its_latest_device_takes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.db");
+        hookmitt_sqlite::prepare(&path, &beside(&path, "-setup"), &MIGRATIONS[..1]).unwrap();
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch(
+            "INSERT INTO tunnel VALUES (1, 'acme', 'tk', x'07', '[\"what it took\"]', 0, 5);
+             INSERT INTO device VALUES (1, x'01', 'old', 0, 5), (1, x'02', 'latest', 0, 9);",
+        )
+        .unwrap();
+        prepare(&path).unwrap();
+        let mut statement = db.prepare("SELECT sources FROM device ORDER BY key").unwrap();
+        let sources: Vec<String> =
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(sources, ["[]", "[\"what it took\"]"]);
     }
 
     #[test]

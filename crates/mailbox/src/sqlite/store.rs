@@ -10,7 +10,7 @@ use super::{
     feed::{Bells, SqliteFeed},
     held::{SqliteHeld, Waiting},
     known::{Asked, Known},
-    letters,
+    letters, offers,
     refusals::Refusals,
     schema, sweep, tokens, tunnels, usage,
     writer::{self, Jobs},
@@ -121,9 +121,14 @@ impl Mailbox for SqliteMailbox {
         Ok(found)
     }
 
-    async fn set_sources(&self, tunnel: &str, sources: Vec<SourceOffer>) -> Result<(), MailboxError> {
-        let tunnel = tunnel.to_owned();
-        self.jobs.write(move |batch| tunnels::set_sources(batch, &tunnel, &sources)).await
+    async fn set_sources(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+        sources: Vec<SourceOffer>,
+    ) -> Result<(), MailboxError> {
+        let (tunnel, device) = (tunnel.to_owned(), *device);
+        self.jobs.write(move |batch| offers::set(batch, &tunnel, &device, &sources)).await
     }
 
     async fn add_invite(&self, tunnel: &str, code: [u8; 32], until: i64) -> Result<(), MailboxError> {

@@ -1,10 +1,10 @@
-//! Tunnels are opened, told their sources, and shut.
+//! Tunnels are opened, found and shut.
 
-use hookmitt_wire::SourceOffer;
-use rusqlite::{Connection, OptionalExtension as _, Row, types::Type};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
     boxes::{MailBox, Member},
+    offers,
     tokens::no_token,
     trouble::{Trouble, no_tunnel},
     writer::Batch,
@@ -22,8 +22,8 @@ const MOST: i64 = 1 << 23;
 
 /// Opens a tunnel with its first device.
 pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Result<(), Trouble> {
-    const SQL: &str = "INSERT INTO tunnel (name, token, sealing_key, sources, shut, created_at)
-        VALUES (?1, ?2, ?3, '[]', 0, ?4)";
+    const SQL: &str = "INSERT INTO tunnel (name, token, sealing_key, shut, created_at)
+        VALUES (?1, ?2, ?3, 0, ?4)";
     const MARK: &str = "INSERT INTO mark (tunnel, floor, cleared, cleared_bytes, refused, unknown)
         VALUES (?1, 0, 0, 0, 0, 0)";
     let NewTunnel { name, token, sealing_key, device } = tunnel;
@@ -52,28 +52,12 @@ pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Resul
     Ok(())
 }
 
-/// Replaces the sources that a tunnel takes.
-pub(super) fn set_sources(
-    batch: &mut Batch<'_>,
-    tunnel: &str,
-    sources: &[SourceOffer],
-) -> Result<(), Trouble> {
-    // Every app says its sources each time that it connects.
-    const SQL: &str = "UPDATE tunnel SET sources = ?2 WHERE id = ?1 AND sources <> ?2";
-    let id = batch.boxes.open(tunnel)?.id;
-    let text = serde_json::to_string(sources).map_err(|why| MailboxError::Failed(why.to_string()))?;
-    if batch.db.prepare_cached(SQL)?.execute((id, text))? > 0 {
-        batch.news.changed.push(tunnel.to_owned());
-    }
-    Ok(())
-}
-
 /// Shuts an open tunnel for good: its devices go, and its letters with them. The name stays taken.
 pub(super) fn shut(batch: &mut Batch<'_>, tunnel: &str, why: i64) -> Result<(), Trouble> {
     let mailbox = batch.boxes.open(tunnel)?;
     let (id, newest) = (mailbox.id, mailbox.newest);
     let db = batch.db;
-    db.prepare_cached("UPDATE tunnel SET shut = ?2, sources = '[]' WHERE id = ?1")?.execute((id, why))?;
+    db.prepare_cached("UPDATE tunnel SET shut = ?2 WHERE id = ?1")?.execute((id, why))?;
     // What is to be deleted is known after a restart, too.
     db.prepare_cached("UPDATE mark SET floor = ?2 WHERE tunnel = ?1")?.execute((id, newest))?;
     db.prepare_cached("DELETE FROM device WHERE tunnel = ?1")?.execute([id])?;
@@ -92,8 +76,12 @@ pub(super) fn config(db: &Connection) -> Result<i64, MailboxError> {
 
 /// A tunnel that is open, or whose token was revoked.
 pub(super) fn find(db: &Connection, name: &str) -> Result<Option<Tunnel>, MailboxError> {
-    const SQL: &str = "SELECT name, sealing_key, sources, shut FROM tunnel WHERE name = ?1 AND shut < 2";
-    Ok(db.prepare_cached(SQL)?.query_row([name], tunnel).optional()?)
+    const SQL: &str = "SELECT id, sealing_key, shut FROM tunnel WHERE name = ?1 AND shut < 2";
+    let found = db
+        .prepare_cached(SQL)?
+        .query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)? == REVOKED)));
+    let Some((id, sealing_key, revoked)) = found.optional()? else { return Ok(None) };
+    Ok(Some(Tunnel { name: name.to_owned(), sealing_key, sources: offers::of_tunnel(db, id)?, revoked }))
 }
 
 /// The id of an open tunnel.
@@ -101,12 +89,4 @@ pub(super) fn id(db: &Connection, name: &str) -> Result<i64, MailboxError> {
     const SQL: &str = "SELECT id FROM tunnel WHERE name = ?1 AND shut = 0";
     let id = db.prepare_cached(SQL)?.query_row([name], |row| row.get(0)).optional()?;
     id.ok_or_else(|| no_tunnel(name))
-}
-
-fn tunnel(row: &Row<'_>) -> rusqlite::Result<Tunnel> {
-    let sources = serde_json::from_str(row.get_ref(2)?.as_str()?);
-    let sources =
-        sources.map_err(|why| rusqlite::Error::FromSqlConversionFailure(2, Type::Text, Box::new(why)))?;
-    let revoked = row.get::<_, i64>(3)? == REVOKED;
-    Ok(Tunnel { name: row.get(0)?, sealing_key: row.get(1)?, sources, revoked })
 }

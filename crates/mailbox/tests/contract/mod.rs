@@ -35,6 +35,7 @@ macro_rules! contract {
             a_tunnel_is_there_after_a_restart
             a_name_is_never_given_out_again
             sources_are_replaced_and_kept
+            each_device_takes_sources_of_its_own
             another_process_changes_are_seen_soon
             a_code_lets_one_device_in_once
             a_code_is_good_for_its_tunnel_and_its_time

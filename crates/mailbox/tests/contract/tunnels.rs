@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hookmitt_mailbox::{Mailbox, MailboxError, Tunnel};
+use hookmitt_mailbox::{DeviceKey, Mailbox, MailboxError, NewDevice, Tunnel};
 use hookmitt_wire::{Hold, SourceOffer};
 
-use super::{DESKTOP, LAPTOP, Maker, NOW, TUNNEL, eventually, new_tunnel, with_tunnel};
+use super::{DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, new_tunnel, with_tunnel};
 
 fn offer(slug: &str) -> SourceOffer {
     SourceOffer {
@@ -61,15 +61,47 @@ pub(crate) async fn sources_are_replaced_and_kept(maker: &impl Maker) {
         eventually("the tunnel says its sources", says).await;
     };
     let first = vec![offer("stripe"), offer("github")];
-    store.set_sources(TUNNEL, first.clone()).await.unwrap();
+    store.set_sources(TUNNEL, &LAPTOP, first.clone()).await.unwrap();
     says(&store, &first).await;
     let second = vec![SourceOffer { hold: Hold::Never, status: None, provider: None, ..offer("slack") }];
-    store.set_sources(TUNNEL, second.clone()).await.unwrap();
+    store.set_sources(TUNNEL, &LAPTOP, second.clone()).await.unwrap();
     says(&store, &second).await;
-    let refused = store.set_sources("nobody", second.clone()).await.unwrap_err();
+    let refused = store.set_sources("nobody", &LAPTOP, second.clone()).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "tunnel", .. }), "{refused}");
     store.close().await;
     says(&maker.open().await, &second).await;
+}
+
+pub(crate) async fn each_device_takes_sources_of_its_own(maker: &impl Maker) {
+    const MATE: DeviceKey = [0; 32];
+    let store = with_tunnel(maker).await;
+    let named = |slug: &str, status| SourceOffer { status: Some(status), ..offer(slug) };
+    let takes = async |store: &_, wanted: &[(&str, u16)]| {
+        let takes = async || {
+            let sources = sources_of(store).await;
+            let told = sources.iter().map(|offer| (offer.slug.as_str(), offer.status.unwrap_or_default()));
+            told.eq(wanted.iter().copied()).then_some(())
+        };
+        eventually(&format!("the tunnel takes {wanted:?}"), takes).await;
+    };
+    store.set_sources(TUNNEL, &LAPTOP, vec![named("stripe", 201), named("github", 201)]).await.unwrap();
+    store.add_invite(TUNNEL, [7; 32], NOW + DAY).await.unwrap();
+    let mate = NewDevice { key: MATE, name: "mate".to_owned() };
+    store.join(TUNNEL, [7; 32], mate, NOW + MINUTE).await.unwrap();
+    store.set_sources(TUNNEL, &MATE, Vec::new()).await.unwrap();
+    takes(&store, &[("stripe", 201), ("github", 201)]).await;
+    store.set_sources(TUNNEL, &MATE, vec![named("slack", 204), named("github", 204)]).await.unwrap();
+    takes(&store, &[("stripe", 201), ("github", 201), ("slack", 204)]).await;
+    store.set_sources(TUNNEL, &LAPTOP, vec![named("stripe", 202)]).await.unwrap();
+    takes(&store, &[("stripe", 202), ("slack", 204), ("github", 204)]).await;
+    let refused = store.set_sources(TUNNEL, &DESKTOP, Vec::new()).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Unknown { what: "device", .. }), "{refused}");
+
+    let other = maker.open().await;
+    takes(&other, &[("stripe", 202), ("slack", 204), ("github", 204)]).await;
+    store.leave(TUNNEL, &LAPTOP).await.unwrap();
+    takes(&store, &[("slack", 204), ("github", 204)]).await;
+    takes(&other, &[("slack", 204), ("github", 204)]).await;
 }
 
 async fn sources_of(store: &impl Mailbox) -> Vec<SourceOffer> {

@@ -146,7 +146,7 @@ async fn records_outlive_every_node_in_its_turn() {
     let store = with_tunnel(&place).await;
     for round in 0..6_u8 {
         let node = usize::from(round % 3);
-        store.set_sources(TUNNEL, vec![offer(round)]).await.unwrap();
+        store.set_sources(TUNNEL, &LAPTOP, vec![offer(round)]).await.unwrap();
         cluster.kill(node);
         let again = Arc::clone(&cluster);
         tokio::task::spawn_blocking(move || again.restart(node)).await.unwrap();
