@@ -78,7 +78,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             tunnel_add::added(joined, client, screen).await?;
         }
         Verb::Invite { name } => invite(&find(name, client).await?, client, screen).await?,
-        Verb::List => list(&client.all(&all()).await?, screen)?,
+        Verb::List => list(&client.all(&all()).await?, screen, line)?,
         Verb::Status { name } => status(name.as_deref(), client, screen).await?,
         Verb::Remove { name } => {
             let tunnel = find(name, client).await?;
@@ -162,10 +162,14 @@ async fn invite(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(),
     Ok(())
 }
 
-fn list(tunnels: &[Tunnel], screen: &Screen) -> Result<(), CliError> {
+fn list(
+    tunnels: &[Tunnel],
+    screen: &Screen,
+    shown: impl Fn(&Tunnel, &TimeZone) -> String,
+) -> Result<(), CliError> {
     let zone = TimeZone::system();
     for tunnel in tunnels {
-        if screen.json { screen.print_json(tunnel)? } else { screen.print(line(tunnel, &zone))? }
+        if screen.json { screen.print_json(tunnel)? } else { screen.print(shown(tunnel, &zone))? }
     }
     if tunnels.is_empty() && !screen.json {
         screen.note(Styled(FAINT, "no tunnels yet: `hookmitt tunnel add RELAY_URL`"));
@@ -174,19 +178,11 @@ fn list(tunnels: &[Tunnel], screen: &Screen) -> Result<(), CliError> {
 }
 
 async fn status(name: Option<&str>, client: &Client, screen: &Screen) -> Result<(), CliError> {
-    let zone = TimeZone::system();
     let tunnels = match name {
         Some(name) => vec![find(name, client).await?],
         None => client.all(&all()).await?,
     };
-    for tunnel in &tunnels {
-        if screen.json {
-            screen.print_json(tunnel)?
-        } else {
-            screen.print(lines(tunnel, &zone).join("\n"))?
-        }
-    }
-    Ok(())
+    list(&tunnels, screen, |tunnel, zone| lines(tunnel, zone).join("\n"))
 }
 
 /// The tunnel at a relay; opened, with a token of the environment or standard input, where there is none yet.
