@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const pane = (ui) => ui.page.getByRole('region', { name: 'Tunnel', exact: true });
 const dialog = (ui) => ui.page.getByRole('dialog');
 
-const UNKNOWN = 'this relay doesn’t know this tunnel, or this device isn’t one of it: it left, was away for too long, or the tunnel’s token was revoked; add the tunnel anew';
+const UNKNOWN = 'this relay doesn\'t know this tunnel, or this device isn\'t one of it: it left, was away for too long, or the tunnel\'s token was revoked; add the tunnel anew';
 
 /** What is different of a tunnel in each state. */
 const states = (now) => ({
@@ -18,7 +18,8 @@ const states = (now) => ({
   offline: { state: 'offline', why: 'network', rtt_ms: null, error: { code: 'relay-unreachable', message: 'the relay does not answer: connection refused', hint: 'check this machine’s network, and that the relay runs' } },
   refused: { state: 'refused', rtt_ms: null, error: { code: 'unknown-device', message: UNKNOWN, hint: null } },
   catching: { waiting: { letters: 1204, bytes: 9_000_000, oldest_at: null }, to_acknowledge: 118, unknown: 3, refused: { count: 2, last_at: new Date(now - HOUR).toISOString() } },
-  troubled: { waiting: { letters: 3, bytes: 9_000, oldest_at: null }, spoilt: { count: 1, last_at: new Date(now - HOUR).toISOString() }, error: { code: 'disk-full', message: 'the inbox could not be written: the disk is full', hint: 'free some space: it is tried again by itself' } },
+  unreadable: { spoilt: { count: 1, last_at: new Date(now - HOUR).toISOString() }, error: { code: 'letter-unreadable', message: 'the letter can\'t be opened', hint: 'somebody wrote it who knows the tunnel\'s public key; look at the relay\'s log' } },
+  troubled: { waiting: { letters: 3, bytes: 9_000, oldest_at: null }, error: { code: 'disk-full', message: 'the disk that holds the inbox is full', hint: 'free some space; senders were told to try again, and capture goes on by itself' } },
 });
 
 /** A hookmitt with a day behind it, whose page hears of tunnels what it is told. */

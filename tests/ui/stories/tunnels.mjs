@@ -81,6 +81,8 @@ story('in a narrow window it is said that there is no tunnel, and how to add one
   await ui.go('#/tunnels');
   const list = ui.page.getByRole('region', { name: 'Tunnels', exact: true });
   await says(list, 'No tunnel yet');
+  const { y } = await list.getByText('No tunnel yet').boundingBox();
+  assert.ok(y < 350, `it stands in the upper half: ${y}`);
 });
 
 story('a gap stands in the list where the app came back, and leads to the tunnel', async (stage) => {
@@ -214,7 +216,12 @@ for (const [theme, size] of [['dark', [1440, 900]], ['light', [1440, 900]], ['da
     told.tunnels = [tunnel(Date.now(), { state: 'refused', rtt_ms: null, error })];
     await ui.page.reload();
     await ui.go('#/tunnels/1');
-    await says(pane, 'Refused by relay.acme.dev', 'The relay does not know this device.', 'Join again.');
+    await says(pane, 'Refused by relay.acme.dev', 'The relay does not know this device.', 'Join again.', 'Add it anew');
     await look('a refused tunnel');
+    told.tunnels = [tunnel(Date.now(), { error: { code: 'disk-full', message: 'the disk is full', hint: 'free some space' } })];
+    await ui.page.reload();
+    await says(pane, 'with trouble', 'The disk is full.', 'Can’t store now');
+    await says(ui.page.getByRole('list', { name: 'Connection' }), 'relay.acme.dev trouble');
+    await look('a tunnel with trouble');
   });
 }

@@ -11,8 +11,9 @@ export function toneOf({ state, error }: Pick<Tunnel, 'state' | 'error'>): Tone 
   return state === 'connecting' || state === 'limited' ? 'warn' : 'bad';
 }
 
-/** How a tunnel is, in a word; the round trip where it is connected. */
-export function stateWord({ state, rtt_ms: rtt }: Pick<Tunnel, 'state' | 'rtt_ms'>): string {
+/** How a tunnel is, in a word; the round trip where it is connected and well. */
+export function stateWord({ state, rtt_ms: rtt, error }: Pick<Tunnel, 'state' | 'rtt_ms' | 'error'>): string {
+  if (state === 'connected' && error) return 'trouble';
   return state === 'connected' && rtt !== null ? `${count(Math.round(rtt))} ms` : state;
 }
 

@@ -6,8 +6,8 @@ import Unplug from '@lucide/svelte/icons/unplug';
 import type { Tunnel } from '../api/shapes';
 
 /** The shape of a tunnel as it is. */
-export function tunnelIcon({ state }: Pick<Tunnel, 'state'>) {
-  if (state === 'limited') return TriangleAlert;
+export function tunnelIcon({ state, error }: Pick<Tunnel, 'state' | 'error'>) {
+  if (state === 'limited' || (state === 'connected' && error)) return TriangleAlert;
   if (state === 'refused') return CircleX;
   return state === 'off' || state === 'offline' ? Unplug : Cable;
 }

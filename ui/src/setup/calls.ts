@@ -112,9 +112,9 @@ export function inWords(problem: Problem): string {
   return problem.hint === null ? first : `${first} ${sentence(problem.hint)}`;
 }
 
-/** The API's words as a sentence. A URL or a host at its start stays as it is. */
+/** The API's words as a sentence, with apostrophes that curl. A URL or a host at its start stays as it is. */
 export function sentence(text: string): string {
-  const trimmed = text.trim();
+  const trimmed = text.trim().replace(/(?<=[a-z])'(?=[a-z])/g, '’');
   const isAddress = /^[a-z]+:\/\/|^\S+\.\S/.test(trimmed);
   const whole = isAddress ? trimmed : trimmed.charAt(0).toUpperCase() + trimmed.slice(1);
   return /[.?!:]$/.test(whole) ? whole : `${whole}.`;

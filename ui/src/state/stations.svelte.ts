@@ -35,6 +35,7 @@ function providers(): Station {
 function relays(): Station[] {
   const base = { kind: 'relay', tone: 'none' } as const;
   const none = { ...base, id: 'relay', name: 'Relay', short: 'Relay', href: '#/tunnels' };
+  if (!tunnels.loaded) return [{ ...none, value: tunnels.problem ? 'unknown' : '' }];
   if (tunnels.list.length === 0) return [{ ...none, value: 'not set up' }];
   const on = tunnels.list.filter((tunnel) => tunnel.enabled);
   if (on.length === 0) return [{ ...none, value: 'off' }];

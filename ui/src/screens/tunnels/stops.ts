@@ -73,7 +73,7 @@ function relay(tunnel: Tunnel): Stop {
     kind: 'relay',
     tone: toneOf(tunnel),
     name: tunnel.host || tunnel.label,
-    state: stateWords[tunnel.state],
+    state: tunnel.state === 'connected' && tunnel.error ? 'Connected, trouble' : stateWords[tunnel.state],
     note: limitsOf(tunnel)
       ? 'keeps nothing'
       : isUp(tunnel)
@@ -82,10 +82,21 @@ function relay(tunnel: Tunnel): Stop {
   };
 }
 
+/** What was wrong with letters that came: others are stored all the same. */
+const WITH_LETTERS = ['letter-unreadable', 'relay-body-differs'];
+
+/** What is wrong while the relay is there is wrong here. */
+function stores({ kind, state, error }: Tunnel): boolean {
+  return kind !== 'relay' || state !== 'connected' || error === null || WITH_LETTERS.includes(error.code);
+}
+
 function app(tunnel: Tunnel): Stop {
   const note =
     tunnel.kind === 'relay' ? `${count(tunnel.to_acknowledge)} to acknowledge` : 'stored before it is shown';
-  return { kind: 'app', tone: 'ok', name: 'This app', state: 'Stores and answers', note };
+  const base = { kind: 'app', name: 'This app', note } as const;
+  return stores(tunnel)
+    ? { ...base, tone: 'ok', state: 'Stores and answers' }
+    : { ...base, tone: 'warn', state: 'Can’t store now' };
 }
 
 function targets(places: readonly TargetPlace[]): Stop {

@@ -19,6 +19,8 @@ export interface Day {
   start: number;
   label: string;
   today: boolean;
+  /** Where in it the tunnel was added. */
+  added: number | null;
   /** Where now is in it. */
   now: number | null;
   stretches: Stretch[];
@@ -59,6 +61,7 @@ export function week(now: number, past: Past): Day[] {
       start,
       label: `${weekday.format(start)} ${new Date(start).getDate()}`,
       today: n === DAYS - 1,
+      added: past.since >= start && past.since < end ? share(past.since) : null,
       now: n === DAYS - 1 ? share(now) : null,
       stretches: split(known, offline).map((one) => ({ ...one, from: share(one.from), to: share(one.to) })),
       marks: marksIn(start, end, past.gaps).map(({ until, gap }) => ({ at: share(until), gap })),

@@ -8,6 +8,7 @@ import {
   gapWhen,
   listNote,
   lossNote,
+  noGaps,
   notTold,
   removalLoss,
   settled,
@@ -72,6 +73,28 @@ test('one sentence says how a tunnel is, the next what that means', () => {
   const smee = tunnel({ kind: 'smee', state: 'limited', host: 'smee.io' });
   expect(stateSentence(smee, now).rest).toBe('Rewrites JSON: signatures can’t verify.');
   expect(stateSentence({ ...smee, state: 'offline' }, now).rest).toMatch(/lost: nobody keeps it/);
+});
+
+test('where there is little room, the sentence is shorter and keeps its numbers', () => {
+  const brief = (change: Partial<Tunnel>) => stateSentence(tunnel(change), now, { brief: true }).rest;
+  expect(brief({})).toBe('Offline 02:10–08:44: 37 caught up, 0 lost.');
+  expect(brief({ state: 'offline' })).toBe('The relay keeps what arrives.');
+  expect(brief({ state: 'refused' })).toBe('Nothing is caught up.');
+  expect(brief({ kind: 'smee', state: 'offline' })).toBe('What is sent is lost.');
+});
+
+test('a connected tunnel with trouble says so, and whether this app still stores', () => {
+  const troubled = (code: string) => tunnel({ error: { code, message: 'no', hint: null } });
+  expect(stateSentence(troubled('disk-full'), now).strong).toBe('Connected since 08:44, with trouble.');
+  const app = (code: string) =>
+    wayThrough(troubled(code), { now, perMinute: 0, several: false, places: [] }).stops[2];
+  expect(app('disk-full')).toMatchObject({ tone: 'warn', state: 'Can’t store now' });
+  expect(app('letter-unreadable')).toMatchObject({ tone: 'ok', state: 'Stores and answers' });
+});
+
+test('where there are no gaps, it is said what would be noted', () => {
+  expect(noGaps(tunnel(), false)).toBe('None so far. Being offline is noted here, with what was caught up.');
+  expect(noGaps(tunnel({ kind: 'ngrok' }), true)).toMatch(/^None in 7 days\..*nobody knows/);
 });
 
 test('a tunnel without a gap says no more than it knows', () => {

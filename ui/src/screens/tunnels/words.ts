@@ -45,20 +45,22 @@ export interface StateSentence {
   rest: string;
 }
 
-/** How a tunnel is, in one or two sentences. */
-export function stateSentence(tunnel: Tunnel, now: number): StateSentence {
+/** How a tunnel is, in one or two sentences; in fewer words where there is little room. */
+export function stateSentence(tunnel: Tunnel, now: number, { brief = false } = {}): StateSentence {
   const since = moment(Date.parse(tunnel.since), now);
+  const rest = kept(tunnel, brief);
   switch (tunnel.state) {
     case 'connected':
-      return { strong: `Connected since ${since}.`, rest: lastGap(tunnel, now) };
+      if (tunnel.error) return { strong: `Connected since ${since}, with trouble.`, rest: '' };
+      return { strong: `Connected since ${since}.`, rest: lastGap(tunnel, now, brief) };
     case 'limited':
       return { strong: `Connected since ${since}, with limits.`, rest: limited(tunnel) };
     case 'connecting':
-      return { strong: `Connecting to ${other(tunnel)}.`, rest: kept(tunnel) };
+      return { strong: `Connecting to ${other(tunnel)}.`, rest };
     case 'offline':
-      return { strong: `Offline since ${since}${because(tunnel)}.`, rest: kept(tunnel) };
+      return { strong: `Offline since ${since}${because(tunnel)}.`, rest };
     case 'refused':
-      return { strong: `Refused by ${other(tunnel)} since ${since}.`, rest: kept(tunnel) };
+      return { strong: `Refused by ${other(tunnel)} since ${since}.`, rest };
     case 'off':
       // Another process has it.
       if (tunnel.error && tunnel.enabled)
@@ -66,12 +68,12 @@ export function stateSentence(tunnel: Tunnel, now: number): StateSentence {
           strong: sentence(tunnel.error.message),
           rest: tunnel.error.hint ? sentence(tunnel.error.hint) : '',
         };
-      return { strong: `Off since ${since}.`, rest: kept(tunnel) };
+      return { strong: `Off since ${since}.`, rest };
   }
 }
 
-function lastGap({ gap }: Tunnel, now: number): string {
-  return gap === null || gap.until === null ? '' : `${gapSentence(gap, now, { because: true })}.`;
+function lastGap({ gap }: Tunnel, now: number, brief: boolean): string {
+  return gap === null || gap.until === null ? '' : `${gapSentence(gap, now, { because: !brief })}.`;
 }
 
 function limited(tunnel: Tunnel): string {
@@ -89,9 +91,12 @@ function because({ kind, why }: Tunnel): string {
 }
 
 /** What becomes of events meanwhile. */
-function kept(tunnel: Tunnel): string {
-  if (tunnel.kind !== 'relay') return 'What is sent meanwhile is lost: nobody keeps it.';
-  if (tunnel.state === 'refused') return 'Nothing is caught up until that is settled.';
+function kept(tunnel: Tunnel, brief: boolean): string {
+  if (tunnel.kind !== 'relay')
+    return brief ? 'What is sent is lost.' : 'What is sent meanwhile is lost: nobody keeps it.';
+  if (tunnel.state === 'refused')
+    return brief ? 'Nothing is caught up.' : 'Nothing is caught up until that is settled.';
+  if (brief) return 'The relay keeps what arrives.';
   return 'The relay keeps what arrives, sealed, within its limits; it is caught up afterwards.';
 }
 
@@ -101,6 +106,12 @@ export function listNote(tunnel: Tunnel, now: number): string {
   const since = dayOf(Date.parse(tunnel.since), now, clockTime(tunnel.since));
   if (tunnel.state === 'off') return `${limits?.brief ?? tunnel.host}, off since ${since}`;
   return limits?.brief ?? tunnel.host;
+}
+
+/** What is said of the gaps where there are none to show. */
+export function noGaps({ kind }: Pick<Tunnel, 'kind'>, isOlder: boolean): string {
+  const came = kind === 'relay' ? 'with what was caught up' : 'though nobody knows what was sent meanwhile';
+  return `${isOlder ? 'None in 7 days.' : 'None so far.'} Being offline is noted here, ${came}.`;
 }
 
 /** How many tunnels are in which state: `1 connected, 1 limited, 1 off`. */
