@@ -17,6 +17,12 @@ export async function signing(stage) {
     const content = ui.page.getByRole('textbox', { name: 'Signed content' });
     await sees(content);
     await picture(ui, `own-scheme-${theme}`);
+    await ui.page.getByLabel(/^Algorithm:/).click();
+    await picture(ui, `select-${theme}`);
+    await ui.page.keyboard.press('Escape');
+    await ui.page.getByLabel('Provider', { exact: true }).click();
+    await picture(ui, `provider-list-${theme}`);
+    await ui.page.keyboard.press('Escape');
     await content.fill('{timestamp}.{bdy}');
     await ui.button('Save', ui.page.getByRole('region', { name: 'Changes that are not saved' })).click();
     await sees(ui.page.getByText('unknown place'));
@@ -42,8 +48,8 @@ export async function answers(stage) {
       await settle(ui, theme, size);
       await ui.go('#/settings/sources/shop');
       await sees(answer);
-      for (const [way, name] of [['When stored', 'stored'], ['The local server’s', 'app'], ['By itself', 'auto']]) {
-        await ui.choose('Answer', way);
+      for (const [way, name] of [['Hookmitt', 'stored'], ['The local server', 'app'], ['Not set', 'auto']]) {
+        await ui.choose('Who answers', way);
         await answer.scrollIntoViewIfNeeded();
         await picture(ui, `answer-${name}${suffix}-${theme}`);
       }

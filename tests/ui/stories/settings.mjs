@@ -35,7 +35,7 @@ story('a source is added and removed in settings', async (stage) => {
   await says(dialog, 'Remove the source billing?');
   await ui.button('Remove the source', dialog).click();
   await eventually('the source is gone', async () => (await items(hookmitt, 'sources')).every(({ slug }) => slug !== 'billing'));
-  await gone(main.getByText('billing'));
+  await gone(main.getByRole('heading', { name: 'billing' }));
 });
 
 story('a name that no source can have, or another has, is refused beside its field', async (stage) => {
@@ -121,14 +121,14 @@ story('a source is told in settings that the local server answers, and then it d
   const server = await stage.server();
   server.answer = () => ({ status: 200, body: 'from the local server' });
   await hookmitt.api.target('shop', server.url);
-  await ui.choose('Answer', 'The local server’s');
+  await ui.choose('Who answers', 'The local server');
   await says(main, /The first answer of a target within 2.5 s/);
   await ui.button(/^Save/, main).last().click();
   await eventually('it is kept', async () => (await items(hookmitt, 'sources'))[0].answer?.respond === 'app');
   const reply = await hookmitt.post('shop', { body: 'x' });
   assert.equal(reply.body.toString(), 'from the local server');
 
-  await ui.choose('Answer', 'By itself');
+  await ui.choose('Who answers', 'Not set');
   await ui.button(/^Save/, main).last().click();
   await eventually('it is left to hookmitt', async () => (await items(hookmitt, 'sources'))[0].answer?.respond === null);
   assert.match((await hookmitt.post('shop', { body: 'y' })).body.toString(), /"received":true/);

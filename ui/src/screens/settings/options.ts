@@ -67,9 +67,9 @@ export const ON_INVALID = [
 
 /** Who answers a sender. */
 export const RESPOND = [
-  { value: 'stored', label: 'When stored' },
-  { value: 'app', label: 'The local server’s' },
-  { value: 'auto', label: 'By itself' },
+  { value: 'stored', label: 'Hookmitt' },
+  { value: 'app', label: 'The local server' },
+  { value: 'auto', label: 'Not set' },
 ] as const;
 
 /** When the URL is called that a set-up request wants called. */
