@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use ed25519_dalek::SigningKey;
-use hookmitt_stories::{Device, Line, RelayProcess, offer, open_tunnel, post};
+use hookmitt_stories::{Device, Line, RelayProcess, offer, open_tunnel, post, relay_token};
 use hookmitt_wire::{AppFrame, RelayFrame, encode};
 use serde_json::json;
 
@@ -106,6 +106,26 @@ async fn a_device_that_leaves_shuts_its_tunnel_and_the_name_is_gone() {
     let reply = open_tunnel(set.relay.address, &token, &order).await;
     let told = (reply.status, reply.json()["code"].as_str().map(str::to_owned));
     assert_eq!(told, (409, Some("name-taken".to_owned())));
+}
+
+#[tokio::test]
+async fn a_token_opens_so_many_tunnels_and_says_how_many() {
+    let dir = tempfile::tempdir().unwrap();
+    let made =
+        relay_token(dir.path(), &["create", "--tunnels", "1", "--json"]).await.exits(0).json().remove(0);
+    assert_eq!(made["most_tunnels"], 1);
+    let token = made["token"].as_str().unwrap();
+    let relay = RelayProcess::start(dir.path(), &[]).await;
+    let device = Device::open(relay.address, token, None).await;
+    let key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+    let order = json!({ "name": "second", "sealing_key": key, "device_key": key, "device_name": "x" });
+    let reply = open_tunnel(relay.address, token, &order).await;
+    let said = reply.json();
+    assert_eq!((reply.status, said["code"].as_str()), (403, Some("too-many-tunnels")));
+    assert!(said["hint"].as_str().unwrap().contains("--tunnels"), "{said}");
+    let listed = relay_token(dir.path(), &["list", "--json"]).await.exits(0).json().remove(0);
+    assert_eq!((&listed["most_tunnels"], &listed["tunnels"]), (&json!(1), &json!([device.tunnel])));
+    assert!(relay_token(dir.path(), &["list"]).await.exits(0).text().contains("  1/1  "));
 }
 
 #[tokio::test]

@@ -34,7 +34,7 @@ async fn main() {
         println!("== {nodes} node(s), replicas {}", if nodes > 1 { 3 } else { 1 });
         let options = NatsOptions::from_url(&format!("{}?shards=8", cluster.url())).unwrap();
         let store = NatsMailbox::open(&options).await.unwrap();
-        store.add_token("tk", [9; 32], None, 0).await.unwrap();
+        store.add_token("tk", [9; 32], None, u32::MAX, 0).await.unwrap();
         letters(&store, &cluster).await;
         if nodes == 3 {
             latency(&store, &options).await;

@@ -17,6 +17,9 @@ pub enum MailboxError {
     /// Somebody has or had that name: names are never given out again.
     #[error("the tunnel name {0} is taken")]
     NameTaken(String),
+    /// The token has as many open tunnels as it may have.
+    #[error("this token has {0} tunnels, and may have no more")]
+    TooManyTunnels(u32),
     /// No such tunnel, device, token or code; for a code also: it was used, or its time is over.
     #[error("no {what} {name}")]
     Unknown {
@@ -51,6 +54,7 @@ impl Explain for MailboxError {
             Self::DiskFull => "disk-full",
             Self::Overloaded => "overloaded",
             Self::NameTaken(_) => "name-taken",
+            Self::TooManyTunnels(_) => "too-many-tunnels",
             Self::Unknown { .. } => "unknown",
             Self::Open { .. } => "store-unusable",
             Self::InUse(_) => "store-in-use",
@@ -67,6 +71,9 @@ impl Explain for MailboxError {
             Self::DiskFull => "make room on the relay's disk".to_owned(),
             Self::Overloaded | Self::Failed(_) | Self::Closed => "try again in a moment".to_owned(),
             Self::NameTaken(_) => "choose another name, or none for one that is made up".to_owned(),
+            Self::TooManyTunnels(_) => {
+                "remove a tunnel that isn't needed, or use another token (`hookmitt relay token create --tunnels N`)".to_owned()
+            }
             Self::Unknown { .. } => return None,
             Self::InUse(_) => {
                 "end that relay first, or give this one a --store of its own; relays beside each other share nats://…"

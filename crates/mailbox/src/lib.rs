@@ -13,7 +13,9 @@ mod sqlite;
 
 pub use error::MailboxError;
 pub use mailbox::{Delivered, Fed, Feed, Held, Mailbox};
-pub use model::{Device, DeviceKey, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage};
+pub use model::{
+    Device, DeviceKey, MOST_TUNNELS, NewDevice, NewTunnel, Quota, Reply, Token, TokenId, Tunnel, Usage,
+};
 pub use names::short;
 pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions, NatsPresent};
 pub use sqlite::{Alone, SqliteFeed, SqliteHeld, SqliteMailbox};

@@ -73,12 +73,13 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
 
     // Tokens
 
-    /// Keeps a token by its hash.
+    /// Keeps a token by its hash, with which so many tunnels may be open at a time.
     fn add_token(
         &self,
         id: &str,
         hash: [u8; 32],
         name: Option<&str>,
+        most_tunnels: u32,
         now: i64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// All tokens, oldest first.
@@ -90,7 +91,8 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
 
     // Tunnels and devices
 
-    /// Opens a tunnel. [`MailboxError::NameTaken`] where the name was ever given out.
+    /// Opens a tunnel. [`MailboxError::NameTaken`] where the name was ever given out; [`MailboxError::TooManyTunnels`]
+    /// where its token has no more (of relays beside each other, each reckons with what it heard of the others).
     fn open_tunnel(
         &self,
         tunnel: NewTunnel,

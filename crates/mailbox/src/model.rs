@@ -8,6 +8,9 @@ use hookmitt_wire::SourceOffer;
 /// So many codes with which devices may join are kept of one tunnel.
 pub(crate) const MOST_INVITES: usize = 32;
 
+/// How many open tunnels a token may have, where nothing else was said at its making.
+pub const MOST_TUNNELS: u32 = 100;
+
 /// A device's Ed25519 public key, which is its name.
 pub type DeviceKey = [u8; 32];
 
@@ -27,6 +30,8 @@ pub struct Token {
     pub used_at: Option<i64>,
     /// When it was revoked; its tunnels stay shut from then on.
     pub revoked_at: Option<i64>,
+    /// How many open tunnels it may have.
+    pub most_tunnels: u32,
     /// The names of its tunnels.
     pub tunnels: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hookmitt_event::{Plain, Timestamp};
-use hookmitt_mailbox::{Mailbox, MailboxError, Token};
+use hookmitt_mailbox::{MOST_TUNNELS, Mailbox, MailboxError, Token};
 use hookmitt_relay::{fresh_token, fresh_token_id, hash};
 use serde_json::{Value, json};
 
@@ -21,6 +21,9 @@ pub(crate) enum Verb {
         /// Whom or what it is for
         #[arg(long, value_name = "N")]
         name: Option<String>,
+        /// How many tunnels may be open with it at a time
+        #[arg(long, value_name = "N", default_value_t = MOST_TUNNELS)]
+        tunnels: u32,
         /// Where the relay keeps its mailboxes; relay.db in the data directory without
         #[arg(long, value_name = "STORE")]
         store: Option<StoreName>,
@@ -60,7 +63,7 @@ pub(crate) async fn run(verb: &Verb, data_dir: &Path, screen: &Screen) -> Result
 async fn obey<M: Mailbox>(verb: &Verb, store: M, screen: &Screen) -> Result<Exit, CliError> {
     let now = Timestamp::now();
     let done = match verb {
-        Verb::Create { name, .. } => create(&store, name.as_deref(), now, screen).await,
+        Verb::Create { name, tunnels, .. } => create(&store, name.as_deref(), *tunnels, now, screen).await,
         Verb::List { .. } => list(&store, screen).await,
         Verb::Revoke { id, .. } => revoke(&store, id, now, screen).await,
     };
@@ -71,13 +74,16 @@ async fn obey<M: Mailbox>(verb: &Verb, store: M, screen: &Screen) -> Result<Exit
 async fn create<M: Mailbox>(
     store: &M,
     name: Option<&str>,
+    tunnels: u32,
     now: Timestamp,
     screen: &Screen,
 ) -> Result<(), CliError> {
     let (id, token) = (fresh_token_id(), fresh_token());
-    store.add_token(&id, hash(&token), name, now.as_micros()).await.map_err(|error| failed(&error))?;
+    let added = store.add_token(&id, hash(&token), name, tunnels, now.as_micros());
+    added.await.map_err(|error| failed(&error))?;
     if screen.json {
-        return screen.print_json(&json!({ "id": id, "token": token, "name": name }));
+        let made = json!({ "id": id, "token": token, "name": name, "most_tunnels": tunnels });
+        return screen.print_json(&made);
     }
     screen.note(format_args!("token {id} was made; it is shown this once:"));
     screen.print(token)
@@ -116,6 +122,7 @@ fn shown(token: &Token) -> Value {
         "created_at": time(token.created_at),
         "used_at": token.used_at.map(time),
         "revoked_at": token.revoked_at.map(time),
+        "most_tunnels": token.most_tunnels,
         "tunnels": token.tunnels,
     })
 }
@@ -124,7 +131,8 @@ fn line(token: &Token) -> String {
     let name = token.name.as_deref().unwrap_or("-");
     let state = if token.revoked_at.is_some() { "revoked" } else { "good" };
     let tunnels = if token.tunnels.is_empty() { "no tunnel".to_owned() } else { token.tunnels.join(" ") };
-    let (id, rest) = (Plain(&token.id), format!("{}  {state}  {}", Plain(name), Plain(&tunnels)));
+    let count = format!("{}/{}", token.tunnels.len(), token.most_tunnels);
+    let (id, rest) = (Plain(&token.id), format!("{}  {state}  {count}  {}", Plain(name), Plain(&tunnels)));
     format!("{}  {rest}  {}", Styled(STRONG, id), Styled(FAINT, Timestamp::from_micros(token.created_at)))
 }
 

@@ -10,6 +10,7 @@
 //! letters ([`NatsMailbox::power_cut`]).
 
 mod acks;
+mod claims;
 mod clear;
 mod erase;
 mod failure;
@@ -59,9 +60,10 @@ impl Mailbox for NatsMailbox {
         id: &str,
         hash: [u8; 32],
         name: Option<&str>,
+        most_tunnels: u32,
         now: i64,
     ) -> Result<(), MailboxError> {
-        tokens::add(&self.store, id, hash, name, now).await
+        tokens::add(&self.store, id, hash, name, most_tunnels, now).await
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, MailboxError> {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hookmitt_wire::Parcel;
 use serde::{Deserialize, Serialize};
 
-use crate::DeviceKey;
+use crate::{DeviceKey, MOST_TUNNELS};
 
 /// The version of the layout that this build reads and writes.
 pub(super) const VERSION: u32 = 1;
@@ -27,6 +27,13 @@ pub(super) struct TokenRecord {
     pub(super) created_at: i64,
     pub(super) used_at: Option<i64>,
     pub(super) revoked_at: Option<i64>,
+    #[serde(default = "usual_tunnels")]
+    pub(super) most_tunnels: u32,
+}
+
+/// For a token from before there was such a number.
+fn usual_tunnels() -> u32 {
+    MOST_TUNNELS
 }
 
 /// A tunnel with its devices and codes. It stays for ever, so that its name is never given out again.

@@ -175,7 +175,7 @@ impl Registry {
         tokens
     }
 
-    /// The names of a token's tunnels.
+    /// The names of a token's tunnels that are not shut.
     pub(super) fn tunnels_of(&self, token: &str) -> Vec<String> {
         self.mirror().tunnels_of(token)
     }
@@ -284,7 +284,8 @@ impl Mirror {
     }
 
     fn tunnels_of(&self, token: &str) -> Vec<String> {
-        let of = self.tunnels.iter().filter(|(_, tunnel)| tunnel.record.token == token);
+        let all = self.tunnels.iter().map(|(name, tunnel)| (name, &tunnel.record));
+        let of = all.filter(|(_, record)| record.token == token && !record.shut);
         of.map(|(name, _)| name.clone()).collect()
     }
 
@@ -297,6 +298,7 @@ impl Mirror {
             created_at: record.created_at,
             used_at: record.used_at,
             revoked_at: record.revoked_at,
+            most_tunnels: record.most_tunnels,
             tunnels,
         }
     }

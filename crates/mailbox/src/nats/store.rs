@@ -11,6 +11,7 @@ use tokio_util::{
 
 use super::{
     NatsOptions,
+    claims::Claims,
     clear::{self, Due},
     follow::{self, Followed},
     held::Waiting,
@@ -61,6 +62,7 @@ pub(super) struct Store {
     pub(super) registry: Registry,
     pub(super) waiting: Waiting,
     pub(super) unheard: Unheard,
+    pub(super) claims: Claims,
     /// One permit a letter that is being put.
     pub(super) puts: Semaphore,
     pub(super) due: Due,
@@ -97,6 +99,7 @@ impl NatsMailbox {
             registry: Registry::default(),
             waiting: Waiting::default(),
             unheard: Unheard::default(),
+            claims: Claims::default(),
             puts: Semaphore::new(PUTS),
             due: Due::default(),
             closing: CancellationToken::new(),

@@ -15,11 +15,12 @@ pub(super) async fn add(
     id: &str,
     hash: [u8; 32],
     name: Option<&str>,
+    most_tunnels: u32,
     now: i64,
 ) -> Result<(), MailboxError> {
     store.check_open()?;
     let name = name.map(str::to_owned);
-    let record = TokenRecord { hash, name, created_at: now, used_at: None, revoked_at: None };
+    let record = TokenRecord { hash, name, created_at: now, used_at: None, revoked_at: None, most_tunnels };
     let added = store.tunnels.change(token_key(id), None, 0, |found: Option<&TokenRecord>| match found {
         None => Ok((Next::Write(record.clone()), ())),
         Some(found) if found.hash == hash => Ok((Next::Keep, ())),

@@ -20,10 +20,9 @@ use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Tunnel, model
 pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
     store.check_open()?;
     let NewTunnel { name, token, sealing_key, device } = tunnel;
-    let known = tokens::read(store, &token).await?;
-    if known.is_none_or(|known| known.record.revoked_at.is_some()) {
-        return Err(no_token(&token));
-    }
+    let known = tokens::read(store, &token).await?.filter(|known| known.record.revoked_at.is_none());
+    let most = known.ok_or_else(|| no_token(&token))?.record.most_tunnels;
+    let _claim = store.claims.claim(&name, &token, most, || store.registry.tunnels_of(&token))?;
     let device = DeviceRecord { key: device.key, name: device.name, from: 0, joined_at: now };
     let record = TunnelRecord {
         token: token.clone(),

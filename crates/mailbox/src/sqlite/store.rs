@@ -77,10 +77,11 @@ impl Mailbox for SqliteMailbox {
         id: &str,
         hash: [u8; 32],
         name: Option<&str>,
+        most_tunnels: u32,
         now: i64,
     ) -> Result<(), MailboxError> {
         let (id, name) = (id.to_owned(), name.map(str::to_owned));
-        self.jobs.write(move |batch| tokens::add(batch, &id, &hash, name.as_deref(), now)).await
+        self.jobs.write(move |batch| tokens::add(batch, &id, &hash, name.as_deref(), most_tunnels, now)).await
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, MailboxError> {

@@ -16,10 +16,12 @@ pub(super) fn add(
     id: &str,
     hash: &[u8; 32],
     name: Option<&str>,
+    most_tunnels: u32,
     now: i64,
 ) -> Result<(), Trouble> {
-    const SQL: &str = "INSERT INTO token (id, hash, name, created_at) VALUES (?1, ?2, ?3, ?4)";
-    match batch.db.prepare_cached(SQL)?.execute((id, &hash[..], name, now)) {
+    const SQL: &str =
+        "INSERT INTO token (id, hash, name, created_at, most_tunnels) VALUES (?1, ?2, ?3, ?4, ?5)";
+    match batch.db.prepare_cached(SQL)?.execute((id, &hash[..], name, now, most_tunnels)) {
         // One statement that found its row there has changed nothing.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             Err(MailboxError::NameTaken(id.to_owned()).into())
@@ -30,7 +32,8 @@ pub(super) fn add(
 
 /// All tokens, oldest first.
 pub(super) fn all(db: &Connection) -> Result<Vec<Token>, MailboxError> {
-    const SQL: &str = "SELECT id, name, created_at, used_at, revoked_at FROM token ORDER BY created_at, id";
+    const SQL: &str = "SELECT id, name, created_at, used_at, revoked_at, most_tunnels FROM token
+        ORDER BY created_at, id";
     const TUNNELS: &str = "SELECT name FROM tunnel WHERE token = ?1 AND shut < 2 ORDER BY id";
     let mut statement = db.prepare_cached(SQL)?;
     let tokens = statement.query_map([], |row| {
@@ -38,7 +41,8 @@ pub(super) fn all(db: &Connection) -> Result<Vec<Token>, MailboxError> {
         let mut tunnels = db.prepare_cached(TUNNELS)?;
         let tunnels = tunnels.query_map([&id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         let (name, created_at) = (row.get(1)?, row.get(2)?);
-        Ok(Token { id, name, created_at, used_at: row.get(3)?, revoked_at: row.get(4)?, tunnels })
+        let (used_at, revoked_at, most_tunnels) = (row.get(3)?, row.get(4)?, row.get(5)?);
+        Ok(Token { id, name, created_at, used_at, revoked_at, most_tunnels, tunnels })
     });
     Ok(tokens?.collect::<rusqlite::Result<_>>()?)
 }

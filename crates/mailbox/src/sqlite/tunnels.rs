@@ -28,12 +28,15 @@ pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Resul
         VALUES (?1, 0, 0, 0, 0, 0)";
     let NewTunnel { name, token, sealing_key, device } = tunnel;
     let db = batch.db;
-    let is_token = "SELECT 1 FROM token WHERE id = ?1 AND revoked_at IS NULL";
-    if !db.prepare_cached(is_token)?.exists([token])? {
-        return Err(no_token(token).into());
-    }
+    let most = "SELECT most_tunnels FROM token WHERE id = ?1 AND revoked_at IS NULL";
+    let most: Option<u32> = db.prepare_cached(most)?.query_row([token], |row| row.get(0)).optional()?;
+    let most = most.ok_or_else(|| no_token(token))?;
     if db.prepare_cached("SELECT 1 FROM tunnel WHERE name = ?1")?.exists([name])? {
         return Err(MailboxError::NameTaken(name.clone()).into());
+    }
+    let open = "SELECT count(*) FROM tunnel WHERE token = ?1 AND shut = 0";
+    if db.prepare_cached(open)?.query_row([token], |row| row.get::<_, u32>(0))? >= most {
+        return Err(MailboxError::TooManyTunnels(most).into());
     }
     let last: Option<i64> = db.query_row("SELECT max(id) FROM tunnel", [], |row| row.get(0))?;
     if last.is_some_and(|last| last + 1 >= MOST) {

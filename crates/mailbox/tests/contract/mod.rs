@@ -11,7 +11,7 @@ mod tunnels;
 use std::{future::Future, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_mailbox::{DeviceKey, Mailbox, NewDevice, NewTunnel, Quota};
+use hookmitt_mailbox::{DeviceKey, MOST_TUNNELS, Mailbox, NewDevice, NewTunnel, Quota};
 use hookmitt_wire::Parcel;
 
 pub(crate) use self::{devices::*, feeds::*, letters::*, limits::*, model::*, tokens::*, tunnels::*};
@@ -31,6 +31,7 @@ macro_rules! contract {
         $crate::contract! { $maker;
             a_token_is_known_by_its_hash_alone
             a_revoked_token_shuts_its_tunnels_for_good
+            a_token_has_as_many_open_tunnels_as_it_may
             a_token_that_is_unknown_or_revoked_opens_nothing
             a_tunnel_is_there_after_a_restart
             a_name_is_never_given_out_again
@@ -134,7 +135,7 @@ pub(crate) fn new_device(key: DeviceKey) -> NewDevice {
 /// A store with the token `tk` and the tunnel [`TUNNEL`], which has one device, [`LAPTOP`].
 pub(crate) async fn with_tunnel<M: Maker>(maker: &M) -> M::Store {
     let store = maker.open().await;
-    store.add_token("tk", [9; 32], Some("Acme"), NOW).await.unwrap();
+    store.add_token("tk", [9; 32], Some("Acme"), MOST_TUNNELS, NOW).await.unwrap();
     store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
     store
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hookmitt_mailbox::{DeviceKey, Mailbox, Quota};
+use hookmitt_mailbox::{DeviceKey, MOST_TUNNELS, Mailbox, Quota};
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 
 use super::{Maker, NOW, drain, holds, new_device, new_tunnel, parcel};
@@ -48,7 +48,7 @@ fn size(number: u32) -> usize {
 pub(crate) async fn a_long_random_life_goes_as_a_model_says(maker: &impl Maker) {
     let mut random = SmallRng::seed_from_u64(5);
     let mut store = maker.open().await;
-    store.add_token("tk", [9; 32], None, NOW).await.unwrap();
+    store.add_token("tk", [9; 32], None, MOST_TUNNELS, NOW).await.unwrap();
     let mut models: [Model; 2] = Default::default();
     for (name, model) in TUNNELS.iter().zip(&mut models) {
         store.open_tunnel(new_tunnel(name, [0; 32]), NOW).await.unwrap();

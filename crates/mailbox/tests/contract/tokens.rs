@@ -1,13 +1,13 @@
 //! Tokens.
 
-use hookmitt_mailbox::{Mailbox, MailboxError, NewTunnel, Quota};
+use hookmitt_mailbox::{MOST_TUNNELS, Mailbox, MailboxError, NewTunnel, Quota};
 
 use super::{LAPTOP, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel};
 
 pub(crate) async fn a_token_is_known_by_its_hash_alone(maker: &impl Maker) {
     let store = maker.open().await;
-    store.add_token("tk_1", [1; 32], Some("Acme"), NOW).await.unwrap();
-    store.add_token("tk_2", [2; 32], None, NOW + 1).await.unwrap();
+    store.add_token("tk_1", [1; 32], Some("Acme"), MOST_TUNNELS, NOW).await.unwrap();
+    store.add_token("tk_2", [2; 32], None, MOST_TUNNELS, NOW + 1).await.unwrap();
     assert_eq!(store.token([2; 32]).await.unwrap().as_deref(), Some("tk_2"));
     assert_eq!(store.token([3; 32]).await.unwrap(), None);
 
@@ -31,7 +31,7 @@ pub(crate) async fn a_token_is_known_by_its_hash_alone(maker: &impl Maker) {
 
 pub(crate) async fn a_revoked_token_shuts_its_tunnels_for_good(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    store.add_token("other", [8; 32], None, NOW).await.unwrap();
+    store.add_token("other", [8; 32], None, MOST_TUNNELS, NOW).await.unwrap();
     let other = NewTunnel { token: "other".to_owned(), ..new_tunnel("other", LAPTOP) };
     store.open_tunnel(other, NOW).await.unwrap();
     store.put("other", parcel(0, 10), &Quota::default()).await.unwrap();
@@ -56,6 +56,38 @@ pub(crate) async fn a_revoked_token_shuts_its_tunnels_for_good(maker: &impl Make
     assert_eq!((token.revoked_at, &token.tunnels[..]), (Some(NOW + 9), &[TUNNEL.to_owned()][..]));
     assert!(store.tunnel(TUNNEL).await.unwrap().unwrap().revoked);
     assert_eq!(store.usage().await.unwrap().tunnels, 1);
+}
+
+pub(crate) async fn a_token_has_as_many_open_tunnels_as_it_may<M: Maker>(maker: &M) {
+    let store = maker.open().await;
+    store.add_token("two", [2; 32], None, 2, NOW).await.unwrap();
+    store.add_token("none", [1; 32], None, 0, NOW).await.unwrap();
+    let open = async |name: &str, token: &str| {
+        store.open_tunnel(NewTunnel { token: token.to_owned(), ..new_tunnel(name, LAPTOP) }, NOW).await
+    };
+    open("one", "two").await.unwrap();
+    open("another", "two").await.unwrap();
+    for (token, most) in [("two", 2), ("none", 0)] {
+        let refused = open("late", token).await.unwrap_err();
+        assert!(matches!(refused, MailboxError::TooManyTunnels(count) if count == most), "{refused}");
+    }
+    assert!(matches!(open("one", "two").await, Err(MailboxError::NameTaken(_))), "that is said first");
+    assert_eq!(store.tunnel("late").await.unwrap(), None);
+    let most = async |store: &M::Store| {
+        let tokens = store.tokens().await.unwrap();
+        tokens.iter().find(|token| token.id == "two").map(|token| (token.most_tunnels, token.tunnels.len()))
+    };
+    assert_eq!(most(&store).await, Some((2, 2)));
+
+    // A tunnel that was shut counts no more.
+    store.leave("one", &LAPTOP).await.unwrap();
+    open("late", "two").await.unwrap();
+    assert!(open("later", "two").await.is_err());
+    store.close().await;
+    let store = maker.open().await;
+    assert_eq!(most(&store).await, Some((2, 2)), "it is known after a restart");
+    let later = NewTunnel { token: "two".to_owned(), ..new_tunnel("later", LAPTOP) };
+    assert!(matches!(store.open_tunnel(later, NOW).await, Err(MailboxError::TooManyTunnels(2))));
 }
 
 pub(crate) async fn a_token_that_is_unknown_or_revoked_opens_nothing(maker: &impl Maker) {

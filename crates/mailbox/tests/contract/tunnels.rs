@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hookmitt_mailbox::{DeviceKey, Mailbox, MailboxError, NewDevice, Tunnel};
+use hookmitt_mailbox::{DeviceKey, MOST_TUNNELS, Mailbox, MailboxError, NewDevice, Tunnel};
 use hookmitt_wire::{Hold, SourceOffer};
 
 use super::{DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, new_tunnel, with_tunnel};
@@ -112,7 +112,7 @@ pub(crate) async fn another_process_changes_are_seen_soon(maker: &impl Maker) {
     let relay = with_tunnel(maker).await;
     let other = maker.open().await;
     assert!(!relay.tunnel(TUNNEL).await.unwrap().unwrap().revoked);
-    other.add_token("new", [4; 32], None, NOW).await.unwrap();
+    other.add_token("new", [4; 32], None, MOST_TUNNELS, NOW).await.unwrap();
     let known = async || relay.token([4; 32]).await.unwrap().filter(|id| id == "new");
     eventually("a new token is known", known).await;
     other.revoke_token("tk", NOW).await.unwrap();

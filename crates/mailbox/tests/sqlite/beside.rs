@@ -1,6 +1,6 @@
 //! Two processes with one file, and many jobs in one commit.
 
-use hookmitt_mailbox::{Feed as _, Mailbox as _, MailboxError, Quota};
+use hookmitt_mailbox::{Feed as _, MOST_TUNNELS, Mailbox as _, MailboxError, Quota};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -48,7 +48,7 @@ async fn a_feed_ends_when_its_tunnel_is_shut() {
     let cli = files.open().await;
     let (ended, ()) = tokio::join!(another.next(1, 1), async {
         cli.revoke_token("tk", NOW).await.unwrap();
-        store.add_token("new", [3; 32], None, NOW).await.unwrap();
+        store.add_token("new", [3; 32], None, MOST_TUNNELS, NOW).await.unwrap();
     });
     assert!(matches!(ended, Err(MailboxError::Unknown { what: "tunnel", .. })), "{ended:?}");
 }
@@ -82,10 +82,10 @@ async fn a_token_that_is_there_already_is_refused_and_its_neighbours_are_not() {
     let store = with_tunnel(&files).await;
     let quota = Quota::default();
     let (same_id, same_hash, letter, token) = tokio::join!(
-        store.add_token("tk", [1; 32], None, NOW),
-        store.add_token("tk_2", [9; 32], None, NOW),
+        store.add_token("tk", [1; 32], None, MOST_TUNNELS, NOW),
+        store.add_token("tk_2", [9; 32], None, MOST_TUNNELS, NOW),
         store.put(TUNNEL, parcel(0, 10), &quota),
-        store.add_token("tk_3", [3; 32], None, NOW)
+        store.add_token("tk_3", [3; 32], None, MOST_TUNNELS, NOW)
     );
     assert!(matches!(same_id, Err(MailboxError::NameTaken(_))), "{same_id:?}");
     assert!(matches!(same_hash, Err(MailboxError::NameTaken(_))), "{same_hash:?}");

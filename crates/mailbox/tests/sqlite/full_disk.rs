@@ -6,7 +6,7 @@ use std::{
     process::Command,
 };
 
-use hookmitt_mailbox::{Mailbox as _, MailboxError, Quota, SqliteMailbox};
+use hookmitt_mailbox::{MOST_TUNNELS, Mailbox as _, MailboxError, Quota, SqliteMailbox};
 
 use super::child;
 use crate::contract::{LAPTOP, NOW, TUNNEL, drain, new_tunnel, parcel};
@@ -52,7 +52,7 @@ fn namespace() -> Option<Vec<&'static str>> {
 async fn on_a_small_disk(path: &Path) {
     let filler = path.with_file_name("filler");
     let store = SqliteMailbox::open(path).unwrap();
-    store.add_token("tk", [9; 32], None, NOW).await.unwrap();
+    store.add_token("tk", [9; 32], None, MOST_TUNNELS, NOW).await.unwrap();
     store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
     std::fs::write(&filler, vec![1; FILLER]).unwrap();
 
