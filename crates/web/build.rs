@@ -5,10 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// The built UI, seen from this crate, where cargo runs this.
+const DIST: &str = "../../ui/dist";
+
 fn main() -> io::Result<()> {
-    let dist = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/dist");
+    // Found when this runs, and named relative to the crate: a target folder may be used by several working copies.
+    let dist = env::current_dir()?.join(DIST);
     fs::create_dir_all(&dist)?; // cargo would run this again and again for a folder that isn't there
-    println!("cargo::rerun-if-changed={}", dist.display());
+    println!("cargo::rerun-if-changed={DIST}");
     let mut files = Vec::new();
     collect(&dist, &mut files)?;
     files.sort();
