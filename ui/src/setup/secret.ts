@@ -43,7 +43,7 @@ export function secretProblem(text: string): string | null {
     return trimmed(text) === '' ? 'Paste the secret, or name a variable with env:NAME.' : null;
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable)
     ? null
-    : 'Name the variable with letters, digits and _, such as env:STRIPE_WEBHOOK_SECRET.';
+    : 'Name the variable with letters, digits and _, such as `env:STRIPE_WEBHOOK_SECRET`.';
 }
 
 /** What is wrong with a label; null where nothing is. */

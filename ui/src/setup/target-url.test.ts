@@ -20,11 +20,11 @@ test('other machines are told apart', () => {
 });
 
 test.each([
-  ['', 'like http'],
-  ['server', 'like http'],
-  ['ftp://localhost', 'like http'],
-  ['http://', 'like http'],
-  ['http://localhost:99999', 'like http'],
+  ['', 'like `http'],
+  ['server', 'like `http'],
+  ['ftp://localhost', 'like `http'],
+  ['http://', 'like `http'],
+  ['http://localhost:99999', 'like `http'],
   ['http://localhost:0', 'Port 0'],
   ['http://me:pw@localhost', 'user name'],
   ['localhost:3000/a#b', '#'],

@@ -4,7 +4,7 @@
 export type ReadTarget =
   { ok: true; url: string; host: string; port: number; loopback: boolean } | { ok: false; problem: string };
 
-const SHAPE = 'Write it like http://localhost:3000/webhooks, or give a port such as 3000.';
+const SHAPE = 'Write it like `http://localhost:3000/webhooks`, or give a port such as 3000.';
 
 /** Reads a URL, or one of its short forms: `3000`, `:3000/hooks`, `localhost:3000`. */
 export function readTarget(text: string): ReadTarget {

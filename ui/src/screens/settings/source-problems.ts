@@ -26,13 +26,13 @@ function headersProblem(text: string): string | null {
   const wrong = lines.findIndex(
     (line) => line.trim() !== '' && !/^\s*[A-Za-z0-9!#$%&'*+.^_`|~-]+\s*:/.test(line),
   );
-  return wrong < 0 ? null : `Line ${wrong + 1} is no header. Write it like Retry-After: 120.`;
+  return wrong < 0 ? null : `Line ${wrong + 1} is no header. Write it like \`Retry-After: 120\`.`;
 }
 
 function publicUrlProblem(text: string): string | null {
   if (text === '') return null;
   const fits = /^https?:\/\/[^/?#\s]+[^?#\s]*$/i.test(text);
-  return fits ? null : 'Write it like https://hooks.example.com/stripe, without a query.';
+  return fits ? null : 'Write it like `https://hooks.example.com/stripe`, without a query.';
 }
 
 function ownProblems(
@@ -42,15 +42,15 @@ function ownProblems(
   const header = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
   const signature = fields.signature_header.trim();
   if (signature === '' && fields.signature_at.trim() === '')
-    say('signature_header', 'Name the header that carries the signature, such as X-Signature.');
+    say('signature_header', 'Name the header that carries the signature, such as `X-Signature`.');
   else if (signature !== '' && !header.test(signature))
-    say('signature_header', 'Use letters, digits and hyphens, such as X-Signature.');
+    say('signature_header', 'Use letters, digits and hyphens, such as `X-Signature`.');
   for (const name of PLACES) say(name, placeProblem(fields[name].trim()));
 }
 
 function placeProblem(place: string): string | null {
   const fits = place === '' || place.startsWith('/') || /^(header|form|query):.+/.test(place);
-  return fits ? null : 'Write a JSON pointer such as /data/id, or header:Name.';
+  return fits ? null : 'Write a JSON pointer such as `/data/id`, or `header:Name`.';
 }
 
 function wholeNumber(

@@ -6,6 +6,7 @@ import {
   gapLength,
   gapSum,
   gapWhen,
+  gapWhy,
   listNote,
   lossNote,
   noGaps,
@@ -90,6 +91,13 @@ test('a connected tunnel with trouble says so, and whether this app still stores
     wayThrough(troubled(code), { now, perMinute: 0, several: false, places: [] }).stops[2];
   expect(app('disk-full')).toMatchObject({ tone: 'warn', state: 'Can’t store now' });
   expect(app('letter-unreadable')).toMatchObject({ tone: 'ok', state: 'Stores and answers' });
+});
+
+test('a refused tunnel says so in its gap too, while that lasts', () => {
+  const open = gap({ why: 'relay', until: null });
+  expect(gapWhy(open, { state: 'refused' })).toBe('Relay refused');
+  expect(gapWhy(open, { state: 'offline' })).toBe('Relay did not answer');
+  expect(gapWhy(gap({ why: 'relay' }), { state: 'refused' })).toBe('Relay did not answer');
 });
 
 test('where there are no gaps, it is said what would be noted', () => {

@@ -2,7 +2,7 @@ import type { Gap, Tunnel } from '../../api/shapes';
 import { count, counted } from '../../format/count';
 import { duration } from '../../format/duration';
 import { clockTime } from '../../format/time';
-import { dayOf, gapSentence, moment, span } from '../../format/gap';
+import { dayOf, gapSentence, moment, span, whyOf } from '../../format/gap';
 import { sentence } from '../../setup/calls';
 
 /** What a way that is no relay of ours can't do. */
@@ -138,6 +138,11 @@ export function gapWhen(gap: Gap, now: number): string {
       ? `${moment(from, now, 'today')} until now`
       : span(from, Date.parse(gap.until), now, 'today');
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Why a gap was, in two or three words. One that lasts has the reason that the tunnel gives now. */
+export function gapWhy(gap: Gap, { state }: Pick<Tunnel, 'state'>): string {
+  return gap.until === null && state === 'refused' ? 'Relay refused' : whyOf(gap);
 }
 
 /** How long a gap was. */
