@@ -29,21 +29,28 @@ use crate::TunnelError;
 /// A WebSocket to a relay.
 pub(crate) type Socket<S> = WebSocketStream<Heard<S>>;
 
-/// When a byte was last heard. A piece of a letter may take long on a slow line: life is bytes, not frames.
+/// When a byte was last heard, and how many there were. A piece of a letter may take long on a slow line: life is
+/// bytes, not frames.
 #[derive(Clone, Debug)]
-pub(crate) struct Pulse(Arc<Mutex<Instant>>);
+pub(crate) struct Pulse(Arc<Mutex<(Instant, u64)>>);
 
 impl Pulse {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Mutex::new(Instant::now())))
+        Self(Arc::new(Mutex::new((Instant::now(), 0))))
     }
 
     pub(crate) fn last(&self) -> Instant {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn beat(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    /// How many bytes have come altogether.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1
+    }
+
+    fn beat(&self, bytes: usize) {
+        let mut pulse = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *pulse = (Instant::now(), pulse.1 + bytes as u64);
     }
 }
 
@@ -67,8 +74,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
     ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, into);
-        if into.filled().len() > before {
-            self.pulse.beat();
+        let came = into.filled().len() - before;
+        if came > 0 {
+            self.pulse.beat(came);
         }
         read
     }

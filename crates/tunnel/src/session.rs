@@ -18,7 +18,7 @@ use std::{
 use futures_util::{FutureExt as _, StreamExt as _};
 use hookmitt_event::Timestamp;
 use hookmitt_seal::Opener;
-use hookmitt_wire::{RelayFrame, SourceOffer, encode};
+use hookmitt_wire::{PIECE, RelayFrame, SourceOffer, encode};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::{mpsc, watch},
@@ -36,7 +36,8 @@ use crate::{
     link::{self, Pulse, Read},
 };
 
-/// How long an answer to a heartbeat may take while other bytes come.
+/// How long an answer to a heartbeat may take while other bytes come, which were on their way before it: at least a piece
+/// of a large letter in that time. Where fewer come it is not behind them, and what we say does not reach the relay.
 const PONG: Duration = Duration::from_secs(60);
 
 /// How long letters that are being stored have at the end, and the last words after them.
@@ -169,7 +170,7 @@ impl<R: Recipient> Session<R> {
                     self.letters.resume();
                     Ok(())
                 }
-                () = line.nudged() => { self.speech.ping(); Ok(()) }
+                () = line.nudged() => { self.speech.ping(self.pulse.bytes()); Ok(()) }
             };
             if let Err(ended) = done {
                 break ended;
@@ -240,8 +241,10 @@ impl<R: Recipient> Session<R> {
         if self.pulse.last().elapsed() >= pace.silence {
             return Err(TunnelError::Silent(pace.silence).into());
         }
-        if self.speech.unanswered_for().is_some_and(|unanswered| unanswered >= PONG) {
-            return Err(TunnelError::Slow(PONG).into());
+        if let Some((unanswered, bytes)) = self.speech.unanswered(self.pulse.bytes())
+            && (unanswered >= PONG || (unanswered >= pace.silence && is_little(bytes, unanswered)))
+        {
+            return Err(TunnelError::Slow(pace.silence.max(unanswered.min(PONG))).into());
         }
         if self.way.is_some_and(|(peer, way)| self.shared.options.network.way_to(peer) != way) {
             return Err(Ended::Moved);
@@ -249,7 +252,7 @@ impl<R: Recipient> Session<R> {
         // While it catches up, its owner wants to see how far it is; and what was told to wait must not be shown longer.
         let settled = self.letters.is_caught_up() && self.letters.waiting().letters == 0;
         let heartbeat = if settled { pace.heartbeat } else { pace.heartbeat.min(TICK) };
-        self.speech.heartbeat(heartbeat);
+        self.speech.heartbeat(heartbeat, self.pulse.bytes());
         self.tell();
         Ok(())
     }
@@ -284,6 +287,11 @@ impl<R: Recipient> Session<R> {
             self.shared.recipient.state(state);
         }
     }
+}
+
+/// Whether so many bytes since a heartbeat don't explain that its answer is not there yet.
+fn is_little(bytes: u64, unanswered: Duration) -> bool {
+    u128::from(bytes) * PONG.as_millis() < PIECE as u128 * unanswered.as_millis()
 }
 
 #[cfg(test)]

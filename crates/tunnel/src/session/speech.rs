@@ -19,7 +19,8 @@ pub(super) struct Speech {
     /// The newest sources, where the relay does not know them. Only the newest count.
     sources: Option<Arc<Vec<SourceOffer>>>,
     stamp: u64,
-    pinged: Option<Instant>,
+    /// When a heartbeat went out last, and how many bytes had come until then.
+    pinged: Option<(Instant, u64)>,
     /// A heartbeat waits for its answer.
     unanswered: bool,
     rtt: Option<Duration>,
@@ -57,21 +58,21 @@ impl Speech {
         }
     }
 
-    /// Asks whether the relay is there, unless that was asked already.
-    pub(super) fn ping(&mut self) {
+    /// Asks whether the relay is there, unless that was asked already. So many bytes have come until now.
+    pub(super) fn ping(&mut self, bytes: u64) {
         if self.unanswered {
             return;
         }
         self.stamp += 1;
-        self.pinged = Some(Instant::now());
+        self.pinged = Some((Instant::now(), bytes));
         self.unanswered = true;
         self.words.push_front(AppFrame::Ping { stamp: self.stamp });
     }
 
     /// Asks where the last time is long enough ago.
-    pub(super) fn heartbeat(&mut self, every: Duration) {
-        if self.pinged.is_none_or(|at| at.elapsed() >= every) {
-            self.ping();
+    pub(super) fn heartbeat(&mut self, every: Duration, bytes: u64) {
+        if self.pinged.is_none_or(|(at, _)| at.elapsed() >= every) {
+            self.ping(bytes);
         }
     }
 
@@ -80,17 +81,21 @@ impl Speech {
             return Err(TunnelError::Protocol("it answers what was not asked"));
         }
         self.unanswered = false;
-        self.rtt = self.pinged.map(|at| at.elapsed());
+        self.rtt = self.pinged.map(|(at, _)| at.elapsed());
         Ok(())
     }
 
+    /// The last round trip; or how long, in seconds, the one under way takes already, where that is longer.
     pub(super) fn rtt(&self) -> Option<Duration> {
-        self.rtt
+        let waiting = self.unanswered(0).map(|(unanswered, _)| unanswered.as_secs());
+        self.rtt.max(waiting.filter(|seconds| *seconds > 0).map(Duration::from_secs))
     }
 
-    /// For how long a heartbeat has been waiting for its answer.
-    pub(super) fn unanswered_for(&self) -> Option<Duration> {
-        self.pinged.filter(|_| self.unanswered).map(|at| at.elapsed())
+    /// For how long a heartbeat has been waiting for its answer, and how many of all bytes have come meanwhile.
+    pub(super) fn unanswered(&self, bytes: u64) -> Option<(Duration, u64)> {
+        self.pinged
+            .filter(|_| self.unanswered)
+            .map(|(at, before)| (at.elapsed(), bytes.saturating_sub(before)))
     }
 
     pub(super) fn invite(&mut self, answer: oneshot::Sender<Invite>) {

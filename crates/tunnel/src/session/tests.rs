@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use futures_util::SinkExt as _;
-use hookmitt_wire::{AppFrame, Depth, Letter, decode};
+use hookmitt_wire::{AppFrame, Depth, Letter, Parcel, decode};
 use tokio::io::{DuplexStream, duplex};
 use tokio_tungstenite::{WebSocketStream, accept_async};
 
@@ -110,22 +110,56 @@ async fn fifteen_seconds_of_silence_are_the_end() {
     assert_eq!(heard, Timestamp::from_seconds(1_750_000_000 - 15));
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_slow_line_is_no_silence_and_a_heartbeat_without_an_answer_is_not_forgiven_for_ever() {
+/// When a connection ends whose first heartbeat is not answered, while so many bytes of a letter come every nine seconds.
+async fn ends_while_there_come(size: usize) -> (Ended, u64) {
     let (session, mut relay) = connection().await;
     let began = Instant::now();
     let relay = async {
         ping(&mut relay).await;
+        let data = bytes::Bytes::from(vec![0; size]);
+        let parcel = Parcel { epoch: [0; 32], number: 0, received_at: 0, held: false, data: data.clone() };
+        say(&mut relay, RelayFrame::Parcel { position: 1, parcel, size: 25 * 1024 * 1024 }).await;
         loop {
-            // As the bytes of a large piece would trickle in.
             tokio::time::sleep(Duration::from_secs(9)).await;
-            let _ = relay.send(Message::Ping(bytes::Bytes::new())).await;
+            say(&mut relay, RelayFrame::Piece { position: 1, data: data.clone() }).await;
         }
     };
     let (ended, _) = tokio::select! {
         ended = session => ended,
         () = relay => unreachable!(),
     };
+    (ended, began.elapsed().as_secs())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_line_is_no_silence_and_a_heartbeat_without_an_answer_is_not_forgiven_for_ever() {
+    let (ended, after) = ends_while_there_come(45_000).await;
     assert!(matches!(ended, Ended::Lost(TunnelError::Slow(_))), "{ended:?}");
-    assert_eq!(began.elapsed().as_secs(), 60);
+    assert_eq!(after, 60);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_heartbeat_is_not_answered_where_little_comes_instead_and_that_is_the_end() {
+    let (ended, after) = ends_while_there_come(1_000).await;
+    let silence = Duration::from_secs(15);
+    assert!(matches!(ended, Ended::Lost(TunnelError::Slow(after)) if after == silence), "{ended:?}");
+    assert_eq!(after, 15);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_round_trip_is_never_shown_shorter_than_it_takes_already() {
+    let (_sender, sources) = watch::channel(Arc::new(Vec::new()));
+    let mut speech = Speech::new(&sources);
+    assert_eq!(speech.rtt(), None);
+    for (stamp, takes) in [(1, 400), (2, 20)] {
+        speech.ping(0);
+        tokio::time::advance(Duration::from_millis(takes)).await;
+        speech.pong(stamp).unwrap();
+        assert_eq!(speech.rtt(), Some(Duration::from_millis(takes)));
+    }
+    speech.ping(0);
+    tokio::time::advance(Duration::from_millis(900)).await;
+    assert_eq!(speech.rtt(), Some(Duration::from_millis(20)));
+    tokio::time::advance(Duration::from_secs(7)).await;
+    assert_eq!(speech.rtt(), Some(Duration::from_secs(7)));
 }
