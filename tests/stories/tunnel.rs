@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::{
     handshake_rows::ROWS,
     handshakes::{asked, discord, source},
+    respond::says,
 };
 
 /// A relay, and an app with a tunnel through it.
@@ -269,6 +270,33 @@ async fn a_teammate_with_other_sources_neither_closes_ours_nor_answers_for_them(
         let reply = set.post("strict", &forged, format!("{{\"n\":{number}}}").as_bytes()).await;
         assert_eq!(reply.status, 401, "who has the source answers");
         assert_eq!(arrived(&mate, &id_of(&reply)).await["source"], "unassigned");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_teammate_without_the_key_or_a_local_server_leaves_the_answer_to_who_has_them() {
+    let (set, server) = (set(&["--hold", "30s"]).await, LocalServer::start().await);
+    let app = &set.app;
+    app.source("strict", json!({ "provider": "github", "on_invalid": "reject" })).await;
+    app.secret("strict", "default", "s3cret").await;
+    app.source("command", json!({ "answer": { "respond": "app" } })).await;
+    app.target(Some("command"), &server.url(), json!({})).await;
+    let id = tunnel(app).await.unwrap()["id"].clone();
+    let invitation = app.ask("POST", &format!("/api/tunnels/{id}/invite"), Value::Null).await;
+    let mate = App::start().await;
+    mate.source("strict", json!({ "provider": "github" })).await;
+    mate.source("command", json!({ "answer": { "status": 299 } })).await;
+    mate.ask("POST", "/api/tunnels", json!({ "invite": invitation["invite"] })).await;
+    connected(&mate).await;
+
+    let forged = [("X-GitHub-Event", "ping"), ("X-Hub-Signature-256", "sha256=00")];
+    for number in 0..5 {
+        let body = format!("{{\"n\":{number}}}");
+        assert_eq!(set.post("strict", &forged, body.as_bytes()).await.status, 401);
+        server.will([says("201 Created", "text/plain", "rain")]);
+        let reply = set.post("command", &[], body.as_bytes()).await;
+        assert_eq!((reply.status, &reply.body[..]), (201, &b"rain"[..]));
+        arrived(&mate, &id_of(&reply)).await;
     }
 }
 

@@ -141,16 +141,21 @@ impl Engine {
     ) -> Reply {
         let id = stored.id.to_string();
         let settings = &known.source.answer;
-        let set_aside = matches!(answered, Answered::Rejected(_));
-        let mut reply =
-            if !set_aside && settings.fail_next > 0 && self.takes_failure(&known.source.slug).await {
-                Reply::problem(500, "told-to-fail", "this source was told to fail", "try again")
-            } else {
-                answered.reply().unwrap_or_else(|| usual(settings, &id, known_provider))
-            };
+        let special = self.special_answer(known, answered).await;
+        let mut reply = special.unwrap_or_else(|| usual(settings, &id, known_provider));
         reply.headers.push(("x-hookmitt-event-id".to_owned(), id.into_bytes()));
         reply.delay = settings.delay();
         reply
+    }
+
+    /// The answer where it is another one than the source's settings give to every event.
+    pub(crate) async fn special_answer(&self, known: &Known, answered: &Answered) -> Option<Reply> {
+        let set_aside = matches!(answered, Answered::Rejected(_));
+        let fails = !set_aside && known.source.answer.fail_next > 0;
+        if fails && self.takes_failure(&known.source.slug).await {
+            return Some(Reply::problem(500, "told-to-fail", "this source was told to fail", "try again"));
+        }
+        answered.reply()
     }
 
     async fn takes_failure(&self, slug: &Slug) -> bool {

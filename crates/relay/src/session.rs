@@ -14,7 +14,7 @@ use axum::extract::ws::WebSocket;
 use futures_util::StreamExt as _;
 use hookmitt_event::Timestamp;
 use hookmitt_mailbox::{Delivered, DeviceKey, Fed, Feed, Mailbox, MailboxError, Reply, short};
-use hookmitt_wire::RelayFrame;
+use hookmitt_wire::{NO_ANSWER, RelayFrame};
 use tokio::sync::{Notify, mpsc};
 
 use crate::{
@@ -221,11 +221,22 @@ impl<'r, M: Mailbox> Session<'r, M> {
     async fn pass_on(&self, mut answers: mpsc::Receiver<Answer>) {
         let answers = futures_util::stream::poll_fn(|context| answers.poll_recv(context));
         let passed = answers.for_each_concurrent(ANSWERS_AT_ONCE, async |(event, reply)| {
+            if reply.status == NO_ANSWER && self.others_may_answer().await {
+                return;
+            }
             if let Err(error) = self.relay.mailbox.answer(held_key(self.tunnel, &event), reply).await {
                 tracing::warn!(tunnel = short(self.tunnel), %error, "an answer was not passed on");
             }
         });
         passed.await;
+    }
+
+    /// Whether another device of the tunnel may be connected, here or at a relay beside this one, and know what to say.
+    async fn others_may_answer(&self) -> bool {
+        let mailbox = &self.relay.mailbox;
+        self.relay.sessions.count_of(self.tunnel) > 1
+            || mailbox.is_attended_elsewhere(self.tunnel).await
+                && mailbox.devices(self.tunnel).await.is_ok_and(|devices| devices.len() > 1)
     }
 
     async fn keep_seen(&self) -> End {

@@ -56,6 +56,11 @@ impl Sessions {
         self.book().devices.len()
     }
 
+    /// How many devices of a tunnel are connected.
+    pub(crate) fn count_of(&self, tunnel: &str) -> usize {
+        self.book().tunnels.get(tunnel).map_or(0, |(count, _)| *count)
+    }
+
     /// Whether a device of a tunnel is connected: ends as soon as none is any more.
     pub(crate) fn of(&self, tunnel: &str) -> Option<CancellationToken> {
         self.book().tunnels.get(tunnel).map(|(_, left)| left.clone())
@@ -98,7 +103,7 @@ mod tests {
                 && !other.replaced.is_cancelled()
         );
         drop(first);
-        assert_eq!(sessions.count(), 2);
+        assert_eq!((sessions.count(), sessions.count_of("acme"), sessions.count_of("other")), (2, 2, 0));
         let there = sessions.of("acme").expect("two devices");
         drop(second);
         assert!(!there.is_cancelled(), "one is still there");

@@ -38,8 +38,9 @@ pub struct AppReply {
     pub body: Bytes,
 }
 
-/// The reply to a sender that is held, as soon as it is known: its letter is acknowledged before.
-pub type Answering = Pin<Box<dyn Future<Output = AppReply> + Send>>;
+/// The reply to a sender that is held, as soon as it is known: its letter is acknowledged before. None where the source's
+/// default answer says it all; another device of the tunnel may know more.
+pub type Answering = Pin<Box<dyn Future<Output = Option<AppReply>> + Send>>;
 
 /// The letter can't be stored now. It stays at the relay, and is handed over again in a while, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -82,6 +82,9 @@ pub enum RelayFrame {
     },
 }
 
+/// The status of an answer that is none: the source's default one will do.
+pub const NO_ANSWER: u16 = 0;
+
 /// What an app says to a relay.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AppFrame {
@@ -113,7 +116,7 @@ pub enum AppFrame {
     Answer {
         /// The letter's event id.
         event: [u8; 16],
-        /// The status.
+        /// The status; [`NO_ANSWER`] where the app has nothing to say that the source's default answer doesn't.
         status: u16,
         /// Header lines.
         headers: Vec<(String, Bytes)>,

@@ -8,7 +8,7 @@ mod letter;
 
 pub use control::{Invited, Join, Joined, OpenTunnel, Opened};
 pub use frame::{
-    AppFrame, Depth, FrameError, HELLO_CONTEXT, Hold, MAX_FRAME, MAX_LETTER, MAX_SOURCES, PIECE, Parcel,
-    RelayFrame, SourceOffer, VERSION, decode, encode, hello_text,
+    AppFrame, Depth, FrameError, HELLO_CONTEXT, Hold, MAX_FRAME, MAX_LETTER, MAX_SOURCES, NO_ANSWER, PIECE,
+    Parcel, RelayFrame, SourceOffer, VERSION, decode, encode, hello_text,
 };
 pub use letter::{Letter, LetterError};

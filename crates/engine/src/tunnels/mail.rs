@@ -91,12 +91,14 @@ impl Mail {
                 Some(waiting) => engine.local_answer(waiting, &stored, AT_A_RELAY).await,
                 None => None,
             };
-            said(match local {
-                Some(reply) => reply,
-                None => engine.answer(&known, &stored, &answered, facts.known_provider).await,
-            })
+            match local {
+                Some(reply) => Some(said(reply)),
+                // The relay has the source's settings; another device may know more than they say.
+                None if facts.is_assigned => engine.special_answer(&known, &answered).await.map(said),
+                None => None,
+            }
         };
-        Ok(Taken::Stored(facts.is_to_answer.then(|| Box::pin(answering) as Answering)))
+        Ok(Taken::Stored(is_held(head).then(|| Box::pin(answering) as Answering)))
     }
 
     /// Judges a letter and gives it to the writer; none where it is nonsense.
@@ -121,15 +123,13 @@ impl Mail {
             arrival.caught_up_by = Some(self.tunnel);
         }
         let facts = Facts {
-            // Another device may have the source, and knows what to say.
-            is_to_answer: head.held && !head.waited && assigned,
+            is_assigned: assigned,
             verdict: arrival.verdict,
-            known_provider: arrival.provider.is_some(),
             is_set_up: arrival.facts.handshake.is_some(),
             received_at: arrival.received_at,
         };
-        let waiting =
-            facts.is_to_answer.then(|| engine.wait_for_local(&known, &answered, arrival.id)).flatten();
+        let listens = is_held(head) && assigned;
+        let waiting = listens.then(|| engine.wait_for_local(&known, &answered, arrival.id)).flatten();
         let stored = engine.inbox.store_in_turn(arrival, &self.order, head.run).await?;
         let committed = async move {
             let stored = stored.await;
@@ -157,6 +157,11 @@ impl Mail {
     }
 }
 
+/// Whether a sender waits. One whose letter waited at the relay has been answered there long ago.
+fn is_held(head: &Letterhead) -> bool {
+    head.held && !head.waited
+}
+
 /// A letter that the writer has.
 struct HandedIn<C> {
     known: Arc<Known>,
@@ -169,10 +174,8 @@ struct HandedIn<C> {
 
 /// What is to be known of an arrival once it is stored.
 struct Facts {
-    /// A sender waits for an answer of ours. One whose letter waited at the relay has been answered there long ago.
-    is_to_answer: bool,
+    is_assigned: bool,
     verdict: Verdict,
-    known_provider: bool,
     is_set_up: bool,
     received_at: Timestamp,
 }

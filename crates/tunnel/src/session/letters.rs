@@ -8,8 +8,9 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
-use hookmitt_wire::{AppFrame, Depth, LetterError, MAX_FRAME, Parcel, encode};
+use hookmitt_wire::{AppFrame, Depth, LetterError, MAX_FRAME, NO_ANSWER, Parcel, encode};
 use tokio::time::{Instant, timeout};
 use tracing::warn;
 
@@ -22,7 +23,7 @@ use crate::{
 };
 
 /// What an event's sender, who is held, is answered, once that is known.
-type Answer = Pin<Box<dyn Future<Output = ([u8; 16], AppReply)> + Send>>;
+type Answer = Pin<Box<dyn Future<Output = ([u8; 16], Option<AppReply>)> + Send>>;
 
 /// So many senders may be held at a time; any more get the source's default answer from the relay.
 const MOST_HELD: usize = 1_024;
@@ -174,18 +175,24 @@ impl<R: Recipient> Letters<R> {
             None if self.answering.len() < MOST_HELD => {
                 self.answering.push(Box::pin(async move { (event, answering.await) }));
             }
-            None => warn!("too many senders are held; one gets the source's default answer"),
+            None => {
+                warn!("too many senders are held; one gets the source's default answer");
+                self.answer(event, None);
+            }
         }
     }
 
-    pub(super) fn answer(&mut self, event: [u8; 16], reply: AppReply) {
-        let AppReply { status, headers, body } = reply;
-        let answer = AppFrame::Answer { event, status, headers, body };
-        if encode(&answer).len() > MAX_FRAME {
-            warn!("an answer is too large for the tunnel; its sender gets the source's default one");
-            return;
-        }
-        self.answers.push_back(answer);
+    pub(super) fn answer(&mut self, event: [u8; 16], reply: Option<AppReply>) {
+        let said = |AppReply { status, headers, body }| AppFrame::Answer { event, status, headers, body };
+        let fits = |answer: &AppFrame| {
+            let fits = encode(answer).len() <= MAX_FRAME;
+            if !fits {
+                warn!("an answer is too large for the tunnel; its sender gets the source's default one");
+            }
+            fits
+        };
+        let none = || said(AppReply { status: NO_ANSWER, headers: Vec::new(), body: Bytes::new() });
+        self.answers.push_back(reply.map(said).filter(fits).unwrap_or_else(none));
     }
 
     /// When letters are tried again; not while others of their run are still under way, or those might overtake them.

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use hookmitt_tunnel::{AppReply, Later, State};
-use hookmitt_wire::AppFrame;
+use hookmitt_wire::{AppFrame, NO_ANSWER};
 
 use crate::support::{App, Relay, Tunnel, letter, many_letters, whole, within};
 
@@ -112,7 +112,9 @@ async fn a_sender_that_is_held_gets_the_app_s_answer() {
     parcel.held = true;
     caller.say(whole(3, parcel)).await;
     app.given().await.ends(Ok(Some(reply(vec![0; 2 * 1024 * 1024].into()))));
-    caller.acknowledged(3).await; // too large for a frame: the relay's default answer serves
+    let AppFrame::Answer { status, .. } = caller.hear().await else { panic!("no answer") };
+    assert_eq!(status, NO_ANSWER, "too large for a frame: the relay's default answer serves");
+    caller.acknowledged(3).await;
 }
 
 #[tokio::test]

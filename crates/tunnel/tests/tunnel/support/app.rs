@@ -36,14 +36,14 @@ impl Given {
     }
 
     pub(crate) fn ends(self, how: Result<Option<AppReply>, Later>) {
-        let how = how.map(|reply| reply.map(|reply| Box::pin(ready(reply)) as Answering));
+        let how = how.map(|reply| reply.map(|reply| Box::pin(ready(Some(reply))) as Answering));
         assert!(self.done.send(how).is_ok(), "the tunnel still waits");
     }
 
     /// It is stored; its sender is answered when the story says so.
     pub(crate) fn stored_and_answered_later(self) -> oneshot::Sender<AppReply> {
         let (say, said) = oneshot::channel();
-        let answering = Box::pin(async { said.await.expect("the story answers") });
+        let answering = Box::pin(async { Some(said.await.expect("the story answers")) });
         assert!(self.done.send(Ok(Some(answering))).is_ok(), "the tunnel still waits");
         say
     }
