@@ -71,7 +71,7 @@ for (const theme of ['dark', 'light']) {
   });
 }
 
-story('below 900 px list and detail come one at a time, and Esc goes back', async (stage) => {
+story('below 900 px list and detail come one at a time, and Esc or an arrow goes back', async (stage) => {
   const hookmitt = await stage.hookmitt();
   await hookmitt.post('shop', { body: '{"a":1}' });
   const ui = await stage.open(hookmitt, { size: [600, 800] });
@@ -80,6 +80,9 @@ story('below 900 px list and detail come one at a time, and Esc goes back', asyn
   await sees(ui.detail);
   await gone(ui.list);
   await ui.page.keyboard.press('Escape');
+  await sees(ui.list);
+  await ui.rows.first().click();
+  await ui.button('All events', ui.detail).click();
   await sees(ui.list);
 });
 
