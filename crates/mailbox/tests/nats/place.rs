@@ -9,6 +9,7 @@ use std::{
 };
 
 use async_nats::jetstream::{self, stream::Stream};
+use futures_util::StreamExt as _;
 use hookmitt_mailbox::{MailboxError, NatsMailbox, NatsOptions};
 
 use crate::{
@@ -70,6 +71,13 @@ impl Place {
         for (number, stream) in self.streams().await.iter().enumerate() {
             stream.purge().filter(format!("{}.box.{number}.*.m.>", self.prefix)).await.unwrap();
         }
+    }
+
+    /// How many locks are held.
+    pub(crate) async fn locks(&self) -> usize {
+        let bucket = format!("{}_tunnels", self.prefix);
+        let stream = self.jetstream().await.get_stream_no_info(format!("KV_{bucket}")).await.unwrap();
+        stream.info_with_subjects(format!("$KV.{bucket}.lock.>")).await.unwrap().count().await
     }
 
     /// Writes the settings of the store.

@@ -124,6 +124,19 @@ async fn two_relays_never_give_out_the_same_thing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_is_given_up_leaves_no_lock_behind() {
+    let Some(place) = Place::on_three_nodes() else { return };
+    let (here, there) = (with_tunnel(&place).await, place.open().await);
+    for round in 0..60_u8 {
+        // Given up at ever another point, mostly in the middle of something.
+        let limit = Duration::from_micros(u64::from(round) * 250);
+        let _given_up = tokio::time::timeout(limit, here.add_invite(TUNNEL, [round; 32], NOW + MINUTE)).await;
+    }
+    eventually("no lock is left", async || (place.locks().await == 0).then_some(())).await;
+    there.add_invite(TUNNEL, [99; 32], NOW + MINUTE).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_joins_at_one_relay_loses_nothing_to_the_other() {
     let Some(place) = Place::on_three_nodes() else { return };
     let (here, there) = (with_tunnel(&place).await, place.open().await);
