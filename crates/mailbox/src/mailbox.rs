@@ -4,7 +4,9 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
-use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Quota, Reply, Token, Tunnel, Usage};
+use crate::{
+    Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Token, Tunnel, Usage,
+};
 
 /// A letter on its way to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,6 +188,10 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
 
     /// Deletes letters that are too old, forgets devices that were idle for too long, and used-up codes. Every minute or so.
     fn sweep(&self, quota: &Quota, now: i64) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// That relays were there, as was noted last; none where nothing ever was.
+    fn presence(&self) -> impl Future<Output = Result<Option<Presence>, MailboxError>> + Send;
+    /// Notes that a relay is there. Of relays beside each other the last that does is right.
+    fn note_presence(&self, presence: Presence) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// What the store holds.
     fn usage(&self) -> impl Future<Output = Result<Usage, MailboxError>> + Send;
     /// Whether it stores now what is handed in: a small commit, or a word of the cluster.

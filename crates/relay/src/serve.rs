@@ -77,7 +77,11 @@ async fn take_in<M: Mailbox>(
 }
 
 async fn keep_house<M: Mailbox>(relay: Arc<Relay<M>>, stop: CancellationToken) {
-    let mut patience = Patience::new(Timestamp::now(), Instant::now());
+    let before = relay.mailbox.presence().await.unwrap_or_else(|error| {
+        tracing::warn!(error = error.logged(), "it is not known when a relay was there");
+        None
+    });
+    let mut patience = Patience::new(before, Timestamp::now(), Instant::now());
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
@@ -88,6 +92,9 @@ async fn keep_house<M: Mailbox>(relay: Arc<Relay<M>>, stop: CancellationToken) {
         let quota = patience.quota(&relay.options.quota, now, Instant::now());
         if let Err(error) = relay.mailbox.sweep(&quota, now.as_micros()).await {
             tracing::error!(%error, "what is too old could not be deleted");
+        }
+        if let Err(error) = relay.mailbox.note_presence(patience.presence()).await {
+            tracing::warn!(error = error.logged(), "that this relay is there was not noted");
         }
     }
 }

@@ -24,6 +24,7 @@ mod names;
 mod offers;
 mod options;
 mod orphans;
+mod presence;
 mod put;
 mod records;
 mod registry;
@@ -47,7 +48,8 @@ pub use options::NatsOptions;
 pub use store::NatsMailbox;
 
 use crate::{
-    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Quota, Reply, Token, Tunnel, Usage,
+    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Token, Tunnel,
+    Usage,
 };
 
 impl Mailbox for NatsMailbox {
@@ -166,6 +168,14 @@ impl Mailbox for NatsMailbox {
     async fn usage(&self) -> Result<Usage, MailboxError> {
         self.store.check_open()?;
         Ok(self.store.usage())
+    }
+
+    async fn presence(&self) -> Result<Option<Presence>, MailboxError> {
+        presence::last(&self.store).await
+    }
+
+    async fn note_presence(&self, presence: Presence) -> Result<(), MailboxError> {
+        presence::note(&self.store, presence).await
     }
 
     async fn check(&self) -> Result<(), MailboxError> {

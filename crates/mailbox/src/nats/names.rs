@@ -142,6 +142,9 @@ pub(super) fn offer_key(tunnel: &str, device: &DeviceKey) -> String {
     format!("offer.{}.{}", word(tunnel), hex::encode(device))
 }
 
+/// The key of when relays were there.
+pub(super) const PRESENCE: &str = "presence";
+
 /// The key of what was refused of a tunnel.
 pub(super) fn count_key(tunnel: &str) -> String {
     format!("count.{}", word(tunnel))

@@ -86,6 +86,13 @@ pub(super) struct CountRecord {
     pub(super) unknown: u64,
 }
 
+/// When relays were there, and for how long.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct PresenceRecord {
+    pub(super) at: i64,
+    pub(super) lasting: i64,
+}
+
 /// What stands before a letter's data, in the same message.
 #[derive(Serialize, Deserialize)]
 struct Head {

@@ -11,6 +11,7 @@ mod held;
 mod known;
 mod letters;
 mod offers;
+mod presence;
 mod refusals;
 mod schema;
 mod store;

@@ -10,13 +10,14 @@ use super::{
     feed::{Bells, SqliteFeed},
     held::{SqliteHeld, Waiting},
     known::{Asked, Known},
-    letters, offers,
+    letters, offers, presence,
     refusals::Refusals,
     schema, sweep, tokens, tunnels, usage,
     writer::{self, Jobs},
 };
 use crate::{
-    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Quota, Reply, Token, Tunnel, Usage,
+    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Token, Tunnel,
+    Usage,
 };
 
 /// Mailboxes in one SQLite file; clones share it.
@@ -218,6 +219,14 @@ impl Mailbox for SqliteMailbox {
         }
         while self.jobs.write(sweep::shrink).await? {}
         Ok(())
+    }
+
+    async fn presence(&self) -> Result<Option<Presence>, MailboxError> {
+        self.readers.read(presence::last).await
+    }
+
+    async fn note_presence(&self, presence: Presence) -> Result<(), MailboxError> {
+        self.jobs.write(move |batch| presence::note(batch, presence)).await
     }
 
     async fn check(&self) -> Result<(), MailboxError> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hookmitt_mailbox::{Held, Mailbox, MailboxError, Quota, Reply};
+use hookmitt_mailbox::{Held, Mailbox, MailboxError, Presence, Quota, Reply};
 
 use super::{
     DAY, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel, within,
@@ -83,6 +83,18 @@ pub(crate) async fn what_was_refused_is_counted(maker: &impl Maker) {
 async fn counts(store: &impl Mailbox) -> (u64, Option<i64>, u64) {
     let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
     (depth.refused, depth.refused_at, depth.unknown)
+}
+
+pub(crate) async fn that_a_relay_was_there_is_known_after_a_restart(maker: &impl Maker) {
+    let store = maker.open().await;
+    assert_eq!(store.presence().await.unwrap(), None);
+    for lasting in [0, 60, 120] {
+        store.note_presence(Presence { at: NOW + lasting, lasting }).await.unwrap();
+    }
+    let last = Some(Presence { at: NOW + 120, lasting: 120 });
+    assert_eq!(store.presence().await.unwrap(), last);
+    store.close().await;
+    assert_eq!(maker.open().await.presence().await.unwrap(), last);
 }
 
 pub(crate) async fn a_held_sender_gets_the_answer(maker: &impl Maker) {

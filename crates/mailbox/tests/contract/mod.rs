@@ -65,6 +65,7 @@ macro_rules! contract {
             a_quota_of_bytes_is_kept
             letters_that_are_too_old_are_deleted_and_said
             what_was_refused_is_counted
+            that_a_relay_was_there_is_known_after_a_restart
             a_held_sender_gets_the_answer
             a_closed_store_says_so
             a_long_random_life_goes_as_a_model_says
