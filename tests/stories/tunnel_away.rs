@@ -1,7 +1,7 @@
 //! What comes of the times when an app and its relay were not connected.
 
 use hookmitt_event::Timestamp;
-use hookmitt_stories::{App, LocalServer, RelayProcess, eventually, post};
+use hookmitt_stories::{App, LocalServer, RelayProcess, eventually, post, relay_token};
 use serde_json::{Value, json};
 
 use super::tunnel::{Set, arrived, connected, id_of, set, tunnel};
@@ -86,6 +86,33 @@ async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forward
         assert_eq!(reply.status, 404, "{name}");
     }
     assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_what_waited_at_a_relay_that_forgot_this_device_nothing_is_claimed() {
+    let set = set(&[]).await;
+    set.app.source("s", json!({})).await;
+    arrived(&set.app, &id_of(&set.post("s", &[], b"before").await)).await;
+    let Set { dir, relay, app } = set;
+    let folder = app.stop().await;
+    assert_eq!(post(relay.address, "/acme-dev/s", &[], b"waits").await.status, 202);
+    let tokens = relay_token(dir.path(), &["list", "--json"]).await.exits(0).json();
+    let token = tokens[0]["id"].as_str().unwrap();
+    let revoke = async || relay_token(dir.path(), &["revoke", token, "--json"]).await.exits(0).json();
+    assert_eq!(revoke().await, revoke().await, "it was revoked once");
+
+    let app = App::start_on(folder).await;
+    let refused = async || tunnel(&app).await.filter(|tunnel| tunnel["state"] == "refused");
+    let refused = eventually("the relay refuses the device", refused).await;
+    assert_eq!(refused["error"]["code"], "unknown-device");
+    assert_eq!((&refused["gap"]["until"], &refused["gap"]["lost"]), (&Value::Null, &Value::Null));
+    let id = &refused["id"];
+    let gaps = app.ask("GET", &format!("/api/tunnels/{id}/gaps"), Value::Null).await;
+    assert_eq!(gaps["items"][0]["lost"], Value::Null);
+    let urls = app.ask("GET", "/api/urls", Value::Null).await;
+    assert_eq!(urls["items"][0]["public"], json!([]), "its URL leads nowhere");
+    let removed = app.ask("DELETE", &format!("/api/tunnels/{id}"), Value::Null).await;
+    assert_eq!(removed, json!({ "relay_told": true }), "it needs no word of it");
 }
 
 #[tokio::test(flavor = "multi_thread")]

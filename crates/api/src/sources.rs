@@ -121,7 +121,7 @@ pub(crate) async fn urls(
     };
     let tunnels = engine.tunnels().await?;
     let public = |slug: &Slug| {
-        let bases = tunnels.iter().filter(|tunnel| tunnel.enabled && slug.as_str() != UNASSIGNED);
+        let bases = tunnels.iter().filter(|tunnel| tunnel.is_in_use() && slug.as_str() != UNASSIGNED);
         bases.filter_map(|tunnel| tunnel.url_of(slug)).collect()
     };
     let items = sources.into_iter().map(|source| SourceUrl {

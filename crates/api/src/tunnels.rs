@@ -85,7 +85,7 @@ pub(crate) async fn gaps(
     Asked(asked): Asked<GapsPage>,
 ) -> Result<Json<Items<GapView>>, Problem> {
     let page = engine.tunnel_gaps(number(&id)?, asked.cursor, limit(asked.limit)?).await?;
-    let items = page.items.into_iter().map(GapView::from).collect();
+    let items = page.items.into_iter().map(|gap| engine.gap_view(gap)).collect();
     Ok(Json(Items { items, next_cursor: page.next.map(|next| next.to_string()) }))
 }
 

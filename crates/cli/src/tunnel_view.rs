@@ -149,13 +149,13 @@ pub(crate) fn sentence(gap: &Gap, zone: &TimeZone) -> String {
         Some(lost) => format!("{} caught up, {lost} lost", gap.caught_up),
         None => "what was sent meanwhile is not known, and was not kept".to_owned(),
     };
-    let so_far = if gap.lost.is_some() { " so far" } else { "" };
     match gap.until {
         Some(until) if on_day(until, zone) == on_day(gap.from, zone) => {
             format!("Offline {from}–{}: {what}.", clock(until, zone))
         }
         Some(until) => format!("Offline {from}–{}: {what}.", moment(until, zone)),
-        None => format!("Offline since {from}: {what}{so_far}."),
+        None if gap.lost.is_none() => format!("Offline since {from}: what is sent meanwhile is not known."),
+        None => format!("Offline since {from}: {what} so far."),
     }
 }
 

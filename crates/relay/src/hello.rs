@@ -127,11 +127,12 @@ async fn admitted<M: Mailbox>(relay: &Relay<M>, frame: AppFrame, nonce: &[u8; 32
 pub(crate) async fn asked<T>(
     question: impl Future<Output = Result<T, hookmitt_mailbox::MailboxError>>,
 ) -> Result<T, Refused> {
-    question.await.map_err(|error| {
-        tracing::error!(error = error.logged(), "the store could not do what a device asked for");
-        match error {
-            hookmitt_mailbox::MailboxError::Unknown { .. } => Refused::unknown(),
-            _ => Refused::new("busy", "the relay's store can't be reached; try again in a moment"),
+    question.await.map_err(|error| match error {
+        // Its token was revoked just now, or it left by another connection.
+        hookmitt_mailbox::MailboxError::Unknown { .. } => Refused::unknown(),
+        _ => {
+            tracing::error!(error = error.logged(), "the store could not do what a device asked for");
+            Refused::new("busy", "the relay's store can't be reached; try again in a moment")
         }
     })
 }

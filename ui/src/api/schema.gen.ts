@@ -1252,7 +1252,8 @@ export interface components {
             /**
              * Format: int64
              * @description How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
-             *     that waited could not be read; null where nobody can know, for nothing keeps what comes.
+             *     that waited could not be read; null where nobody can know: nothing keeps what comes, or the relay refuses this
+             *     device.
              */
             lost: number | null;
             /**
@@ -1602,7 +1603,8 @@ export interface components {
                 /**
                  * Format: int64
                  * @description How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
-                 *     that waited could not be read; null where nobody can know, for nothing keeps what comes.
+                 *     that waited could not be read; null where nobody can know: nothing keeps what comes, or the relay refuses this
+                 *     device.
                  */
                 lost?: number | null;
                 /**

@@ -107,7 +107,11 @@ async fn list<M: Mailbox>(store: &M, screen: &Screen) -> Result<(), CliError> {
 async fn revoke<M: Mailbox>(store: &M, id: &str, now: Timestamp, screen: &Screen) -> Result<(), CliError> {
     store.revoke_token(id, now.as_micros()).await.map_err(|error| failed(&error))?;
     if screen.json {
-        return screen.print_json(&json!({ "id": id, "revoked_at": now }));
+        // One that was revoked before stays as it was.
+        let tokens = store.tokens().await.map_err(|error| failed(&error))?;
+        let revoked_at = tokens.iter().find(|token| token.id == id).and_then(|token| token.revoked_at);
+        let revoked_at = revoked_at.map_or(now, Timestamp::from_micros);
+        return screen.print_json(&json!({ "id": id, "revoked_at": revoked_at }));
     }
     screen.note(format_args!("token {} is revoked, its tunnels are shut", Plain(id)));
     Ok(())

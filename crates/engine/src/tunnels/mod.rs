@@ -22,7 +22,7 @@ use std::{
 };
 
 use hookmitt_event::{GapWhy, Slug, TunnelKind};
-use hookmitt_inbox::{GapPage, KeptTunnel};
+use hookmitt_inbox::{Gap, GapPage, KeptTunnel};
 use hookmitt_tunnel::Credentials;
 use hookmitt_vault::StoreChoice;
 use hookmitt_wire::SourceOffer;
@@ -158,6 +158,15 @@ impl Engine {
         Ok(self.inbox.gaps(id, cursor, limit).await?)
     }
 
+    /// A gap as it is shown. As long as a relay refuses this device, nobody knows what of what waited there is left.
+    pub fn gap_view(&self, gap: Gap) -> GapView {
+        let refused = |running: &Running| running.seen().state == TunnelState::Refused;
+        let is_open_end =
+            gap.until.is_none() && self.tunnels.one(gap.tunnel).is_some_and(|one| refused(&one));
+        let view = GapView::from(gap);
+        GapView { lost: view.lost.filter(|_| !is_open_end), ..view }
+    }
+
     async fn tunnel_view(&self, kept: KeptTunnel) -> Result<TunnelView, EngineError> {
         let newest = self.inbox.gaps(kept.id, None, 1).await?.items.into_iter().next();
         let running = self.tunnels.one(kept.id);
@@ -170,7 +179,7 @@ impl Engine {
         };
         let last_event_at = running.and_then(|running| running.last_event_at()).max(kept.last_event_at);
         let kept = KeptTunnel { last_event_at, public_url, ..kept };
-        Ok(view(kept, seen, newest.map(GapView::from)))
+        Ok(view(kept, seen, newest.map(|gap| self.gap_view(gap))))
     }
 
     /// A device's way into a tunnel.

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     now::{Now, Step},
-    view::{Seen, Trouble, TunnelState},
+    view::{Seen, Trouble, TunnelState, is_forgotten},
 };
 
 /// How many steps may wait. A step is a connection gained or lost, and those take longer than a commit.
@@ -197,15 +197,22 @@ impl Running {
         self.becomes(ended, at);
     }
 
-    /// Tells the relay that this device doesn't come back. Answers whether it heard that.
+    /// Tells the relay that this device doesn't come back. Answers whether it knows that.
     pub(super) async fn leaves(&self, patience: Duration) -> bool {
-        let left = matches!(tokio::time::timeout(patience, self.line.leave()).await, Ok(Ok(())));
+        let left = self.is_forgotten()
+            || matches!(tokio::time::timeout(patience, self.line.leave()).await, Ok(Ok(())));
         self.left.store(left, Ordering::Relaxed);
         left
     }
 
     pub(super) fn has_left(&self) -> bool {
         self.left.load(Ordering::Relaxed)
+    }
+
+    /// The relay has said that it doesn't know this device any more.
+    fn is_forgotten(&self) -> bool {
+        let Seen { state, error, .. } = self.seen();
+        is_forgotten(state, error.as_ref())
     }
 
     /// A letter could not be read, and never will be.

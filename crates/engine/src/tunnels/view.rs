@@ -68,6 +68,12 @@ pub struct RefusedCount {
     pub last_at: Option<Timestamp>,
 }
 
+/// Whether its relay has said that it doesn't know this device any more.
+pub(super) fn is_forgotten(state: TunnelState, error: Option<&Trouble>) -> bool {
+    let code = error.map(|error| error.code.as_str());
+    state == TunnelState::Refused && matches!(code, Some("unknown-device" | "unknown-tunnel"))
+}
+
 /// A tunnel as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct TunnelView {
@@ -122,6 +128,11 @@ pub struct TunnelView {
 }
 
 impl TunnelView {
+    /// Whether what is sent to its URL can come here: it is wanted, and its relay knows this device.
+    pub fn is_in_use(&self) -> bool {
+        self.enabled && !is_forgotten(self.state, self.error.as_ref())
+    }
+
     /// Where a source's provider posts; none where the tunnel serves another source.
     pub fn url_of(&self, source: &Slug) -> Option<String> {
         let base = self.public_url.as_deref()?;
@@ -152,7 +163,8 @@ pub struct GapView {
     /// How many events came in afterwards that had waited.
     pub caught_up: u64,
     /// How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
-    /// that waited could not be read; null where nobody can know, for nothing keeps what comes.
+    /// that waited could not be read; null where nobody can know: nothing keeps what comes, or the relay refuses this
+    /// device.
     pub lost: Option<u64>,
     /// How long the catching up took.
     pub took_ms: Option<u64>,
