@@ -60,7 +60,8 @@ impl Store {
 }
 
 async fn parts_of(stream: &Stream, position: u64) -> Result<Vec<u64>, MailboxError> {
-    let manifest = feed::read(stream, position).await?;
+    // Of another manifest the parts would be deleted of another letter: only the leader is believed.
+    let manifest = feed::read(stream, position, |_| false).await?;
     let manifest = manifest.and_then(|manifest| read_message(&manifest.payload));
     Ok(manifest.map(|manifest| manifest.parts).unwrap_or_default())
 }

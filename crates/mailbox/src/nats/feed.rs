@@ -1,6 +1,6 @@
 //! The letters of a mailbox as they come.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc};
 
 use async_nats::jetstream::{
     message::StreamMessage,
@@ -14,8 +14,8 @@ use tokio::sync::watch;
 use super::{
     failure::{PATIENCE, Trouble, keep_trying, no_tunnel},
     index::Known,
-    records::read_message,
-    store::Store,
+    records::{read_label, read_message},
+    store::{LABEL, Store},
 };
 use crate::{Delivered, Fed, Feed, MailboxError};
 
@@ -48,10 +48,41 @@ impl NatsFeed {
 
     /// The letters at these positions; without those that are gone meanwhile.
     async fn read(&self, known: Vec<(u64, Known)>) -> Result<Vec<Delivered>, MailboxError> {
-        let stream = &self.store.shard(&self.tunnel).stream;
-        let letters = known.into_iter().map(|(position, _)| read_letter(stream, position));
+        let letters = known.into_iter().map(|(position, known)| self.letter(position, known));
         let letters = futures_util::stream::iter(letters).buffered(AT_ONCE);
         letters.try_filter_map(|letter| std::future::ready(Ok(letter))).try_collect().await
+    }
+
+    /// The letter at a position; none where it is gone.
+    async fn letter(&self, position: u64, known: Known) -> Result<Option<Delivered>, MailboxError> {
+        let stream = &self.store.shard(&self.tunnel).stream;
+        let found = read(stream, position, |message| is_labelled(message, &known)).await?;
+        let Some(found) = found else { return Ok(None) };
+        let broken = || MailboxError::Failed(format!("the letter at {position} can't be read"));
+        let message = read_message(&found.payload).ok_or_else(broken)?;
+        let mut parcel = message.parcel;
+        if !message.parts.is_empty() && !self.join(&mut parcel, message.parts, &known).await? {
+            return Ok(None);
+        }
+        Ok(Some(Delivered { position, parcel }))
+    }
+
+    /// Puts a letter's parts together. Answers whether all of them were there.
+    async fn join(&self, parcel: &mut Parcel, parts: Vec<u64>, known: &Known) -> Result<bool, MailboxError> {
+        let stream = &self.store.shard(&self.tunnel).stream;
+        let letter = known.in_parts.as_deref().unwrap_or_default();
+        let mut data = BytesMut::new();
+        let parts = (0..).zip(parts).map(async |(number, part)| {
+            let subject = self.store.names.part(&self.tunnel, letter, number);
+            read(stream, part, |message| message.subject.as_str() == subject).await
+        });
+        let mut parts = pin!(futures_util::stream::iter(parts).buffered(8));
+        while let Some(part) = parts.try_next().await? {
+            let Some(part) = part else { return Ok(false) };
+            data.extend_from_slice(&part.payload);
+        }
+        parcel.data = data.freeze();
+        Ok(true)
     }
 }
 
@@ -81,36 +112,23 @@ impl Feed for NatsFeed {
     }
 }
 
-/// The letter at a position; none where it is gone.
-async fn read_letter(stream: &Stream, position: u64) -> Result<Option<Delivered>, MailboxError> {
-    let Some(found) = read(stream, position).await? else { return Ok(None) };
-    let broken = || MailboxError::Failed(format!("the letter at {position} can't be read"));
-    let message = read_message(&found.payload).ok_or_else(broken)?;
-    let mut parcel = message.parcel;
-    if !message.parts.is_empty() && !join(stream, &mut parcel, message.parts).await? {
-        return Ok(None);
-    }
-    Ok(Some(Delivered { position, parcel }))
+/// Whether a message is the letter, or the manifest of it, that the index knows.
+fn is_labelled(message: &StreamMessage, known: &Known) -> bool {
+    let label = message.headers.get(LABEL).and_then(|label| read_label(label.as_str()));
+    label == Some((known.received_at, known.bytes))
 }
 
-/// Puts a letter's parts together. Answers whether all of them were there.
-async fn join(stream: &Stream, parcel: &mut Parcel, parts: Vec<u64>) -> Result<bool, MailboxError> {
-    let mut data = BytesMut::new();
-    let parts = parts.into_iter().map(|part| read(stream, part));
-    let mut parts = futures_util::stream::iter(parts).buffered(8);
-    while let Some(part) = parts.try_next().await? {
-        let Some(part) = part else { return Ok(false) };
-        data.extend_from_slice(&part.payload);
-    }
-    parcel.data = data.freeze();
-    Ok(true)
-}
-
-/// The message at a position; none only where the leader says that it had one there and has it no more.
-pub(super) async fn read(stream: &Stream, position: u64) -> Result<Option<StreamMessage>, MailboxError> {
+/// The message at a position; none only where the leader says that it had one there and has it no more. Of a replica only
+/// the right one is taken: before 2.9.22 one may drift from the leader, and have another there (nats-server#4365).
+pub(super) async fn read(
+    stream: &Stream,
+    position: u64,
+    is_right: impl Fn(&StreamMessage) -> bool,
+) -> Result<Option<StreamMessage>, MailboxError> {
     keep_trying(PATIENCE, || async {
         match stream.direct_get(position).await {
-            Ok(found) => return Ok(Some(found)),
+            Ok(found) if is_right(&found) => return Ok(Some(found)),
+            Ok(_) => {}
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
             Err(error) => return Err(Trouble::passing(error)),
         }

@@ -105,7 +105,7 @@ async fn send(
 
 /// Takes and acknowledges letters until `stop`, and then all that is left; answers how often each came.
 async fn receive(relay: NatsMailbox, stop: CancellationToken) -> HashMap<u32, u32> {
-    let mut got = HashMap::new();
+    let mut counted = HashMap::new();
     let mut last = 0;
     let mut feed = relay.feed(TUNNEL, 0).await.unwrap();
     loop {
@@ -116,17 +116,21 @@ async fn receive(relay: NatsMailbox, stop: CancellationToken) -> HashMap<u32, u3
                     assert!(letter.position > last, "{} after {last}", letter.position);
                     last = letter.position;
                     let size = letter.parcel.data.len();
+                    let sent = parcel(letter.parcel.number, size);
+                    let (got, put) = (&letter.parcel.data, &sent.data);
                     assert!(
-                        letter.parcel == parcel(letter.parcel.number, size),
-                        "a letter came out as another"
+                        letter.parcel == sent,
+                        "the letter at {last} came out as another: number {}, {size} bytes, other ones from {:?}",
+                        letter.parcel.number,
+                        got.iter().zip(put).position(|(got, put)| got != put)
                     );
-                    *got.entry(letter.parcel.number).or_default() += 1;
+                    *counted.entry(letter.parcel.number).or_default() += 1;
                 }
                 // An acknowledgement may fail; the next says the same.
                 let _again = relay.ack(TUNNEL, &LAPTOP, last).await;
             }
             Ok(Err(_)) => feed = relay.feed(TUNNEL, last).await.unwrap(),
-            Err(_) if is_over && relay.depth(TUNNEL, &LAPTOP).await.unwrap().1 <= last => return got,
+            Err(_) if is_over && relay.depth(TUNNEL, &LAPTOP).await.unwrap().1 <= last => return counted,
             Err(_) => {}
         }
     }
