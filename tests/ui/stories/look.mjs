@@ -1,9 +1,10 @@
 // Every screen in both themes and in a small window: drawn, readable, and without barriers.
 import assert from 'node:assert/strict';
 
-import { gone, hasNoBarriers, says, sees } from '../support/see.mjs';
+import { focused, gone, hasNoBarriers, says, sees } from '../support/see.mjs';
 import { seed } from '../support/inbox.mjs';
 import { story } from '../support/stage.mjs';
+import { eventually } from '../support/wait.mjs';
 
 const WIDE = [1440, 900];
 const NARROW = [900, 700];
@@ -79,6 +80,7 @@ story('below 900 px list and detail come one at a time, and Esc or an arrow goes
   await ui.page.keyboard.press('Enter');
   await sees(ui.detail);
   await gone(ui.list);
+  await eventually('what is done most is at hand', async () => (await focused(ui.page)).name.startsWith('Replay'));
   await ui.page.keyboard.press('Escape');
   await sees(ui.list);
   await ui.rows.first().click();
