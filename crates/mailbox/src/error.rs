@@ -66,7 +66,8 @@ impl Explain for MailboxError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::QuotaFull(_) => {
-                "start the app so that it drains the mailbox, or raise the relay's quota".to_owned()
+                "start the apps of all its devices so that they drain the mailbox, or raise the relay's quota"
+                    .to_owned()
             }
             Self::DiskFull => "make room on the relay's disk".to_owned(),
             Self::Overloaded | Self::Failed(_) | Self::Closed => "try again in a moment".to_owned(),

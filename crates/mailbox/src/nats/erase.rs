@@ -32,14 +32,21 @@ pub(super) async fn message(
     let subject = format!("STREAM.MSG.DELETE.{stream}");
     keep_trying(PATIENCE, || async {
         let answer = js.request::<_, _, Value>(subject.clone(), &request).await.map_err(Trouble::passing)?;
-        match answer.pointer("/error/code").and_then(Value::as_u64) {
+        match answer.get("error") {
             None => Ok(true),
-            // What was there is gone: another relay was first, or the word of it was lost.
-            Some(400 | 404) => Ok(false),
+            Some(error) if is_gone(error) => Ok(false),
             Some(_) => Err(Trouble::passing(&answer)),
         }
     })
     .await
+}
+
+/// Whether what was to be deleted is gone: another relay was first, or the word of it was lost. A server that has started
+/// again calls that a failure of its own (`JSStreamMsgDeleteFailedF` in its errors.json).
+fn is_gone(error: &Value) -> bool {
+    let number = |name: &str| error.get(name).and_then(Value::as_u64);
+    let says_so = error.get("description").and_then(Value::as_str) == Some("no message found");
+    matches!(number("code"), Some(400 | 404)) || number("err_code") == Some(10_057) && says_so
 }
 
 impl Store {
@@ -64,4 +71,19 @@ async fn parts_of(stream: &Stream, position: u64) -> Result<Vec<u64>, MailboxErr
     let manifest = feed::read(stream, position, |_| false).await?;
     let manifest = manifest.and_then(|manifest| read_message(&manifest.payload));
     Ok(manifest.map(|manifest| manifest.parts).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_gone_already_is_told_from_what_could_not_be_deleted() {
+        let failed =
+            |description: &str| json!({ "code": 500, "err_code": 10_057, "description": description });
+        assert!(is_gone(&failed("no message found")));
+        assert!(!is_gone(&failed("no space left on device")));
+        assert!(is_gone(&json!({ "code": 404, "err_code": 10_037, "description": "no message found" })));
+        assert!(!is_gone(&json!({ "code": 503, "err_code": 10_008, "description": "no message found" })));
+    }
 }

@@ -21,6 +21,9 @@ const TRIES: u32 = 4;
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// How long the server may take to know that we listen. Its silence holds nobody for longer.
+const LISTENING: Duration = Duration::from_secs(5);
+
 /// Who waits at this relay for which event's answer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waiting(Arc<Mutex<HashMap<[u8; 16], oneshot::Sender<Reply>>>>);
@@ -49,13 +52,21 @@ pub struct NatsHeld {
 /// Begins to wait.
 pub(super) async fn hold(store: &Arc<Store>, event: [u8; 16]) -> Result<NatsHeld, MailboxError> {
     store.check_open()?;
-    let failed = |why: String| MailboxError::Failed(why);
-    let subscribed = store.client.subscribe(store.names.answer(&event)).await;
-    let elsewhere = subscribed.map_err(|error| failed(error.to_string()))?;
-    // The server knows of it before the letter is put.
-    store.client.flush().await.map_err(|error| failed(error.to_string()))?;
+    let listened = tokio::time::timeout(LISTENING, listen(store, event)).await;
+    let silent = || MailboxError::Failed("the NATS server is silent".to_owned());
+    let elsewhere = listened.unwrap_or_else(|_| Err(silent()))?;
     let here = store.waiting.add(event);
     Ok(NatsHeld { event, store: Arc::clone(store), here, elsewhere })
+}
+
+/// Listens for an answer from another relay. Without a server this takes until there is one again.
+async fn listen(store: &Store, event: [u8; 16]) -> Result<Subscriber, MailboxError> {
+    let failed = |why: String| MailboxError::Failed(why);
+    let subscribed = store.client.subscribe(store.names.answer(&event)).await;
+    let answers = subscribed.map_err(|error| failed(error.to_string()))?;
+    // The server knows of it before the letter is put.
+    store.client.flush().await.map_err(|error| failed(error.to_string()))?;
+    Ok(answers)
 }
 
 /// Passes on the app's answer.

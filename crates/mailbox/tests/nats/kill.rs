@@ -6,12 +6,12 @@ use std::{
     time::Duration,
 };
 
-use hookmitt_mailbox::{Feed as _, Mailbox as _, NatsMailbox, Quota};
+use hookmitt_mailbox::{Feed as _, Mailbox as _, MailboxError, NatsMailbox, Quota};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    contract::{LAPTOP, Maker as _, NOW, TUNNEL, drain, eventually, new_tunnel, parcel, with_tunnel},
+    contract::{LAPTOP, Maker as _, NOW, TUNNEL, drain, eventually, new_tunnel, parcel, with_tunnel, within},
     place::{Place, program},
     servers::Cluster,
 };
@@ -167,6 +167,17 @@ async fn records_outlive_every_node_in_its_turn() {
         let fresh = place.open().await;
         is_there(&fresh).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_held_by_the_silence_of_servers_that_are_gone() {
+    let Some(program) = program() else { return };
+    let cluster = Cluster::start(&program, 1);
+    let store = with_tunnel(&Place::on(&cluster.url())).await;
+    drop(within("a sender is held", store.hold([1; 16])).await.unwrap());
+    cluster.kill(0);
+    let refused = within("it is said that none can be", store.hold([2; 16])).await;
+    assert!(matches!(refused, Err(MailboxError::Failed(_))));
 }
 
 fn offer(round: u8) -> hookmitt_wire::SourceOffer {
