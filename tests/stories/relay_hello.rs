@@ -88,7 +88,8 @@ async fn a_device_that_comes_back_takes_its_own_place() {
     let set = set(&[]).await;
     let mut before = set.device.offering(vec![offer("s")]).await;
     let mut after = set.device.connect().await;
-    assert_eq!(before.refused().await, None, "the old connection just ends");
+    let told = before.refused().await;
+    assert_eq!(told.as_deref(), Some("connected-elsewhere"), "it is not used any more, or a copy uses it");
     set.post("/acme-dev/s", b"x").await;
     assert_eq!(after.letter().await.letter.body, "x");
 }

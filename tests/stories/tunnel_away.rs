@@ -1,5 +1,7 @@
 //! What comes of the times when an app and its relay were not connected.
 
+use std::{fs, path::Path};
+
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{App, LocalServer, RelayProcess, eventually, post, relay_token};
 use serde_json::{Value, json};
@@ -113,6 +115,38 @@ async fn of_what_waited_at_a_relay_that_forgot_this_device_nothing_is_claimed() 
     assert_eq!(urls["items"][0]["public"], json!([]), "its URL leads nowhere");
     let removed = app.ask("DELETE", &format!("/api/tunnels/{id}"), Value::Null).await;
     assert_eq!(removed, json!({ "relay_told": true }), "it needs no word of it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_of_a_data_directory_is_told_from_a_relay_that_breaks_off() {
+    let Set { dir: _dir, relay: _relay, app } = set(&[]).await;
+    let folder = app.stop().await;
+    let copy = tempfile::tempdir().unwrap();
+    copied(folder.path(), copy.path());
+    let (first, second) = (App::start_on(folder).await, App::start_on(copy).await);
+    let told = async || {
+        let tunnels = [tunnel(&first).await, tunnel(&second).await];
+        let code = |one: &Option<Value>| one.as_ref().map(|one| one["error"]["code"].clone());
+        tunnels.iter().any(|one| code(one) == Some(json!("connected-elsewhere"))).then_some(tunnels)
+    };
+    let tunnels = eventually("one of them is told", told).await;
+    let refused = tunnels.iter().flatten().find(|one| one["state"] == "refused").unwrap();
+    assert!(
+        refused["error"]["hint"].as_str().unwrap().contains("a copy of this data directory"),
+        "{refused}"
+    );
+}
+
+fn copied(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            fs::create_dir(&target).unwrap();
+            copied(&entry.path(), &target);
+        } else if entry.file_type().unwrap().is_file() {
+            fs::copy(entry.path(), &target).unwrap();
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

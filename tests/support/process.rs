@@ -96,9 +96,14 @@ impl Process {
         text(&self.err)
     }
 
-    /// Waits until it has written that, to either.
+    /// Waits until it has written that, to either, and the whole line with it.
     pub async fn says(&mut self, words: &str) {
-        let said = |process: &Self| process.out().contains(words) || process.err().contains(words);
+        let said = |process: &Self| {
+            let whole = |text: &str| whole_lines(text).any(|line| line.contains(words));
+            let ended = process.ears.is_empty();
+            let (out, err) = (process.out(), process.err());
+            whole(&out) || whole(&err) || ended && (out.contains(words) || err.contains(words))
+        };
         self.shows(&format!("it says {words:?}"), |process| said(process).then_some(())).await;
     }
 

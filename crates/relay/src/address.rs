@@ -68,6 +68,14 @@ pub(crate) fn tunnel_of_host(host: &str, domain: &str) -> Option<String> {
     Some(if is_tunnel_name(label) { label.to_owned() } else { String::new() })
 }
 
+/// Whether a host is `authority`, or one below it, by the same port. Capitals and a dot at the end don't matter.
+pub(crate) fn is_below(host: &str, authority: &str) -> bool {
+    let port = |host: &str| host[without_port(host).len()..].to_owned();
+    let (name, own) = (plain(host), plain(authority));
+    let is_name = name == own || name.strip_suffix(&own).is_some_and(|label| label.ends_with('.'));
+    is_name && port(host) == port(authority)
+}
+
 fn plain(host: &str) -> String {
     let host = without_port(host);
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
@@ -96,6 +104,17 @@ fn is_slug(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_is_ours_by_its_name_and_port_however_it_is_written() {
+        for host in ["relay.dev:8443", "Relay.DEV:8443", "acme.relay.dev:8443", "ACME.relay.dev.:8443"] {
+            assert!(is_below(host, "relay.dev:8443"), "{host}");
+        }
+        assert!(is_below("relay.dev.", "relay.dev"));
+        for host in ["relay.dev", "relay.dev:80", "notrelay.dev:8443", "relay.dev.evil.example:8443", ""] {
+            assert!(!is_below(host, "relay.dev:8443"), "{host}");
+        }
+    }
 
     #[test]
     fn a_target_names_tunnel_and_source_and_the_rest_is_the_senders() {

@@ -32,6 +32,11 @@ impl Refused {
                        long, or the tunnel's token was revoked; add the tunnel anew";
         Self::new("unknown-device", message)
     }
+
+    /// A newer connection of the same device has taken its place. The device hears it only where it is not that itself.
+    pub(crate) fn elsewhere() -> Self {
+        Self::new("connected-elsewhere", "another hookmitt connected with this device's key")
+    }
 }
 
 impl From<FrameError> for Refused {

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use hookmitt_event::HeaderLines;
+use http::uri::Authority;
 use ipnet::IpNet;
 
 /// A sender, as far as trusted proxies tell.
@@ -42,14 +43,15 @@ impl Sender {
             }
         }
         let remote = if ip == own { peer.to_string() } else { ip.to_string() };
-        let host = said.host.or_else(|| text("host")).filter(|host| is_plain(host));
+        let plain = |host: &String| is_plain(host);
+        let host = said.host.filter(plain).or_else(|| text("host").filter(plain));
         Self { remote, ip, host, scheme: said.scheme, through_proxy: true }
     }
 }
 
-/// Whether a host can stand in a URL at all.
+/// Whether it is a host, with or without a port, as it stands in a URL.
 fn is_plain(host: &str) -> bool {
-    !host.is_empty() && host.bytes().all(|byte| byte > b' ' && byte != 0x7f)
+    host.is_ascii() && !host.contains('@') && host.parse::<Authority>().is_ok()
 }
 
 /// What a proxy said. Where several did, the last is the nearest.
@@ -155,6 +157,18 @@ mod tests {
         assert_eq!(found.host.as_deref(), Some("relay.example.com"));
         let found = sender(&[("X-Forwarded-For", "198.51.100.7, nonsense")], "10.0.0.1:4000");
         assert_eq!(found.remote, "10.0.0.1:4000");
+    }
+
+    #[test]
+    fn a_host_that_is_none_is_not_believed_whoever_says_it() {
+        for odd in ["a/b?c@d", "user@relay", "a b", "\u{fffd}", "[::1"] {
+            let lines = [("Host", "relay"), ("X-Forwarded-Host", odd)];
+            assert_eq!(sender(&lines, "10.0.0.1:4000").host.as_deref(), Some("relay"), "{odd}");
+            assert_eq!(sender(&[("Host", odd)], "203.0.113.5:80").host, None, "{odd}");
+        }
+        for host in ["relay:4410", "[::1]:80", "a_b.example", "relay."] {
+            assert_eq!(sender(&[("Host", host)], "203.0.113.5:80").host.as_deref(), Some(host));
+        }
     }
 
     #[test]

@@ -56,8 +56,6 @@ pub(crate) enum End {
     Gone,
     /// It is told why.
     Refused(Refused),
-    /// A newer connection of the same device has taken its place.
-    Replaced,
 }
 
 impl From<Refused> for End {
@@ -269,7 +267,7 @@ pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebS
                 end = session.fetch(guest.device.cursor, batches) => end,
                 end = session.keep_cursor() => end,
                 end = session.keep_seen() => end,
-                () = seat.replaced.cancelled() => End::Replaced,
+                () = seat.replaced.cancelled() => Refused::elsewhere().into(),
                 () = relay.leaving.cancelled() => Refused::new("stopping", "the relay stops; try again soon").into(),
             };
             // What it answered before it went is still passed on.

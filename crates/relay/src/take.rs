@@ -11,6 +11,7 @@ use hookmitt_wire::{Letter, Parcel};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    address::is_below,
     answer::{is_held, of_app, provider_of, usual},
     ingress::Place,
     proxies::{Sender, part},
@@ -77,8 +78,7 @@ impl<M: Mailbox> Relay<M> {
     fn url(&self, sender: &Sender, target: &str) -> String {
         let public = &self.options.public;
         let host = sender.host.as_deref().unwrap_or(public.authority());
-        let is_ours = host.eq_ignore_ascii_case(public.authority())
-            || host.to_ascii_lowercase().ends_with(&format!(".{}", public.authority()));
+        let is_ours = is_below(host, public.authority());
         let own = if self.tls.is_some() { "https" } else { "http" };
         let scheme = sender.scheme.unwrap_or(if is_ours { public.scheme() } else { own });
         format!("{scheme}://{host}{target}")

@@ -89,7 +89,12 @@ impl TunnelError {
             Self::Refused(problem) => {
                 matches!(
                     problem.code.as_str(),
-                    "unknown-tunnel" | "unknown-device" | "bad-signature" | "version" | "revoked"
+                    "unknown-tunnel"
+                        | "unknown-device"
+                        | "connected-elsewhere"
+                        | "bad-signature"
+                        | "version"
+                        | "revoked"
                 )
             }
             Self::Frame(FrameError::Version { .. }) | Self::Key(_) | Self::Url(_) | Self::PlainHttp(_) => {
@@ -147,6 +152,11 @@ impl Explain for TunnelError {
                     .into()
             }
             Self::NoRelay(_) => "check the URL, and what stands before the relay".into(),
+            Self::Refused(problem) if problem.code == "connected-elsewhere" => {
+                "is a copy of this data directory in use? Each hookmitt needs keys of its own: remove the tunnel here, and \
+                 take part with an invitation (`hookmitt tunnel invite`, `join`)"
+                    .into()
+            }
             Self::Refused(problem) => return problem.hint.clone(),
             Self::Frame(FrameError::Version { .. }) => "update the older of the two".into(),
             Self::Frame(_) | Self::Protocol(_) => "update relay and app to the same version".into(),
