@@ -134,7 +134,7 @@ async fn a_deleted_event_is_in_the_bin_until_it_is_restored() {
 async fn every_error_is_a_problem_with_a_code() {
     let app = App::start().await;
     post(app.capture(), "/demo", &[], b"{}").await;
-    let table: [(&str, &str, &[u8], u16, &str); 23] = [
+    let table: [(&str, &str, &[u8], u16, &str); 25] = [
         ("GET", "/nowhere", b"", 404, "no-such-route"),
         ("GET", "/api/events/", b"", 404, "no-such-route"),
         ("GET", "/api/events/last/nothing", b"", 404, "no-such-route"),
@@ -154,6 +154,8 @@ async fn every_error_is_a_problem_with_a_code() {
         ("POST", "/api/sources", b"{", 400, "bad-json"),
         ("POST", "/api/sources", b"\xff\xfe", 400, "bad-json"),
         ("POST", "/api/sources", b"[]", 400, "bad-json"),
+        ("POST", "/api/sources", br#" ["a"]"#, 400, "bad-json"), // its place in a list names no field
+        ("PATCH", "/api/tunnels/1", b"[]", 400, "bad-json"),
         ("POST", "/api/sources", br#"{"slug":"a","nonsense":1}"#, 400, "bad-json"),
         ("POST", "/api/targets", br#"{"url":"3000","nonsense":1}"#, 400, "bad-json"),
         ("POST", "/api/events/last/replay", br#"{"times":"many"}"#, 400, "bad-json"),

@@ -3,7 +3,7 @@
 use axum::{
     body::Bytes,
     extract::{FromRequest, FromRequestParts, Query, Request},
-    http::request::Parts,
+    http::{StatusCode, request::Parts},
 };
 use serde::de::DeserializeOwned;
 
@@ -20,17 +20,21 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             .await
             .map_err(|error| Problem::bad_input(error.to_string(), "send less at a time"))?;
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        let value = serde_json::from_slice(text).map_err(|error| {
-            let hint = "GET /api/openapi.json describes every body";
-            Problem::new(
-                axum::http::StatusCode::BAD_REQUEST,
-                "bad-json",
-                format!("the body is not what is expected: {error}"),
-                hint,
-            )
-        })?;
-        Ok(Self(value))
+        // serde reads a list as an object's values in their order, and an empty one as an object that says nothing.
+        if text.trim_ascii_start().starts_with(b"[") {
+            return Err(bad_json("invalid type: list, expected an object"));
+        }
+        serde_json::from_slice(text).map(Self).map_err(bad_json)
     }
+}
+
+fn bad_json(error: impl std::fmt::Display) -> Problem {
+    Problem::new(
+        StatusCode::BAD_REQUEST,
+        "bad-json",
+        format!("the body is not what is expected: {error}"),
+        "GET /api/openapi.json describes every body",
+    )
 }
 
 /// Places of the path.
