@@ -170,6 +170,39 @@ async fn without_a_source_it_gets_the_events_of_every_source() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn with_a_source_it_tells_of_no_others_attached_and_serving() {
+    let (folder, server, others) = (folder(), LocalServer::start().await, LocalServer::start().await);
+    let mut first = Process::start(listening(folder.path(), &others.url(), &["--source", "one"]));
+    let capture = first.capture().await;
+    first.says("->").await;
+    let mut second = Process::start(listening(folder.path(), &server.url(), &["--source", "two"]));
+    let mut program = Process::start(listening(folder.path(), &server.url(), &["--source", "two", "--json"]));
+    second.says(&server.url()).await;
+    program.says("listening").await;
+    // What came before is told before: of "one" was told, or is not, when "two" is delivered.
+    post(capture, "/one", &[], b"1").await;
+    others.wait_for(1).await;
+    first.says("  200  ").await;
+    post(capture, "/two", &[], b"2").await;
+    server.wait_for(2).await;
+    second.says("  200  ").await;
+    program.says("\"completed\"").await;
+    post(capture, "/one", &[], b"3").await;
+    others.wait_for(2).await;
+    eventually("its second is told of", async || (first.out().matches("  200  ").count() == 2).then_some(()))
+        .await;
+    let (attached, told) = (second.stop().await.exits(0).text(), program.stop().await.exits(0).json());
+    assert!(attached.contains("  two") && !attached.contains("  one"), "{attached}");
+    let sources: Vec<_> = ["event", "delivery"]
+        .into_iter()
+        .flat_map(|kind| told.iter().filter_map(move |news| news[kind]["source"].as_str()))
+        .collect();
+    assert!(!sources.is_empty() && sources.iter().all(|source| *source == "two"), "{sources:?}");
+    let serving = first.stop().await.exits(0).text();
+    assert!(serving.contains("  one") && !serving.contains("  two"), "{serving}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_came_while_the_server_was_down_drains_in_order() {
     let (folder, down) = (folder(), Down::somewhere());
     let mut listen = Process::start(listening(folder.path(), &down.url(), &[]));

@@ -123,6 +123,12 @@ impl Live {
 }
 
 impl Message {
+    /// The source of the event, or of the delivery, that it is about; nothing where it is about neither.
+    pub(crate) fn source(&self) -> Option<&str> {
+        let is_of_one = matches!(self.name.as_str(), "event" | "delivery");
+        self.data["source"].as_str().filter(|_| is_of_one)
+    }
+
     /// What it says.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ use crate::{
     client::{Address, StartError},
     destination::Destination,
     failure::{CliError, Exit},
-    live::{Listening, Live, News},
+    live::{Listening, Message, News},
     provider_name,
     seat::Seat,
     stop::Stop,
@@ -131,30 +131,30 @@ async fn follow(
     screen: &Screen,
 ) -> Result<Ended, CliError> {
     let mut live = seat.client.stream(Method::POST, &Address::new(["listen"]), Some(order)).await?;
+    let only = order["source"].as_str();
     loop {
-        tokio::select! {
+        let message = tokio::select! {
             () = stop.asked() => return Ok(Ended::Asked),
-            more = show_next(&mut live, tail, screen) => {
-                if !more? {
-                    return Ok(Ended::Stream);
-                }
-            }
+            message = live.next() => message,
+        };
+        let Some(message) = message else { return Ok(Ended::Stream) };
+        if only.is_none() || message.source().is_none_or(|source| Some(source) == only) {
+            show(&message, tail, screen)?;
         }
     }
 }
 
-async fn show_next(live: &mut Live, tail: &mut Tail, screen: &Screen) -> Result<bool, CliError> {
-    let Some(message) = live.next().await else { return Ok(false) };
+fn show(message: &Message, tail: &mut Tail, screen: &Screen) -> Result<(), CliError> {
     let news = message.read().unwrap_or(News::Other);
     if let News::Listening(listening) = &news {
         announce(listening, screen);
     }
     if screen.json {
-        screen.print_json(&message)?;
+        screen.print_json(message)?;
     } else if let Some(line) = tail.line(&news, Timestamp::now()) {
         screen.print(line)?;
     }
-    Ok(true)
+    Ok(())
 }
 
 fn announce(listening: &Listening, screen: &Screen) {
