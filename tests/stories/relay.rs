@@ -213,6 +213,24 @@ async fn where_the_app_does_not_answer_the_source_does() {
 }
 
 #[tokio::test]
+async fn a_store_that_is_not_there_is_not_made_to_look_for_tokens() {
+    let dir = tempfile::tempdir().unwrap();
+    let (nowhere, typo) = (dir.path().join("nowhere"), dir.path().join("typo"));
+    let store = format!("sqlite:{}", typo.join("x.db").display());
+    for verb in [&["list"][..], &["revoke", "tk_any"]] {
+        for (place, named) in [(&typo, &["--store", &store][..]), (&nowhere, &[])] {
+            let said = relay_token(&nowhere, &[verb, named].concat()).await.exits(3).err;
+            assert!(said.contains("no store is at") && said.contains("--store"), "{said}");
+            assert!(!place.join("x.db").exists() && !place.join("relay.db").exists(), "{said}");
+        }
+    }
+    assert!(!typo.exists(), "nor is its folder");
+    relay_token(dir.path(), &["create", "--store", &store]).await.exits(0);
+    let listed = relay_token(dir.path(), &["list", "--json", "--store", &store]).await.exits(0);
+    assert_eq!(listed.json().len(), 1);
+}
+
+#[tokio::test]
 async fn a_token_is_shown_once_and_revoking_it_shuts_its_tunnels() {
     let dir = tempfile::tempdir().unwrap();
     let made =

@@ -5,6 +5,7 @@ use std::{
     str::FromStr,
 };
 
+use hookmitt_event::Plain;
 use hookmitt_mailbox::{NatsMailbox, NatsOptions, SqliteMailbox};
 
 use crate::failure::CliError;
@@ -44,7 +45,20 @@ impl FromStr for StoreName {
 }
 
 impl StoreName {
-    /// Opens the named store, else the usual one.
+    /// As [`open`](Self::open), where a relay made that store before: one made by a typo would know of nothing.
+    pub(crate) async fn open_made(named: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
+        let file = match named {
+            Some(Self::Sqlite(path)) => Some(path.clone()),
+            None => Some(data_dir.join(USUAL)),
+            Some(Self::Nats(_)) => None,
+        };
+        match file {
+            Some(file) if !file.try_exists().unwrap_or(true) => Err(none_at(&file)),
+            _ => Self::open(named, data_dir).await,
+        }
+    }
+
+    /// Opens the named store, made where it is new, else the usual one.
     pub(crate) async fn open(named: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
         let opened = match named {
             Some(Self::Sqlite(path)) => SqliteMailbox::open(path).map(Opened::Sqlite),
@@ -55,5 +69,14 @@ impl StoreName {
             },
         };
         opened.map_err(|error| CliError::unreached(&error))
+    }
+}
+
+fn none_at(file: &Path) -> CliError {
+    let hint = "name the relay's own with --store sqlite:PATH, or its folder with --data-dir; `hookmitt relay token create` makes a new one";
+    CliError::Unreached {
+        code: "no-store",
+        message: format!("no store is at {}", Plain(&file.to_string_lossy())),
+        hint: Some(hint.to_owned()),
     }
 }

@@ -44,17 +44,15 @@ pub(crate) enum Verb {
     },
 }
 
-impl Verb {
-    fn store(&self) -> Option<&StoreName> {
-        match self {
-            Self::Create { store, .. } | Self::List { store } | Self::Revoke { store, .. } => store.as_ref(),
-        }
-    }
-}
-
 /// Does what was asked for, beside a relay that may be running.
 pub(crate) async fn run(verb: &Verb, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
-    match StoreName::open(verb.store(), data_dir).await? {
+    let opened = match verb {
+        Verb::Create { store, .. } => StoreName::open(store.as_ref(), data_dir).await,
+        Verb::List { store } | Verb::Revoke { store, .. } => {
+            StoreName::open_made(store.as_ref(), data_dir).await
+        }
+    };
+    match opened? {
         Opened::Sqlite(store) => obey(verb, store, screen).await,
         Opened::Nats(store) => obey(verb, store, screen).await,
     }
