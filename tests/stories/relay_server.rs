@@ -56,6 +56,17 @@ async fn metrics_are_on_a_private_listener() {
 }
 
 #[tokio::test]
+async fn metrics_that_the_world_can_read_are_warned_of() {
+    for (address, is_open) in [("0.0.0.0:0", true), ("127.0.0.1:0", false)] {
+        let set = set(&["--metrics", address]).await;
+        let said = set.relay.process.stop().await.exits(0).err;
+        let warnings: Vec<_> = said.lines().filter(|line| line.contains("WARN")).collect();
+        assert_eq!(warnings.len(), usize::from(is_open), "{said}");
+        assert!(warnings.iter().all(|line| line.contains("--metrics") && line.contains(address)), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn logs_are_json_and_hold_nothing_secret() {
     let dir = tempfile::tempdir().unwrap();
     let token = RelayProcess::token(dir.path()).await;
@@ -126,8 +137,14 @@ async fn what_can_not_be_had_is_said() {
         command.arg("relay").args(arguments);
         hookmitt_stories::Ran::of(command)
     };
-    let taken = second(vec!["--listen".to_owned(), relay.address.to_string()]).await.exits(3);
-    assert!(taken.err.contains("is taken"), "{}", taken.err);
+    let address = relay.address.to_string();
+    for (flag, arguments) in [
+        ("--listen", vec!["--listen", &address]),
+        ("--metrics", vec!["--listen", "127.0.0.1:0", "--metrics", &address]),
+    ] {
+        let taken = second(arguments.into_iter().map(str::to_owned).collect()).await.exits(3).err;
+        assert!(taken.contains("is taken") && taken.contains(flag) && !taken.contains("--port"), "{taken}");
+    }
     for wrong in [
         &["--store", "mysql:x"][..],
         &["--public-url", "relay.example.com"],
@@ -136,6 +153,7 @@ async fn what_can_not_be_had_is_said() {
         &["--tls-cert", "x", "--tls-key", "y"],
         &["--trusted-proxy", "everybody"],
         &["--burst", "0"],
+        &["--device-idle", "59m"],
         &["--listen", "4410"],
     ] {
         second(wrong.iter().map(|&word| word.to_owned()).collect()).await.exits(2);

@@ -1,12 +1,14 @@
 //! `hookmitt relay`: the public server of tunnels, in one process.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     num::NonZeroU32,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use hookmitt_catch::{Bound, ListenError, bind};
+use hookmitt_event::Explain as _;
 use hookmitt_mailbox::{Mailbox, Quota};
 use hookmitt_relay::{Options, Ports, PublicUrl, Tls, serve};
 use ipnet::IpNet;
@@ -82,7 +84,7 @@ struct Flags {
     #[arg(long, value_name = "TIME", default_value = "30d")]
     quota_age: Span,
     /// How long a device may be away before it counts no more; at least 1h
-    #[arg(long, value_name = "TIME", default_value = "30d")]
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = idle)]
     device_idle: Span,
     /// How many requests a second one tunnel gets over time; 0 sets no limit
     #[arg(long, value_name = "N", default_value_t = 1_000)]
@@ -116,6 +118,39 @@ fn network(text: &str) -> Result<IpNet, String> {
     text.parse().ok().or_else(alone).ok_or_else(|| "not an address or network, such as 10.0.0.0/8".to_owned())
 }
 
+/// A span that is no shorter than [`SHORTEST_IDLE`].
+fn idle(text: &str) -> Result<Span, String> {
+    let span: Span = text.parse()?;
+    let short = "a device that is connected is noted every few minutes only: write 1h or more";
+    if span.0 < SHORTEST_IDLE { Err(short.to_owned()) } else { Ok(span) }
+}
+
+/// Takes the port of a flag.
+fn take(flag: &str, address: SocketAddr) -> Result<Bound, CliError> {
+    bind(Some(&address.ip().to_string()), address.port()).map_err(|error| {
+        let hint = match &error {
+            ListenError::Taken(_) => Some(format!(
+                "end what listens on {address}, or choose another with {flag}; port 0 takes a free one"
+            )),
+            _ => error.hint(),
+        };
+        CliError::Unreached { code: error.code(), message: error.to_string(), hint }
+    })
+}
+
+/// Whether only this machine, or a private network, comes to an address.
+fn is_private(address: SocketAddr) -> bool {
+    match address.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || is_shared(ip),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+    }
+}
+
+/// 100.64.0.0/10: behind a carrier's NAT, and in overlay networks.
+fn is_shared(ip: Ipv4Addr) -> bool {
+    ip.octets()[0] == 100 && ip.octets()[1] & 0xc0 == 0x40
+}
+
 /// Does what was asked for.
 pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     match &args.verb {
@@ -132,11 +167,11 @@ async fn relay(flags: &Flags, data_dir: &Path, screen: &Screen) -> Result<Exit, 
         }
         _ => flags.acme.tls(flags.public_url.as_ref(), flags.wildcard, data_dir)?,
     };
-    let take = |address: SocketAddr| {
-        hookmitt_catch::bind(Some(&address.ip().to_string()), address.port())
-            .map_err(|error| CliError::unreached(&error))
-    };
-    let ports = Ports { public: take(flags.listen)?, metrics: flags.metrics.map(take).transpose()? };
+    let metrics = flags.metrics.map(|address| take("--metrics", address)).transpose();
+    let ports = Ports { public: take("--listen", flags.listen)?, metrics: metrics? };
+    if let Some(address) = flags.metrics.filter(|address| !is_private(*address)) {
+        tracing::warn!("--metrics {address} may be read by everybody who reaches it: it asks for no token");
+    }
     match StoreName::open(flags.store.as_ref(), data_dir).await? {
         Opened::Sqlite(store) => {
             let _alone = store.alone().map_err(|error| CliError::unreached(&error))?;
@@ -169,7 +204,7 @@ async fn go<M: Mailbox>(
     if let Some(words) = tls.as_ref().map(certificate) {
         screen.note(format_args!("  tls      {words}"));
     }
-    for address in ports.metrics.iter().flat_map(hookmitt_catch::Bound::addresses) {
+    for address in ports.metrics.iter().flat_map(Bound::addresses) {
         screen.note(format_args!("  metrics  http://{address}/metrics"));
     }
     if flags.public_url.is_none() && !address.ip().is_loopback() {
@@ -205,7 +240,7 @@ impl Flags {
                 letters: self.quota_events,
                 bytes: self.quota_bytes,
                 age: self.quota_age.0,
-                idle: self.device_idle.0.max(SHORTEST_IDLE),
+                idle: self.device_idle.0,
             },
             rate: NonZeroU32::new(self.rate),
             burst: self.burst,
