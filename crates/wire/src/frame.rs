@@ -158,7 +158,8 @@ pub struct Depth {
     pub bytes: u64,
     /// When the oldest was received, in microseconds since the Unix epoch.
     pub oldest: Option<i64>,
-    /// How many requests were refused (429, 507, 503) since the tunnel was made; only grows.
+    /// How many requests were refused (429, 507, 503) since the tunnel was made, and how many letters became too old
+    /// before this device had them; only grows.
     pub refused: u64,
     /// When one was refused last.
     pub refused_at: Option<i64>,

@@ -12,6 +12,7 @@
 mod acks;
 mod claims;
 mod clear;
+mod counts;
 mod erase;
 mod failure;
 mod feed;

@@ -145,9 +145,12 @@ pub(super) fn offer_key(tunnel: &str, device: &DeviceKey) -> String {
 /// The key of when relays were there.
 pub(super) const PRESENCE: &str = "presence";
 
-/// The key of what was refused of a tunnel.
-pub(super) fn count_key(tunnel: &str) -> String {
-    format!("count.{}", word(tunnel))
+/// The key of what was refused of a tunnel, or of what became too old for one of its devices.
+pub(super) fn count_key(tunnel: &str, device: Option<&DeviceKey>) -> String {
+    match device {
+        Some(device) => format!("count.{}.{}", word(tunnel), hex::encode(device)),
+        None => format!("count.{}", word(tunnel)),
+    }
 }
 
 /// A name as one word of a subject or key: what may not stand there is written `=` and two hexadecimal digits.

@@ -78,7 +78,7 @@ pub(super) struct CursorRecord {
     pub(super) floor: u64,
 }
 
-/// What was refused of a tunnel.
+/// What was refused of a tunnel, or became too old for a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CountRecord {
     pub(super) refused: u64,

@@ -9,6 +9,7 @@ use hookmitt_wire::{Depth, SourceOffer};
 use serde::de::DeserializeOwned;
 
 use super::{
+    counts::{Counts, Whose},
     index::Waiting,
     names::unword,
     records::{CountRecord, CursorRecord, DeviceRecord, TokenRecord, TunnelRecord},
@@ -24,9 +25,7 @@ struct Mirror {
     tokens: HashMap<String, Versioned<TokenRecord>>,
     cursors: HashMap<String, HashMap<DeviceKey, Versioned<CursorRecord>>>,
     offers: HashMap<String, HashMap<DeviceKey, Versioned<Vec<SourceOffer>>>>,
-    counts: HashMap<String, Versioned<CountRecord>>,
-    /// Counted here, and not written yet.
-    counted: HashMap<String, CountRecord>,
+    counts: Counts,
 }
 
 /// All records.
@@ -52,7 +51,7 @@ impl Registry {
                 newer(&mut mirror.tokens, name, value, revision);
                 return mirror.token_changed(name);
             }
-            "count" => newer(&mut mirror.counts, name, value, revision),
+            "count" => mirror.counts.learn(name, rest, value, revision),
             "cursor" => return mirror.learn_cursor(name, rest, value, revision).into_iter().collect(),
             _ => {}
         }
@@ -75,8 +74,8 @@ impl Registry {
         self.mirror().set_offer(tunnel, device, offer);
     }
 
-    pub(super) fn set_count(&self, tunnel: &str, record: Versioned<CountRecord>) {
-        put_newer(&mut self.mirror().counts, tunnel, record);
+    pub(super) fn set_count(&self, whose: Whose, record: Versioned<CountRecord>) {
+        self.mirror().counts.set(whose, record);
     }
 
     pub(super) fn set_cursor(&self, tunnel: &str, device: DeviceKey, record: Versioned<CursorRecord>) {
@@ -188,28 +187,23 @@ impl Registry {
         open.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Counts what was refused, in memory.
-    pub(super) fn count(&self, tunnel: &str, more: CountRecord) {
+    /// Counts what was refused of a tunnel, or became too old for one of its devices, in memory.
+    pub(super) fn count(&self, whose: Whose, more: &CountRecord) {
         let mut mirror = self.mirror();
-        if mirror.tunnels.contains_key(tunnel) {
-            mirror.counted.entry(tunnel.to_owned()).or_default().add(&more);
+        if mirror.tunnels.contains_key(&whose.0) {
+            mirror.counts.add(whose, more);
         }
     }
 
     /// What was counted here since this was asked last; to be written, or counted again.
-    pub(super) fn take_counted(&self) -> HashMap<String, CountRecord> {
-        std::mem::take(&mut self.mirror().counted)
+    pub(super) fn take_counted(&self) -> HashMap<Whose, CountRecord> {
+        self.mirror().counts.take()
     }
 
-    /// What waits and what was refused.
-    pub(super) fn depth(&self, tunnel: &str, waiting: Waiting) -> Depth {
-        let mirror = self.mirror();
-        let mut count = mirror.counts.get(tunnel).map_or_else(CountRecord::default, |count| count.record);
-        if let Some(more) = mirror.counted.get(tunnel) {
-            count.add(more);
-        }
+    /// What waits for a device, and what was refused.
+    pub(super) fn depth(&self, tunnel: &str, device: &DeviceKey, waiting: Waiting) -> Depth {
         let Waiting { letters, bytes, oldest } = waiting;
-        let CountRecord { refused, refused_at, unknown } = count;
+        let CountRecord { refused, refused_at, unknown } = self.mirror().counts.of(tunnel, device);
         Depth { letters, bytes, oldest, refused, refused_at, unknown }
     }
 
@@ -301,15 +295,6 @@ impl Mirror {
             most_tunnels: record.most_tunnels,
             tunnels,
         }
-    }
-}
-
-impl CountRecord {
-    /// Adds what was counted elsewhere.
-    pub(super) fn add(&mut self, more: &Self) {
-        self.refused += more.refused;
-        self.unknown += more.unknown;
-        self.refused_at = self.refused_at.max(more.refused_at);
     }
 }
 

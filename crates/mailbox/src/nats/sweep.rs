@@ -40,7 +40,7 @@ pub(super) fn count_refused(store: &Store, tunnel: &str, unknown_source: bool, n
     } else {
         CountRecord { refused: 1, refused_at: Some(now), unknown: 0 }
     };
-    store.registry.count(tunnel, count);
+    store.registry.count((tunnel.to_owned(), None), &count);
 }
 
 fn before(now: i64, age: Duration) -> i64 {
@@ -58,7 +58,7 @@ async fn delete_old(store: &Store, before: i64, now: i64) -> Result<(), MailboxE
     Ok(())
 }
 
-/// Deletes one letter. It counts as refused at the relay that really did it.
+/// Deletes one letter. The relay that really did it counts it, for each device that does not have it.
 async fn delete_one(
     store: &Store,
     shard: &Shard,
@@ -69,7 +69,11 @@ async fn delete_one(
 ) -> Result<(), MailboxError> {
     let was_there = store.delete(&tunnel, (position, known.in_parts.is_some())).await?;
     if shard.index.remove(&tunnel, position).is_some() && was_there {
-        store.registry.count(&tunnel, CountRecord { refused: 1, refused_at: Some(now), unknown: 0 });
+        let expired = CountRecord { refused: 1, refused_at: Some(now), unknown: 0 };
+        let devices = store.registry.devices(&tunnel).unwrap_or_default();
+        for device in devices.iter().filter(|device| device.cursor < position) {
+            store.registry.count((tunnel.clone(), Some(device.key)), &expired);
+        }
     }
     Ok(())
 }
@@ -117,17 +121,18 @@ pub(super) async fn write_counts_until(store: &Store, closing: CancellationToken
 
 async fn write_counts(store: &Store) -> Result<(), MailboxError> {
     let counted = futures_util::stream::iter(store.registry.take_counted());
-    let written = counted.map(|(tunnel, more)| async move {
-        let written = store.cursors.change(count_key(&tunnel), None, 0, |now: Option<&CountRecord>| {
+    let written = counted.map(|(whose, more)| async move {
+        let key = count_key(&whose.0, whose.1.as_ref());
+        let written = store.cursors.change(key, None, 0, |now: Option<&CountRecord>| {
             let mut count = now.copied().unwrap_or_default();
             count.add(&more);
             Ok((Next::Write(count), ()))
         });
         match written.await {
-            Ok((Some(record), ())) => store.registry.set_count(&tunnel, record),
+            Ok((Some(record), ())) => store.registry.set_count(whose, record),
             Ok((None, ())) => {}
             Err(error) => {
-                store.registry.count(&tunnel, more);
+                store.registry.count(whose, &more);
                 return Err(error);
             }
         }

@@ -7,7 +7,7 @@ use hookmitt_wire::Depth;
 
 use super::{
     failure::{PATIENCE, Trouble, keep_trying, no_device, no_token, no_tunnel},
-    names::{cursor_key, offer_key, tunnel_key},
+    names::{count_key, cursor_key, offer_key, tunnel_key},
     offers,
     records::{DeviceRecord, InviteRecord, TunnelRecord},
     store::Store,
@@ -210,6 +210,7 @@ pub(super) async fn leave(
     if is_gone {
         store.give_up(name, floor);
         store.cursors.erase(&store.js, &cursor_key(name, device)).await?;
+        store.cursors.erase(&store.js, &count_key(name, Some(device))).await?;
         store.tunnels.erase(&store.js, &offer_key(name, device)).await?;
     }
     Ok(is_gone)
@@ -228,7 +229,7 @@ pub(super) async fn depth(
     };
     let known = devices.iter().find(|known| known.key == *device).ok_or_else(|| no_device(device))?;
     let (waiting, newest) = store.shard(name).index.waiting(name, known.cursor);
-    Ok((store.registry.depth(name, waiting), newest))
+    Ok((store.registry.depth(name, device, waiting), newest))
 }
 
 /// Changes the record of an open tunnel.

@@ -76,15 +76,18 @@ pub(super) fn depth(
 ) -> Result<(Depth, u64), MailboxError> {
     const TUNNEL: &str = "SELECT id, floor, cleared, cleared_bytes FROM tunnel JOIN mark ON tunnel = id
         WHERE name = ?1 AND shut = 0";
-    const CURSOR: &str = "SELECT cursor FROM device WHERE tunnel = ?1 AND key = ?2";
+    const CURSOR: &str = "SELECT cursor, expired, expired_at FROM device WHERE tunnel = ?1 AND key = ?2";
     const FIRST: &str = "SELECT received_at, upto - length(data) FROM letter
         WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT 1";
     let found = db.prepare_cached(TUNNEL)?.query_row([tunnel], |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?, (row.get(2)?, row.get(3)?)))
     });
     let (id, floor, cleared) = found.optional()?.ok_or_else(|| no_tunnel(tunnel))?;
-    let cursor = db.prepare_cached(CURSOR)?.query_row((id, &device[..]), |row| row.get(0)).optional()?;
-    let after = floor.max(cursor.ok_or_else(|| no_device(device))?);
+    let known = db.prepare_cached(CURSOR)?.query_row((id, &device[..]), |row| {
+        Ok((row.get::<_, u64>(0)?, row.get::<_, u64>(1)?, row.get::<_, Option<i64>>(2)?))
+    });
+    let (cursor, expired, expired_at) = known.optional()?.ok_or_else(|| no_device(device))?;
+    let after = floor.max(cursor);
     let (newest, upto) = newest(db, id)?.unwrap_or(cleared);
     let range = (letter_id(id, after), letter_id(id, u64::MAX));
     let first = db.prepare_cached(FIRST)?.query_row(range, |row| Ok((row.get(0)?, row.get(1)?)));
@@ -94,8 +97,8 @@ pub(super) fn depth(
         letters: newest.saturating_sub(after),
         bytes: first.map_or(0, |(_, before)| upto.saturating_sub(before)),
         oldest: first.map(|(received_at, _)| received_at),
-        refused,
-        refused_at,
+        refused: refused + expired,
+        refused_at: refused_at.max(expired_at),
         unknown,
     };
     Ok((depth, newest))

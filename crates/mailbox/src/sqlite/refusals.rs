@@ -22,13 +22,6 @@ pub(super) struct Count {
     pub(super) unknown: u64,
 }
 
-/// Letters that became too old: counted once the deletion is committed.
-pub(super) struct Aged {
-    pub(super) tunnel: String,
-    pub(super) letters: u64,
-    pub(super) at: i64,
-}
-
 /// What was refused of every tunnel.
 #[derive(Debug)]
 pub(super) struct Refusals(Mutex<Book>);
@@ -76,36 +69,20 @@ impl Refusals {
         book.open.insert(tunnel.to_owned());
     }
 
-    /// Counts letters that became too old, in memory, once that is written.
-    pub(super) fn add(&self, aged: &[Aged]) {
-        let mut book = self.book();
-        for Aged { tunnel, letters, at } in aged {
-            let count = book.counts.entry(tunnel.clone()).or_default();
-            count.refused += letters;
-            count.refused_at = count.refused_at.max(Some(*at));
-        }
-    }
-
     /// What was counted.
     pub(super) fn of(&self, tunnel: &str) -> Count {
         self.book().counts.get(tunnel).copied().unwrap_or_default()
     }
 
-    /// Writes what was not written for a second, or all of it at once; and what became too old in any case.
-    pub(super) fn write(&self, db: &Connection, at_once: bool, aged: &[Aged]) -> rusqlite::Result<()> {
+    /// Writes what was not written for a second, or all of it at once.
+    pub(super) fn write(&self, db: &Connection, at_once: bool) -> rusqlite::Result<()> {
         const COUNT: &str = "UPDATE mark SET refused = ?2, refused_at = ?3, unknown = ?4
             WHERE tunnel = (SELECT id FROM tunnel WHERE name = ?1 AND shut = 0)";
-        const ADD: &str =
-            "UPDATE mark SET refused = refused + ?2, refused_at = max(ifnull(refused_at, 0), ?3)
-            WHERE tunnel = (SELECT id FROM tunnel WHERE name = ?1 AND shut = 0)";
-        for (tunnel, count) in self.to_write(at_once || !aged.is_empty()) {
+        for (tunnel, count) in self.to_write(at_once) {
             let row = (&tunnel, count.refused, count.refused_at, count.unknown);
             if db.prepare_cached(COUNT)?.execute(row)? == 0 {
                 self.book().counts.remove(&tunnel); // there is no such tunnel (any more)
             }
-        }
-        for Aged { tunnel, letters, at } in aged {
-            db.prepare_cached(ADD)?.execute((tunnel, letters, at))?;
         }
         Ok(())
     }

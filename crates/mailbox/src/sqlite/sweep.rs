@@ -7,7 +7,6 @@ use rusqlite::Connection;
 use super::{
     boxes::{MailBox, letter_id, position_of},
     devices,
-    refusals::Aged,
     trouble::Trouble,
     writer::Batch,
 };
@@ -73,13 +72,26 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<bool, Tr
     if floor > done {
         const SQL: &str = "UPDATE mark SET floor = ?2 WHERE tunnel = ?1";
         batch.db.prepare_cached(SQL)?.execute((mailbox.id, floor))?;
+        expire(batch.db, mailbox, floor, limits.now)?;
         mailbox.floor = floor;
         let letters = floor - done;
         tracing::warn!(tunnel = short(tunnel), letters, "letters waited for too long and are deleted");
-        batch.news.aged.push(Aged { tunnel: tunnel.to_owned(), letters, at: limits.now });
         batch.boxes.look_at(tunnel);
     }
     Ok(floor - done < LETTERS)
+}
+
+/// Counts what goes with a new floor, for each device that does not have it.
+fn expire(db: &Connection, mailbox: &MailBox, floor: u64, now: i64) -> rusqlite::Result<()> {
+    const SQL: &str =
+        "UPDATE device SET expired = expired + ?3, expired_at = ?4 WHERE tunnel = ?1 AND key = ?2";
+    for member in &mailbox.members {
+        let lost = floor.saturating_sub(member.cursor.max(mailbox.floor));
+        if lost > 0 {
+            db.prepare_cached(SQL)?.execute((mailbox.id, &member.key[..], lost, now))?;
+        }
+    }
+    Ok(())
 }
 
 /// The position up to which the letters that still wait are too old, looking over so many at most.

@@ -15,13 +15,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{
-    boxes::Boxes,
-    clear,
-    feed::Bells,
-    known::Known,
-    refusals::{Aged, Refusals},
-    schema::unusable,
-    trouble::Trouble,
+    boxes::Boxes, clear, feed::Bells, known::Known, refusals::Refusals, schema::unusable, trouble::Trouble,
 };
 use crate::MailboxError;
 
@@ -102,8 +96,6 @@ pub(super) struct News {
     pub(super) rung: HashMap<i64, u64>,
     /// Tunnels whose settings changed.
     pub(super) changed: Vec<String>,
-    /// Letters that became too old.
-    pub(super) aged: Vec<Aged>,
     /// Bytes of letters.
     pub(super) bytes: u64,
     /// What was refused is to be written now.
@@ -240,7 +232,6 @@ impl Writer {
     fn attempt(&mut self, group: &mut [Box<dyn Job>], clear: bool) -> Result<(), MailboxError> {
         let news = self.transact(group, clear).inspect_err(|_| self.boxes.distrust())?;
         self.pressure.add(COMMIT + news.bytes);
-        self.refusals.add(&news.aged);
         self.known.forget(&news.changed);
         self.bells.ring(&news.rung);
         Ok(())
@@ -260,7 +251,7 @@ impl Writer {
         if clear {
             clear::some(&transaction, &mut self.boxes)?;
         }
-        self.refusals.write(&transaction, news.at_once, &news.aged)?;
+        self.refusals.write(&transaction, news.at_once)?;
         if !news.changed.is_empty() {
             transaction.execute("UPDATE meta SET value = value + 1 WHERE key = 'config'", [])?;
         }

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hookmitt_mailbox::{Held, Mailbox, MailboxError, Presence, Quota, Reply};
+use hookmitt_mailbox::{DeviceKey, Held, Mailbox, MailboxError, Presence, Quota, Reply};
 
 use super::{
-    DAY, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel, within,
+    DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, join, new_tunnel, parcel, put,
+    with_tunnel, within,
 };
 
 pub(crate) async fn a_quota_of_letters_is_kept(maker: &impl Maker) {
@@ -61,6 +62,29 @@ pub(crate) async fn letters_that_are_too_old_are_deleted_and_said(maker: &impl M
     store.close().await;
     let store = maker.open().await;
     assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.refused, 4);
+}
+
+pub(crate) async fn what_became_too_old_is_lost_to_those_alone_that_lack_it(maker: &impl Maker) {
+    let quota = Quota { age: Duration::from_secs(24 * 60 * 60), ..Quota::default() };
+    let store = with_tunnel(maker).await;
+    join(&store, DESKTOP).await;
+    let positions = put(&store, 0..10).await;
+    store.ack(TUNNEL, &LAPTOP, positions[9]).await.unwrap();
+    store.ack(TUNNEL, &DESKTOP, positions[1]).await.unwrap();
+    holds(&store, 8).await;
+    store.sweep(&quota, NOW + DAY + 6).await.unwrap();
+    holds(&store, 4).await;
+    assert_eq!(refused(&store, LAPTOP).await, 0, "it has them all");
+    assert_eq!(refused(&store, DESKTOP).await, 4);
+    join(&store, [9; 32]).await;
+    assert_eq!(refused(&store, [9; 32]).await, 0, "it was before its time");
+    store.close().await;
+    let store = maker.open().await;
+    assert_eq!((refused(&store, LAPTOP).await, refused(&store, DESKTOP).await), (0, 4));
+}
+
+async fn refused(store: &impl Mailbox, device: DeviceKey) -> u64 {
+    store.depth(TUNNEL, &device).await.unwrap().0.refused
 }
 
 pub(crate) async fn what_was_refused_is_counted(maker: &impl Maker) {

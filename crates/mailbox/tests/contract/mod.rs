@@ -64,6 +64,7 @@ macro_rules! contract {
             a_quota_of_letters_is_kept
             a_quota_of_bytes_is_kept
             letters_that_are_too_old_are_deleted_and_said
+            what_became_too_old_is_lost_to_those_alone_that_lack_it
             what_was_refused_is_counted
             that_a_relay_was_there_is_known_after_a_restart
             a_held_sender_gets_the_answer
