@@ -77,9 +77,9 @@ story('below 900 px list and detail come one at a time, and Esc or an arrow goes
   await hookmitt.post('shop', { body: '{"a":1}' });
   const ui = await stage.open(hookmitt, { size: [600, 800] });
   await ui.rows.first().click();
-  await ui.page.keyboard.press('Enter');
-  await sees(ui.detail);
   await gone(ui.list);
+  await sees(ui.button(/^Replay/, ui.detail));
+  await ui.page.keyboard.press('Enter');
   await eventually('what is done most is at hand', async () => (await focused(ui.page)).name.startsWith('Replay'));
   await ui.page.keyboard.press('Escape');
   await sees(ui.list);
