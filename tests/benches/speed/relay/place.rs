@@ -104,7 +104,7 @@ impl Place {
         let app = place.start_app()?;
         let db = place.relay.db()?;
         until("the relay knows the source", || {
-            let sources: String = db.query_row("SELECT sources FROM tunnel", [], |row| row.get(0))?;
+            let sources: String = db.query_row("SELECT sources FROM device", [], |row| row.get(0))?;
             Ok(sources.contains("github"))
         })?;
         drop(app);
