@@ -18,7 +18,7 @@ pub enum MailboxError {
     #[error("the tunnel name {0} is taken")]
     NameTaken(String),
     /// The token has as many open tunnels as it may have.
-    #[error("this token has {0} tunnels, and may have no more")]
+    #[error("this token has all the tunnels that it may have: {0}")]
     TooManyTunnels(u32),
     /// No such tunnel, device, token or code; for a code also: it was used, or its time is over.
     #[error("no {what} {name}")]
