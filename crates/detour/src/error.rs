@@ -18,6 +18,14 @@ pub enum DetourError {
         /// What was said.
         why: String,
     },
+    /// The channel's host is there, and the channel is not, or no longer.
+    #[error("can't listen to {host}: {why}")]
+    Gone {
+        /// Where it is.
+        host: String,
+        /// What was said.
+        why: String,
+    },
     /// The other side sends what no channel sends.
     #[error("{host} sent what is no channel's message: {why}")]
     Nonsense {
@@ -77,7 +85,7 @@ impl Explain for DetourError {
     fn code(&self) -> &'static str {
         match self {
             Self::BadUrl(_) => "bad-channel-url",
-            Self::Unreachable { .. } | Self::Answered { .. } => "channel-unreachable",
+            Self::Unreachable { .. } | Self::Gone { .. } | Self::Answered { .. } => "channel-unreachable",
             Self::Nonsense { .. } => "channel-nonsense",
             Self::Missing(_) => "program-missing",
             Self::NotStarted { .. } => "program-not-started",
@@ -90,7 +98,7 @@ impl Explain for DetourError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::BadUrl(_) => "give the whole URL, such as https://smee.io/aBcDeF123".to_owned(),
-            Self::Unreachable { .. } | Self::Answered { .. } => {
+            Self::Unreachable { .. } | Self::Gone { .. } | Self::Answered { .. } => {
                 "it is tried again by itself; check the URL and the network".to_owned()
             }
             Self::Nonsense { .. } => {

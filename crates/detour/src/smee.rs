@@ -109,7 +109,7 @@ impl Channel {
 
     /// Listens until the channel closes.
     async fn once(&self, listener: &impl Listener) -> Ended {
-        let unreachable = |why: String| DetourError::Unreachable { host: self.host(), why };
+        let gone = |why: String| DetourError::Gone { host: self.host(), why };
         let mut events = match self.open().await {
             Ok(events) => events,
             Err(why) => return Ended { why, since: Timestamp::now(), was_open: false },
@@ -118,9 +118,12 @@ impl Channel {
         let mut heard = Timestamp::now();
         let why = loop {
             match tokio::time::timeout(SILENCE, events.next()).await {
-                Err(_) => break unreachable(format!("nothing came for {} s", SILENCE.as_secs())),
-                Ok(None) => break unreachable("the channel was closed".to_owned()),
-                Ok(Some(Err(why))) => break unreachable(why),
+                Err(_) => {
+                    let why = format!("nothing came for {} s", SILENCE.as_secs());
+                    break DetourError::Unreachable { host: self.host(), why };
+                }
+                Ok(None) => break gone("it closed the connection".to_owned()),
+                Ok(Some(Err(why))) => break gone(why),
                 Ok(Some(Ok(event))) => {
                     listener.heard();
                     self.take(&event, listener).await;
@@ -144,8 +147,14 @@ impl Channel {
 
     async fn open(&self) -> Result<impl Stream<Item = Result<Sse, String>> + Unpin + use<>, DetourError> {
         let asked = self.client.get(self.url.clone()).header(ACCEPT, "text/event-stream").send().await;
-        let answer =
-            asked.map_err(|error| DetourError::Unreachable { host: self.host(), why: told(&error) })?;
+        let answer = asked.map_err(|error| {
+            let (host, why) = (self.host(), told(&error));
+            if is_refused(&error) {
+                DetourError::Gone { host, why }
+            } else {
+                DetourError::Unreachable { host, why }
+            }
+        })?;
         if !answer.status().is_success() {
             return Err(DetourError::Answered { host: self.host(), status: answer.status().as_u16() });
         }
@@ -193,6 +202,15 @@ fn told(error: &reqwest::Error) -> String {
         last = deeper;
     }
     if std::ptr::addr_eq(last, error) { "the connection failed".to_owned() } else { last.to_string() }
+}
+
+/// Whether the machine itself said that nobody listens: the network works.
+fn is_refused(error: &reqwest::Error) -> bool {
+    let mut causes = std::iter::successors(error.source(), |&cause| cause.source());
+    causes.any(|cause| {
+        let io = cause.downcast_ref::<io::Error>();
+        io.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    })
 }
 
 fn host(url: &Url) -> String {

@@ -74,15 +74,20 @@ async fn resolve(relay: &Url) -> Result<Vec<SocketAddr>, TunnelError> {
 }
 
 async fn connect(relay: &Url, addresses: &[SocketAddr]) -> Result<(TcpStream, SocketAddr), TunnelError> {
-    let mut errors = Vec::new();
+    let (mut errors, mut is_refused) = (Vec::new(), false);
     for &address in addresses {
         match timeout(ONE_ADDRESS, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => return Ok((stream, address)),
-            Ok(Err(error)) => errors.push(format!("{address}: {}", said(&error))),
+            Ok(Err(error)) => {
+                // By the machine itself: the network works.
+                is_refused |= error.kind() == io::ErrorKind::ConnectionRefused;
+                errors.push(format!("{address}: {}", said(&error)));
+            }
             Err(_) => errors.push(format!("{address}: no connection in time")),
         }
     }
-    Err(TunnelError::Unreachable(format!("nothing answers at {} ({})", authority(relay), errors.join("; "))))
+    let words = format!("nothing answers at {} ({})", authority(relay), errors.join("; "));
+    Err(if is_refused { TunnelError::NotRunning(words) } else { TunnelError::Unreachable(words) })
 }
 
 fn said(error: &io::Error) -> String {

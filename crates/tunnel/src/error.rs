@@ -31,6 +31,9 @@ pub enum TunnelError {
     /// Nobody answers there.
     #[error("{0}")]
     Unreachable(String),
+    /// The machine is there, and no relay listens on it.
+    #[error("{0}")]
+    NotRunning(String),
     /// Whoever answers can't be shown to be the relay.
     #[error("the relay can't be trusted: {0}")]
     Tls(String),
@@ -119,7 +122,7 @@ impl Explain for TunnelError {
             Self::PlainHttp(_) => "relay-without-tls",
             Self::Invite(_) => "bad-invite",
             Self::Certificates { .. } => "bad-relay-ca",
-            Self::Unreachable(_) => "relay-unreachable",
+            Self::Unreachable(_) | Self::NotRunning(_) => "relay-unreachable",
             Self::Tls(_) => "relay-untrusted",
             Self::Slow(_) => "relay-slow",
             Self::Silent(_) => "relay-silent",
@@ -142,6 +145,7 @@ impl Explain for TunnelError {
             Self::Unreachable(_) | Self::Slow(_) | Self::Silent(_) => {
                 "check this machine's network, and that the relay runs".into()
             }
+            Self::NotRunning(_) => "check that the relay runs, and its port".into(),
             Self::Tls(_) => format!(
                 "check the relay's certificate; for an authority of your own set {} to its PEM file",
                 crate::CA_VARIABLE

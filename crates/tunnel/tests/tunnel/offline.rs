@@ -217,10 +217,7 @@ async fn where_nobody_listens_it_says_so_and_when_it_tries_again() {
     let next_try = app
         .until("it is offline", |state| match state {
             State::Offline {
-                why: Why::Network,
-                error: Some(TunnelError::Unreachable(words)),
-                next_try,
-                ..
+                why: Why::Relay, error: Some(TunnelError::NotRunning(words)), next_try, ..
             } => {
                 assert!(words.contains("connection refused"), "{words}");
                 Some(*next_try)
