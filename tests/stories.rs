@@ -58,6 +58,7 @@ mod stories {
     mod resign;
     mod respond;
     mod respond_relay;
+    mod second_try;
     mod send;
     mod source_params;
     mod syncs;

@@ -2,9 +2,7 @@
 
 use std::{collections::HashSet, path::Path, sync::Arc};
 
-use hookmitt_stories::{
-    Answer, Desk, LocalServer, Process, Ran, Stored, binary, eventually, hookmitt, post, with_a_second_try,
-};
+use hookmitt_stories::{Answer, Desk, LocalServer, Process, Ran, Stored, binary, eventually, hookmitt, post};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{process::Command, sync::Notify};
@@ -71,123 +69,106 @@ impl Scene {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_window_opens_and_nothing_listens_but_the_capture_port() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let mut window = scene.opened().await;
-        let capture = window.capture().await;
-        assert_eq!(listening(window.id()), HashSet::from([capture.port()]));
-        assert!(!scene.folder.path().join("token").exists(), "there is no API port to guard");
+    let Some(scene) = Scene::start().await else { return };
+    let mut window = scene.opened().await;
+    let capture = window.capture().await;
+    assert_eq!(listening(window.id()), HashSet::from([capture.port()]));
+    assert!(!scene.folder.path().join("token").exists(), "there is no API port to guard");
 
-        // The command attaches through the socket.
-        assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
-        assert_eq!(scene.hookmitt(&["events", "--json"]).await.exits(0).json().len(), 1);
-        let said = scene.hookmitt(&["doctor"]).await.text();
-        assert!(said.contains("a running hookmitt"), "{said}");
-        assert_eq!(window.stop().await.code, 0);
-        scene.unseen().await;
-        scene.desk.end().await;
-    })
-    .await;
+    // The command attaches through the socket.
+    assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
+    assert_eq!(scene.hookmitt(&["events", "--json"]).await.exits(0).json().len(), 1);
+    let said = scene.hookmitt(&["doctor"]).await.text();
+    assert!(said.contains("a running hookmitt"), "{said}");
+    assert_eq!(window.stop().await.code, 0);
+    scene.unseen().await;
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_start_brings_the_first_ones_window_to_the_front_and_ends() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let first = scene.opened().await;
-        let (screen, window) = (scene.desk.screen(), scene.seen().await);
-        let other = screen.look_elsewhere();
-        assert!(screen.has_focus(other) && !screen.has_focus(window));
+    let Some(scene) = Scene::start().await else { return };
+    let first = scene.opened().await;
+    let (screen, window) = (scene.desk.screen(), scene.seen().await);
+    let other = screen.look_elsewhere();
+    assert!(screen.has_focus(other) && !screen.has_focus(window));
 
-        let second = Ran::of(scene.desk.window(scene.folder.path())).await;
-        assert_eq!(second.code, 0, "{}", second.err);
-        eventually("the first one's window has the focus", async || screen.has_focus(window).then_some(()))
-            .await;
-        assert_eq!(first.stop().await.code, 0);
+    let second = Ran::of(scene.desk.window(scene.folder.path())).await;
+    assert_eq!(second.code, 0, "{}", second.err);
+    eventually("the first one's window has the focus", async || screen.has_focus(window).then_some(())).await;
+    assert_eq!(first.stop().await.code, 0);
 
-        // Another data directory is another Hookmitt.
-        let (mut first, elsewhere) = (scene.opened().await, folder());
-        let mut second = Process::start(scene.desk.window(elsewhere.path()));
-        assert_ne!(first.capture().await, second.capture().await);
-        for window in [first, second] {
-            assert_eq!(window.stop().await.code, 0);
-        }
-        scene.desk.end().await;
-    })
-    .await;
+    // Another data directory is another Hookmitt.
+    let (mut first, elsewhere) = (scene.opened().await, folder());
+    let mut second = Process::start(scene.desk.window(elsewhere.path()));
+    assert_ne!(first.capture().await, second.capture().await);
+    for window in [first, second] {
+        assert_eq!(window.stop().await.code, 0);
+    }
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_ends_it_when_what_is_in_flight_is_finished() {
-    with_a_second_try(async || {
-        for signal in ["TERM", "INT"] {
-            let Some(scene) = Scene::start().await else { return };
-            let (mut window, server, answer) =
-                (scene.opened().await, LocalServer::start().await, Arc::new(Notify::new()));
-            server.will([Answer::When(Arc::clone(&answer))]);
-            let capture = window.capture().await;
-            post(capture, "/demo", &[], b"first").await;
-            scene.hookmitt(&["target", "add", "demo", &server.url()]).await.exits(0);
-            post(capture, "/demo", &[], b"second").await;
-            server.wait_for(1).await;
+    for signal in ["TERM", "INT"] {
+        let Some(scene) = Scene::start().await else { return };
+        let (mut window, server, answer) =
+            (scene.opened().await, LocalServer::start().await, Arc::new(Notify::new()));
+        server.will([Answer::When(Arc::clone(&answer))]);
+        let capture = window.capture().await;
+        post(capture, "/demo", &[], b"first").await;
+        scene.hookmitt(&["target", "add", "demo", &server.url()]).await.exits(0);
+        post(capture, "/demo", &[], b"second").await;
+        server.wait_for(1).await;
 
-            window.signal(signal).await;
-            scene.unseen().await;
-            // Who starts it again meanwhile gets a window.
-            let again = scene.opened().await;
-            answer.notify_one();
-            let ran = window.end().await;
-            assert_eq!(ran.code, 0, "{signal}: {}", ran.err);
-            let deliveries = Stored::open(scene.folder.path()).deliveries();
-            assert_eq!(deliveries.into_values().collect::<Vec<_>>(), [[COMPLETED]], "{signal}");
-            assert_eq!(again.stop().await.code, 0);
-            scene.desk.end().await;
-        }
-    })
-    .await;
+        window.signal(signal).await;
+        scene.unseen().await;
+        // Who starts it again meanwhile gets a window.
+        let again = scene.opened().await;
+        answer.notify_one();
+        let ran = window.end().await;
+        assert_eq!(ran.code, 0, "{signal}: {}", ran.err);
+        let deliveries = Stored::open(scene.folder.path()).deliveries();
+        assert_eq!(deliveries.into_values().collect::<Vec<_>>(), [[COMPLETED]], "{signal}");
+        assert_eq!(again.stop().await.code, 0);
+        scene.desk.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_without_a_tray_finishes_and_ends() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let window = scene.opened().await;
-        scene.close().await;
-        assert_eq!(window.end().await.code, 0);
-        scene.desk.end().await;
-    })
-    .await;
+    let Some(scene) = Scene::start().await else { return };
+    let window = scene.opened().await;
+    scene.close().await;
+    assert_eq!(window.end().await.code, 0);
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_starts_without_a_bus_and_then_joins_the_hookmitt_that_runs() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let without = || {
-            let mut command = scene.desk.window(scene.folder.path());
-            command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
-            Process::start(command)
-        };
-        let mut first = without();
-        let capture = first.capture().await;
-        scene.seen().await;
-        scene.attachable().await;
-        // Nothing tells the two of each other but the socket in their folder.
-        let mut second = without();
-        assert_eq!(second.capture().await, capture);
-        assert_eq!(listening(second.id()), HashSet::new());
-        assert_eq!(first.stop().await.code, 0);
+    let Some(scene) = Scene::start().await else { return };
+    let without = || {
+        let mut command = scene.desk.window(scene.folder.path());
+        command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+        Process::start(command)
+    };
+    let mut first = without();
+    let capture = first.capture().await;
+    scene.seen().await;
+    scene.attachable().await;
+    // Nothing tells the two of each other but the socket in their folder.
+    let mut second = without();
+    assert_eq!(second.capture().await, capture);
+    assert_eq!(listening(second.id()), HashSet::new());
+    assert_eq!(first.stop().await.code, 0);
 
-        // Who is left takes over.
-        eventually("the second one catches", async || (listening(second.id()).len() == 1).then_some(()))
-            .await;
-        let capture = second.capture().await;
-        assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
-        scene.close().await;
-        assert_eq!(second.end().await.code, 0);
-        scene.desk.end().await;
-    })
-    .await;
+    // Who is left takes over.
+    eventually("the second one catches", async || (listening(second.id()).len() == 1).then_some(())).await;
+    let capture = second.capture().await;
+    assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
+    scene.close().await;
+    assert_eq!(second.end().await.code, 0);
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,46 +191,40 @@ async fn without_a_display_it_serves() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_windows_size_is_remembered_and_its_files_are_the_persons_own() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let (screen, size) = (scene.desk.screen(), (1000, 700));
-        let window = scene.opened().await;
-        screen.resize(scene.seen().await, size.0.into(), size.1.into());
-        eventually("it has that size", async || {
-            let now = screen.window(TITLE).map(|window| screen.size(window));
-            (now == Some(size)).then_some(())
-        })
-        .await;
-        assert_eq!(window.stop().await.code, 0);
-
-        let window = scene.opened().await;
-        assert_eq!(screen.size(scene.seen().await), size);
-        assert_eq!(window.stop().await.code, 0);
-        assert_eq!(mode(scene.folder.path()), 0o700);
-        scene.desk.end().await;
+    let Some(scene) = Scene::start().await else { return };
+    let (screen, size) = (scene.desk.screen(), (1000, 700));
+    let window = scene.opened().await;
+    screen.resize(scene.seen().await, size.0.into(), size.1.into());
+    eventually("it has that size", async || {
+        let now = screen.window(TITLE).map(|window| screen.size(window));
+        (now == Some(size)).then_some(())
     })
     .await;
+    assert_eq!(window.stop().await.code, 0);
+
+    let window = scene.opened().await;
+    assert_eq!(screen.size(scene.seen().await), size);
+    assert_eq!(window.stop().await.code, 0);
+    assert_eq!(mode(scene.folder.path()), 0o700);
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_data_directory_that_is_served_is_joined_and_taken_over() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let mut serve = hookmitt(scene.folder.path());
-        serve.args(["serve", "--no-open", "--port", "0", "--api-port", "0"]);
-        let mut serve = Process::start(serve);
-        let capture = serve.capture().await;
-        scene.attachable().await;
-        let mut window = scene.opened().await;
-        assert_eq!(window.capture().await, capture);
-        assert_eq!(serve.stop().await.code, 0);
-        eventually("the window catches", async || (listening(window.id()).len() == 1).then_some(())).await;
-        let found: Vec<Value> = scene.hookmitt(&["events", "--json"]).await.exits(0).json();
-        assert_eq!(found, Vec::<Value>::new());
-        assert_eq!(window.stop().await.code, 0);
-        scene.desk.end().await;
-    })
-    .await;
+    let Some(scene) = Scene::start().await else { return };
+    let mut serve = hookmitt(scene.folder.path());
+    serve.args(["serve", "--no-open", "--port", "0", "--api-port", "0"]);
+    let mut serve = Process::start(serve);
+    let capture = serve.capture().await;
+    scene.attachable().await;
+    let mut window = scene.opened().await;
+    assert_eq!(window.capture().await, capture);
+    assert_eq!(serve.stop().await.code, 0);
+    eventually("the window catches", async || (listening(window.id()).len() == 1).then_some(())).await;
+    let found: Vec<Value> = scene.hookmitt(&["events", "--json"]).await.exits(0).json();
+    assert_eq!(found, Vec::<Value>::new());
+    assert_eq!(window.stop().await.code, 0);
+    scene.desk.end().await;
 }
 
 /// The TCP ports that a process and its children listen on.

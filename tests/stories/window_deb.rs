@@ -5,7 +5,7 @@ use std::{
     process::Command,
 };
 
-use hookmitt_stories::{Process, lacking, post, say, with_a_second_try};
+use hookmitt_stories::{Process, lacking, post, say};
 use tempfile::TempDir;
 
 use super::{listen::folder, window::Scene};
@@ -58,32 +58,25 @@ impl Drop for Place {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_package_installs_a_window_that_starts_and_leaves_nothing_behind() {
-    with_a_second_try(async || {
-        let Some(package) = package() else { return };
-        let Some(scene) = Scene::start().await else { return };
-        let place =
-            tokio::task::spawn_blocking(move || Place::install(&package)).await.expect("it is installed");
-        let entry =
-            std::fs::read_to_string(place.path("usr/share/applications/Hookmitt.desktop")).expect("an entry");
-        assert!(
-            entry.contains("Exec=hookmitt-desktop") && entry.contains("Icon=hookmitt-desktop"),
-            "{entry}"
-        );
+    let Some(package) = package() else { return };
+    let Some(scene) = Scene::start().await else { return };
+    let place = tokio::task::spawn_blocking(move || Place::install(&package)).await.expect("it is installed");
+    let entry =
+        std::fs::read_to_string(place.path("usr/share/applications/Hookmitt.desktop")).expect("an entry");
+    assert!(entry.contains("Exec=hookmitt-desktop") && entry.contains("Icon=hookmitt-desktop"), "{entry}");
 
-        let mut command = tokio::process::Command::new(place.path("usr/bin/hookmitt-desktop"));
-        command.args(["--port", "0"]);
-        scene.desk.place(&mut command, scene.folder.path());
-        let mut window = Process::start(command);
-        let capture = window.capture().await;
-        scene.seen().await;
-        assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
-        assert_eq!(window.stop().await.code, 0);
+    let mut command = tokio::process::Command::new(place.path("usr/bin/hookmitt-desktop"));
+    command.args(["--port", "0"]);
+    scene.desk.place(&mut command, scene.folder.path());
+    let mut window = Process::start(command);
+    let capture = window.capture().await;
+    scene.seen().await;
+    assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
+    assert_eq!(window.stop().await.code, 0);
 
-        let stayed = tokio::task::spawn_blocking(|| place.remove()).await.expect("it is removed");
-        assert_eq!(stayed, Vec::<PathBuf>::new());
-        scene.desk.end().await;
-    })
-    .await;
+    let stayed = tokio::task::spawn_blocking(|| place.remove()).await.expect("it is removed");
+    assert_eq!(stayed, Vec::<PathBuf>::new());
+    scene.desk.end().await;
 }
 
 /// The package that was made from these sources: `HOOKMITT_DEB`, else the newest beside this binary.

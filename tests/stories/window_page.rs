@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use hookmitt_stories::{Desk, Ran, WebDriver, eventually, with_a_second_try};
+use hookmitt_stories::{Desk, Ran, WebDriver, eventually};
 use serde_json::{Value, json};
 
 use super::{
@@ -131,103 +131,93 @@ async fn set_secret(data_dir: &Path, source: &str, secret: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_appears_by_itself_with_its_verdict() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let data_dir = scene.folder.path();
-        let page = Page::open(&scene.desk, data_dir).await;
-        let capture = page.capture().await;
-        run(data_dir, &["source", "add", "github", "--provider", "github"]).await.exits(0);
-        set_secret(data_dir, "github", "mitt").await;
-        page.run("window.stayed = true").await;
+    let Some(scene) = Scene::start().await else { return };
+    let data_dir = scene.folder.path();
+    let page = Page::open(&scene.desk, data_dir).await;
+    let capture = page.capture().await;
+    run(data_dir, &["source", "add", "github", "--provider", "github"]).await.exits(0);
+    set_secret(data_dir, "github", "mitt").await;
+    page.run("window.stayed = true").await;
 
-        for (id, secret) in [("1", "mitt"), ("2", "another")] {
-            assert_eq!(github(capture, "github", secret, id, &format!("{{\"n\":{id}}}")).await.status, 200);
-        }
-        let rows = eventually("both events are in the list", async || {
-            let rows = page
-                .value("[...document.querySelectorAll('[role=option]')].map((row) => row.outerHTML)")
-                .await;
-            let rows = rows.as_array()?.clone();
-            (rows.len() == 2).then_some(rows)
-        })
-        .await;
-        let says = |row: &Value, words: &str| assert!(row.to_string().contains(words), "{words}: {row}");
-        says(&rows[0], "Invalid signature");
-        says(&rows[1], "Valid signature");
-        assert_eq!(page.value("window.stayed").await, true, "without loading the page again");
-        page.close().await;
-        scene.desk.end().await;
+    for (id, secret) in [("1", "mitt"), ("2", "another")] {
+        assert_eq!(github(capture, "github", secret, id, &format!("{{\"n\":{id}}}")).await.status, 200);
+    }
+    let rows = eventually("both events are in the list", async || {
+        let rows =
+            page.value("[...document.querySelectorAll('[role=option]')].map((row) => row.outerHTML)").await;
+        let rows = rows.as_array()?.clone();
+        (rows.len() == 2).then_some(rows)
     })
     .await;
+    let says = |row: &Value, words: &str| assert!(row.to_string().contains(words), "{words}: {row}");
+    says(&rows[0], "Invalid signature");
+    says(&rows[1], "Valid signature");
+    assert_eq!(page.value("window.stayed").await, true, "without loading the page again");
+    page.close().await;
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_taken_port_is_said_and_another_can_be_chosen() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = taken.local_addr().expect("an address").port().to_string();
-        let page = Page(WebDriver::open(&scene.desk, scene.folder.path(), &["--port", &port]).await);
-        let state = async || page.invoke("desktop_state", json!({})).await.expect("a state");
-        let failed = eventually("it says so", async || {
-            let state = state().await;
-            (state["state"] == "failed").then_some(state)
-        })
-        .await;
-        let words = format!("port {port} is taken");
-        assert_eq!((&failed["code"], &failed["message"]), (&json!("port-taken"), &json!(words)));
-        assert!(failed["hint"].is_string());
-        assert_eq!(page.call("GET", "/api/stats").await["code"], "port-taken");
-
-        page.click(&format!("Try {port} again")).await;
-        assert_eq!(page.call("GET", "/api/stats").await["code"], "port-taken");
-        page.click("Catch on this port").await;
-        eventually("it catches", async || (state().await["state"] == "running").then_some(())).await;
-        let capture = page.capture().await;
-        assert_ne!(capture.port().to_string(), port);
-        page.close().await;
-
-        // It is remembered.
-        let page = Page(WebDriver::open(&scene.desk, scene.folder.path(), &[]).await);
-        assert_eq!(page.capture().await, capture);
-        page.close().await;
-        scene.desk.end().await;
+    let Some(scene) = Scene::start().await else { return };
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("an address").port().to_string();
+    let page = Page(WebDriver::open(&scene.desk, scene.folder.path(), &["--port", &port]).await);
+    let state = async || page.invoke("desktop_state", json!({})).await.expect("a state");
+    let failed = eventually("it says so", async || {
+        let state = state().await;
+        (state["state"] == "failed").then_some(state)
     })
     .await;
+    let words = format!("port {port} is taken");
+    assert_eq!((&failed["code"], &failed["message"]), (&json!("port-taken"), &json!(words)));
+    assert!(failed["hint"].is_string());
+    assert_eq!(page.call("GET", "/api/stats").await["code"], "port-taken");
+
+    page.click(&format!("Try {port} again")).await;
+    assert_eq!(page.call("GET", "/api/stats").await["code"], "port-taken");
+    page.click("Catch on this port").await;
+    eventually("it catches", async || (state().await["state"] == "running").then_some(())).await;
+    let capture = page.capture().await;
+    assert_ne!(capture.port().to_string(), port);
+    page.close().await;
+
+    // It is remembered.
+    let page = Page(WebDriver::open(&scene.desk, scene.folder.path(), &[]).await);
+    assert_eq!(page.capture().await, capture);
+    page.close().await;
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn threat_2_the_page_can_neither_leave_nor_reach_out() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let data_dir = scene.folder.path();
-        let page = Page::open(&scene.desk, data_dir).await;
-        let capture = page.capture().await;
-        let here = page.value("location.href").await;
-        page.run(&format!("location.href = 'http://{capture}/left'; window.open('http://{capture}/opened')"))
-            .await;
-        page.run(&format!(
-            "fetch('http://{capture}/fetched').catch((error) => {{ window.refused = String(error) }})"
-        ))
+    let Some(scene) = Scene::start().await else { return };
+    let data_dir = scene.folder.path();
+    let page = Page::open(&scene.desk, data_dir).await;
+    let capture = page.capture().await;
+    let here = page.value("location.href").await;
+    page.run(&format!("location.href = 'http://{capture}/left'; window.open('http://{capture}/opened')"))
         .await;
-        eventually("the page may not fetch", async || {
-            page.value("window.refused ?? null").await.as_str().map(str::to_owned)
-        })
-        .await;
-        page.run(
-            "const script = document.createElement('script'); script.textContent = 'window.ran = 1'; \
-              document.body.append(script)",
-        )
-        .await;
-        assert_eq!(page.value("window.ran ?? null").await, Value::Null);
-        for command in ["plugin:window|close", "plugin:path|resolve_directory", "plugin:event|emit"] {
-            let why = page.invoke(command, json!({})).await.expect_err("it is refused");
-            assert!(why.contains("not allowed"), "{command}: {why}");
-        }
-        assert_eq!(page.value("location.href").await, here);
-        assert_eq!(run(data_dir, &["events", "--json"]).await.exits(0).json(), Vec::<Value>::new());
-        page.close().await;
-        scene.desk.end().await;
+    page.run(&format!(
+        "fetch('http://{capture}/fetched').catch((error) => {{ window.refused = String(error) }})"
+    ))
+    .await;
+    eventually("the page may not fetch", async || {
+        page.value("window.refused ?? null").await.as_str().map(str::to_owned)
     })
     .await;
+    page.run(
+        "const script = document.createElement('script'); script.textContent = 'window.ran = 1'; \
+              document.body.append(script)",
+    )
+    .await;
+    assert_eq!(page.value("window.ran ?? null").await, Value::Null);
+    for command in ["plugin:window|close", "plugin:path|resolve_directory", "plugin:event|emit"] {
+        let why = page.invoke(command, json!({})).await.expect_err("it is refused");
+        assert!(why.contains("not allowed"), "{command}: {why}");
+    }
+    assert_eq!(page.value("location.href").await, here);
+    assert_eq!(run(data_dir, &["events", "--json"]).await.exits(0).json(), Vec::<Value>::new());
+    page.close().await;
+    scene.desk.end().await;
 }

@@ -2,7 +2,7 @@
 
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
-use hookmitt_stories::{eventually, post, with_a_second_try};
+use hookmitt_stories::{eventually, post};
 use serde_json::json;
 
 use super::{window::Scene, window_page::Page};
@@ -12,52 +12,45 @@ const BROWSER: &str = "#!/bin/sh\necho \"$1\" >>\"$HOME/opened\"\n";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_opens_in_the_persons_browser() {
-    with_a_second_try(async || {
-        let Some(mut scene) = Scene::start().await else { return };
-        let programs = scene.desk.home().join("bin");
-        std::fs::create_dir(&programs).expect("a folder");
-        std::fs::write(programs.join("xdg-open"), BROWSER).expect("a file");
-        std::fs::set_permissions(programs.join("xdg-open"), PermissionsExt::from_mode(0o755)).expect("ours");
-        scene.desk.finds_programs_first_in(&programs);
-        let page = Page::open(&scene.desk, scene.folder.path()).await;
-        let opened = scene.desk.home().join("opened");
-        for url in ["file:///etc/passwd", "mailto:a@example.com", "https://example.com/docs#verify"] {
-            page.follow(url).await;
-        }
-        let opened = eventually("the browser has it", async || std::fs::read_to_string(&opened).ok()).await;
-        assert_eq!(opened, "https://example.com/docs#verify\n");
-        page.close().await;
-        scene.desk.end().await;
-    })
-    .await;
+    let Some(mut scene) = Scene::start().await else { return };
+    let programs = scene.desk.home().join("bin");
+    std::fs::create_dir(&programs).expect("a folder");
+    std::fs::write(programs.join("xdg-open"), BROWSER).expect("a file");
+    std::fs::set_permissions(programs.join("xdg-open"), PermissionsExt::from_mode(0o755)).expect("ours");
+    scene.desk.finds_programs_first_in(&programs);
+    let page = Page::open(&scene.desk, scene.folder.path()).await;
+    let opened = scene.desk.home().join("opened");
+    for url in ["file:///etc/passwd", "mailto:a@example.com", "https://example.com/docs#verify"] {
+        page.follow(url).await;
+    }
+    let opened = eventually("the browser has it", async || std::fs::read_to_string(&opened).ok()).await;
+    assert_eq!(opened, "https://example.com/docs#verify\n");
+    page.close().await;
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_body_is_saved_byte_for_byte_and_overwrites_nothing() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let page = Page::open(&scene.desk, scene.folder.path()).await;
-        let bytes: Vec<u8> = (0..=255).cycle().take(3 << 20).collect();
-        let reply = post(page.capture().await, "/demo", &[], &bytes).await;
-        let path = format!("/api/events/{}/body", reply.json()["id"].as_str().expect("an id"));
-        for name in ["push-\u{e4}.bin", "push-\u{e4} (2).bin"] {
-            let saved = page.save(&path, "../push-\u{e4}.bin").await.expect("it is saved");
-            let saved = Path::new(saved.as_str().expect("a path"));
-            assert_eq!(saved.file_name().expect("a name"), name);
-            assert!(saved.starts_with(scene.desk.home()), "{}", saved.display());
-            assert!(std::fs::read(saved).expect("a file") == bytes, "{name}");
-        }
-        let refused = page.save("/api/events/unknown/body", "x").await;
-        assert!(refused.expect_err("there is no such event").contains("refused"));
-        page.close().await;
-        scene.desk.end().await;
-    })
-    .await;
+    let Some(scene) = Scene::start().await else { return };
+    let page = Page::open(&scene.desk, scene.folder.path()).await;
+    let bytes: Vec<u8> = (0..=255).cycle().take(3 << 20).collect();
+    let reply = post(page.capture().await, "/demo", &[], &bytes).await;
+    let path = format!("/api/events/{}/body", reply.json()["id"].as_str().expect("an id"));
+    for name in ["push-\u{e4}.bin", "push-\u{e4} (2).bin"] {
+        let saved = page.save(&path, "../push-\u{e4}.bin").await.expect("it is saved");
+        let saved = Path::new(saved.as_str().expect("a path"));
+        assert_eq!(saved.file_name().expect("a name"), name);
+        assert!(saved.starts_with(scene.desk.home()), "{}", saved.display());
+        assert!(std::fs::read(saved).expect("a file") == bytes, "{name}");
+    }
+    let refused = page.save("/api/events/unknown/body", "x").await;
+    assert!(refused.expect_err("there is no such event").contains("refused"));
+    page.close().await;
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_burst_reaches_the_page_whole_and_in_order() {
-    with_a_second_try(async || {
     const EVENTS: usize = 300;
     let Some(scene) = Scene::start().await else { return };
     let page = Page::open(&scene.desk, scene.folder.path()).await;
@@ -89,6 +82,4 @@ async fn a_burst_reaches_the_page_whole_and_in_order() {
     assert!(none.expect_err("that is no stream").contains("no-stream"));
     page.close().await;
     scene.desk.end().await;
-    })
-    .await;
 }

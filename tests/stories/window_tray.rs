@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hookmitt_stories::{Desk, eventually, post, with_a_second_try, within};
+use hookmitt_stories::{Desk, eventually, post, within};
 use serde_json::json;
 use tokio::sync::mpsc;
 use zbus::{
@@ -93,53 +93,47 @@ impl TrayHost {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn closing_asks_once_and_the_tray_brings_the_window_back() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let mut tray = TrayHost::on(&scene.desk).await;
-        let page = Page::open(&scene.desk, scene.folder.path()).await;
-        let menu = tray.menu().await;
-        let capture = page.capture().await;
+    let Some(scene) = Scene::start().await else { return };
+    let mut tray = TrayHost::on(&scene.desk).await;
+    let page = Page::open(&scene.desk, scene.folder.path()).await;
+    let menu = tray.menu().await;
+    let capture = page.capture().await;
 
-        scene.close().await;
-        page.click("Keep catching").await;
-        scene.unseen().await;
-        assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202, "it goes on catching");
+    scene.close().await;
+    page.click("Keep catching").await;
+    scene.unseen().await;
+    assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202, "it goes on catching");
 
-        tray.choose(&menu, "Open Hookmitt").await;
-        scene.seen().await;
-        tray.choose(&menu, &format!("Catching on http://{capture}")).await; // a line to read, not to choose
-        scene.close().await;
-        page.run("document.querySelector('[role=checkbox], [type=checkbox]').click()").await;
-        page.click("Keep catching").await;
-        scene.unseen().await;
-        assert_eq!(page.invoke("desktop_info", json!({})).await.expect("an answer")["onClose"], "keep");
-        tray.choose(&menu, "Open Hookmitt").await;
-        scene.seen().await;
-        scene.close().await;
-        scene.unseen().await; // without a question
-        assert_eq!(scene.hookmitt(&["events", "--json"]).await.exits(0).json().len(), 1);
+    tray.choose(&menu, "Open Hookmitt").await;
+    scene.seen().await;
+    tray.choose(&menu, &format!("Catching on http://{capture}")).await; // a line to read, not to choose
+    scene.close().await;
+    page.run("document.querySelector('[role=checkbox], [type=checkbox]').click()").await;
+    page.click("Keep catching").await;
+    scene.unseen().await;
+    assert_eq!(page.invoke("desktop_info", json!({})).await.expect("an answer")["onClose"], "keep");
+    tray.choose(&menu, "Open Hookmitt").await;
+    scene.seen().await;
+    scene.close().await;
+    scene.unseen().await; // without a question
+    assert_eq!(scene.hookmitt(&["events", "--json"]).await.exits(0).json().len(), 1);
 
-        tray.choose(&menu, "Quit").await;
-        page.gone().await;
-        let ended = scene.hookmitt(&["doctor"]).await.text();
-        assert!(!ended.contains("a running hookmitt"), "{ended}");
-        scene.desk.end().await;
-    })
-    .await;
+    tray.choose(&menu, "Quit").await;
+    page.gone().await;
+    let ended = scene.hookmitt(&["doctor"]).await.text();
+    assert!(!ended.contains("a running hookmitt"), "{ended}");
+    scene.desk.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_closes_again_while_being_asked_means_it() {
-    with_a_second_try(async || {
-        let Some(scene) = Scene::start().await else { return };
-        let mut tray = TrayHost::on(&scene.desk).await;
-        let window = scene.opened().await;
-        tray.menu().await;
-        scene.close().await;
-        scene.seen().await;
-        scene.close().await;
-        assert_eq!(window.end().await.code, 0);
-        scene.desk.end().await;
-    })
-    .await;
+    let Some(scene) = Scene::start().await else { return };
+    let mut tray = TrayHost::on(&scene.desk).await;
+    let window = scene.opened().await;
+    tray.menu().await;
+    scene.close().await;
+    scene.seen().await;
+    scene.close().await;
+    assert_eq!(window.end().await.code, 0);
+    scene.desk.end().await;
 }

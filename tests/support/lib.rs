@@ -21,7 +21,6 @@ mod relay;
 #[cfg(target_os = "linux")]
 mod screen;
 mod sdk;
-mod second_try;
 mod seed;
 mod senders;
 mod serve;
@@ -54,7 +53,6 @@ pub use relay::{Came, Device, Line, RelayProcess, offer, open_tunnel, relay_toke
 #[cfg(target_os = "linux")]
 pub use screen::Screen;
 pub use sdk::{MORE_SDKS, Peer, Receiver, SDKS, report};
-pub use second_try::with_a_second_try;
 pub use seed::{say, seed};
 pub use senders::signature;
 pub use serve::{Server, serve, under};
