@@ -3,7 +3,10 @@
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -42,10 +45,14 @@ pub struct SecretEntry {
 pub(crate) struct Secrets {
     vault: Arc<Vault>,
     held: Arc<Mutex<Held>>,
+    /// Readings begun so far.
+    readings: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Held {
+    /// Which reading this is of.
+    reading: u64,
     values: HashMap<String, Vec<Secret>>,
     problems: Vec<Problem>,
     /// The keychain has not answered yet.
@@ -54,12 +61,27 @@ struct Held {
     lent: Vec<Lent>,
 }
 
+impl Held {
+    /// Takes in what a reading found. One that began earlier may end later, and knows less.
+    fn take_in(&mut self, reading: u64, secrets: Vec<hookmitt_vault::Secret>, problems: Vec<Problem>) {
+        if reading < self.reading {
+            return;
+        }
+        let mut values: HashMap<String, Vec<Secret>> = HashMap::new();
+        for secret in secrets {
+            let list = values.entry(secret.source.to_string()).or_default();
+            list.push(Secret::new(secret.label, secret.value));
+        }
+        (self.reading, self.values, self.problems, self.waiting) = (reading, values, problems, false);
+    }
+}
+
 impl Secrets {
     /// Reads what there is. A keychain that doesn't answer soon is waited for beside the capturing.
     pub(crate) async fn open(data_dir: &Path, choice: StoreChoice) -> Result<Self, EngineError> {
         let vault = Arc::new(Vault::open(data_dir, choice)?);
         let held = Arc::new(Mutex::new(Held { waiting: true, ..Held::default() }));
-        let secrets = Self { vault, held };
+        let secrets = Self { vault, held, readings: AtomicU64::default() };
         let _later = tokio::time::timeout(START, secrets.read_again()).await;
         Ok(secrets)
     }
@@ -67,15 +89,11 @@ impl Secrets {
     /// Reads every secret again.
     pub(crate) async fn read_again(&self) {
         let (vault, held) = (Arc::clone(&self.vault), Arc::clone(&self.held));
+        let reading = self.readings.fetch_add(1, Ordering::Relaxed) + 1;
         let read = tokio::task::spawn_blocking(move || {
             let (secrets, problems) = vault.read_all();
-            let mut values: HashMap<String, Vec<Secret>> = HashMap::new();
-            for secret in secrets {
-                let list = values.entry(secret.source.to_string()).or_default();
-                list.push(Secret::new(secret.label, secret.value));
-            }
             let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-            (held.values, held.problems, held.waiting) = (values, problems, false);
+            held.take_in(reading, secrets, problems);
         });
         let _panicked = read.await;
     }
@@ -255,5 +273,25 @@ impl Engine {
                 tracing::warn!(%error, "the secrets could not be read");
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_that_began_before_a_secret_was_set_does_not_take_it_away() {
+        let secret = hookmitt_vault::Secret {
+            source: "s".parse().unwrap(),
+            label: "new".to_owned(),
+            value: b"secret".to_vec(),
+        };
+        let mut held = Held { waiting: true, ..Held::default() };
+        held.take_in(2, vec![secret], Vec::new());
+        held.take_in(1, Vec::new(), Vec::new());
+        assert!(held.values.contains_key("s") && !held.waiting);
+        held.take_in(3, Vec::new(), Vec::new());
+        assert!(held.values.is_empty());
     }
 }
