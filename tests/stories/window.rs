@@ -163,7 +163,8 @@ async fn it_starts_without_a_bus_and_then_joins_the_hookmitt_that_runs() {
     assert_eq!(first.stop().await.code, 0);
 
     // Who is left takes over.
-    eventually("the second one catches", async || (listening(second.id()).len() == 1).then_some(())).await;
+    let port = eventually("the second one catches", async || listening(second.id()).into_iter().next()).await;
+    second.says(&format!(":{port}")).await;
     let capture = second.capture().await;
     assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
     scene.close().await;
