@@ -1,6 +1,8 @@
 //! Targets that are down, paused, removed or new, and which events they get.
 
-use hookmitt_stories::{App, Down, LocalServer, eventually};
+use std::sync::Arc;
+
+use hookmitt_stories::{Answer, App, Down, LocalServer, eventually};
 use serde_json::{Value, json};
 
 use super::delivery::bodies;
@@ -113,6 +115,21 @@ async fn what_waits_for_a_target_that_is_removed_fails() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_under_way_to_a_target_that_is_removed_is_not_tried_again() {
+    let (app, server) = (App::start().await, LocalServer::start().await);
+    server.will([Answer::When(Arc::default())]);
+    app.source("demo", Value::Null).await;
+    let id = app.target(Some("demo"), &server.url(), json!({})).await;
+    let event = app.catch("demo", &[], "x").await;
+    server.wait_for(1).await;
+    app.ask("DELETE", &format!("/api/targets/{id}"), Value::Null).await;
+    drop(server);
+    let delivery = app.status(&event, "failed").await["deliveries"][0].clone();
+    assert_eq!(delivery["last_error"], "the target was removed");
+    assert_eq!(delivery["attempts"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_new_target_gets_no_earlier_events() {
     let (app, server) = (App::start().await, LocalServer::start().await);
     let early = app.catch("demo", &[], "early").await;
@@ -127,7 +144,7 @@ async fn a_new_target_gets_no_earlier_events() {
 #[tokio::test(flavor = "multi_thread")]
 async fn several_targets_each_get_the_event_and_fail_apart() {
     let (app, one, other) = (App::start().await, LocalServer::start().await, LocalServer::start().await);
-    other.will([hookmitt_stories::Answer::Status(404)]);
+    other.will([Answer::Status(404)]);
     app.source("demo", Value::Null).await;
     app.source("else", Value::Null).await;
     app.target(Some("demo"), &one.url(), json!({})).await;

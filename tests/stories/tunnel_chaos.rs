@@ -143,7 +143,9 @@ async fn half_open(between: &Between, app: &Server, load: &Load) {
     let caught_up = usize::try_from(gap["caught_up"].as_u64().unwrap()).unwrap();
     assert!(missed > SENDERS && caught_up + SENDERS >= missed, "{missed} were missed: {gap}");
     assert_eq!((&gap["lost"], &gap["why"]), (&json!(0), &json!("network")));
-    assert_eq!(tunnel["error"]["code"], "relay-silent", "{tunnel}");
+    // Nothing was heard of the relay, or one answer is missing that was asked for just before.
+    let code = &tunnel["error"]["code"];
+    assert!(["relay-silent", "relay-slow"].iter().any(|told| code == told), "{tunnel}");
 }
 
 fn time(written: &Value) -> Option<Timestamp> {

@@ -70,7 +70,7 @@ impl Inbox {
     ) -> Result<usize, InboxError> {
         const SQL: &str = "UPDATE delivery SET state = 3, last_error = ?2, ended_at = ?3, due_at = NULL
             WHERE target = ?1 AND state IN (0, 1) AND state = 0
-            AND NOT EXISTS (SELECT 1 FROM target WHERE id = ?1)";
+            AND NOT EXISTS (SELECT 1 FROM target WHERE id = ?1 AND removed_at IS NULL)";
         self.write(move |batch| {
             Ok(batch.db.prepare_cached(SQL)?.execute(params![target.0, reason, now.as_micros()])?)
         })

@@ -26,6 +26,7 @@ pub(crate) async fn work(engine: &Arc<Engine>, id: TargetId, bell: &Notify) {
     let mut out = JoinSet::new();
     while !engine.stop.is_cancelled() {
         let Some(target) = engine.config().targets.get(&id).cloned() else {
+            while out.join_next().await.is_some() {} // an attempt that fails leaves a delivery that waits
             refuse_rest(engine, id).await;
             break;
         };
