@@ -1,24 +1,12 @@
 //! What a relay has in memory for devices that take nothing: so much altogether, and others get on beside them.
 
-use std::net::SocketAddr;
-
 use futures_util::future::join_all;
-use hookmitt_stories::{
-    Device, Line, RelayProcess, eventually, exchange, offer, parse_reply, post, request, within,
-};
+use hookmitt_stories::{Device, Line, RelayProcess, eventually, offer, post, within};
 use hookmitt_wire::{AppFrame, RelayFrame};
 
 use super::relay::{Set, set};
 
 const MIB: usize = 1024 * 1024;
-
-/// What the relay says it has in memory.
-async fn in_memory(metrics: SocketAddr) -> usize {
-    let reply = parse_reply(&exchange(metrics, &request("GET", "/metrics", &[], b"")).await);
-    let text = String::from_utf8(reply.body).unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix("hookmitt_relay_outgoing_bytes "));
-    line.expect("a number").parse().unwrap()
-}
 
 /// Takes a large letter in, piece by piece; answers its size.
 async fn whole(line: &mut Line) -> usize {
@@ -53,9 +41,6 @@ async fn devices(set: &Set, line: &mut Line, count: usize) -> Vec<Line> {
 #[tokio::test(flavor = "multi_thread")]
 async fn devices_that_take_nothing_fill_no_memory_and_hold_up_nobody() {
     let set = set(&["--metrics", "127.0.0.1:0"]).await;
-    let said = set.relay.process.err();
-    let metrics = said.lines().find_map(|line| line.split("metrics  http://").nth(1));
-    let metrics = metrics.unwrap().strip_suffix("/metrics").unwrap().parse().unwrap();
     let token = RelayProcess::token(set.dir.path()).await;
     let other = Device::open(set.relay.address, &token, None).await;
     let mut other_line = other.offering(vec![offer("s")]).await;
@@ -64,11 +49,9 @@ async fn devices_that_take_nothing_fill_no_memory_and_hold_up_nobody() {
 
     assert_eq!(set.post("/acme-dev/s", &vec![b'x'; 25 * MIB]).await.status, 202);
     // One letter for eleven devices is 275 MiB. Seven have it in memory; what the sockets took is theirs still.
-    eventually("as many as may have it in memory", async || {
-        (in_memory(metrics).await > 170 * MIB).then_some(())
-    })
-    .await;
-    assert!(in_memory(metrics).await <= 192 * MIB, "large letters have a part of their own");
+    eventually("as many as may have it in memory", async || (set.outgoing().await > 170 * MIB).then_some(()))
+        .await;
+    assert!(set.outgoing().await <= 192 * MIB, "large letters have a part of their own");
 
     let path = format!("/{}/s", other.tunnel);
     for size in [1, MIB / 2] {
@@ -81,5 +64,5 @@ async fn devices_that_take_nothing_fill_no_memory_and_hold_up_nobody() {
     let taken = join_all(lines.iter_mut().chain([&mut first]).map(whole)).await;
     assert!(taken.iter().all(|size| *size == taken[0] && *size > 25 * MIB), "each got it whole: {taken:?}");
     assert_eq!(whole(&mut other_line).await / MIB, 2);
-    eventually("it is given back", async || (in_memory(metrics).await == 0).then_some(())).await;
+    eventually("it is given back", async || (set.outgoing().await == 0).then_some(())).await;
 }

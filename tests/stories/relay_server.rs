@@ -29,9 +29,7 @@ async fn one_file_is_served_by_one_relay() {
 #[tokio::test]
 async fn metrics_are_on_a_private_listener() {
     let set = set(&["--metrics", "127.0.0.1:0"]).await;
-    let said = set.relay.process.err();
-    let line = said.lines().find(|line| line.contains("metrics  ")).unwrap();
-    let address = line.split("http://").nth(1).unwrap().strip_suffix("/metrics").unwrap().parse().unwrap();
+    let address = set.metrics();
     let mut line = set.device.offering(vec![offer("s")]).await;
     set.post("/acme-dev/s", b"x").await;
     set.post("/acme-dev/s", b"y").await;
