@@ -196,11 +196,34 @@ story('without a tunnel the first run and the strip lead to one', async (stage) 
   await sees(ui.page.getByText('No tunnel yet'));
 });
 
+/** How many pixels of the page are to its right. */
+const sticksOut = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+story('however long the dates are, the gaps fit into a narrow window', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  for (const size of [[600, 800], [480, 800]]) {
+    const ui = await stage.page(hookmitt, { size });
+    await ui.page.clock.install();
+    const told = await pretend(ui.page, three(Date.now()));
+    await ui.page.goto(await hookmitt.freshUrl());
+    await ui.ready();
+    for (const time of ['2026-11-22T02:56', '2026-11-23T00:50', '2026-11-23T03:24', '2026-12-25T19:48']) {
+      const now = Date.parse(time);
+      await ui.page.clock.setFixedTime(now);
+      Object.assign(told, three(now));
+      await ui.page.reload();
+      await ui.go('#/tunnels/1');
+      await sees(ui.page.getByRole('row').nth(9));
+      assert.ok(await sticksOut(ui.page) <= 0, `at ${time} and ${size[0]} px`);
+    }
+  }
+});
+
 for (const [theme, size] of [['dark', [1440, 900]], ['light', [1440, 900]], ['dark', [900, 700]], ['light', [600, 800]]]) {
   story(`the tunnels render in ${theme} at ${size.join('×')}, and axe-core finds nothing serious`, async (stage) => {
     const { ui, told, pane } = await hearing(stage, three, { theme, size });
     const look = async (screen) => {
-      const wide = await ui.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      const wide = await sticksOut(ui.page);
       assert.ok(wide <= 0, `${screen} is ${wide} px too wide`);
       await hasNoBarriers(ui.page, screen);
     };
