@@ -156,6 +156,7 @@ async fn a_channel_that_is_gone_is_said_to_be_and_comes_back() {
 #[tokio::test]
 async fn what_was_sent_while_nobody_listened_is_unknown_rather_than_nothing() {
     let Set { data, channel, server } = set().await;
+    eventually("the connection is kept", async || is_kept(&data).then_some(())).await;
     server.kill().await;
     age_the_connection(&data);
     let server = Server::start(data.path()).await;
@@ -176,9 +177,20 @@ async fn what_was_sent_while_nobody_listened_is_unknown_rather_than_nothing() {
 
 /// Nobody waits a minute for a gap that is worth a line: the last connection is set back.
 fn age_the_connection(data: &TempDir) {
-    let db = rusqlite::Connection::open(data.path().join("inbox.db")).unwrap();
-    let aged = db.execute("UPDATE tunnel SET connected_until = connected_until - 3600000000", []).unwrap();
+    let aged =
+        inbox(data).execute("UPDATE tunnel SET connected_until = connected_until - 3600000000", []).unwrap();
     assert_eq!(aged, 1);
+}
+
+/// Whether it is written down that the channel was connected.
+fn is_kept(data: &TempDir) -> bool {
+    let until: Option<i64> =
+        inbox(data).query_row("SELECT connected_until FROM tunnel", [], |row| row.get(0)).unwrap();
+    until.is_some()
+}
+
+fn inbox(data: &TempDir) -> rusqlite::Connection {
+    rusqlite::Connection::open(data.path().join("inbox.db")).unwrap()
 }
 
 #[tokio::test]

@@ -11,9 +11,13 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
     process::{Child, Command},
     task::JoinSet,
+    time::Instant,
 };
 
-use crate::{command::address_in, eventually};
+use crate::{
+    command::address_in,
+    wait::{LONG, PACE},
+};
 
 /// What came of a process.
 #[derive(Clone, Debug)]
@@ -118,19 +122,19 @@ impl Process {
 
     /// Waits until `look` sees something in what it has written; it must not end before.
     async fn shows<T>(&mut self, what: &str, look: impl Fn(&Self) -> Option<T>) -> T {
-        let process = tokio::sync::Mutex::new(self);
-        eventually(what, async || {
-            let mut process = process.lock().await;
-            let ended = process.child.try_wait().expect("its own child");
-            if ended.is_some() {
-                process.heard_out().await;
+        let late = Instant::now() + LONG;
+        loop {
+            let ended = self.child.try_wait().expect("its own child").is_some();
+            if ended {
+                self.heard_out().await;
             }
-            let seen = look(&process);
-            let gone = seen.is_none() && ended.is_some();
-            assert!(!gone, "it ended before {what}:\n{}{}", process.out(), process.err());
-            seen
-        })
-        .await
+            if let Some(seen) = look(self) {
+                return seen;
+            }
+            let gone = if ended { "it ended before" } else { "it never came to this:" };
+            assert!(!ended && Instant::now() < late, "{gone} {what}:\n{}{}", self.out(), self.err());
+            tokio::time::sleep(PACE).await;
+        }
     }
 
     /// Its process id.
@@ -148,7 +152,7 @@ impl Process {
 
     /// Waits for its end.
     pub async fn end(mut self) -> Ran {
-        let ended = tokio::time::timeout(crate::wait::LONG, self.child.wait()).await;
+        let ended = tokio::time::timeout(LONG, self.child.wait()).await;
         let status = ended.unwrap_or_else(|_| panic!("it doesn't end:\n{}{}", self.out(), self.err()));
         self.heard_out().await;
         let out = std::mem::take(&mut *self.out.lock().unwrap_or_else(PoisonError::into_inner));
@@ -158,8 +162,7 @@ impl Process {
     /// Waits until its output is closed: whatever it started and left behind may hold it open.
     async fn heard_out(&mut self) {
         let ears = &mut self.ears;
-        let closed =
-            tokio::time::timeout(crate::wait::LONG, async { while ears.join_next().await.is_some() {} });
+        let closed = tokio::time::timeout(LONG, async { while ears.join_next().await.is_some() {} });
         if closed.await.is_err() {
             panic!("it ended, but something it started still writes:\n{}{}", self.out(), self.err());
         }
