@@ -17,7 +17,13 @@ if [[ -z $names || $counted -gt $most || $(wc -l <<<"$names") -ne $counted || $b
   exit 1
 fi
 
-first_failure() { awk -v name="---- $1 stdout ----" '/^---- |^failures:/ { on = 0 } on && NF; $0 == name { on = 1 }' "$log"; }
+first_failure() {
+  awk -v name="---- $1 stdout ----" '
+    /^---- |^failures:/ { rest = 0 }
+    rest > 0 && NF { print "  " $0; rest-- }
+    $0 == name { rest = 40 }
+  ' "$log"
+}
 
 failed=()
 while IFS= read -r name; do failed+=("$name"); done <<<"$names"
@@ -25,5 +31,5 @@ echo "second try of ${#failed[@]}:"
 cargo test --workspace --no-fail-fast -- --exact --test-threads=1 "${failed[@]}"
 for name in "${failed[@]}"; do
   echo "flaky: $name passed at its second try, its first failure was:"
-  first_failure "$name" | head -n 40 | sed 's/^/  /'
+  first_failure "$name"
 done >>"$HOOKMITT_FLAKY"

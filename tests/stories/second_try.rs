@@ -67,6 +67,13 @@ fn what_fails_once_is_told_with_its_first_failure() {
 }
 
 #[test]
+fn of_a_long_failure_the_beginning_is_told() {
+    let long = FAILED_ONCE.replace("no window at first", &"no window at first\n".repeat(100_000));
+    let Tried { passed, told, .. } = tried(&long, 0);
+    assert_eq!((passed, told.lines().count()), (true, 41));
+}
+
+#[test]
 fn what_fails_twice_has_failed() {
     let Tried { passed, told, .. } = tried(FAILED_ONCE, 101);
     assert_eq!((passed, told.as_str()), (false, ""));
