@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Plays the tests that failed once more, alone: what a busy machine does to processes, sockets and windows is not all
+# Plays the stories that failed once more, alone: what a busy machine does to processes, sockets and windows is not all
 # ours. Passes if each of them passes now, and tells each with its first failure.
 #
 #   scripts/second-try.sh LOG    what cargo test printed; HOOKMITT_FLAKY names the file that is told
 set -euo pipefail
 log=$1
 most=3 # more failures are no accident
+# Of what is promised about loss, bytes, doubles, order and attackers, one failure is one too many.
+promised='durability|syncs|full_disk|takeover|capture.*|dedupe.*|order|threats.*|relay|relay_(beside|hello|hostile)|tunnel|tunnel_(away|chaos|gaps)'
 
 names=$(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log")
 counted=$(awk '/^test result:/ { failed += $6 } END { print failed + 0 }' "$log")
@@ -14,6 +16,10 @@ ended=$(grep -c '^test result:' "$log" || true)
 # What fell over, hung or could not be built leaves no name.
 if [[ -z $names || $counted -gt $most || $(wc -l <<<"$names") -ne $counted || $begun -ne $ended ]]; then
   echo "no second try: $counted failed, and $((begun - ended)) test programs fell over"
+  exit 1
+fi
+if grep -vE '^stories::' <<<"$names" || grep -E "^stories::($promised)::" <<<"$names"; then
+  echo "no second try: the above may never fail"
   exit 1
 fi
 
@@ -28,7 +34,7 @@ first_failure() {
 failed=()
 while IFS= read -r name; do failed+=("$name"); done <<<"$names"
 echo "second try of ${#failed[@]}:"
-cargo test --workspace --no-fail-fast -- --exact --test-threads=1 "${failed[@]}"
+cargo test -p hookmitt-stories --test stories -- --exact --test-threads=1 "${failed[@]}"
 for name in "${failed[@]}"; do
   echo "flaky: $name passed at its second try, its first failure was:"
   first_failure "$name"

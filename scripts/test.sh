@@ -16,7 +16,7 @@ log=$target/test.log
 # A test that lacks something from outside the repository adds a line to this file instead of passing silently.
 export HOOKMITT_SKIPPED=$target/skipped.txt
 : >"$HOOKMITT_SKIPPED"
-# In CI a test that failed is played once more; one that then passes adds its failure here.
+# In CI a story that failed is played once more; one that then passes adds its failure here.
 export HOOKMITT_FLAKY=$target/flaky.txt
 : >"$HOOKMITT_FLAKY"
 

@@ -1,9 +1,9 @@
 //! The relay: what a sender was thanked for is kept, sealed, and comes out byte for byte.
 
-use std::{fs, net::SocketAddr};
+use std::fs;
 
 use hookmitt_stories::{
-    Device, RelayProcess, Reply, eventually, exchange, offer, parse_reply, post, relay_token, request, within,
+    Device, RelayProcess, Reply, eventually, exchange, offer, parse_reply, post, relay_token, within,
 };
 use hookmitt_wire::{AppFrame, Hold, RelayFrame, SourceOffer};
 use sha2::{Digest as _, Sha256};
@@ -32,18 +32,9 @@ impl Set {
         post(self.relay.address, path, &[], body).await
     }
 
-    /// Its metrics, where it was started with `--metrics 127.0.0.1:0`.
-    pub(super) fn metrics(&self) -> SocketAddr {
-        let said = self.relay.process.err();
-        let url = said.lines().find_map(|line| line.split_once("metrics  http://")).unwrap().1;
-        url.strip_suffix("/metrics").unwrap().parse().unwrap()
-    }
-
     /// How many bytes of what goes out it says it has in memory.
     pub(super) async fn outgoing(&self) -> usize {
-        let asked = request("GET", "/metrics", &[], b"");
-        let reply = parse_reply(&exchange(self.metrics(), &asked).await);
-        let text = String::from_utf8(reply.body).unwrap();
+        let text = self.relay.metrics().await;
         let line = text.lines().find_map(|line| line.strip_prefix("hookmitt_relay_outgoing_bytes "));
         line.unwrap().parse().unwrap()
     }

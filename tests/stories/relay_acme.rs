@@ -4,8 +4,8 @@ use std::{fs, net::Ipv4Addr, path::Path, sync::Arc, time::Duration};
 
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{
-    Authority, Ran, RelayProcess, Reply, Secured, Server, eventually, exchange, free_port, hookmitt,
-    parse_reply, request, secured, serve, signature, within,
+    Authority, Ran, RelayProcess, Reply, Secured, Server, eventually, free_port, hookmitt, request, secured,
+    serve, signature, within,
 };
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore,
@@ -80,14 +80,6 @@ impl Set {
     }
 }
 
-async fn metrics(relay: &RelayProcess) -> String {
-    let said = relay.process.err();
-    let url = said.lines().find_map(|line| line.split_once("metrics  http://")).unwrap().1;
-    let address = url.strip_suffix("/metrics").unwrap().parse().unwrap();
-    let reply = parse_reply(&exchange(address, &request("GET", "/metrics", &[], b"")).await);
-    String::from_utf8(reply.body).unwrap()
-}
-
 async fn tunnel(app: &Server) -> Option<Value> {
     let tunnels = app.ask("GET", "/api/tunnels", Value::Null).await;
     tunnels["items"].get(0).cloned().filter(|tunnel| tunnel["state"] == "connected")
@@ -110,7 +102,7 @@ async fn a_relay_gets_its_certificate_keeps_it_and_takes_webhooks_over_tls() {
     relay.process.says("there is a new certificate").await;
     let first = set.healthy().await.shown;
     assert_eq!(set.authority.orders(), 1, "{}", set.authority.said());
-    let counted = metrics(&relay).await;
+    let counted = relay.metrics().await;
     assert!(
         counted.contains("accepted_total 0"),
         "nobody sent anything but the authority's challenge: {counted}"
@@ -199,7 +191,7 @@ async fn an_authority_that_keeps_silent_holds_up_nobody() {
     let flags = ["--public-url", "https://localhost", "--acme", "--acme-directory", &directory];
     let relay = RelayProcess::start(dir.path(), &[&flags[..], &["--metrics", "127.0.0.1:0"]].concat()).await;
     let (_asked, _) = within("the relay asks", silent.accept()).await.unwrap();
-    assert!(metrics(&relay).await.contains("certificate_expires_timestamp_seconds 0"));
+    assert!(relay.metrics().await.contains("certificate_expires_timestamp_seconds 0"));
     // There is no certificate to show, and that is said at once.
     let mut caller = TcpStream::connect(relay.address).await.unwrap();
     caller.write_all(&client_hello()).await.unwrap();

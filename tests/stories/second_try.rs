@@ -1,4 +1,4 @@
-//! The second try that a failed test gets in CI: it passes loudly, or has failed for good.
+//! The second try that a failed story gets in CI: it passes loudly, or has failed for good.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
@@ -7,18 +7,18 @@ const FAILED_ONCE: &str = "\
 
 running 2 tests
 test sound ... ok
-test shaky ... FAILED
+test stories::window::shaky ... FAILED
 
 failures:
 
----- shaky stdout ----
+---- stories::window::shaky stdout ----
 
 thread 'shaky' panicked at tests/stories.rs:1:1:
 no window at first
 
 
 failures:
-    shaky
+    stories::window::shaky
 
 test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s
    Doc-tests hookmitt
@@ -61,9 +61,15 @@ fn tried(log: &str, code: u8) -> Tried {
 fn what_fails_once_is_told_with_its_first_failure() {
     let Tried { passed, asked, told } = tried(FAILED_ONCE, 0);
     assert!(passed);
-    assert_eq!(asked, "test --workspace --no-fail-fast -- --exact --test-threads=1 shaky\n");
+    assert_eq!(
+        asked,
+        "test -p hookmitt-stories --test stories -- --exact --test-threads=1 stories::window::shaky\n"
+    );
     let first = "  thread 'shaky' panicked at tests/stories.rs:1:1:\n  no window at first\n";
-    assert_eq!(told, format!("flaky: shaky passed at its second try, its first failure was:\n{first}"));
+    assert_eq!(
+        told,
+        format!("flaky: stories::window::shaky passed at its second try, its first failure was:\n{first}")
+    );
 }
 
 #[test]
@@ -77,6 +83,16 @@ fn of_a_long_failure_the_beginning_is_told() {
 fn what_fails_twice_has_failed() {
     let Tried { passed, told, .. } = tried(FAILED_ONCE, 101);
     assert_eq!((passed, told.as_str()), (false, ""));
+}
+
+#[test]
+fn what_is_promised_or_no_story_gets_no_second_try() {
+    for name in
+        ["stories::durability::shaky", "stories::threats_api::shaky", "stories::tunnel_chaos::shaky", "shaky"]
+    {
+        let Tried { passed, asked, .. } = tried(&FAILED_ONCE.replace("stories::window::shaky", name), 0);
+        assert_eq!((passed, asked.as_str()), (false, ""), "{name}");
+    }
 }
 
 #[test]

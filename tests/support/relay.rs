@@ -17,7 +17,7 @@ use tokio_tungstenite::{
     tungstenite::{Message, protocol::WebSocketConfig},
 };
 
-use crate::{Process, Ran, Reply, eventually, hookmitt, post, within};
+use crate::{Process, Ran, Reply, eventually, exchange, hookmitt, parse_reply, post, request, within};
 
 /// A running `hookmitt relay`.
 pub struct RelayProcess {
@@ -51,6 +51,16 @@ impl RelayProcess {
         process.says("listens  ").await;
         let address = eventually("it says where it listens", async || listens(&process.err())).await;
         Self { process, address }
+    }
+
+    /// Its metrics, where it was started with `--metrics 127.0.0.1:0`.
+    pub async fn metrics(&self) -> String {
+        let said = self.process.err();
+        let url = said.lines().find_map(|line| line.split_once("metrics  http://")).expect("it says where").1;
+        let address = url.strip_suffix("/metrics").and_then(|address| address.parse().ok());
+        let asked = request("GET", "/metrics", &[], b"");
+        let reply = parse_reply(&exchange(address.expect("an address"), &asked).await);
+        String::from_utf8(reply.body).expect("text")
     }
 
     /// A fresh token, made by a process beside it.
