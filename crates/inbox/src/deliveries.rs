@@ -58,24 +58,21 @@ impl Inbox {
         .await
     }
 
-    /// Ends what waits for a target that is no more.
+    /// Ends what waits for a target that was removed; where it was not, nothing.
     ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn refuse_waiting(
-        &self,
-        target: TargetId,
-        reason: &'static str,
-        now: Timestamp,
-    ) -> Result<usize, InboxError> {
-        const SQL: &str = "UPDATE delivery SET state = 3, last_error = ?2, ended_at = ?3, due_at = NULL
-            WHERE target = ?1 AND state IN (0, 1) AND state = 0
-            AND NOT EXISTS (SELECT 1 FROM target WHERE id = ?1 AND removed_at IS NULL)";
-        self.write(move |batch| {
-            Ok(batch.db.prepare_cached(SQL)?.execute(params![target.0, reason, now.as_micros()])?)
-        })
-        .await
+    pub async fn refuse_waiting(&self, target: TargetId, now: Timestamp) -> Result<usize, InboxError> {
+        self.write(move |batch| refuse_waiting(batch.db, target, now)).await
     }
+}
+
+/// The same within a batch.
+pub(crate) fn refuse_waiting(db: &Connection, target: TargetId, now: Timestamp) -> Result<usize, InboxError> {
+    const SQL: &str = "UPDATE delivery SET state = 3, last_error = 'the target was removed', ended_at = ?2,
+        due_at = NULL WHERE target = ?1 AND state IN (0, 1) AND state = 0
+        AND NOT EXISTS (SELECT 1 FROM target WHERE id = ?1 AND removed_at IS NULL)";
+    Ok(db.prepare_cached(SQL)?.execute(params![target.0, now.as_micros()])?)
 }
 
 /// The sequence number of an event.

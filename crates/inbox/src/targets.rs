@@ -7,7 +7,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Inbox, InboxError, rows,
+    Inbox, InboxError,
+    deliveries::refuse_waiting,
+    rows,
     sources::{config_version, configured},
 };
 
@@ -220,11 +222,9 @@ impl Inbox {
 
 fn remove(db: &Connection, id: TargetId, now: Timestamp) -> Result<usize, InboxError> {
     const REMOVE: &str = "UPDATE target SET removed_at = ?2 WHERE id = ?1";
-    const END: &str = "UPDATE delivery SET state = 3, last_error = 'the target was removed', ended_at = ?2,
-        due_at = NULL WHERE target = ?1 AND state IN (0, 1) AND state = 0";
     db.prepare_cached(REMOVE)?.execute(params![id.0, now.as_micros()])?;
     configured(db)?;
-    Ok(db.prepare_cached(END)?.execute(params![id.0, now.as_micros()])?)
+    refuse_waiting(db, id, now)
 }
 
 fn find(db: &Connection, id: TargetId) -> Result<Target, InboxError> {

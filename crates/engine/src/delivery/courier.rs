@@ -105,7 +105,7 @@ async fn is_back(engine: &Arc<Engine>, target: &Target) -> Result<bool, EngineEr
 }
 
 async fn refuse_rest(engine: &Engine, id: TargetId) {
-    let refused = engine.inbox.refuse_waiting(id, "the target was removed", Timestamp::now()).await;
+    let refused = engine.inbox.refuse_waiting(id, Timestamp::now()).await;
     if let Err(error) = refused {
         tracing::warn!(%error, target = %id, "what waits for a removed target could not be ended");
     }
