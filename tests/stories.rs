@@ -24,6 +24,7 @@ mod stories {
     mod detour_channel;
     mod detours;
     mod durability;
+    mod earlier;
     mod explanation;
     mod fixtures;
     mod full_disk;
