@@ -1,7 +1,7 @@
 //! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
 
 use hookmitt_event::{
-    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via,
+    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via, reads_as,
 };
 use hookmitt_inbox::{Arrival, REJECTED, Route};
 use hookmitt_verify::{
@@ -174,9 +174,11 @@ impl Known {
     }
 }
 
-/// The delivery of ours that a request says it is.
+/// The delivery of ours that a request says it is. A server that passes requests on may write our line's name in another
+/// way, or put another such line before it.
 fn delivery_of(request: &Request) -> Option<DeliveryId> {
-    request.headers.get_str("x-hookmitt-delivery-id")?.parse().ok()
+    let mut lines = request.headers.iter().filter(|line| reads_as(line.name, "x-hookmitt-delivery-id"));
+    lines.find_map(|line| std::str::from_utf8(line.value).ok()?.parse().ok())
 }
 
 /// The longest event id that is kept as it is. Longer ones are no id that a provider gives.

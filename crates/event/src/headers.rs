@@ -184,8 +184,8 @@ fn check(name: &[u8], value: &[u8]) -> Result<(), HeaderError> {
     Ok(())
 }
 
-/// A `tchar` of RFC 9110, 5.6.2.
-fn is_token(byte: u8) -> bool {
+/// Whether a byte may stand in a method or a header name: a `tchar` of RFC 9110, 5.6.2.
+pub fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Every other crate speaks these words; this one leans on none of them.
 
+mod authority;
 mod delivery;
 mod error;
 mod event;
@@ -10,6 +11,7 @@ mod glance;
 mod headers;
 mod id;
 mod json;
+mod own_lines;
 mod request;
 mod source;
 mod target;
@@ -18,6 +20,7 @@ mod time;
 mod tunnel;
 mod verdict;
 
+pub use authority::Authority;
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead};
 pub use error::Explain;
 pub use event::{DedupeKey, Event, Facts, HandshakeAnswer, HandshakeOffer, Via};
@@ -26,9 +29,10 @@ pub use explanation::{
     FrameworkFix, SecretFit,
 };
 pub use glance::{DeliveryGlance, Glance};
-pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson};
+pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson, is_token};
 pub use id::{DeliveryId, EventId, IdError, TargetId};
 pub use json::{AttemptJson, DeliveryJson, EventJson};
+pub use own_lines::{is_ours, reads_as};
 pub use request::{HttpVersion, Request};
 pub use source::{Answer, GenericScheme, OnDuplicate, OnInvalid, Respond, Slug, SlugError, Source};
 pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hookmitt_event::{DeliveryId, EventId, HeaderLine, HeaderLines, Request, Verdict};
+use hookmitt_event::{DeliveryId, EventId, HeaderLine, HeaderLines, Request, Verdict, is_ours};
 
 use crate::TargetUrl;
 
@@ -45,7 +45,7 @@ const HOP_BY_HOP: [&str; 10] = [
 /// The head to send, from the request line to the empty line.
 ///
 /// Stored lines go out byte for byte and in order, without those of the old hop and without any `x-hookmitt-*` that
-/// the sender made up. The Host line (first where there was none) and the Content-Length line (last where there was
+/// the sender made up, or that some server reads as one ([`is_ours`]). The Host line (first where there was none) and the Content-Length line (last where there was
 /// none) keep their places. No `Connection: close` is added: an attempt has a connection of its own, which we close
 /// when the answer is whole, so the line would only be one that the sender never wrote.
 pub fn head(target: &TargetUrl, envelope: &Envelope<'_>) -> Vec<u8> {
@@ -78,7 +78,7 @@ fn stored_lines(out: &mut Vec<u8>, target: &TargetUrl, envelope: &Envelope<'_>) 
             "host" if host.replace(()).is_none() => host_line(out, target, envelope, &line),
             "content-length" if length.replace(()).is_none() => length_line(out, request.body.len(), &line),
             "host" | "content-length" => {}
-            other if HOP_BY_HOP.contains(&other) || other.starts_with("x-hookmitt-") => {}
+            other if HOP_BY_HOP.contains(&other) || is_ours(other) => {}
             other if dropped.contains(other) => {}
             _ => push(out, &[line.line, b"\r\n"]),
         }

@@ -58,6 +58,26 @@ async fn lines_of_the_old_hop_stay_behind() {
 }
 
 #[tokio::test]
+async fn threat_4_a_sender_writes_no_line_that_a_server_reads_as_ours() {
+    let stored = request(
+        "POST",
+        "",
+        b"X_Hookmitt_Verdict: valid\r\nX-Hookmitt_Event-Id: x\r\nx.hookmitt.attempt: 1\r\nX!HOOKMITT~Replay: true\r\n\
+          X-Hookmitt: kept\r\nX-Hookmitty-A: kept\r\nX_Other: kept\r\n",
+        "",
+    );
+    for hookmitt_headers in [true, false] {
+        let got = seen(Envelope { hookmitt_headers, ..bare(&stored) }).await;
+        let lines: Vec<_> = got.lines().filter(|line| line.to_ascii_lowercase().contains("hookmitt")).collect();
+        let (kept, ours) = lines.split_at(2);
+        assert_eq!(kept, ["X-Hookmitt: kept", "X-Hookmitty-A: kept"]);
+        assert!(ours.iter().all(|line| line.starts_with("x-hookmitt-")), "{ours:?}");
+        assert_eq!(ours.len(), if hookmitt_headers { 4 } else { 0 }, "{ours:?}");
+        assert!(got.contains("\r\nX_Other: kept\r\n"), "{got}");
+    }
+}
+
+#[tokio::test]
 async fn our_lines_say_what_this_is() {
     let stored = request("GET", "/x", b"host: h\r\n", "");
     let envelope = Envelope { hookmitt_headers: true, replay: true, ..bare(&stored) };
