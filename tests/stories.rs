@@ -66,6 +66,7 @@ mod stories {
     mod takeover;
     mod targets;
     mod test_keys;
+    mod threat_11;
     mod threats;
     mod threats_api;
     mod threats_loops;

@@ -2,7 +2,7 @@
 
 use hookmitt_catch::Reply;
 use hookmitt_event::{Event, EventId, HandshakeAnswer, HandshakeOffer, Request, Slug, Timestamp, Verdict};
-use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, confirm_url, handshake};
+use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, Secret, confirm_url, handshake};
 use serde::Serialize;
 
 use crate::{Change, Engine, EngineError, config::Known};
@@ -14,6 +14,8 @@ pub(crate) enum Answered {
     Usual,
     /// As the provider wants to hear after a set-up request.
     Handshake(HandshakeReply),
+    /// As the source has it: a set-up request that can't be answered as its provider wants, and why.
+    Unanswered(&'static str),
     /// A set-up request that says something else than what is configured.
     Refused,
     /// With the status on which the provider insists where a signature does not hold.
@@ -26,7 +28,7 @@ impl Answered {
     /// The answer; none where it is the source's own.
     pub(crate) fn reply(&self) -> Option<Reply> {
         match self {
-            Self::Usual => None,
+            Self::Usual | Self::Unanswered(_) => None,
             Self::Handshake(answer) => Some(said(answer)),
             Self::Refused => Some(Reply::problem(
                 403,
@@ -63,7 +65,7 @@ impl Answered {
                 Some(HandshakeAnswer { status: answer.status, body: answer.body.clone(), confirmed_at: None })
             }
             Self::Refused => Some(HandshakeAnswer { status: 403, body: String::new(), confirmed_at: None }),
-            Self::Usual | Self::Invalid(_) | Self::Rejected(_) => None,
+            Self::Usual | Self::Unanswered(_) | Self::Invalid(_) | Self::Rejected(_) => None,
         }
     }
 }
@@ -83,44 +85,76 @@ fn said(answer: &HandshakeReply) -> Reply {
     reply
 }
 
-impl Known {
-    /// The set-up request that this is; what has to be made with a secret is made with the one that fits.
-    pub(crate) fn handshake(
-        &self,
-        request: &Request,
-        provider: &'static Provider,
-        judgement: &Judgement,
-    ) -> Option<Handshake> {
-        let fits = |label: &String| Some(label) != judgement.secret_label.as_ref();
-        let mut secrets: Vec<_> = self.secrets.iter().collect();
-        secrets.sort_by_key(|secret| fits(&secret.label));
-        handshake(request, provider, &secrets, &self.params)
-    }
+/// A judged request whose sender is to be answered.
+pub(crate) struct Asked<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) provider: Option<&'static Provider>,
+    pub(crate) judgement: &'a Judgement,
+    /// A web page sent it.
+    pub(crate) browser: bool,
+}
 
+const NOTHING_FITS: &str = "a set-up request that could not be answered";
+const NO_SECRET: &str = "a set-up request that could not be answered: the source has no secret";
+const NOT_SET: &str =
+    "a set-up request that is answered with the secret only where the source's provider is set";
+const UNPROVED: &str = "a set-up request that is answered with the secret only where its signature is valid";
+const BY_A_PAGE: &str = "a set-up request that is not answered: it was sent by a web page";
+
+impl Known {
     /// How the sender is answered.
-    pub(crate) fn answered(
-        &self,
-        provider: Option<&'static Provider>,
-        judgement: &Judgement,
-        handshake: Option<Handshake>,
-    ) -> Answered {
-        let verdict = judgement.verdict;
+    pub(crate) fn answered(&self, asked: &Asked<'_>, handshake: Option<&Handshake>) -> Answered {
+        let verdict = asked.judgement.verdict;
         if self.rejects(verdict) {
             return Answered::Rejected(verdict);
         }
         let is_bad = verdict == Verdict::Invalid || verdict == Verdict::Unsigned && self.has_secret;
-        if let Some(status) = provider.and_then(|provider| provider.invalid_status).filter(|_| is_bad) {
+        if let Some(status) = asked.provider.and_then(|provider| provider.invalid_status).filter(|_| is_bad) {
             return Answered::Invalid(status);
         }
         match handshake {
             Some(handshake) if handshake.refused => Answered::Refused,
-            Some(Handshake { answer: Some(answer), signed, .. })
-                if !signed || verdict != Verdict::Invalid =>
-            {
-                Answered::Handshake(answer)
+            Some(handshake) if handshake.answered && !(handshake.signed && verdict == Verdict::Invalid) => {
+                self.answered_as_asked(asked, handshake)
             }
             _ => Answered::Usual,
         }
+    }
+
+    fn answered_as_asked(&self, asked: &Asked<'_>, handshake: &Handshake) -> Answered {
+        let signer = handshake.needs_secret.then(|| self.signer(asked, handshake)).transpose();
+        let answer = signer.map(|signer| handshake.answer(asked.request, &self.params, signer));
+        match answer {
+            Ok(Some(answer)) => Answered::Handshake(answer),
+            Ok(None) => Answered::Unanswered(NOTHING_FITS),
+            Err(why) => Answered::Unanswered(why),
+        }
+    }
+
+    /// The secret that signs a challenge for its sender, or why none may (Threat 11). Anybody can send what looks like
+    /// a challenge: it takes a source that somebody has said is the provider's, and, where the provider signs its
+    /// challenges, its signature.
+    fn signer(
+        &self,
+        asked: &Asked<'_>,
+        handshake: &Handshake,
+    ) -> Result<(&'static Provider, &Secret), &'static str> {
+        let Asked { provider, judgement, browser, .. } = asked;
+        let is_set = |provider: &&Provider| self.source.provider.as_ref() == Some(&provider.id);
+        let provider = provider.filter(|provider| is_set(provider)).ok_or(NOT_SET)?;
+        if *browser {
+            return Err(BY_A_PAGE);
+        }
+        if !handshake.signed {
+            return self.secrets.first().map(|secret| (provider, secret)).ok_or(NO_SECRET);
+        }
+        // A scheme of the source's own may sign less than the challenge.
+        let by_provider = judgement.scheme.is_some_and(|id| provider.scheme(id).is_some());
+        if judgement.verdict != Verdict::Valid || !by_provider {
+            return Err(UNPROVED);
+        }
+        let fits = |secret: &&Secret| Some(&secret.label) == judgement.secret_label.as_ref();
+        self.secrets.iter().find(fits).map(|secret| (provider, secret)).ok_or(NO_SECRET)
     }
 }
 
@@ -233,8 +267,6 @@ fn is_confirmed(event: &Event) -> bool {
 const USUAL: &str = "default";
 
 /// The set-up request that a stored event is.
-fn asked(known: &Known, event: &Event) -> Option<Handshake> {
-    let provider = known.provider_of(&event.request)?;
-    let secrets: Vec<_> = known.secrets.iter().collect();
-    handshake(&event.request, provider, &secrets, &known.params)
+pub(crate) fn asked(known: &Known, event: &Event) -> Option<Handshake> {
+    handshake(&event.request, known.provider_of(&event.request)?, &known.params)
 }

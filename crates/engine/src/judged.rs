@@ -5,11 +5,14 @@ use hookmitt_event::{
 };
 use hookmitt_inbox::{Arrival, REJECTED, Route};
 use hookmitt_verify::{
-    Inquiry, Judgement, Provider, PublishedKeys, facts, judge, provider, providers, recognise,
+    Inquiry, Judgement, Provider, PublishedKeys, facts, handshake, judge, provider, providers, recognise,
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::{config::Known, handshake::Answered};
+use crate::{
+    config::Known,
+    handshake::{Answered, Asked},
+};
 
 /// A request that came in, before it is judged.
 pub(crate) struct Incoming {
@@ -127,14 +130,18 @@ impl Known {
         let judgement = self.verdict_on(&request, &called, received_at);
         let mut facts = facts(&request, provider, self.source.generic.as_ref());
         let dedupe_key = dedupe_key(&facts, &request);
-        let handshake = provider.and_then(|provider| self.handshake(&request, provider, &judgement));
+        let handshake = provider.and_then(|provider| handshake(&request, provider, &self.params));
         facts.handshake = handshake.as_ref().map(|handshake| handshake.name);
         let is_set_up = handshake.as_ref().is_some_and(|handshake| handshake.answered);
-        let answered = self.answered(provider, &judgement, handshake);
+        // Nobody waits for the answer to what is imported, or made here: none is made up.
+        let handshake = handshake.filter(|_| matches!(via, Via::Direct | Via::Tunnel));
+        let asked = Asked { request: &request, provider, judgement: &judgement, browser };
+        let answered = self.answered(&asked, handshake.as_ref());
         let route = match (browser, &answered) {
             (true, _) => Route::Withheld("it was sent by a web page"),
             (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
             (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
+            (_, Answered::Unanswered(why)) => Route::Withheld(why),
             _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
             _ => Route::Targets,
         };

@@ -32,7 +32,7 @@ pub(crate) fn read(directory: &Path) -> Known {
         fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     for (url, Line { fetched_at, expires_at, text }) in lines.unwrap_or_default() {
         if let Ok(key) = parse_public_key(text.as_bytes()) {
-            known.restore(url, Fetched { key, text, fetched_at, expires_at });
+            known.keep(url, Fetched { key, text, fetched_at, expires_at });
         }
     }
     known

@@ -12,9 +12,6 @@ pub enum KeyProblem {
     /// Plaid gives its keys only to who shows a client id and a secret, which this program has not.
     #[error("it is given out only to the provider's customers, with their API credentials")]
     Credentials,
-    /// Too many different keys are asked for at once; somebody may be making them up.
-    #[error("too many different keys are asked for")]
-    TooMany,
     /// Nobody answers there, or not in TLS that we trust.
     #[error("{0}")]
     Unreachable(String),
@@ -40,7 +37,6 @@ impl Explain for KeyProblem {
         match self {
             Self::Untrusted(_) => "untrusted-key-url",
             Self::Credentials => "key-needs-credentials",
-            Self::TooMany => "too-many-keys",
             Self::Unreachable(_) | Self::Slow => "key-unreachable",
             Self::Redirect | Self::Status(_) | Self::TooLarge | Self::NoKey(_) => "bad-key-answer",
         }

@@ -9,7 +9,10 @@ use std::{
 
 use hookmitt_event::Timestamp;
 use hookmitt_verify::{PublicKey, Published, PublishedKeys, allowed, parse_public_key};
-use tokio::sync::{mpsc, watch};
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinSet,
+};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -19,8 +22,11 @@ use crate::{
     known::{Fetched, Known},
 };
 
-/// Keys that may wait to be fetched.
-const QUEUE: usize = 16;
+/// Keys that are fetched at a time: a host that takes its time holds up no other.
+const AT_ONCE: usize = 4;
+
+/// A longer URL is no provider's: it would only fill the memory.
+const LONGEST_URL: usize = 2_048;
 
 /// For how long a key is kept: where its answer doesn't say, at least, and at most.
 const USUAL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -34,13 +40,18 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The published keys that are known. Clones share them.
 #[derive(Clone)]
-pub struct KeyStore {
+pub struct KeyStore(Arc<Store>);
+
+/// What the clones share. Whoever fetches learns by its end that no clone is left.
+struct Store {
     shared: Arc<Shared>,
-    wanted: mpsc::Sender<String>,
+    _open: watch::Sender<()>,
 }
 
 struct Shared {
     known: Mutex<Known>,
+    /// Rung when there is something to fetch.
+    bell: Notify,
     hosts: Vec<String>,
     clock: Clock,
     changes: watch::Sender<u64>,
@@ -48,7 +59,7 @@ struct Shared {
 
 impl fmt::Debug for KeyStore {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "KeyStore({:?})", self.shared.hosts)
+        write!(out, "KeyStore({:?})", self.0.shared.hosts)
     }
 }
 
@@ -64,6 +75,9 @@ impl Shared {
 
 /// Why a URL is never asked.
 fn refusal(url: &str, hosts: &[String]) -> Option<KeyProblem> {
+    if url.len() > LONGEST_URL {
+        return Some(KeyProblem::Untrusted(hookmitt_verify::UntrustedUrl::NoUrl));
+    }
     if allowed(url, BEHIND_CREDENTIALS).is_ok() {
         return Some(KeyProblem::Credentials);
     }
@@ -92,44 +106,46 @@ impl KeyStore {
     /// until the second half runs.
     pub fn open(directory: &Path, hosts: Vec<String>, network: Network, clock: Clock) -> (Self, Fetching) {
         let known = Mutex::new(cache::read(directory));
-        let shared = Arc::new(Shared { known, hosts, clock, changes: watch::Sender::new(0) });
-        let (wanted, queue) = mpsc::channel(QUEUE);
-        let fetching = Fetching { shared: shared.clone(), queue, network, directory: directory.to_owned() };
-        (Self { shared, wanted }, fetching)
+        let (bell, changes) = (Notify::new(), watch::Sender::new(0));
+        let shared = Arc::new(Shared { known, bell, hosts, clock, changes });
+        let (open, stores) = watch::channel(());
+        let fetcher = Arc::new(Fetcher { shared: shared.clone(), network, directory: directory.to_owned() });
+        (Self(Arc::new(Store { shared, _open: open })), Fetching { fetcher, stores })
     }
 
     /// Has the key at `url` fetched, where it is neither known nor known to fail. Returns at once; what comes of it is
     /// told through [`changes`](Self::changes).
     pub fn want(&self, url: &str, kid: Option<&str>) {
-        if self.find(url, kid) != Published::Awaited {
-            return;
-        }
-        let now = (self.shared.clock)();
-        let mut known = self.shared.known();
-        if known.queue(url, now) && self.wanted.try_send(url.to_owned()).is_err() {
-            known.unqueue(url); // full: whoever looks again wants it again
+        let shared = &self.0.shared;
+        if self.find(url, kid) == Published::Awaited && shared.known().queue(url) {
+            shared.bell.notify_one();
         }
     }
 
     /// Counts what was fetched, or could not be.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.shared.changes.subscribe()
+        self.0.shared.changes.subscribe()
     }
 }
 
 impl PublishedKeys for KeyStore {
     fn find(&self, url: &str, kid: Option<&str>) -> Published {
-        match self.shared.refusal(url) {
+        let shared = &self.0.shared;
+        match shared.refusal(url) {
             Some(problem) => Published::Unavailable(problem.to_string()),
-            None => self.shared.known().find(url, kid, (self.shared.clock)()),
+            None => shared.known().find(url, kid, (shared.clock)()),
         }
     }
 }
 
 /// The half that fetches. Whoever runs it owns the task.
 pub struct Fetching {
+    fetcher: Arc<Fetcher>,
+    stores: watch::Receiver<()>,
+}
+
+struct Fetcher {
     shared: Arc<Shared>,
-    queue: mpsc::Receiver<String>,
     network: Network,
     directory: PathBuf,
 }
@@ -141,13 +157,30 @@ impl fmt::Debug for Fetching {
 }
 
 impl Fetching {
-    /// Fetches what is wanted, one after another, until it is stopped or every [`KeyStore`] is gone.
-    pub async fn run(mut self, stop: CancellationToken) {
-        while let Some(Some(url)) = stop.run_until_cancelled(self.queue.recv()).await {
-            if stop.run_until_cancelled(self.fetch(&url)).await.is_none() {
-                return;
+    /// Fetches what is wanted, few at a time, until it is stopped or every [`KeyStore`] is gone.
+    pub async fn run(self, stop: CancellationToken) {
+        let Self { fetcher, mut stores } = self;
+        let mut under_way = JoinSet::new();
+        loop {
+            while under_way.len() < AT_ONCE
+                && let Some(url) = fetcher.next()
+            {
+                let fetcher = Arc::clone(&fetcher);
+                under_way.spawn(async move { fetcher.fetch(&url).await });
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                Err(_) = stores.changed() => return,
+                Some(_ended) = under_way.join_next() => {}
+                () = fetcher.shared.bell.notified() => {}
             }
         }
+    }
+}
+
+impl Fetcher {
+    fn next(&self) -> Option<String> {
+        self.shared.known().next()
     }
 
     async fn fetch(&self, url: &str) {

@@ -25,7 +25,7 @@ pub(crate) fn is_held(offer: &SourceOffer, provider: Option<&'static Provider>, 
         Hold::Always => true,
         Hold::Never => false,
         Hold::Handshakes => provider.is_some_and(|provider| {
-            provider.invalid_status.is_some() || handshake(request, provider, &[], &[]).is_some()
+            provider.invalid_status.is_some() || handshake(request, provider, &[]).is_some()
         }),
     }
 }

@@ -1,6 +1,17 @@
 //! The texts of answers to set-up requests: literals and places, some of them computed.
 
-use crate::{Provider, Secret, mac::Mac, place::Place, scheme::Encoding, secret::key_bytes, view::View};
+use crate::{
+    Provider, Secret, challenge::Challenge, mac::Mac, place::Place, scheme::Encoding, secret::key_bytes,
+    view::View,
+};
+
+/// What an answer is signed with, and what may be signed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Signer<'a> {
+    pub(crate) provider: &'a Provider,
+    pub(crate) secret: &'a Secret,
+    pub(crate) challenge: Challenge,
+}
 
 /// A text with places. A brace that begins no place is a brace: answers are often JSON.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,14 +54,14 @@ impl AnswerText {
         Self(pieces)
     }
 
-    /// The text with its places filled, each escaped where it stands in JSON; `None` where one is missing.
-    pub(crate) fn fill(
-        &self,
-        provider: &Provider,
-        view: &View<'_>,
-        secret: Option<&Secret>,
-        json: bool,
-    ) -> Option<String> {
+    /// Whether a part of it is computed with the source's secret.
+    pub(crate) fn needs_secret(&self) -> bool {
+        self.0.iter().any(|piece| matches!(piece, Piece::Hmac(_)))
+    }
+
+    /// The text with its places filled, each escaped where it stands in JSON; `None` where one is missing, or where
+    /// something would have to be signed that nobody may sign, or that may not be signed.
+    pub(crate) fn fill(&self, view: &View<'_>, signer: Option<Signer<'_>>, json: bool) -> Option<String> {
         let mut out = String::new();
         for piece in &self.0 {
             let value = match piece {
@@ -59,7 +70,7 @@ impl AnswerText {
                     continue;
                 }
                 Piece::At(place) => String::from_utf8(place.read(view)?.into_owned()).ok()?,
-                Piece::Hmac(place) => hmac(provider, secret?, &place.read(view)?)?,
+                Piece::Hmac(place) => signer?.sign(&place.read(view)?)?,
             };
             out.push_str(&if json { escaped(&value) } else { value });
         }
@@ -77,15 +88,20 @@ impl Piece {
     }
 }
 
-/// As the provider's own signatures are made, whatever their encoding.
-fn hmac(provider: &Provider, secret: &Secret, message: &[u8]) -> Option<String> {
-    let made = provider.schemes.iter().find_map(|scheme| {
-        let key = key_bytes(secret.value().expose(), scheme.key)?;
-        Mac::new(scheme.algorithm, &key)
-    });
-    let mut mac = made?;
-    mac.update(message);
-    String::from_utf8(mac.finish(Encoding::Hex).as_bytes().to_vec()).ok()
+impl Signer<'_> {
+    /// As the provider's own signatures are made, whatever their encoding; nothing but a challenge is signed.
+    fn sign(&self, text: &[u8]) -> Option<String> {
+        if !self.challenge.fits(text) {
+            return None;
+        }
+        let made = self.provider.schemes.iter().find_map(|scheme| {
+            let key = key_bytes(self.secret.value().expose(), scheme.key)?;
+            Mac::new(scheme.algorithm, &key)
+        });
+        let mut mac = made?;
+        mac.update(text);
+        String::from_utf8(mac.finish(Encoding::Hex).as_bytes().to_vec()).ok()
+    }
 }
 
 /// The text as it stands between the quotes of a JSON string.
@@ -112,7 +128,12 @@ mod tests {
             params: &[],
         };
         let secret = secret.map(|value| Secret::new("default", value.as_bytes().to_vec()));
-        AnswerText::parse(text).fill(provider("github").unwrap(), &view, secret.as_ref(), json)
+        let signer = secret.as_ref().map(|secret| Signer {
+            provider: provider("github").unwrap(),
+            secret,
+            challenge: Challenge::Word,
+        });
+        AnswerText::parse(text).fill(&view, signer, json)
     }
 
     #[test]
@@ -129,7 +150,9 @@ mod tests {
         for (text, json, expected) in table {
             assert_eq!(filled(text, json, None).as_deref(), expected, "{text}");
         }
-        let made = filled("{hmac-hex:/n}", false, Some("key")).unwrap();
-        assert_eq!(made, "01235b0d2aa4a5daba7243a9228194c8eff913ac5e56e967301210270380bc42");
+        let made = filled("{hmac-hex:header:x-a}", false, Some("key")).unwrap();
+        assert_eq!(made, "bd934b8ba107eecc0221dc529b4ef01c223d5be757cf2b7c1674dc0faa5e533f");
+        assert_eq!(filled("{hmac-hex:/a}", false, Some("key")), None, "it is no challenge");
+        assert_eq!(filled("{hmac-hex:/n}", false, Some("key")), None, "a number is a JSON body");
     }
 }

@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    challenge::Challenge,
     place::{Condition, Place},
     places::{FactPlaces, Plan},
     sample::SampleHead,
@@ -122,6 +123,8 @@ pub(crate) struct Handshake {
     /// Two places that must say the same, where the second is configured.
     pub(crate) check: Option<[Place; 2]>,
     pub(crate) answer: Option<HandshakeAnswer>,
+    /// What a text must look like that the answer signs.
+    pub(crate) challenge: Challenge,
 }
 
 /// What a set-up request is answered.

@@ -4,7 +4,7 @@ use hookmitt_event::Request;
 
 use crate::{
     Provider, Secret, SecretBytes,
-    answer_text::AnswerText,
+    answer_text::{AnswerText, Signer},
     catalogue,
     key_url::{self, UntrustedUrl},
     mac::same,
@@ -13,22 +13,23 @@ use crate::{
 };
 
 /// A set-up request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Handshake {
     /// What the catalogue calls it, such as `url_verification`.
     pub name: &'static str,
-    /// It is answered only where its signature isn't invalid.
+    /// The provider signs it.
     pub signed: bool,
     /// Whether the catalogue says what it is answered. One without goes to the handler like any event.
     pub answered: bool,
-    /// The answer; none where a secret or a parameter that it needs isn't there.
-    pub answer: Option<HandshakeReply>,
+    /// The answer signs a text of the sender's with the source's secret: [`Handshake::answer`] needs it then.
+    pub needs_secret: bool,
     /// The secret that it delivers, which signs from now on.
     pub delivered_secret: Option<SecretBytes>,
     /// The URL whose call confirms it.
     pub confirm: Option<String>,
     /// It says something else than what is configured.
     pub refused: bool,
+    known: &'static catalogue::Handshake,
 }
 
 /// What a set-up request is answered.
@@ -48,12 +49,9 @@ const LARGEST: usize = 64 * 1024;
 const LONGEST_SECRET: usize = 4_096;
 
 /// The set-up request that this is, if it is one, by its provider's catalogue entry.
-///
-/// Of `secrets` the first is the one that answers are made with, where one has to be.
 pub fn handshake(
     request: &Request,
     provider: &'static Provider,
-    secrets: &[&Secret],
     params: &[(String, String)],
 ) -> Option<Handshake> {
     let view = View { params, ..View::of_request(request) };
@@ -63,19 +61,50 @@ pub fn handshake(
         String::from_utf8(value).ok()
     };
     let delivered = text(&known.secret).filter(|secret| secret.len() <= LONGEST_SECRET);
-    let reply = known.answer.as_ref().map(|answer| {
-        let filler = Filler { provider, view, secret: secrets.first().copied() };
-        filler.reply(answer)
-    });
     Some(Handshake {
         name: &known.name,
         signed: known.signed,
-        answered: reply.is_some(),
-        answer: reply.flatten(),
+        answered: known.answer.is_some(),
+        needs_secret: known.answer.as_ref().is_some_and(catalogue::HandshakeAnswer::needs_secret),
         delivered_secret: delivered.map(SecretBytes::from),
         confirm: text(&known.confirm),
         refused: known.check.as_ref().is_some_and(|places| differ(places, &view)),
+        known,
     })
+}
+
+impl Handshake {
+    /// What the request is answered; `None` where something is missing that the answer needs, and where it would sign
+    /// what is no challenge of its provider's. Whoever gives a secret has made sure that the sender may have something
+    /// signed with it (Threat 11).
+    pub fn answer(
+        &self,
+        request: &Request,
+        params: &[(String, String)],
+        signer: Option<(&'static Provider, &Secret)>,
+    ) -> Option<HandshakeReply> {
+        let answer = self.known.answer.as_ref()?;
+        let view = View { params, ..View::of_request(request) };
+        let challenge = self.known.challenge;
+        let signer = signer.map(|(provider, secret)| Signer { provider, secret, challenge });
+        let is_json = answer.headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("content-type") && value.to_ascii_lowercase().contains("json")
+        });
+        let fill = |text: &str, json: bool| AnswerText::parse(text).fill(&view, signer, json);
+        let headers = answer.headers.iter().map(|(name, value)| Some((name.clone(), fill(value, false)?)));
+        Some(HandshakeReply {
+            status: if answer.status == 0 { 200 } else { answer.status },
+            headers: headers.collect::<Option<_>>()?,
+            body: fill(&answer.body, is_json)?,
+        })
+    }
+}
+
+impl catalogue::HandshakeAnswer {
+    fn needs_secret(&self) -> bool {
+        let texts = self.headers.iter().map(|(_, value)| value).chain([&self.body]);
+        texts.into_iter().any(|text| AnswerText::parse(text).needs_secret())
+    }
 }
 
 /// Whether the URL that confirms a set-up request may be called: only one of the provider's own hosts (Threat 6).
@@ -101,28 +130,4 @@ fn is_it(known: &catalogue::Handshake, view: &View<'_>) -> bool {
 fn differ([asked, configured]: &[Place; 2], view: &View<'_>) -> bool {
     let Some(configured) = configured.read(view) else { return false };
     !asked.read(view).is_some_and(|asked| same(&asked, &configured))
-}
-
-/// What answers are made of.
-struct Filler<'a> {
-    provider: &'static Provider,
-    view: View<'a>,
-    secret: Option<&'a Secret>,
-}
-
-impl Filler<'_> {
-    fn reply(&self, answer: &catalogue::HandshakeAnswer) -> Option<HandshakeReply> {
-        let is_json = answer.headers.iter().any(|(name, value)| {
-            name.eq_ignore_ascii_case("content-type") && value.to_ascii_lowercase().contains("json")
-        });
-        let fill = |text: &str, json: bool| {
-            AnswerText::parse(text).fill(self.provider, &self.view, self.secret, json)
-        };
-        let headers = answer.headers.iter().map(|(name, value)| Some((name.clone(), fill(value, false)?)));
-        Some(HandshakeReply {
-            status: if answer.status == 0 { 200 } else { answer.status },
-            headers: headers.collect::<Option<_>>()?,
-            body: fill(&answer.body, is_json)?,
-        })
-    }
 }

@@ -6,6 +6,7 @@
 mod answer_text;
 mod catalogue;
 mod cause;
+mod challenge;
 mod check;
 mod clock;
 mod content;

@@ -50,9 +50,14 @@ impl Desk {
     pub(crate) async fn want(&self, url: &str, kid: Option<&str>) -> Published {
         let mut changes = self.store.changes();
         self.store.want(url, kid);
-        let change = tokio::time::timeout(Duration::from_secs(60), changes.changed()).await;
-        change.expect("an end of the fetch").expect("a task that fetches");
-        self.store.find(url, kid)
+        loop {
+            let change = tokio::time::timeout(Duration::from_secs(60), changes.changed()).await;
+            change.expect("an end of the fetch").expect("a task that fetches");
+            let found = self.store.find(url, kid);
+            if found != Published::Awaited {
+                return found;
+            }
+        }
     }
 
     /// The reason why a key can't be had.

@@ -160,28 +160,67 @@ async fn threat_6_an_unknown_key_id_asks_again_once_a_minute() {
     assert_eq!(server.asked(), 2);
 }
 
+/// A host that publishes one genuine key, under a path that no one could guess from the others.
+fn host_with_one_key(pair: &TestKeyPair) -> Server {
+    let text = pem(pair);
+    Server::answering(move |line| match line {
+        "GET /key/genuine HTTP/1.1" => ok(&text),
+        _ => b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec(),
+    })
+}
+
+#[tokio::test]
+async fn threat_6_made_up_urls_don_t_shut_out_a_genuine_one() {
+    let pair = pair();
+    let server = host_with_one_key(&pair);
+    let desk = Desk::new(server.network());
+    let genuine = format!("{KEY_URL}/genuine");
+    let made_up = |number: usize| format!("{KEY_URL}/{number}");
+    // 64 that have failed and must not be asked again so soon, and a thousand that wait.
+    for number in 0..64 {
+        desk.refusal(&made_up(number)).await;
+    }
+    assert_eq!(desk.store.find(&genuine, None), Published::Awaited, "it may be fetched");
+    for number in 100..1_100 {
+        desk.store.want(&made_up(number), None);
+    }
+    let (before, mut changes) = (server.asked(), desk.store.changes());
+    desk.store.want(&genuine, None);
+    while desk.store.find(&genuine, None) == Published::Awaited {
+        tokio::time::timeout(Duration::from_secs(60), changes.changed()).await.unwrap().unwrap();
+    }
+    assert_eq!(desk.store.find(&genuine, None), Published::Key(pair.public_key().clone()));
+    let meanwhile = server.asked() - before;
+    assert!(meanwhile <= 10, "it has its turn among the next ones, not after {meanwhile}");
+    // Nobody is asked twice for what has failed.
+    assert!(matches!(desk.store.find(&made_up(1), None), Published::Unavailable(_)));
+    // Nor is it forgotten for those that come after it.
+    for number in 2_000..2_100 {
+        desk.refusal(&made_up(number)).await;
+    }
+    assert!(matches!(desk.store.find(&genuine, None), Published::Key(_)));
+}
+
 #[tokio::test]
 async fn threat_6_made_up_urls_fill_neither_the_memory_nor_the_queue() {
     let server = Server::answering(|_| b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_vec());
     let desk = Desk::new(server.network());
     let url = |number: usize| format!("{KEY_URL}/{number}");
-    let mut changes = desk.store.changes();
-    for number in 0..1000 {
+    for number in 0..10_000 {
         desk.store.want(&url(number), None);
     }
-    while server.asked() < 16 {
+    let mut changes = desk.store.changes();
+    while *changes.borrow_and_update() < 64 {
         changes.changed().await.expect("a task that fetches");
     }
-    for number in 0..1000 {
-        if desk.store.find(&url(number), None) == Published::Awaited {
-            desk.want(&url(number), None).await;
-        }
+    // Any that still waited would have had turns between these.
+    for last in ["/a", "/b", "/c", "/d"] {
+        desk.refusal(&format!("{KEY_URL}{last}")).await;
     }
-    assert!(server.asked() <= 64, "{}", server.asked());
-    let full = Published::Unavailable("too many different keys are asked for".to_owned());
-    assert_eq!(desk.store.find(&url(2000), None), full);
-    desk.pass(3600);
-    assert_eq!(desk.store.find(&url(2000), None), Published::Awaited, "the pauses are over");
+    assert_eq!(server.asked(), 64 + 4, "only so many waited");
+    let endless = format!("{KEY_URL}/{}", "a".repeat(2_048));
+    desk.store.want(&endless, None);
+    assert!(matches!(desk.store.find(&endless, None), Published::Unavailable(_)));
 }
 
 #[tokio::test]

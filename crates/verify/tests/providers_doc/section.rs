@@ -101,7 +101,10 @@ fn handshakes(table: &Table) -> String {
 fn handshake(one: &Table) -> String {
     let asked = format!("{}, told by {}", code(text(one, "name")), conditions(&list(one, "when")));
     let mut answered = inner(one, "answer").map_or_else(|| "answered as usual".to_owned(), answer);
-    if flag(one, "signed") == Some(true) {
+    let signed = flag(one, "signed") == Some(true);
+    if answered.contains("{hmac-hex:") {
+        answered.push_str(&signs(text(one, "challenge"), signed));
+    } else if signed {
         answered.push_str(", unless its signature is invalid");
     }
     for (name, words) in [("secret", "it delivers the secret"), ("confirm", "a click calls the URL")] {
@@ -114,6 +117,16 @@ fn handshake(one: &Table) -> String {
         answered.push_str(&format!("; 403 where {} is not {}", place(given), place(wanted)));
     }
     format!("{asked}: {answered}.")
+}
+
+/// When an answer is given that the source's secret signs.
+fn signs(challenge: &str, signed: bool) -> String {
+    let valid = if signed { ", its signature is valid" } else { "" };
+    let form = match challenge {
+        "hex" => "20 to 32 hex digits",
+        _ => "at most 128 letters, digits and `_.~-` that nothing signs as an event",
+    };
+    format!(", only where the source's provider is set{valid} and the challenge is {form}")
 }
 
 fn answer(answer: &Table) -> String {

@@ -1,0 +1,180 @@
+//! What a text must look like that is signed for the one who sent it (Threat 11).
+//!
+//! A provider that sets up an endpoint sends a text and wants it back, signed with the source's secret. Whoever could
+//! choose that text freely could have an event signed, and the signature would hold for the app and in production.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The form of a provider's challenges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Challenge {
+    /// A short word, which is nothing that a scheme signs.
+    #[default]
+    Word,
+    /// 20 to 32 hex digits in lower case, as Braintree's own SDKs check. Its key is the SHA-1 of the secret, which no
+    /// other scheme uses, and what it signs with that key is XML in base64, which no run of hex digits is.
+    Hex,
+}
+
+const LONGEST_WORD: usize = 128;
+
+/// Unix seconds have ten digits since 2001, and had nine before.
+const SHORTEST_TIMESTAMP: usize = 9;
+
+impl Challenge {
+    /// Whether a text has this form.
+    pub(crate) fn fits(self, text: &[u8]) -> bool {
+        match self {
+            Self::Word => {
+                let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.~-".contains(byte);
+                (1..=LONGEST_WORD).contains(&text.len())
+                    && text.iter().all(is_plain)
+                    && !may_be_an_event(text)
+            }
+            Self::Hex => {
+                let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+                (20..=32).contains(&text.len()) && text.iter().all(is_digit)
+            }
+        }
+    }
+}
+
+/// Whether a plain word may be what some scheme signs for an event. Most schemes put a character into their content that
+/// no word has; a test goes through the catalogue for the others:
+///
+/// - `{timestamp}.{body}` and `{timestamp}{token}` begin with a timestamp, `{id}.{timestamp}.{body}` has one between
+///   dots;
+/// - a token's `{header}.{claims}` begins with a JSON object in base64url;
+/// - `{body}` is JSON, and a word is that where it is a number, `true`, `false` or `null`. No provider sends any other
+///   word as a body, and a handler finds neither an object nor a form field in one.
+fn may_be_an_event(word: &[u8]) -> bool {
+    let digits = |part: &[u8]| part.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let begins_with_one = |part: &[u8]| digits(part) >= SHORTEST_TIMESTAMP && !part.starts_with(b"0");
+    let is_timestamp = |part: &[u8]| begins_with_one(part) && digits(part) == part.len();
+    let mut parts = word.split(|byte| *byte == b'.');
+    let first = parts.next().unwrap_or_default();
+    let is_json = |text: &[u8]| serde_json::from_slice::<Value>(text).is_ok();
+    let is_object = |text: Vec<u8>| serde_json::from_slice::<serde_json::Map<String, Value>>(&text).is_ok();
+    begins_with_one(word)
+        || parts.any(is_timestamp)
+        || is_json(word)
+        || first.len() < word.len() && URL_SAFE_NO_PAD.decode(first).is_ok_and(is_object)
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::engine::general_purpose::STANDARD;
+    use hookmitt_event::{HeaderLines, Timestamp};
+
+    use super::*;
+    use crate::{
+        clock,
+        content::Parts,
+        providers,
+        scheme::{Algorithm, Scheme, Special},
+        view::View,
+    };
+
+    #[test]
+    fn threat_11_a_challenge_has_its_provider_s_form() {
+        let longest = "a".repeat(128);
+        let all = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.~-";
+        let words =
+            ["a-plain-token", "qgg8vlvZRS6UYooatFL8Aw", "A_b.c~d-9", "12345678x", "v0", all, &longest];
+        for word in words {
+            assert!(Challenge::Word.fits(word.as_bytes()), "{word}");
+        }
+        let longer = "a".repeat(129);
+        let none = [
+            "",
+            &longer,
+            "v0:1:{}",
+            "a b",
+            "a\n",
+            "{}",
+            "a=b",
+            "a/b",
+            "a+b",
+            "\u{e9}",
+            "a\0",
+            "1",
+            "-1.5e3",
+            "true",
+            "null",
+            "1700000000.x",
+            "1700000000x",
+            "1700000000.",
+            "msg_1.1700000000.x",
+            "msg_1.1700000000",
+            "eyJhbGciOiJIUzI1NiJ9.e30",
+            "IHsiYSI6MX0.e30",
+            "e30.",
+        ];
+        for text in none {
+            assert!(!Challenge::Word.fits(text.as_bytes()), "{text:?}");
+        }
+        for (text, fits) in [
+            ("0123456789abcdef0123", true),
+            ("0123456789abcdef0123456789abcdef", true),
+            ("0123456789abcdef012", false),
+            ("0123456789abcdef0123456789abcdef0", false),
+            ("0123456789abcdef012g", false),
+            ("0123456789ABCDEF0123", false),
+            ("0123456789abcdef012\n", false),
+            ("", false),
+        ] {
+            assert_eq!(Challenge::Hex.fits(text.as_bytes()), fits, "{text:?}");
+        }
+    }
+
+    /// What a scheme signs of the smallest events that there may be.
+    fn contents(scheme: &Scheme) -> Vec<Vec<u8>> {
+        let headers = HeaderLines::from_pairs([("x", "1")]).unwrap();
+        let signed = |body: &[u8]| {
+            let view = View {
+                method: "POST",
+                url: Some("https://h.example/in"),
+                query: None,
+                headers: &headers,
+                body,
+                params: &[],
+            };
+            let unit = scheme.clock.as_ref().map(|clock| clock.unit).unwrap_or_default();
+            let stamp = clock::write(unit, Timestamp::from_seconds(1_700_000_000));
+            let parts = Parts { view, id: b"msg_1".into(), timestamp: stamp.as_bytes().into() };
+            let mut content = Vec::new();
+            scheme.content.feed(&parts, b"secret", |bytes| content.extend_from_slice(bytes));
+            content
+        };
+        if scheme.algorithm.is_jwt() {
+            return vec![b"eyJhbGciOiJIUzI1NiJ9.e30".to_vec(), b"eyJhIjoxfQ.eyJhIjoxfQ".to_vec()];
+        }
+        if scheme.special == Some(Special::Braintree) {
+            return vec![STANDARD.encode("<n><kind>check</kind></n>\n").into_bytes()];
+        }
+        let bodies: [&[u8]; 9] = [b"", b"1", b"true", b"null", b"{}", b"[]", b"a=", b"\"a\"", b"<a/>"];
+        bodies.into_iter().map(signed).collect()
+    }
+
+    #[test]
+    fn threat_11_no_challenge_is_what_a_scheme_of_the_catalogue_signs() {
+        let mut seen = 0;
+        for provider in providers() {
+            let is_keyed = |scheme: &&Scheme| {
+                !scheme.takes_public_key() && !matches!(scheme.algorithm, Algorithm::Token | Algorithm::None)
+            };
+            for scheme in provider.schemes.iter().filter(is_keyed) {
+                for content in contents(scheme) {
+                    seen += 1;
+                    let text = String::from_utf8_lossy(&content);
+                    assert!(!Challenge::Word.fits(&content), "{}: {text}", scheme.id);
+                    assert!(!Challenge::Hex.fits(&content), "{}: {text}", scheme.id);
+                }
+            }
+        }
+        assert!(seen > 300, "{seen}");
+    }
+}
