@@ -26,6 +26,7 @@ mod stories {
     mod durability;
     mod earlier;
     mod explanation;
+    mod exported_files;
     mod fixtures;
     mod full_disk;
     mod glance;
@@ -38,10 +39,14 @@ mod stories {
     mod limits;
     mod limits_port;
     mod listen;
+    #[cfg(target_os = "linux")] // memory is read in /proc
+    mod memory;
     mod named;
     mod order;
     mod own_scheme;
     mod pages;
+    #[cfg(target_os = "linux")] // processes are listed in /proc
+    mod planted;
     mod providers;
     mod relay;
     mod relay_acme;
@@ -69,6 +74,8 @@ mod stories {
     mod threat_11;
     mod threats;
     mod threats_api;
+    #[cfg(target_os = "linux")] // processes are listed in /proc
+    mod threats_browser;
     mod threats_loops;
     mod tunnel;
     mod tunnel_away;

@@ -14,7 +14,10 @@ mod load;
 mod local_server;
 mod nats;
 mod outside;
+mod planted;
 mod process;
+#[cfg(target_os = "linux")]
+mod processes;
 mod provider_host;
 mod proxy;
 mod relay;
@@ -46,7 +49,10 @@ pub use load::{Acknowledged, Load};
 pub use local_server::{Answer, LocalServer, Seen};
 pub use nats::{Cluster, free_port, server as nats_server};
 pub use outside::{Programs, QuickUrl, SmeeChannel};
+pub use planted::Planted;
 pub use process::{Process, Ran};
+#[cfg(target_os = "linux")]
+pub use processes::{Watcher, command_lines};
 pub use provider_host::ProviderHost;
 pub use proxy::Proxy;
 pub use relay::{Came, Device, Line, RelayProcess, offer, open_tunnel, relay_token};

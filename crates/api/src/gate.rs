@@ -11,19 +11,23 @@ use axum::{
 };
 use hookmitt_event::Timestamp;
 use subtle::ConstantTimeEq as _;
+use zeroize::Zeroizing;
 
 use crate::{Problem, session::Sessions};
 
 /// The checks of one API port.
-#[derive(Debug)]
 pub struct Gate {
     hosts: Vec<String>,
-    token: String,
+    token: Zeroizing<String>,
     sessions: Arc<Sessions>,
 }
 
 impl Gate {
-    pub(crate) fn new(addresses: &[SocketAddr], token: String, sessions: Arc<Sessions>) -> Arc<Self> {
+    pub(crate) fn new(
+        addresses: &[SocketAddr],
+        token: Zeroizing<String>,
+        sessions: Arc<Sessions>,
+    ) -> Arc<Self> {
         let mut hosts: Vec<_> = addresses.iter().map(ToString::to_string).collect();
         hosts.extend(addresses.iter().map(|address| format!("localhost:{}", address.port())));
         Arc::new(Self { hosts, token, sessions })
@@ -89,6 +93,13 @@ impl Gate {
             let main = bool::from(given.as_bytes().ct_eq(self.token.as_bytes()));
             kind.eq_ignore_ascii_case("bearer") && (main || self.sessions.hold(given, Timestamp::now()))
         })
+    }
+}
+
+impl std::fmt::Debug for Gate {
+    /// Without the token.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Gate").field("hosts", &self.hosts).finish_non_exhaustive()
     }
 }
 

@@ -1,18 +1,27 @@
 //! The whole of hookmitt in one process: capture, API, delivery.
 
 use std::{
+    io,
     net::SocketAddr,
     path::PathBuf,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use axum::Router;
 use hookmitt_catch::{Bound, Connections, Limits, accept, bind, catch};
 use hookmitt_engine::{Engine, Network, Resources, StoreChoice};
+use hookmitt_event::Timestamp;
 use tokio_util::task::TaskTracker;
+use zeroize::Zeroizing;
 
-use crate::{Door, Gate, StartError, router, server, session::Sessions, socket, token};
+use crate::{
+    Door, Gate, StartError,
+    open_page::{self, OpenPage},
+    router, server,
+    session::Sessions,
+    socket, token,
+};
 
 /// Where to start.
 #[derive(Clone, Debug, Default)]
@@ -63,9 +72,10 @@ impl Host {
         let engine = Engine::open(resources).await?;
         let addresses = api.as_ref().map(Bound::addresses).unwrap_or_default();
         let token = match &api {
-            Some(_) => token::load(&options.token_file.unwrap_or_else(|| options.data_dir.join("token")))?,
-            None => token::fresh(),
+            Some(_) => token::load(options.token_file.as_deref(), &options.data_dir)?,
+            None => Zeroizing::new(token::fresh()),
         };
+        clear_pages(&options.data_dir);
         let host = Self {
             engine,
             capture: capture.addresses(),
@@ -93,7 +103,7 @@ impl Host {
         self.tasks.spawn(catch(bound, engine, Limits::default(), stop));
     }
 
-    fn answer_on(&self, bound: Bound, token: String, pages: Router) {
+    fn answer_on(&self, bound: Bound, token: Zeroizing<String>, pages: Router) {
         let gate = Gate::new(&self.api, token, Arc::clone(&self.sessions));
         let router = gate.guard(router::public(Arc::clone(&self.engine), Arc::clone(&self.sessions)), pages);
         let stop = self.engine.stopping();
@@ -148,7 +158,22 @@ impl Host {
 
     /// A URL for the browser, with a code that works once within a minute; none without a port for the API.
     pub fn open_url(&self) -> Option<String> {
-        self.sessions.open_url(Instant::now())
+        self.sessions.open_url(Instant::now(), Timestamp::now()).map(|open| open.url)
+    }
+
+    /// A private file that leads a browser to such a URL; none without a port for the API. Its path can be an argument
+    /// of a program, which the URL can't: everybody sees arguments. It is removed when the code was used or has ended.
+    ///
+    /// # Errors
+    /// The file can't be written.
+    pub fn open_page(&self) -> io::Result<Option<PathBuf>> {
+        let Some(open) = self.sessions.open_url(Instant::now(), Timestamp::now()) else { return Ok(None) };
+        let page = OpenPage::write(self.engine.data_dir(), open, Arc::clone(&self.sessions))?;
+        let (path, stop) = (page.path().to_owned(), self.engine.stopping());
+        self.tasks.spawn(async move {
+            stop.run_until_cancelled(page.until_used()).await;
+        });
+        Ok(Some(path))
     }
 
     /// Stops: no new requests, those in flight are answered, attempts in flight are finished.
@@ -158,4 +183,9 @@ impl Host {
         self.tasks.wait().await;
         self.engine.stop().await;
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that compares the times of files with now")]
+fn clear_pages(data_dir: &std::path::Path) {
+    open_page::clear(data_dir, SystemTime::now());
 }

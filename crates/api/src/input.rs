@@ -6,8 +6,9 @@ use axum::{
     http::{StatusCode, request::Parts},
 };
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::Problem;
+use crate::{Problem, unquoted::unquoted};
 
 /// A JSON body. An empty one stands for `{}`.
 pub(crate) struct Body<T>(pub(crate) T);
@@ -24,11 +25,16 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
         if text.trim_ascii_start().starts_with(b"[") {
             return Err(bad_json("invalid type: list, expected an object"));
         }
-        serde_json::from_slice(text).map(Self).map_err(bad_json)
+        serde_json::from_slice(text).map(Self).map_err(|error| bad_json(&unquoted(&error.to_string())))
     }
 }
 
-fn bad_json(error: impl std::fmt::Display) -> Problem {
+/// What is set of a thing to be made, where its other fields were read already.
+pub(crate) fn settings<T: DeserializeOwned>(given: serde_json::Map<String, Value>) -> Result<T, Problem> {
+    serde_json::from_value(given.into()).map_err(|error| bad_json(&unquoted(&error.to_string())))
+}
+
+fn bad_json(error: &str) -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
         "bad-json",
@@ -61,7 +67,8 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
         match Query::<T>::from_request_parts(parts, state).await {
             Ok(Query(value)) => Ok(Self(value)),
             Err(error) => {
-                Err(Problem::bad_input(error.body_text(), "GET /api/openapi.json names the parameters"))
+                let error = unquoted(&error.body_text());
+                Err(Problem::bad_input(error, "GET /api/openapi.json names the parameters"))
             }
         }
     }

@@ -6,9 +6,8 @@ use axum::{
     extract::State,
     response::sse::{Event as Frame, KeepAlive, Sse},
 };
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::Stream;
-use hookmitt_engine::{Engine, ListenOrder, Listening};
+use hookmitt_engine::{Engine, ListenOrder, Listening, SecretText};
 use hookmitt_event::Slug;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +27,8 @@ pub(crate) struct Listen {
     provider: Option<String>,
     /// A secret of theirs, base64; held in memory only.
     #[serde(default)]
-    secret_base64: Option<String>,
+    #[schema(value_type = Option<String>)]
+    secret_base64: Option<SecretText>,
     /// What that secret is called.
     #[serde(default)]
     secret_label: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) async fn listen(
     State(engine): State<Arc<Engine>>,
     Body(listen): Body<Listen>,
 ) -> Result<Sse<impl Stream<Item = Result<Frame, Infallible>>>, Problem> {
-    let secret = listen.secret_base64.map(|text| STANDARD.decode(text)).transpose();
+    let secret = listen.secret_base64.map(|text| text.decoded()).transpose();
     let secret = secret.map_err(|_| Problem::bad_input("secret_base64 is no base64", "encode its bytes"))?;
     let order = ListenOrder {
         source: listen.source,

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use hookmitt_engine::{Engine, SecretEntry};
+use hookmitt_engine::{Engine, SecretEntry, SecretText};
 use serde::Deserialize;
 
 use crate::{
@@ -32,7 +31,8 @@ pub(crate) async fn list(
 #[derive(Default)]
 pub(crate) struct NewSecret {
     /// The value, base64.
-    value_base64: Option<String>,
+    #[schema(value_type = Option<String>)]
+    value_base64: Option<SecretText>,
     /// The name of an environment variable of the process that serves.
     env: Option<String>,
 }
@@ -47,8 +47,8 @@ pub(crate) async fn set(
     let source = slug(&name)?;
     match (secret.value_base64, secret.env) {
         (Some(text), None) => {
-            let value = STANDARD
-                .decode(text)
+            let value = text
+                .decoded()
                 .map_err(|_| Problem::bad_input("value_base64 is no base64", "encode the secret's bytes"))?;
             engine.set_secret(source, label, value).await?;
         }

@@ -9,26 +9,49 @@ use std::{
 
 use axum::{Json, extract::State, http::StatusCode};
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use hookmitt_engine::SecretText;
 use hookmitt_event::Timestamp;
 use serde::{Deserialize, Serialize};
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
+use tokio::sync::Notify;
+use zeroize::Zeroizing;
 
 use crate::{Problem, input::Body, router::Shared, token};
 
 /// How long a code can be swapped.
-const CODE_LIVES: Duration = Duration::from_secs(60);
+pub(crate) const CODE_LIVES: Duration = Duration::from_secs(60);
 
 /// How long a session lasts. It ends before with its tab, and with a new API token.
 const SESSION_LIVES: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// What is kept of a code: enough to know it again.
+pub(crate) type CodeHash = [u8; 32];
+
+/// When a code was made. It ends by whichever clock says so first: one stands still while the machine sleeps, the other
+/// can be set.
+#[derive(Clone, Copy)]
+struct Made {
+    instant: Instant,
+    today: Timestamp,
+}
+
+impl Made {
+    fn lives(self, now: Instant, today: Timestamp) -> bool {
+        now.duration_since(self.instant) < CODE_LIVES
+            && today.as_micros().saturating_sub(self.today.as_micros()) < micros(CODE_LIVES)
+    }
+}
 
 /// Codes not yet swapped, and what tells a session's token. Codes are gone with the process; a session outlives it, so
 /// that an open page goes on after a restart.
 pub(crate) struct Sessions {
     /// Where browsers find the page.
     page: Option<SocketAddr>,
-    codes: Mutex<HashMap<String, Instant>>,
-    /// Signs the tokens, by the API's own.
-    signer: Hmac<Sha256>,
+    codes: Mutex<HashMap<CodeHash, Made>>,
+    /// Tells that a code was swapped.
+    swapped: Notify,
+    /// Signs the tokens; made from the API's own.
+    key: Zeroizing<[u8; 32]>,
 }
 
 impl Default for Sessions {
@@ -40,33 +63,55 @@ impl Default for Sessions {
 impl Sessions {
     /// For the page at that address; the sessions hold as long as the API's token stays what it is.
     pub(crate) fn of(page: Option<SocketAddr>, token: &str) -> Self {
-        let mut key = hmac(token.as_bytes());
-        key.update(b"hookmitt session");
-        Self { page, codes: Mutex::default(), signer: hmac(&key.finalize().into_bytes()) }
+        let key = hmac(token.as_bytes()).chain_update(b"hookmitt session").finalize().into_bytes();
+        Self { page, codes: Mutex::default(), swapped: Notify::new(), key: Zeroizing::new(key.into()) }
     }
 
-    /// A URL for the browser, with a code that works once within a minute from `now`; none where there is no page.
-    pub(crate) fn open_url(&self, now: Instant) -> Option<String> {
-        self.page.map(|page| format!("http://{page}/#code={}", self.code(now)))
+    /// A URL for the browser, with a code that works once within a minute from now; none where there is no page.
+    pub(crate) fn open_url(&self, now: Instant, today: Timestamp) -> Option<OpenUrl> {
+        let page = self.page?;
+        let code = self.code(now, today);
+        Some(OpenUrl { url: format!("http://{page}/#code={code}"), code: hash(&code) })
     }
 
-    fn code(&self, now: Instant) -> String {
+    /// Waits until that code has been swapped, or has ended.
+    pub(crate) async fn until_ended(&self, code: &CodeHash) {
+        let swapped = async {
+            loop {
+                let next = self.swapped.notified();
+                tokio::pin!(next);
+                next.as_mut().enable(); // before we look, so that no swap falls in between
+                if !self.codes().contains_key(code) {
+                    return;
+                }
+                next.await;
+            }
+        };
+        let _in_time = tokio::time::timeout(CODE_LIVES, swapped).await;
+    }
+
+    fn code(&self, now: Instant, today: Timestamp) -> String {
         let code = token::fresh();
-        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        codes.retain(|_, made| now.duration_since(*made) < CODE_LIVES);
-        codes.insert(code.clone(), now);
+        let mut codes = self.codes();
+        codes.retain(|_, made| made.lives(now, today));
+        codes.insert(hash(&code), Made { instant: now, today });
         code
     }
 
-    fn swap(&self, code: &str, now: Instant, today: Timestamp) -> Option<String> {
-        let made = self.codes.lock().unwrap_or_else(PoisonError::into_inner).remove(code)?;
-        if now.duration_since(made) >= CODE_LIVES {
+    pub(crate) fn swap(&self, code: &str, now: Instant, today: Timestamp) -> Option<String> {
+        let made = self.codes().remove(&hash(code))?;
+        self.swapped.notify_waiters();
+        if !made.lives(now, today) {
             return None;
         }
         let ends = today.as_micros().saturating_add(micros(SESSION_LIVES));
         let signed = format!("{ends}.{}", token::fresh());
         let mac = hex::encode(self.sign(&signed).finalize().into_bytes());
         Some(format!("{signed}.{mac}"))
+    }
+
+    fn codes(&self) -> std::sync::MutexGuard<'_, HashMap<CodeHash, Made>> {
+        self.codes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether that is a session's token: `<end>.<random>.<signature>`.
@@ -78,7 +123,7 @@ impl Sessions {
     }
 
     fn sign(&self, text: &str) -> Hmac<Sha256> {
-        self.signer.clone().chain_update(text)
+        hmac(&*self.key).chain_update(text)
     }
 }
 
@@ -86,6 +131,10 @@ impl std::fmt::Debug for Sessions {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Sessions").field("page", &self.page).finish_non_exhaustive()
     }
+}
+
+fn hash(code: &str) -> CodeHash {
+    Sha256::digest(code.as_bytes()).into()
 }
 
 fn hmac(key: &[u8]) -> Hmac<Sha256> {
@@ -100,7 +149,8 @@ fn micros(span: Duration) -> i64 {
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Code {
-    code: String,
+    #[schema(value_type = String)]
+    code: SecretText,
 }
 
 /// A session's token, for the `Authorization: Bearer` line.
@@ -115,7 +165,7 @@ pub(crate) async fn open(
     State(shared): State<Shared>,
     Body(given): Body<Code>,
 ) -> Result<Json<Token>, Problem> {
-    match shared.sessions.swap(&given.code, Instant::now(), Timestamp::now()) {
+    match shared.sessions.swap(given.code.expose(), Instant::now(), Timestamp::now()) {
         Some(token) => Ok(Json(Token { token })),
         None => Err(Problem::new(
             StatusCode::UNAUTHORIZED,
@@ -129,13 +179,17 @@ pub(crate) async fn open(
 /// Where the browser finds the page.
 #[derive(Serialize)]
 pub(crate) struct OpenUrl {
-    url: String,
+    /// With a one-time code.
+    pub(crate) url: String,
+    /// Which code it is.
+    #[serde(skip)]
+    pub(crate) code: CodeHash,
 }
 
 /// A URL with a fresh one-time code. Never over TCP: there it would turn any token into sessions.
 pub(crate) async fn code(State(shared): State<Shared>) -> Result<Json<OpenUrl>, Problem> {
-    match shared.sessions.open_url(Instant::now()) {
-        Some(url) => Ok(Json(OpenUrl { url })),
+    match shared.sessions.open_url(Instant::now(), Timestamp::now()) {
+        Some(url) => Ok(Json(url)),
         None => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "no-page",
@@ -152,18 +206,30 @@ mod tests {
     #[test]
     fn threat_1_a_code_lives_for_a_minute() {
         let (sessions, now) = (Sessions::default(), Instant::now());
-        let (first, second) = (sessions.code(now), sessions.code(now));
         let today = Timestamp::from_seconds(1_800_000_000);
+        let (first, second) = (sessions.code(now, today), sessions.code(now, today));
         let token = sessions.swap(&first, now + CODE_LIVES - Duration::from_millis(1), today).unwrap();
         assert!(sessions.hold(&token, today));
         assert_eq!(sessions.swap(&second, now + CODE_LIVES, today), None);
     }
 
     #[test]
+    fn threat_1_a_code_ends_by_whichever_clock_is_first() {
+        let (sessions, now) = (Sessions::default(), Instant::now());
+        let today = Timestamp::from_seconds(1_800_000_000);
+        let later = |seconds: i64| Timestamp::from_seconds(1_800_000_000 + seconds);
+        let code = || sessions.code(now, today);
+        assert_eq!(sessions.swap(&code(), now, later(60)), None, "the machine slept meanwhile");
+        assert!(sessions.swap(&code(), now, later(59)).is_some());
+        assert!(sessions.swap(&code(), now, later(-9_999)).is_some(), "a clock that is set back ends none");
+        assert_eq!(sessions.swap(&code(), now + CODE_LIVES, later(-9_999)), None, "nor does it keep one");
+    }
+
+    #[test]
     fn threat_1_a_session_outlives_the_process_but_neither_its_week_nor_the_token() {
         let (now, today) = (Instant::now(), Timestamp::from_seconds(1_800_000_000));
         let before = Sessions::of(None, "one");
-        let token = before.swap(&before.code(now), now, today).unwrap();
+        let token = before.swap(&before.code(now, today), now, today).unwrap();
         let later = |span: Duration| Timestamp::from_micros(today.as_micros() + micros(span));
         let after = Sessions::of(None, "one");
         assert!(after.hold(&token, later(SESSION_LIVES - Duration::from_secs(1))));

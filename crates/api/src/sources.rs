@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Problem,
     events::Items,
-    input::{Asked, Body, Path},
+    input::{Asked, Body, Path, settings},
 };
 
 /// A source's name in the path.
@@ -43,10 +43,7 @@ pub(crate) async fn add(
     State(engine): State<Arc<Engine>>,
     Body(source): Body<NewSource>,
 ) -> Result<(StatusCode, Json<SourceView>), Problem> {
-    let change: SourceChange = serde_json::from_value(source.settings.into()).map_err(|error| {
-        let detail = format!("the source's settings are not what is expected: {error}");
-        Problem::new(StatusCode::BAD_REQUEST, "bad-json", detail, "GET /api/openapi.json describes them")
-    })?;
+    let change: SourceChange = settings(source.settings)?;
     Ok((StatusCode::CREATED, Json(engine.add_source(slug(&source.slug)?, change).await?)))
 }
 

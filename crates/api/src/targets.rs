@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Problem,
     events::Items,
-    input::{Asked, Body, Path},
+    input::{Asked, Body, Path, settings},
     sources::{OfSource, slug},
 };
 
@@ -91,12 +91,8 @@ pub(crate) async fn add(
     State(engine): State<Arc<Engine>>,
     Body(target): Body<NewTarget>,
 ) -> Result<(StatusCode, Json<TargetView>), Problem> {
-    let settings = target.settings.into_iter().filter(|(_, value)| !value.is_null());
-    let change: TargetChange = serde_json::from_value(settings.collect::<serde_json::Map<_, _>>().into())
-        .map_err(|error| {
-            let detail = format!("the target's settings are not what is expected: {error}");
-            Problem::new(StatusCode::BAD_REQUEST, "bad-json", detail, "GET /api/openapi.json describes them")
-        })?;
+    let given = target.settings.into_iter().filter(|(_, value)| !value.is_null());
+    let change: TargetChange = settings(given.collect())?;
     let source = target.source.as_deref().map(slug).transpose()?;
     let added = engine.add_target(source, change, TargetKind::Kept).await?;
     Ok((StatusCode::CREATED, Json(TargetView::from(added.as_ref()))))

@@ -1,35 +1,47 @@
 //! The token that guards the API: from the environment, a file, or made afresh.
 
-use std::{
-    fs,
-    io::{ErrorKind, Write as _},
-    path::Path,
-};
+use std::{fs, io::ErrorKind, path::Path};
 
-use crate::StartError;
+use zeroize::Zeroizing;
+
+use crate::{StartError, private_file};
+
+/// The token's file in the data directory.
+const USUAL: &str = "token";
 
 /// 256 random bits in hex.
 pub(crate) fn fresh() -> String {
     hex::encode(rand::random::<[u8; 32]>())
 }
 
-/// `HOOKMITT_TOKEN`, else what the file holds, else a fresh one that is put there, 0600.
-pub(crate) fn load(file: &Path) -> Result<String, StartError> {
+/// `HOOKMITT_TOKEN`, else what the named file holds, else what the data directory's file holds. Where there is no file
+/// one is made, 0600, with a fresh token.
+pub(crate) fn load(named: Option<&Path>, data_dir: &Path) -> Result<Zeroizing<String>, StartError> {
     if let Ok(token) = std::env::var("HOOKMITT_TOKEN")
         && !token.is_empty()
     {
-        return Ok(token);
+        return Ok(Zeroizing::new(token));
     }
+    match named {
+        Some(file) => read_or_make(file, false),
+        None => read_or_make(&data_dir.join(USUAL), true),
+    }
+}
+
+fn read_or_make(file: &Path, is_private: bool) -> Result<Zeroizing<String>, StartError> {
     let failed =
         |why: &dyn std::fmt::Display| StartError::TokenFile { path: file.to_owned(), why: why.to_string() };
-    match fs::read_to_string(file) {
-        Ok(text) if !text.trim().is_empty() => Ok(text.trim().to_owned()),
+    match fs::read_to_string(file).map(Zeroizing::new) {
+        Ok(_) if is_private && is_open_to_others(file) => {
+            Err(failed(&"others may read it: remove it, and a fresh token is made"))
+        }
+        Ok(text) if !text.trim().is_empty() => Ok(Zeroizing::new(text.trim().to_owned())),
         Ok(_) => Err(failed(&"it is empty")),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let token = fresh();
-            match create(file, &token) {
+            let token = Zeroizing::new(fresh());
+            match private_file::create(file, token.as_bytes()) {
                 // Another process was quicker: its token counts.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => load(file),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => read_or_make(file, is_private),
                 Err(error) => Err(failed(&error)),
                 Ok(()) => Ok(token),
             }
@@ -38,10 +50,34 @@ pub(crate) fn load(file: &Path) -> Result<String, StartError> {
     }
 }
 
-fn create(file: &Path, token: &str) -> std::io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)?.write_all(token.as_bytes())
+#[cfg(unix)]
+fn is_open_to_others(file: &Path) -> bool {
+    let mode = fs::metadata(file).map(|file| std::os::unix::fs::PermissionsExt::mode(&file.permissions()));
+    mode.is_ok_and(|mode| mode & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Path) -> bool {
+    false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn threat_8_a_token_that_others_may_read_is_refused_in_the_data_directory() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(USUAL);
+        let made = read_or_make(&file, true).unwrap();
+        assert_eq!(*read_or_make(&file, true).unwrap(), *made);
+        for mode in [0o640, 0o604, 0o644] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+            let refused = read_or_make(&file, true).unwrap_err().to_string();
+            assert!(refused.contains("others may read it") && !refused.contains(&*made), "{refused}");
+        }
+        assert!(read_or_make(&file, false).is_ok(), "where else it lies is the person's own choice");
+    }
 }

@@ -15,8 +15,10 @@ mod failure;
 mod json_layout;
 mod live;
 mod local_verdict;
+mod log;
 mod moment;
 mod outcome;
+mod private_file;
 mod provider_name;
 mod seat;
 mod shared_scheme;
@@ -35,8 +37,10 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Parser as _;
-use tracing_subscriber::EnvFilter;
+use clap::{
+    Parser as _,
+    error::{ContextKind, ContextValue},
+};
 
 use crate::{
     args::{Cli, Verb},
@@ -45,14 +49,17 @@ use crate::{
     terminal::Screen,
 };
 
-pub use crate::stop::{Stop, TOLD_TWICE};
+pub use crate::{
+    log::log_to_stderr,
+    stop::{Stop, TOLD_TWICE},
+};
 
 /// Runs the command as it was typed, its own name first.
 pub fn run(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let typed: Vec<_> = typed.into_iter().collect();
     let cli = match Cli::try_parse_from(&typed) {
         Ok(cli) => cli,
-        Err(error) => return misused(&error, typed.iter().any(|arg| arg == "--json")).into(),
+        Err(error) => return misused(without_secrets(error, &typed), &typed).into(),
     };
     let screen = Screen { json: cli.json };
     match &cli.verb {
@@ -123,20 +130,13 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
     }
 }
 
-/// Sends messages of the layers below to standard error. What a live view shows itself is left out.
-pub fn log_to_stderr() {
-    let filter = EnvFilter::try_from_env("HOOKMITT_LOG");
-    let filter = filter.unwrap_or_else(|_| EnvFilter::new("warn,hookmitt_engine::refusals=error"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(anstream::stderr).with_target(false).init();
-}
-
 /// Help and version where they were asked for; else what is wrong with what was typed.
-fn misused(error: &clap::Error, as_json: bool) -> Exit {
+fn misused(error: clap::Error, typed: &[OsString]) -> Exit {
     if !error.use_stderr() {
         let _closed_pipe = error.print();
         return Exit::Success;
     }
-    if as_json {
+    if typed.iter().any(|arg| arg == "--json") {
         let text = error.to_string();
         let message = text.split("\n\n").next().unwrap_or_default();
         let message = message.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ");
@@ -145,4 +145,52 @@ fn misused(error: &clap::Error, as_json: bool) -> Exit {
         let _nobody_reads = error.print();
     }
     Exit::BadInput
+}
+
+/// The error without what was typed at the wrong place, where that may be a secret: these verbs read one from standard
+/// input, and some people give it as an argument. Shells and logs of build servers would keep the error.
+fn without_secrets(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
+    let mut words = typed.iter().filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
+    if !words.any(|word| matches!(word, "secret" | "tunnel" | "relay")) {
+        return error;
+    }
+    for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
+        let Some(ContextValue::String(given)) = error.get(kind) else { continue };
+        let names_flag =
+            kind == ContextKind::InvalidArg && (given.starts_with('-') || given.starts_with('<'));
+        if !names_flag {
+            error.insert(kind, ContextValue::String("…".to_owned()));
+        }
+    }
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promise_7_a_secret_that_is_given_as_an_argument_is_not_repeated() {
+        for typed in [
+            "secret set gh hmr_Planted",
+            "secret set hmr_Planted+/=",
+            "secret set gh --env hmr_Planted=",
+            "secret set gh --label x --value=hmr_Planted",
+            "secret hmr_Planted",
+            "tunnel add https://relay.example hmr_Planted",
+            "tunnel join hookmitt-invite:hmr_Planted",
+            "relay --store nat://me:hmr_Planted@host",
+            "relay --public-url https://me:hmr_Planted@host",
+            "relay token list --store hmr_Planted",
+        ] {
+            let typed: Vec<_> =
+                ["hookmitt"].into_iter().chain(typed.split(' ')).map(OsString::from).collect();
+            let Err(error) = Cli::try_parse_from(&typed) else { continue };
+            let said = without_secrets(error, &typed).to_string();
+            assert!(!said.contains("Planted"), "{said}");
+        }
+        let typed: Vec<_> = ["hookmitt", "secret", "lisst"].map(OsString::from).into();
+        let said = without_secrets(Cli::try_parse_from(&typed).unwrap_err(), &typed).to_string();
+        assert!(said.contains("list"), "what was meant is still told: {said}");
+    }
 }

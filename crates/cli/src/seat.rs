@@ -61,12 +61,22 @@ impl Seat {
         }
     }
 
-    /// Shows the page in the browser. That there is none is no failure: the URL was said.
+    /// Shows the page in the browser, which is given a private file instead of the URL: everybody on the machine sees
+    /// what a program is given. Some browsers can't read the file (a snap's, a flatpak's): the URL was said, too.
     pub(crate) fn open_page(&self, screen: &Screen) {
-        let Some(url) = self.host.as_ref().and_then(Host::open_url) else { return };
-        if let Err(error) = open::that_detached(url) {
-            screen.note(Styled(FAINT, format_args!("the browser could not be opened: {error}")));
-        }
+        let Some(host) = &self.host else { return };
+        let opened = match host.open_page() {
+            Ok(None) => return,
+            Ok(Some(file)) => open::that_detached(file),
+            Err(error) => Err(error),
+        };
+        let note = match opened {
+            Ok(()) => "if the browser shows nothing, open the UI's URL above yourself".to_owned(),
+            Err(error) => {
+                format!("the browser could not be opened: {error}; open the UI's URL above yourself")
+            }
+        };
+        screen.note(Styled(FAINT, format!("{note}; `hookmitt url --ui` prints a fresh one after a minute")));
     }
 
     /// The first URL where events are taken; none where another serves.

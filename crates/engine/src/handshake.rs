@@ -4,6 +4,7 @@ use hookmitt_catch::Reply;
 use hookmitt_event::{Event, EventId, HandshakeAnswer, HandshakeOffer, Request, Slug, Timestamp, Verdict};
 use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, Secret, confirm_url, handshake};
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use crate::{Change, Engine, EngineError, config::Known};
 
@@ -202,7 +203,8 @@ impl Engine {
         let is_taken = taken.iter().any(|entry| entry.source == event.source && entry.label == USUAL);
         let own = if is_taken { format!("event-{}", event.seq) } else { USUAL.to_owned() };
         let label = label.unwrap_or(own);
-        self.set_secret(event.source.clone(), label.clone(), secret.expose().to_vec()).await?;
+        self.set_secret(event.source.clone(), label.clone(), Zeroizing::new(secret.expose().to_vec()))
+            .await?;
         self.live.announce(Change::Event(id));
         Ok((event.source, label))
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use hookmitt_event::{Slug, Source, TargetId, TargetKind};
 use hookmitt_verify::Secret;
 use tokio::runtime::Handle;
+use zeroize::Zeroizing;
 
 use crate::{Engine, EngineError, TargetChange};
 
 /// What a command listens for.
-#[derive(Debug)]
 pub struct ListenOrder {
     /// The source whose events are wanted; `None` for every source.
     pub source: Option<Slug>,
@@ -18,7 +18,7 @@ pub struct ListenOrder {
     /// The provider of the source, or of each that is made meanwhile.
     pub provider: Option<String>,
     /// A secret of theirs, with its label; kept in memory only.
-    pub secret: Option<(String, Vec<u8>)>,
+    pub secret: Option<(String, Zeroizing<Vec<u8>>)>,
 }
 
 /// What holds for sources while a command listens.
@@ -66,7 +66,7 @@ impl Listening {
         let url = engine.checked(&order.url).await?;
         let after = engine.config().sources.values().map(|known| known.source.row).max().unwrap_or(0);
         let change = TargetChange { url: Some(url.clone()), ..TargetChange::default() };
-        let secret = order.secret.map(|(label, value)| Secret::new(label, value));
+        let secret = order.secret.map(|(label, mut value)| Secret::new(label, std::mem::take(&mut *value)));
         let coming = engine.ownership().sessions.lock().await;
         let target = engine.add_target(order.source.clone(), change, TargetKind::Session).await?.id;
         engine.secrets.lend(Lent { target, source: order.source, after, provider: order.provider, secret });

@@ -11,7 +11,7 @@ use hookmitt_verify::{Provider, SampleError, Secret, SignError, provider, sample
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AttemptLine, Engine, EngineError,
+    AttemptLine, Engine, EngineError, SecretText,
     config::Known,
     judged::Incoming,
     resign::{handler_url, signed},
@@ -33,7 +33,8 @@ pub struct SampleOrder {
     pub source: Option<Slug>,
     /// Another secret, base64.
     #[serde(default)]
-    pub secret_base64: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub secret_base64: Option<SecretText>,
     /// What that secret is called.
     #[serde(default)]
     pub secret_name: Option<String>,
@@ -138,11 +139,10 @@ impl Engine {
         let has_secret = known.as_ref().is_some_and(|known| known.has_secret);
         let mut secrets = known.map(|known| known.secrets.clone()).unwrap_or_default();
         if let Some(text) = &order.secret_base64 {
-            let value = STANDARD
-                .decode(text)
-                .map_err(|error| EngineError::BadInput(format!("the secret is no base64: {error}")))?;
+            let value = text.decoded();
+            let mut value = value.map_err(|_| EngineError::BadInput("the secret is no base64".to_owned()))?;
             let label = order.secret_name.clone().unwrap_or_else(|| "given".to_owned());
-            secrets.insert(0, Secret::new(label, value));
+            secrets.insert(0, Secret::new(label, std::mem::take(&mut *value)));
         }
         Ok(Known::new(source, secrets, has_secret).with_keys(self.keys.clone()))
     }

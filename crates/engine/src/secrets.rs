@@ -17,6 +17,7 @@ use hookmitt_vault::{Place, Problem, StoreChoice, Vault, VaultError};
 use hookmitt_verify::Secret;
 use serde::Serialize;
 use tokio_util::task::TaskTracker;
+use zeroize::Zeroizing;
 
 use crate::{Config, Engine, EngineError, config::Known, listening::Lent};
 
@@ -68,9 +69,9 @@ impl Held {
             return;
         }
         let mut values: HashMap<String, Vec<Secret>> = HashMap::new();
-        for secret in secrets {
+        for mut secret in secrets {
             let list = values.entry(secret.source.to_string()).or_default();
-            list.push(Secret::new(secret.label, secret.value));
+            list.push(Secret::new(secret.label, std::mem::take(&mut *secret.value)));
         }
         (self.reading, self.values, self.problems, self.waiting) = (reading, values, problems, false);
     }
@@ -206,7 +207,12 @@ impl Engine {
     ///
     /// # Errors
     /// What the vault says: an empty value, a locked keychain.
-    pub async fn set_secret(&self, source: Slug, label: String, value: Vec<u8>) -> Result<(), EngineError> {
+    pub async fn set_secret(
+        &self,
+        source: Slug,
+        label: String,
+        value: Zeroizing<Vec<u8>>,
+    ) -> Result<(), EngineError> {
         self.ensure_source(&source).await?;
         let slug = source.clone();
         self.secrets.blocking(move |vault| vault.set(&slug, &label, &value).map(drop)).await?;
@@ -285,7 +291,7 @@ mod tests {
         let secret = hookmitt_vault::Secret {
             source: "s".parse().unwrap(),
             label: "new".to_owned(),
-            value: b"secret".to_vec(),
+            value: Zeroizing::new(b"secret".to_vec()),
         };
         let mut held = Held { waiting: true, ..Held::default() };
         held.take_in(2, vec![secret], Vec::new());

@@ -3,6 +3,7 @@
 use hookmitt_event::Slug;
 use hookmitt_verify::{PairKind, Provider, PublicForm, Secret, TestKeyPair, provider};
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use crate::{Engine, EngineError, config::Known};
 
@@ -51,7 +52,8 @@ impl Engine {
         let made = tokio::task::spawn_blocking(move || TestKeyPair::generate(kind)).await;
         let pair = made.map_err(|_| EngineError::Stopping)?;
         let pair = pair.map_err(|error| EngineError::BadInput(error.to_string()))?;
-        self.set_secret(slug, LABEL.to_owned(), pair.private_pem().into_bytes()).await?;
+        let private = Zeroizing::new(pair.private_pem().into_bytes());
+        self.set_secret(slug, LABEL.to_owned(), private).await?;
         Ok(shown(&pair))
     }
 

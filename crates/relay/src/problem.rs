@@ -57,7 +57,15 @@ impl From<MailboxError> for Problem {
 
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
-        Self::new(rejection.status(), "bad-input", &rejection.body_text(), "see docs/relay.md")
+        // What axum says of fields quotes their values, which may be a code at the wrong place.
+        let message = match &rejection {
+            JsonRejection::JsonDataError(_) => {
+                "the body does not have the fields that are expected".to_owned()
+            }
+            JsonRejection::JsonSyntaxError(_) => "the body is no JSON".to_owned(),
+            other => other.body_text(),
+        };
+        Self::new(rejection.status(), "bad-input", &message, "see docs/relay.md")
     }
 }
 

@@ -36,7 +36,8 @@ pub async fn open(
     let bearer = HeaderValue::from_str(&format!("Bearer {token}"));
     let mut bearer = bearer.map_err(|_| TunnelError::Refused(no_token()))?;
     bearer.set_sensitive(true);
-    checked(ask(network, relay, "/-/v1/tunnels", Some(bearer), order).await?)
+    let opened = ask(network, relay, "/-/v1/tunnels", Some(bearer), order).await;
+    checked(opened.map_err(|error| without(error, token))?)
 }
 
 /// Joins a tunnel with an invite's code.
@@ -44,7 +45,19 @@ pub async fn open(
 /// # Errors
 /// [`TunnelError`]; [`TunnelError::Refused`] holds what the relay said.
 pub async fn join(network: &Network, relay: &Url, join: &Join) -> Result<Joined, TunnelError> {
-    checked(ask(network, relay, "/-/v1/join", None, join).await?)
+    let joined = ask(network, relay, "/-/v1/join", None, join).await;
+    checked(joined.map_err(|error| without(error, &join.code))?)
+}
+
+/// What a relay said, without the secret that it was given: its words are shown and logged, and it may repeat anything.
+fn without(error: TunnelError, secret: &str) -> TunnelError {
+    let cut = |text: String| if secret.is_empty() { text } else { text.replace(secret, "…") };
+    match error {
+        TunnelError::Refused(RelayProblem { code, message, hint }) => {
+            TunnelError::Refused(RelayProblem { code: cut(code), message: cut(message), hint: hint.map(cut) })
+        }
+        other => other,
+    }
 }
 
 /// What a relay says when it says no, where an answer is that.

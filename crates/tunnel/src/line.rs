@@ -17,12 +17,19 @@ use crate::TunnelError;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A one-time code with which another device joins.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Invite {
     /// The code.
     pub code: String,
     /// When it ends.
     pub until: Timestamp,
+}
+
+impl std::fmt::Debug for Invite {
+    /// Without the code.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Invite").field("until", &self.until).finish_non_exhaustive()
+    }
 }
 
 /// Speaks to the tunnel that it was given to in [`Options`](crate::Options). Clones are the same line.

@@ -50,9 +50,9 @@ pub enum VaultError {
     /// A label that can't be one.
     #[error("not a label: {}", Plain(.0))]
     Label(String),
-    /// A name that no environment variable can have.
-    #[error("not the name of an environment variable: {}", Plain(.0))]
-    Variable(String),
+    /// What is no name of an environment variable. It isn't repeated: it may be the secret itself.
+    #[error("that is not the name of an environment variable")]
+    Variable,
     /// A secret without a byte.
     #[error("the secret is empty")]
     Empty,
@@ -80,7 +80,7 @@ impl Explain for VaultError {
             Self::Forbidden(_) => "secret-out-of-reach",
             Self::Choice(_) => "bad-keyring-setting",
             Self::Label(_) => "bad-label",
-            Self::Variable(_) => "bad-env-name",
+            Self::Variable => "bad-env-name",
             Self::Empty => "empty-secret",
             Self::Unknown { .. } => "unknown-secret",
         }
@@ -100,7 +100,7 @@ impl Explain for VaultError {
             Self::Forbidden(_) => "change HOOKMITT_KEYRING, or set the secret again".into(),
             Self::Choice(_) => "use file, off or required, or leave it unset".into(),
             Self::Label(_) => "use 1 to 100 characters, none of them a control character".into(),
-            Self::Variable(_) => "use letters, digits and _, such as GITHUB_WEBHOOK_SECRET".into(),
+            Self::Variable => "give the name of the variable, such as GITHUB_WEBHOOK_SECRET, not its value".into(),
             Self::Empty => "pipe the provider's signing secret into `hookmitt secret set`".into(),
             Self::Unknown { .. } => "`hookmitt secret list` shows those that there are".into(),
         })

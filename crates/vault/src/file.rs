@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::Slug;
 use serde::{Deserialize, Serialize};
+use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::{VaultError, private};
 
@@ -21,6 +22,12 @@ impl Kept {
     }
 }
 
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.value_base64.zeroize();
+    }
+}
+
 /// The file that holds values in the clear (base64, for they may be any bytes).
 pub(crate) struct FileStore {
     directory: PathBuf,
@@ -32,10 +39,10 @@ impl FileStore {
         Self { directory: directory.to_owned(), path: directory.join("secrets.json") }
     }
 
-    pub(crate) fn get(&self, source: &Slug, label: &str) -> Result<Vec<u8>, VaultError> {
+    pub(crate) fn get(&self, source: &Slug, label: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
         let kept = self.read()?.into_iter().find(|kept| kept.is(source, label));
         let kept = kept.ok_or(VaultError::Missing("file"))?;
-        STANDARD.decode(kept.value_base64).map_err(|_| VaultError::Damaged {
+        STANDARD.decode(&kept.value_base64).map(Zeroizing::new).map_err(|_| VaultError::Damaged {
             path: self.path.clone(),
             reason: format!("the value for {source} is not base64"),
         })

@@ -11,6 +11,7 @@ use std::{
 };
 
 use keyring_core::{CredentialStore, Error as KeyringError};
+use zeroize::Zeroizing;
 
 use crate::VaultError;
 
@@ -21,6 +22,9 @@ const SERVICE: &str = "hookmitt";
 /// for as long as nobody looks; such a thread can't be ended, only not joined by ever more.
 const MOST_WAITING: usize = 4;
 
+/// A value that was read, or why it could not be.
+type Read = Result<Zeroizing<Vec<u8>>, VaultError>;
+
 /// The keychain; connected when first needed, and again after a failure.
 #[derive(Clone, Default)]
 pub(crate) struct Keychain {
@@ -30,7 +34,12 @@ pub(crate) struct Keychain {
 
 impl Keychain {
     /// Keeps a value under a name.
-    pub(crate) fn set(&self, name: String, value: Vec<u8>, limit: Duration) -> Result<(), VaultError> {
+    pub(crate) fn set(
+        &self,
+        name: String,
+        value: Zeroizing<Vec<u8>>,
+        limit: Duration,
+    ) -> Result<(), VaultError> {
         self.ask_once(limit, move |store| entry(store, &name)?.set_secret(&value).map_err(explain))
     }
 
@@ -43,11 +52,12 @@ impl Keychain {
     }
 
     /// The values of these names, in their order; after `limit` those still missing are errors.
-    pub(crate) fn read(&self, names: Vec<String>, limit: Duration) -> Vec<Result<Vec<u8>, VaultError>> {
+    pub(crate) fn read(&self, names: Vec<String>, limit: Duration) -> Vec<Read> {
         let wanted = names.len();
-        let job = move |store: &CredentialStore, out: &Sender<Result<Vec<u8>, VaultError>>| {
+        let job = move |store: &CredentialStore, out: &Sender<Read>| {
             for name in names {
-                let value = entry(store, &name).and_then(|entry| entry.get_secret().map_err(explain));
+                let value = entry(store, &name)
+                    .and_then(|entry| entry.get_secret().map(Zeroizing::new).map_err(explain));
                 let shut = matches!(&value, Err(error) if !matches!(error, VaultError::Missing(_)));
                 if out.send(value).is_err() || shut {
                     return; // nobody waits any more, or the next would fail likewise (and ask once more)

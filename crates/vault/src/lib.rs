@@ -12,4 +12,4 @@ mod vault;
 
 pub use error::{Problem, VaultError};
 pub use index::{Entry, Place};
-pub use vault::{Secret, StoreChoice, Vault};
+pub use vault::{Secret, StoreChoice, Vault, looks_like_variable};

@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::{Serialize, de::DeserializeOwned};
+use zeroize::Zeroizing;
 
 use crate::VaultError;
 
@@ -38,7 +39,7 @@ pub(crate) fn lock(directory: &Path) -> Result<File, VaultError> {
 /// The JSON in a file; `None` where there is no file.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, VaultError> {
     let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
+        Ok(bytes) => Zeroizing::new(bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(at(path)(error)),
     };
@@ -54,8 +55,9 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, VaultE
 ///
 /// The caller holds the [`lock`]: one name serves for the copy in the making.
 pub(crate) fn write(path: &Path, content: &impl Serialize) -> Result<(), VaultError> {
-    let mut text = serde_json::to_vec_pretty(content)
-        .map_err(|error| VaultError::Damaged { path: path.to_owned(), reason: error.to_string() })?;
+    let text = serde_json::to_vec_pretty(content).map(Zeroizing::new);
+    let mut text =
+        text.map_err(|error| VaultError::Damaged { path: path.to_owned(), reason: error.to_string() })?;
     text.push(b'\n');
     let made = PathBuf::from(format!("{}.new", path.display()));
     replace(path, &made, &text).map_err(at(path))

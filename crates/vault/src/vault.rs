@@ -3,6 +3,7 @@
 use std::{env, ffi::OsString, fmt, path::Path, str::FromStr, time::Duration};
 
 use hookmitt_event::{Slug, Timestamp};
+use zeroize::Zeroizing;
 
 use crate::{
     Entry, Place, Problem, VaultError,
@@ -53,7 +54,7 @@ impl FromStr for StoreChoice {
     }
 }
 
-/// A secret with its value, which is never printed.
+/// A secret with its value, which is never printed, and overwritten when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
     /// The source that it belongs to.
@@ -61,7 +62,7 @@ pub struct Secret {
     /// What tells it from the source's others.
     pub label: String,
     /// The bytes.
-    pub value: Vec<u8>,
+    pub value: Zeroizing<Vec<u8>>,
 }
 
 impl fmt::Debug for Secret {
@@ -137,9 +138,10 @@ impl Vault {
     /// [`VaultError::Variable`] for a name that can't be; [`VaultError::File`] where the index can't be written.
     pub fn set_env(&self, source: &Slug, label: &str, name: &str) -> Result<(), VaultError> {
         check_label(label)?;
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        if name.is_empty() || !name.bytes().all(fits) || name.as_bytes()[0].is_ascii_digit() {
-            return Err(VaultError::Variable(name.to_owned()));
+        // A name that no variable has and that isn't written like one may be the secret itself: it must not be kept.
+        let is_there = can_be_variable(name) && env::var_os(name).is_some();
+        if !is_there && !looks_like_variable(name) {
+            return Err(VaultError::Variable);
         }
         self.enter(source, label, Place::Env(name.to_owned()))
     }
@@ -184,7 +186,7 @@ impl Vault {
         (secrets, problems)
     }
 
-    fn read_keychain(&self, entries: &[Entry]) -> Vec<Result<Vec<u8>, VaultError>> {
+    fn read_keychain(&self, entries: &[Entry]) -> Vec<Result<Zeroizing<Vec<u8>>, VaultError>> {
         let kept: Vec<_> = entries.iter().filter(|entry| entry.place == Place::Keychain).collect();
         if kept.is_empty() {
             return Vec::new();
@@ -202,7 +204,7 @@ impl Vault {
 
     fn keep(&self, source: &Slug, label: &str, value: &[u8]) -> Result<Place, VaultError> {
         if self.choice != StoreChoice::File {
-            match self.keychain.set(self.name(source, label)?, value.to_owned(), PATIENCE) {
+            match self.keychain.set(self.name(source, label)?, Zeroizing::new(value.to_owned()), PATIENCE) {
                 Ok(()) => return Ok(Place::Keychain),
                 Err(VaultError::NoKeychain(reason)) if self.choice == StoreChoice::Auto => {
                     tracing::warn!(%reason, "there is no keychain: the secret goes into a private file");
@@ -242,14 +244,29 @@ impl Vault {
     }
 }
 
+fn can_be_variable(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.bytes().all(fits) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
+}
+
+/// Whether a name is written as environment variables are, in capitals. What isn't, or is full of digits, may be a secret
+/// that somebody gave instead of its variable's name: it is neither kept nor repeated.
+pub fn looks_like_variable(name: &str) -> bool {
+    let digits = name.bytes().filter(u8::is_ascii_digit).count();
+    can_be_variable(name)
+        && !name.bytes().any(|byte| byte.is_ascii_lowercase())
+        && name.len() <= 64
+        && digits <= 4
+}
+
 fn check_label(label: &str) -> Result<(), VaultError> {
     let fits = (1..=100).contains(&label.chars().count()) && !label.chars().any(char::is_control);
     if fits { Ok(()) } else { Err(VaultError::Label(label.to_owned())) }
 }
 
 /// The bytes of an environment variable as they are; on Windows, where they are UTF-16, as UTF-8.
-fn variable(name: &str) -> Result<Vec<u8>, VaultError> {
-    let value = env::var_os(name).and_then(bytes).filter(|value| !value.is_empty());
+fn variable(name: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+    let value = env::var_os(name).and_then(bytes).map(Zeroizing::new).filter(|value| !value.is_empty());
     value.ok_or_else(|| VaultError::NoVariable(name.to_owned()))
 }
 

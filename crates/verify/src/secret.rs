@@ -8,12 +8,13 @@ use base64::{
 };
 
 use sha1::{Digest as _, Sha1};
+use zeroize::Zeroizing;
 
 use crate::{PublicKey, Scheme, TestKeyPair, parse_public_key, scheme::KeyMode};
 
-/// A secret's bytes, as they were configured. They are never printed.
+/// A secret's bytes, as they were configured. They are never printed, and overwritten when they are dropped.
 #[derive(Clone, PartialEq, Eq)]
-pub struct SecretBytes(Box<[u8]>);
+pub struct SecretBytes(Zeroizing<Vec<u8>>);
 
 impl SecretBytes {
     /// The bytes, for those who compute with them.
@@ -24,7 +25,7 @@ impl SecretBytes {
 
 impl<T: Into<Vec<u8>>> From<T> for SecretBytes {
     fn from(bytes: T) -> Self {
-        Self(bytes.into().into_boxed_slice())
+        Self(Zeroizing::new(bytes.into()))
     }
 }
 

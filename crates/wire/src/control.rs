@@ -31,7 +31,7 @@ pub struct Opened {
 }
 
 /// Another device wants to take part in a tunnel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
     /// The tunnel's name.
@@ -42,6 +42,16 @@ pub struct Join {
     pub device_key: String,
     /// What the device is called.
     pub device_name: String,
+}
+
+impl std::fmt::Debug for Join {
+    /// Without the code.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Join")
+            .field("tunnel", &self.tunnel)
+            .field("device_name", &self.device_name)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The device takes part from now on.

@@ -1,8 +1,11 @@
 // How a browser comes in (Threat 1), and what keeps it in its place.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 
 import { says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
+import { Terminal } from '../support/terminal.mjs';
 import { eventually } from '../support/wait.mjs';
 import { send } from '../support/http.mjs';
 
@@ -30,6 +33,28 @@ story('threat 1: the one-time code works once, leaves the address, and no token 
   await second.page.goto(hookmitt.openUrl);
   await sees(second.page.getByText(/Open this page from hookmitt/));
   assert.equal(await second.rows.count(), 0);
+});
+
+story('threat 1: the browser is given a private file, which leads to the page and leaves no trace', async (stage) => {
+  const terminal = await Terminal.start();
+  stage.leaves(() => terminal.end());
+  const file = await terminal.opened();
+  const ui = await stage.page({ api: { url: terminal.ui } });
+  ui.watch.forgive(/^request to elsewhere: file:/);
+  const asked = [];
+  ui.page.on('request', (request) => asked.push(request));
+  await ui.page.goto(pathToFileURL(file).href, { waitUntil: 'commit' });
+  await ui.ready();
+  assert.equal(new URL(ui.page.url()).origin, terminal.ui);
+  await eventually('the code has left the address', () => !ui.page.url().includes('code='));
+  await eventually('the file is gone', () => !existsSync(file));
+  const [first, second] = asked;
+  assert.equal(first.url(), pathToFileURL(file).href);
+  assert.equal(new URL(second.url()).origin, terminal.ui, 'the file loads nothing, and goes to the page at once');
+  assert.equal(await second.headerValue('referer'), null);
+  assert.ok(await ui.page.evaluate(() => document.referrer === ''));
+  await ui.page.goBack({ waitUntil: 'commit' }).catch(() => null);
+  assert.ok(!ui.page.url().startsWith('file:'), `the file is not in the history: ${ui.page.url()}`);
 });
 
 story('threat 1: without a code the page says where to get one, and shows nothing', async (stage) => {

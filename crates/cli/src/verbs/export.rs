@@ -12,7 +12,8 @@ use crate::{
     client::{Address, Client, Items},
     event_ref::EventRef,
     failure::{CliError, Exit},
-    terminal::Screen,
+    private_file,
+    terminal::{ODD, Screen, Styled},
 };
 
 /// How many events are asked for at a time; each comes with its body.
@@ -31,7 +32,7 @@ pub(crate) struct Args {
     /// The format of the files
     #[arg(long, value_enum, default_value_t = Format::Fixture)]
     format: Format,
-    /// With their exact bytes, secrets in them included
+    /// With their exact bytes, secrets in them included; files are made so that only you can read them
     #[arg(long)]
     pub(crate) raw: bool,
     /// A file for one event, a folder for several
@@ -78,6 +79,7 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     if let Place::Folder(folder) = place {
         std::fs::create_dir_all(folder).map_err(|source| CliError::file(folder, source))?;
     }
+    warn(&place, screen);
     let mut written = 0;
     if let Some(source) = &args.source {
         let address = Address::new(["sources", source.as_str()]);
@@ -107,6 +109,16 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
+/// Says what is in the files, on standard error: whoever passes them on should have read it.
+fn warn(place: &Place<'_>, screen: &Screen) {
+    let what = "--raw redacts nothing: signatures, tokens and cookies in header lines, and personal data in bodies, stay as they came";
+    let how = match place {
+        Place::Stdout => "; -o PATH makes a file that only you can read",
+        Place::File(_) | Place::Folder(_) => "; mind who gets the files",
+    };
+    screen.note(format_args!("{} {what}{how}", Styled(ODD, "warning:")));
+}
+
 async fn write(
     ids: &[String],
     place: &Place<'_>,
@@ -131,7 +143,7 @@ async fn write(
             Place::File(path) => path.to_path_buf(),
             Place::Folder(folder) => folder.join(safe_name(&one.name, &one.event_id)),
         };
-        std::fs::write(&path, &one.content).map_err(|source| CliError::file(&path, source))?;
+        private_file::write(&path, one.content.as_bytes()).map_err(|source| CliError::file(&path, source))?;
         if screen.json {
             screen.print_json(&json!({ "event_id": one.event_id, "path": path.to_string_lossy() }))?;
         }

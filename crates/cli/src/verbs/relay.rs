@@ -13,10 +13,10 @@ use hookmitt_mailbox::{Mailbox, Quota};
 use hookmitt_relay::{Options, Ports, PublicUrl, Tls, serve};
 use ipnet::IpNet;
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
 
 use crate::{
     failure::{CliError, Exit},
+    log::log_of_server,
     moment::Span,
     stop::Stop,
     terminal::{FAINT, Screen, Styled},
@@ -60,7 +60,7 @@ struct Flags {
     /// Each tunnel has a host name of its own, too: <tunnel>.relay.example.com (needs a wildcard name and certificate)
     #[arg(long, requires = "public_url")]
     wildcard: bool,
-    /// Where mailboxes are kept: sqlite:PATH or nats://…; relay.db in the data directory without
+    /// Where mailboxes are kept: sqlite:PATH or nats://…; else HOOKMITT_RELAY_STORE, else relay.db in the data directory
     #[arg(long, value_name = "STORE")]
     store: Option<StoreName>,
     /// The certificate chain to speak TLS with, as PEM; read anew when it changes
@@ -106,10 +106,7 @@ struct Flags {
 /// A server has nobody who watches it: what it logs is for a file. Neither bodies nor tokens nor whole URLs are in it.
 pub(crate) fn log(args: &Args) {
     let usual = if args.verb.is_some() { "warn" } else { "warn,hookmitt_relay=info,hookmitt_mailbox=info" };
-    let filter = EnvFilter::try_from_env("HOOKMITT_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
-    let log =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(anstream::stderr).with_target(false);
-    if args.flags.log_json { log.json().flatten_event(true).init() } else { log.init() }
+    log_of_server(usual, args.flags.log_json);
 }
 
 /// An address alone is a network of one.

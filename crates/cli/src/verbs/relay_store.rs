@@ -27,6 +27,9 @@ pub(crate) enum Opened {
     Nats(NatsMailbox),
 }
 
+/// Names the store where no flag does. Other users can't read it, so that it may hold a password.
+const VARIABLE: &str = "HOOKMITT_RELAY_STORE";
+
 /// The file in the data directory, where no store was named.
 const USUAL: &str = "relay.db";
 
@@ -46,24 +49,51 @@ impl FromStr for StoreName {
 
 impl StoreName {
     /// As [`open`](Self::open), where a relay made that store before: one made by a typo would know of nothing.
-    pub(crate) async fn open_made(named: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
-        let file = match named {
-            Some(Self::Sqlite(path)) => Some(path.clone()),
-            None => Some(data_dir.join(USUAL)),
-            Some(Self::Nats(_)) => None,
-        };
-        match file {
-            Some(file) if !file.try_exists().unwrap_or(true) => Err(none_at(&file)),
-            _ => Self::open(named, data_dir).await,
+    pub(crate) async fn open_made(given: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
+        match Self::named(given, data_dir)? {
+            Self::Sqlite(file) if !file.try_exists().unwrap_or(true) => Err(none_at(&file)),
+            named => named.connect().await,
         }
     }
 
     /// Opens the named store, made where it is new, else the usual one.
-    pub(crate) async fn open(named: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
-        let opened = match named {
-            Some(Self::Sqlite(path)) => SqliteMailbox::open(path).map(Opened::Sqlite),
-            None => SqliteMailbox::open(&data_dir.join(USUAL)).map(Opened::Sqlite),
-            Some(Self::Nats(url)) => match NatsOptions::from_url(url) {
+    pub(crate) async fn open(given: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
+        Self::named(given, data_dir)?.connect().await
+    }
+
+    /// The store of the flag, else of the environment, else of the data directory.
+    fn named(given: Option<&Self>, data_dir: &Path) -> Result<Self, CliError> {
+        if let Some(given) = given {
+            return given.clone().without_password();
+        }
+        match std::env::var(VARIABLE).ok().filter(|named| !named.is_empty()) {
+            Some(named) => named.parse().map_err(|why: String| {
+                let hint = format!("correct {VARIABLE} in the environment");
+                CliError::bad_input_with("bad-store", format!("{VARIABLE} is {why}"), hint)
+            }),
+            None => Ok(Self::Sqlite(data_dir.join(USUAL))),
+        }
+    }
+
+    /// A password in an argument would stand in the process list.
+    fn without_password(self) -> Result<Self, CliError> {
+        match &self {
+            Self::Nats(url) if url.split('?').next().unwrap_or_default().contains('@') => {
+                let message =
+                    "a password in --store can be read by everybody on this machine, in the process list";
+                let hint = format!(
+                    "put the whole URL into {VARIABLE} in the environment instead, or use ?credentials=FILE"
+                );
+                Err(CliError::bad_input_with("password-in-argument", message, hint))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    async fn connect(&self) -> Result<Opened, CliError> {
+        let opened = match self {
+            Self::Sqlite(path) => SqliteMailbox::open(path).map(Opened::Sqlite),
+            Self::Nats(url) => match NatsOptions::from_url(url) {
                 Ok(options) => NatsMailbox::open(&options).await.map(Opened::Nats),
                 Err(error) => return Err(CliError::explained(&error)),
             },
@@ -78,5 +108,24 @@ fn none_at(file: &Path) -> CliError {
         code: "no-store",
         message: format!("no store is at {}", Plain(&file.to_string_lossy())),
         hint: Some(hint.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promise_7_a_password_is_no_argument() {
+        for url in ["nats://me:planted@a:4222", "nats://planted@a", "nats://a,nats://me:planted@b?replicas=1"]
+        {
+            let refused = StoreName::named(Some(&url.parse().unwrap()), Path::new("d")).unwrap_err();
+            assert_eq!(refused.code(), "password-in-argument");
+            let said = format!("{refused} {:?}", refused.hint());
+            assert!(said.contains(VARIABLE) && !said.contains("planted"), "{said}");
+        }
+        for url in ["nats://a:4222,b?credentials=/home/me@work/file", "sqlite:/srv/me@work/relay.db"] {
+            assert!(StoreName::named(Some(&url.parse().unwrap()), Path::new("d")).is_ok(), "{url}");
+        }
     }
 }

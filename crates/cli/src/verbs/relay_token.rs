@@ -24,13 +24,13 @@ pub(crate) enum Verb {
         /// How many tunnels may be open with it at a time
         #[arg(long, value_name = "N", default_value_t = MOST_TUNNELS)]
         tunnels: u32,
-        /// Where the relay keeps its mailboxes; relay.db in the data directory without
+        /// Where the relay keeps its mailboxes; else HOOKMITT_RELAY_STORE, else relay.db in the data directory
         #[arg(long, value_name = "STORE")]
         store: Option<StoreName>,
     },
     /// List tokens, without the tokens themselves
     List {
-        /// Where the relay keeps its mailboxes; relay.db in the data directory without
+        /// Where the relay keeps its mailboxes; else HOOKMITT_RELAY_STORE, else relay.db in the data directory
         #[arg(long, value_name = "STORE")]
         store: Option<StoreName>,
     },
@@ -38,7 +38,7 @@ pub(crate) enum Verb {
     Revoke {
         /// Its id, as `list` shows it
         id: String,
-        /// Where the relay keeps its mailboxes; relay.db in the data directory without
+        /// Where the relay keeps its mailboxes; else HOOKMITT_RELAY_STORE, else relay.db in the data directory
         #[arg(long, value_name = "STORE")]
         store: Option<StoreName>,
     },

@@ -7,6 +7,7 @@ use hookmitt_event::{Plain, Slug};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use zeroize::Zeroizing;
 
 use crate::{
     client::{Address, Client},
@@ -16,7 +17,7 @@ use crate::{
 };
 
 /// The most bytes that a secret may have; keys in PEM fit well.
-const LONGEST: u64 = 64 * 1024;
+const LONGEST: usize = 64 * 1024;
 /// What a source's only secret is called.
 const USUAL: &str = "default";
 
@@ -167,21 +168,21 @@ fn line(entry: &Entry) -> String {
     }
 }
 
-fn from_stdin(slug: &Slug, screen: &Screen) -> Result<Vec<u8>, CliError> {
+fn from_stdin(slug: &Slug, screen: &Screen) -> Result<Zeroizing<Vec<u8>>, CliError> {
     let wrong = |source| CliError::System { doing: "the secret can't be read from standard input", source };
-    let mut secret = Vec::new();
+    let mut secret = Zeroizing::new(Vec::with_capacity(LONGEST + 1));
     if std::io::stdin().is_terminal() {
         screen.note(format_args!("the secret of {slug}; it isn't shown while you type:"));
-        secret = rpassword::read_password().map_err(wrong)?.into_bytes();
+        secret = Zeroizing::new(rpassword::read_password().map_err(wrong)?.into_bytes());
     } else {
-        std::io::stdin().lock().take(LONGEST + 1).read_to_end(&mut secret).map_err(wrong)?;
+        std::io::stdin().lock().take(LONGEST as u64 + 1).read_to_end(&mut secret).map_err(wrong)?;
     }
     checked(secret)
 }
 
 /// The secret without one line end at its end.
-fn checked(mut secret: Vec<u8>) -> Result<Vec<u8>, CliError> {
-    if secret.len() as u64 > LONGEST {
+fn checked(mut secret: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, CliError> {
+    if secret.len() > LONGEST {
         return Err(CliError::bad_input("secret-too-long", "a secret can't be longer than 64 KiB"));
     }
     if secret.ends_with(b"\n") {
@@ -203,8 +204,10 @@ mod tests {
 
     #[test]
     fn one_line_end_is_cut_and_nothing_else() {
-        let read =
-            |text: &str| checked(text.as_bytes().to_vec()).map(|secret| String::from_utf8(secret).unwrap());
+        let read = |text: &str| {
+            let read = checked(Zeroizing::new(text.as_bytes().to_vec()));
+            read.map(|secret| String::from_utf8(secret.to_vec()).unwrap())
+        };
         assert_eq!(read("s3cret\n").unwrap(), "s3cret");
         assert_eq!(read("s3cret\r\n").unwrap(), "s3cret");
         assert_eq!(read(" s3cret\n\n").unwrap(), " s3cret\n");

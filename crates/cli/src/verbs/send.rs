@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_api::looks_like_variable;
 use hookmitt_event::{Plain, Slug};
 use http::Method;
 use serde::Deserialize;
@@ -90,24 +91,24 @@ impl Args {
 pub(crate) fn secret_of_variable(name: &str) -> Result<Vec<u8>, CliError> {
     let wrong = |message: String, hint: &str| CliError::bad_input_with("missing-variable", message, hint);
     if name.is_empty() || name.contains(['=', '\0']) {
-        return Err(wrong(
-            format!("{} can't name an environment variable", Plain(name)),
-            "give its name, not its value",
-        ));
+        let message = "that can't name an environment variable".to_owned();
+        return Err(wrong(message, "give its name, not its value"));
     }
-    let value = std::env::var_os(name).ok_or_else(|| {
-        wrong(
-            format!("the environment variable {} is not set", Plain(name)),
-            "set it to the secret and export it",
-        )
-    })?;
-    if value.is_empty() {
-        return Err(wrong(
-            format!("the environment variable {} is empty", Plain(name)),
-            "set it to the secret",
-        ));
+    match std::env::var_os(name) {
+        None if !looks_like_variable(name) => {
+            let message = "there is no environment variable of that name".to_owned();
+            Err(wrong(message, "give its name, such as STRIPE_SECRET, and not its value"))
+        }
+        None => {
+            let message = format!("the environment variable {} is not set", Plain(name));
+            Err(wrong(message, "set it to the secret and export it"))
+        }
+        Some(value) if value.is_empty() => {
+            let message = format!("the environment variable {} is empty", Plain(name));
+            Err(wrong(message, "set it to the secret"))
+        }
+        Some(value) => Ok(bytes_of(value)),
     }
-    Ok(bytes_of(value))
 }
 
 /// What a secret out of that variable is called.
@@ -135,5 +136,18 @@ mod tests {
             assert_eq!(secret_of_variable(name).unwrap_err().exit(), Exit::BadInput, "{name}");
         }
         assert!(!secret_of_variable("PATH").unwrap().is_empty());
+    }
+
+    #[test]
+    fn promise_7_a_secret_given_instead_of_its_variable_is_not_repeated() {
+        for secret in
+            ["whsec_Planted", "planted", "8f14e45fceea167a5a36dedd4bea2543planted", "sk=planted", "PLANTED+"]
+        {
+            let error = secret_of_variable(secret).unwrap_err();
+            let said = format!("{error} {:?}", error.hint()).to_lowercase();
+            assert!(!said.contains("planted") && said.contains("name, "), "{said}");
+        }
+        let named = secret_of_variable("HOOKMITT_TEST_NOT_SET").unwrap_err();
+        assert!(named.to_string().contains("HOOKMITT_TEST_NOT_SET"));
     }
 }

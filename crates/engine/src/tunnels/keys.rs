@@ -50,8 +50,7 @@ impl Keys {
         self.blocking(move |vault| {
             let (secrets, problems) = vault.read_all();
             let found = secrets.into_iter().find(|secret| secret.source == name);
-            let value = found.map(|secret| Zeroizing::new(secret.value));
-            let parts = value.as_ref().and_then(|value| value.split_first_chunk::<32>());
+            let parts = found.as_ref().and_then(|secret| secret.value.split_first_chunk::<32>());
             if let Some((device, sealing)) = parts
                 && let Ok(sealing) = sealing.try_into()
             {

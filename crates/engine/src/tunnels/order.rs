@@ -14,7 +14,7 @@ use super::{
     keys::{DeviceKeys, Keys},
     run::PARTING,
 };
-use crate::{Engine, EngineError, TunnelView};
+use crate::{Engine, EngineError, SecretText, TunnelView};
 
 /// A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source.
 #[derive(Clone, Default, Deserialize, utoipa::ToSchema)]
@@ -25,13 +25,15 @@ pub struct TunnelOrder {
     /// The relay's URL.
     pub relay: Option<String>,
     /// A token that the relay gave out.
-    pub token: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub token: Option<SecretText>,
     /// The name that is wanted at the relay; an unguessable one without.
     pub name: Option<String>,
     /// What people call it; its name at the relay without.
     pub label: Option<String>,
     /// An invitation to a teammate's tunnel, instead of relay and token.
-    pub invite: Option<String>,
+    #[schema(value_type = Option<String>)]
+    pub invite: Option<SecretText>,
     /// The URL of a channel.
     pub url: Option<String>,
     /// The source that a channel or program serves.
@@ -76,7 +78,7 @@ impl Engine {
         let label = order.label.as_deref().map(checked_label).transpose()?;
         let kind = order.kind.unwrap_or(TunnelKind::Relay);
         let added = match (&order.invite, kind, detours::program(kind)) {
-            (Some(invite), TunnelKind::Relay, _) => self.join_tunnel(invite, label).await?,
+            (Some(invite), TunnelKind::Relay, _) => self.join_tunnel(invite.expose(), label).await?,
             (Some(_), ..) => {
                 let words = "an invitation is one to a relay's tunnel: give it alone";
                 return Err(EngineError::BadInput(words.to_owned()));
@@ -100,7 +102,7 @@ impl Engine {
             EngineError::BadInput("a tunnel needs a relay's URL, or an invitation".to_owned())
         })?;
         let relay = relay_url(typed)?;
-        let token = order.token.as_deref().map(str::trim).filter(|token| !token.is_empty());
+        let token = order.token.as_ref().map(|token| token.expose().trim()).filter(|token| !token.is_empty());
         let token = token.ok_or(EngineError::NoRelayToken)?;
         let credentials = Credentials::fresh(relay.clone());
         let wanted = credentials.order(order.name.clone(), &device_name())?;

@@ -17,7 +17,7 @@ pub(crate) fn vault(directory: &TempDir, choice: StoreChoice) -> Vault {
 /// What could be read, by source and label, and the codes of what could not.
 pub(crate) fn read(vault: &Vault) -> (BTreeMap<String, Vec<u8>>, Vec<&'static str>) {
     let (secrets, problems) = vault.read_all();
-    let named = |secret: Secret| (format!("{}/{}", secret.source, secret.label), secret.value);
+    let named = |secret: Secret| (format!("{}/{}", secret.source, secret.label), secret.value.to_vec());
     (secrets.into_iter().map(named).collect(), problems.iter().map(|problem| problem.code()).collect())
 }
 
@@ -145,6 +145,19 @@ fn what_can_be_no_secret_is_refused() {
     assert_eq!(codes[..4], want);
     assert_eq!(codes[4..], ["bad-env-name"; 3]);
     assert!(vault.list().unwrap().is_empty());
+}
+
+#[test]
+fn promise_7_a_secret_given_instead_of_its_variable_is_neither_kept_nor_repeated() {
+    let directory = TempDir::new().unwrap();
+    let vault = vault(&directory, StoreChoice::File);
+    for secret in ["whsec_planted", "planted", "PLANTED0123456789", "planted+/="] {
+        let error = vault.set_env(&slug("s"), "l", secret).unwrap_err();
+        let said = format!("{error} {error:?} {}", error.hint().unwrap());
+        assert!(!said.to_lowercase().contains("planted") && said.contains("name"), "{said}");
+    }
+    assert!(vault.list().unwrap().is_empty());
+    vault.set_env(&slug("s"), "l", "HOOKMITT_NOT_SET_YET").unwrap();
 }
 
 #[test]

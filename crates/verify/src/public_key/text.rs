@@ -4,6 +4,7 @@ use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD},
 };
+use zeroize::Zeroizing;
 
 use super::{PublicKey, PublicKeyError, der, jwk};
 
@@ -59,8 +60,10 @@ pub(super) fn pem(text: &str) -> Result<PublicKey, PublicKeyError> {
 
 /// Base64 in any of its alphabets, with or without padding and line breaks.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
-    let text: String = text.split_ascii_whitespace().collect();
+    // Every secret is tried as a key, too: no copy of it may stay in memory. One that grows would leave pieces behind.
+    let mut whole = Zeroizing::new(String::with_capacity(text.len()));
+    whole.extend(text.split_ascii_whitespace());
     [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD]
         .into_iter()
-        .find_map(|engine| engine.decode(&text).ok())
+        .find_map(|engine| engine.decode(&*whole).ok())
 }

@@ -1,0 +1,58 @@
+//! The process list, as any user of the machine reads it.
+
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::Duration,
+};
+
+/// The command line of every process, its arguments one space apart.
+pub fn command_lines() -> Vec<String> {
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let numbered =
+        processes.flatten().filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit());
+    let line = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).replace('\0', " ");
+    numbered.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok()).map(line).collect()
+}
+
+/// Somebody who looks at the process list again and again, until this is dropped.
+pub struct Watcher {
+    seen: Arc<Mutex<BTreeSet<String>>>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watcher {
+    /// Begins to look.
+    pub fn start() -> Self {
+        let (seen, stop) = (Arc::<Mutex<BTreeSet<String>>>::default(), Arc::<AtomicBool>::default());
+        let (all, ended) = (Arc::clone(&seen), Arc::clone(&stop));
+        let thread = std::thread::spawn(move || {
+            while !ended.load(Ordering::Relaxed) {
+                all.lock().unwrap_or_else(PoisonError::into_inner).extend(command_lines());
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        });
+        Self { seen, stop, thread: Some(thread) }
+    }
+
+    /// Every command line that there was, one below the other.
+    pub fn seen(&self) -> String {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.extend(command_lines());
+        seen.iter().fold(String::new(), |all, line| all + line + "\n")
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _panicked = thread.join();
+        }
+    }
+}
