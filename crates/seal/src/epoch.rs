@@ -21,7 +21,8 @@ const EXPORT: &[u8] = b"chacha20-poly1305";
 pub(crate) struct Epoch {
     /// HPKE's encapsulated key, which names the epoch.
     pub(crate) name: [u8; 32],
-    key: LessSafeKey,
+    /// Ring's own keys are not overwritten when they are dropped: one is made for each letter.
+    key: Zeroizing<[u8; 32]>,
 }
 
 impl Epoch {
@@ -33,20 +34,19 @@ impl Epoch {
                 .map_err(|_| SealError::Key)?;
         let mut key = Zeroizing::new([0; 32]);
         context.export(EXPORT, &mut *key).map_err(|_| SealError::Unsealable)?;
-        Ok(Self { name: encapsulated.to_bytes().into(), key: cipher(&key)? })
+        Ok(Self { name: encapsulated.to_bytes().into(), key })
     }
 
     /// The one of that name, in the app.
     pub(crate) fn resume(secret: &[u8; 32], tunnel: &str, name: &[u8; 32]) -> Result<Self, SealError> {
-        let key = exported(secret, name, &info(tunnel), EXPORT)?;
-        Ok(Self { name: *name, key: cipher(&key)? })
+        Ok(Self { name: *name, key: exported(secret, name, &info(tunnel), EXPORT)? })
     }
 
     pub(crate) fn seal(&self, tunnel: &str, number: u32, plain: &[u8]) -> Result<Vec<u8>, SealError> {
         let mut data = Vec::with_capacity(plain.len() + CHACHA20_POLY1305.tag_len());
         data.extend_from_slice(plain);
         let bound = Aad::from(self.bound(tunnel, number));
-        self.key
+        cipher(&self.key)?
             .seal_in_place_append_tag(nonce(number), bound, &mut data)
             .map_err(|_| SealError::Unsealable)?;
         Ok(data)
@@ -55,8 +55,9 @@ impl Epoch {
     pub(crate) fn open(&self, tunnel: &str, number: u32, sealed: &[u8]) -> Result<Vec<u8>, SealError> {
         let mut data = sealed.to_vec();
         let bound = Aad::from(self.bound(tunnel, number));
-        let plain =
-            self.key.open_in_place(nonce(number), bound, &mut data).map_err(|_| SealError::Foreign)?.len();
+        let opened =
+            cipher(&self.key)?.open_in_place(nonce(number), bound, &mut data).map(|plain| plain.len());
+        let plain = opened.map_err(|_| SealError::Foreign)?;
         data.truncate(plain);
         Ok(data)
     }
