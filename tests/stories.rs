@@ -76,6 +76,7 @@ mod stories {
     mod threats_api;
     #[cfg(target_os = "linux")] // processes are listed in /proc
     mod threats_browser;
+    mod threats_host;
     mod threats_loops;
     mod tunnel;
     mod tunnel_away;

@@ -50,6 +50,8 @@ pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
         may_own: true,
         on_duplicate: OnDuplicate::Skip,
         browser: false,
+        callback: false,
+        foreign_host: None,
         delivery_of: None,
         handshake_answer: None,
         arrival_key: None,

@@ -8,6 +8,7 @@ import './stories/delivery.mjs';
 import './stories/detours.mjs';
 import './stories/first_run.mjs';
 import './stories/handshake.mjs';
+import './stories/host.mjs';
 import './stories/hostile.mjs';
 import './stories/keyboard.mjs';
 import './stories/live.mjs';

@@ -64,24 +64,46 @@ fn delivery(id: &str) -> Result<DeliveryId, Problem> {
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Many {
-    /// Those that used up their attempts; must be true.
+    /// Those that used up their attempts.
+    #[serde(default)]
     dead_letter: bool,
+    /// Those that were withheld because they were called by this name, which their source allows by now.
+    #[serde(default)]
+    withheld_host: Option<String>,
     /// Of one source.
     #[serde(default)]
     source: Option<Slug>,
 }
 
-/// Makes every dead letter wait again, of one source or of all.
+/// What of them is asked for.
+enum Asked<'a> {
+    Dead(Option<&'a Slug>),
+    Withheld(&'a Slug, &'a str),
+}
+
+/// Makes every dead letter wait again, of one source or of all; or sends what a source withheld because of the name that
+/// it was called by.
 #[utoipa::path(post, operation_id = "retry_many", path = "/api/retry", request_body = Many, responses((status = 200, body = Items<Replayed>), (status = 400, body = Problem)))]
 pub(crate) async fn retry_many(
     State(engine): State<Arc<Engine>>,
     Body(many): Body<Many>,
 ) -> Result<Json<Items<Replayed>>, Problem> {
-    if !many.dead_letter {
-        return Err(Problem::bad_input("nothing was asked for", "send {\"dead_letter\": true}"));
-    }
+    let asked = match (many.dead_letter, &many.withheld_host, &many.source) {
+        (true, None, source) => Asked::Dead(source.as_ref()),
+        (false, Some(host), Some(source)) => Asked::Withheld(source, host),
+        (false, Some(_), None) => {
+            return Err(Problem::bad_input("of which source?", "send the source that withheld it, too"));
+        }
+        _ => {
+            let hint = "send {\"dead_letter\": true}, or a source and its withheld_host";
+            return Err(Problem::bad_input("it isn't clear what is asked for", hint));
+        }
+    };
     engine.deliver_if_alone().await?;
-    Ok(Items::all(engine.retry_dead(many.source.as_ref()).await?))
+    Ok(Items::all(match asked {
+        Asked::Dead(source) => engine.retry_dead(source).await?,
+        Asked::Withheld(source, host) => engine.send_withheld(source, host).await?,
+    }))
 }
 
 /// Waits for a delivery's first attempt, or for why there is none yet.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{Engine, TunnelState, TunnelView};
-use hookmitt_event::{GapWhy, Target, TargetKind, TunnelKind};
+use hookmitt_engine::{Engine, TunnelState, TunnelView, WithheldHost};
+use hookmitt_event::{GapWhy, Slug, Target, TargetKind, TunnelKind};
 use serde::Serialize;
 
 use crate::Problem;
@@ -52,9 +52,35 @@ pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Che
             hint: Some("start your server: what waits is sent in order".to_owned()),
         });
     }
+    for source in engine.sources() {
+        checks.extend(withheld(&source.slug, engine.withheld_hosts(&source.slug).await?));
+    }
     checks.extend(engine.tunnels().await?.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
     Ok(Json(Checks { checks }))
 }
+
+/// Names that a source doesn't know may be a web page's doing: that is no failure, but somebody should know.
+fn withheld(source: &Slug, hosts: Vec<WithheldHost>) -> impl Iterator<Item = Check> {
+    let source = source.clone();
+    hosts.into_iter().take(MOST_HOSTS).map(move |WithheldHost { host, events, allowed, can_be_allowed }| {
+        let what = if events == 1 { "1 request".to_owned() } else { format!("{events} requests") };
+        let hint = match (allowed, can_be_allowed) {
+            (true, _) => {
+                Some(format!("`hookmitt retry --withheld-host {host} --source {source}` sends what is left"))
+            }
+            (false, true) => {
+                Some(format!("where that name is yours, `hookmitt source edit {source} --allow-host {host}`"))
+            }
+            (false, false) => None,
+        };
+        let message =
+            format!("{source} withheld {what} called as {host}, which isn't a name of this machine");
+        Check { name: "hosts", ok: true, message, hint }
+    })
+}
+
+/// So many names are told of for a source.
+const MOST_HOSTS: usize = 5;
 
 /// One that can't be connected because nothing runs is no failure: what comes waits.
 fn tunnel(tunnel: &TunnelView) -> Check {

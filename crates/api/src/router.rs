@@ -98,6 +98,7 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(deliveries::outcome))
         .routes(routes!(sources::list, sources::add))
         .routes(routes!(sources::show, sources::change, sources::remove))
+        .routes(routes!(sources::withheld))
         .routes(routes!(sources::urls))
         .routes(routes!(secrets::list))
         .routes(routes!(secrets::set, secrets::remove))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use hookmitt_engine::{Engine, SourceChange, SourceView, UNASSIGNED};
+use hookmitt_engine::{Engine, SourceChange, SourceView, UNASSIGNED, WithheldHost};
 use hookmitt_event::Slug;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +64,15 @@ pub(crate) async fn change(
     Body(change): Body<SourceChange>,
 ) -> Result<Json<SourceView>, Problem> {
     Ok(Json(engine.change_source(slug(&name)?, change).await?))
+}
+
+/// The names by which events of a source were called that were withheld for that and wait to be sent.
+#[utoipa::path(get, operation_id = "withheld_hosts", path = "/api/sources/{slug}/withheld", params(("slug" = String, Path)), responses((status = 200, body = Items<WithheldHost>), (status = 404, body = Problem)))]
+pub(crate) async fn withheld(
+    State(engine): State<Arc<Engine>>,
+    Path(name): Path<String>,
+) -> Result<Json<Items<WithheldHost>>, Problem> {
+    Ok(Items::all(engine.withheld_hosts(&slug(&name)?).await?))
 }
 
 /// Removes a source with its secrets and targets. Its events stay.

@@ -1,6 +1,6 @@
 //! The list of events as a table that fits the terminal.
 
-use hookmitt_event::{EventJson, Plain, Timestamp};
+use hookmitt_event::{EventJson, Plain, Timestamp, WithheldReason};
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -110,12 +110,27 @@ pub(crate) fn request_path(event: &EventJson) -> String {
 /// What is odd about an event: a word for lists, and in full.
 pub(crate) fn marks(event: &EventJson) -> impl Iterator<Item = (&'static str, &'static str)> {
     let repeats = event.duplicate_of.is_some();
+    let withheld = event.withheld.as_ref().map(|withheld| withheld.reason);
     let marks = [
         (repeats && !event.conflict, "dup", "a duplicate"),
         (repeats && event.conflict, "dup, other bytes", "a duplicate whose bytes differ from the first"),
         (!repeats && event.conflict, "conflict", "its bytes differ from another with the same key"),
         (event.stale, "stale", "older than one already delivered for the same object"),
-        (event.browser, "web page", "sent by a web page: not forwarded by default"),
+        (
+            event.browser && event.withheld.is_none(),
+            "web page",
+            "a web page led to it, and the local server answers it",
+        ),
+        (
+            withheld == Some(WithheldReason::ForeignHost),
+            "foreign host",
+            "called by a name that isn't this machine's",
+        ),
+        (
+            withheld.is_some_and(|reason| reason != WithheldReason::ForeignHost),
+            "web page",
+            "sent by a web page",
+        ),
         (event.handshake.is_some(), "handshake", "a set-up request"),
         (event.parent.is_some(), "edited", "an edited copy"),
         (event.deleted_at.is_some(), "deleted", "in the bin"),

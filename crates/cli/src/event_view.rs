@@ -96,6 +96,10 @@ impl EventView<'_> {
         for (_, mark) in marks(event) {
             line("note", Styled(ODD, mark).to_string());
         }
+        if let Some(withheld) = &event.withheld {
+            line("withheld", Styled(ODD, Plain(&withheld.message)).to_string());
+            line("", Plain(&withheld.fix).to_string());
+        }
         if let Some(handshake) = &event.handshake {
             line("handshake", Plain(handshake).to_string());
         }

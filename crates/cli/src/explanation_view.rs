@@ -18,6 +18,10 @@ pub(crate) fn evidence(explanation: &Explanation) -> String {
     if !explanation.signed_content.is_empty() {
         line("signed", &signed(explanation));
     }
+    if let Some(called) = &explanation.called {
+        line("url", &Plain(&called.url).to_string());
+        line("", &Plain(&called.note).to_string());
+    }
     for got in &explanation.got {
         line("got", &cut(got));
     }
@@ -81,7 +85,7 @@ fn code(fix: &CodeFix) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hookmitt_event::{ContentPart, Fitting, FixLine, FrameworkFix, SecretFit, Verdict};
+    use hookmitt_event::{CalledUrl, ContentPart, Fitting, FixLine, FrameworkFix, SecretFit, Verdict};
 
     use super::*;
 
@@ -111,6 +115,10 @@ mod tests {
                 part(".", ContentKind::Literal),
                 part("\u{1b}[2J{}", ContentKind::Place),
             ],
+            called: Some(CalledUrl {
+                url: "http://h/\u{7}".to_owned(),
+                note: "Nobody vouches for it.".to_owned(),
+            }),
             got: vec!["ab".to_owned()],
             expected: Some("cd".to_owned()),
             fitting: Some(Fitting { label: "other/one".to_owned(), value: "ab".to_owned() }),
@@ -120,7 +128,7 @@ mod tests {
             fix: Some(CodeFix { title: "Keep the raw body".to_owned(), frameworks: vec![framework] }),
         };
         let text = anstream::adapter::strip_str(&evidence(&explanation)).to_string();
-        let expected = "  signed    17.\\u{1b}[2J{}\n  got       ab\n  expected  cd\n  fits      other/one (ab)\n  \
+        let expected = "  signed    17.\\u{1b}[2J{}\n  url       http://h/\\u{7}\n            Nobody vouches for it.\n  got       ab\n  expected  cd\n  fits      other/one (ab)\n  \
              secret    default does not fit\n  tried     7 in 3 ms\n\n  Keep the raw body (Express)\n  \
              - express.json()\n  + express.raw()\n";
         assert_eq!(text, expected);

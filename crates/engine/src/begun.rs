@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use bytes::Bytes;
 use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp, Via};
 
-use crate::{Engine, Network, Resources, StoreChoice, judged::Incoming};
+use crate::{Engine, Network, Resources, StoreChoice, judged::Incoming, pages::Page};
 
 /// An engine on that folder, which asks no keychain.
 pub(crate) async fn engine(folder: &Path) -> Arc<Engine> {
@@ -24,5 +24,5 @@ pub(crate) fn post<const N: usize>(headers: [(&str, &str); N], body: &'static [u
         body: Bytes::from_static(body),
     };
     let received_at = Timestamp::now();
-    Incoming { request, url: None, remote: None, received_at, via: Via::Direct, browser: false }
+    Incoming { request, url: None, remote: None, received_at, via: Via::Direct, page: Page::default() }
 }

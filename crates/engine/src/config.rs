@@ -6,6 +6,8 @@ use hookmitt_event::{Slug, Source, Target, TargetId, TargetKind};
 use hookmitt_keys::KeyStore;
 use hookmitt_verify::Secret;
 
+use crate::pages::name_in_url;
+
 /// One consistent view; replaced whole when anything changes.
 #[derive(Debug, Default)]
 pub struct Config {
@@ -30,13 +32,16 @@ pub struct Known {
     pub params: Vec<(String, String)>,
     /// The keys that providers publish.
     pub keys: Option<KeyStore>,
+    /// The name in its public URL.
+    pub(crate) public_host: Option<String>,
 }
 
 impl Known {
     /// A source with the secrets that could be read.
     pub(crate) fn new(source: Source, secrets: Vec<Secret>, has_secret: bool) -> Self {
         let params = source.params.clone().into_iter().collect();
-        Self { source, secrets, has_secret, params, keys: None }
+        let public_host = source.public_url.as_deref().and_then(name_in_url);
+        Self { source, secrets, has_secret, params, keys: None, public_host }
     }
 
     /// With the keys that providers publish.

@@ -174,6 +174,7 @@ impl Engine {
     /// Tells where this process listens: targets there are refused.
     pub fn listens_on(&self, addresses: &[SocketAddr]) {
         self.own.add(addresses);
+        self.own.hand_out_pages(addresses);
     }
 
     /// Tells where this process captures.

@@ -55,6 +55,7 @@ pub(crate) struct Surroundings {
     secrets: Vec<Secret>,
     requests: Vec<Request>,
     urls: Vec<String>,
+    url_note: &'static str,
 }
 
 impl Surroundings {
@@ -63,6 +64,7 @@ impl Surroundings {
             secrets: &self.secrets,
             requests: &self.requests,
             urls: &self.urls,
+            url_note: self.url_note,
             chosen,
             ..Context::default()
         }
@@ -100,7 +102,10 @@ impl Engine {
         });
         let secrets = secrets.collect();
         let requests = self.inbox.nearby(event.id).await?;
-        Ok(Surroundings { secrets, requests, urls: urls::called(event, &self.capture_urls()) })
+        let public_url =
+            config.sources.get(event.source.as_str()).and_then(|known| known.source.public_url.as_deref());
+        let url_note = urls::who_says(event, public_url);
+        Ok(Surroundings { secrets, requests, urls: urls::called(event, &self.capture_urls()), url_note })
     }
 
     /// Explains, until the stop, what is found invalid.

@@ -7,7 +7,7 @@ use hookmitt_fixture::Fixture;
 use hookmitt_inbox::{Filter, Route};
 use serde::Serialize;
 
-use crate::{Engine, EngineError, judged::Incoming};
+use crate::{Engine, EngineError, judged::Incoming, pages::Page};
 
 /// An event as a file.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
@@ -98,7 +98,7 @@ impl Engine {
             remote: None,
             received_at: fixture.received_at,
             via: Via::Import,
-            browser: false,
+            page: Page::default(),
         };
         let mut arrival = known.judge(incoming).arrival;
         arrival.url = Some(fixture.url);

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     config::Known,
     handshake::{Answered, Asked},
+    pages::{self, Page},
 };
 
 /// A request that came in, before it is judged.
@@ -22,7 +23,7 @@ pub(crate) struct Incoming {
     pub(crate) remote: Option<String>,
     pub(crate) received_at: Timestamp,
     pub(crate) via: Via,
-    pub(crate) browser: bool,
+    pub(crate) page: Page,
 }
 
 /// A judged request, and what the answer to its sender depends on.
@@ -123,7 +124,8 @@ impl Known {
 
     /// Judges a request and makes it ready to be stored.
     pub(crate) fn judge(&self, incoming: Incoming) -> Judged {
-        let Incoming { request, url, remote, received_at, via, browser } = incoming;
+        let Incoming { request, url, remote, received_at, via, page } = incoming;
+        let pages::Judged { browser, withheld, callback, foreign_host } = page.judge(self, &request);
         let provider = self.provider_of(&request);
         let url = url.or_else(|| self.public_url(&request));
         let called = url.clone().unwrap_or_else(|| request.called_url(self.source.slug.as_str()));
@@ -137,9 +139,9 @@ impl Known {
         let handshake = handshake.filter(|_| matches!(via, Via::Direct | Via::Tunnel));
         let asked = Asked { request: &request, provider, judgement: &judgement, browser };
         let answered = self.answered(&asked, handshake.as_ref());
-        let route = match (browser, &answered) {
-            (true, _) => Route::Withheld("it was sent by a web page"),
+        let route = match (withheld, &answered) {
             (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
+            (Some(reason), _) => Route::Withheld(reason.words()),
             (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
             (_, Answered::Unanswered(why)) => Route::Withheld(why),
             _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
@@ -162,6 +164,8 @@ impl Known {
             dedupe_key,
             on_duplicate: self.source.on_duplicate,
             browser,
+            callback,
+            foreign_host,
             delivery_of: delivery_of(&request),
             arrival_key: None,
             forwarded: None,

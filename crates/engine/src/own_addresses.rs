@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::{PoisonError, RwLock},
+    sync::{LazyLock, PoisonError, RwLock},
 };
 
 use hookmitt_event::TunnelKind;
@@ -15,6 +15,8 @@ use tokio::net::lookup_host;
 #[derive(Debug, Default)]
 pub(crate) struct OwnAddresses {
     ports: RwLock<Vec<SocketAddr>>,
+    /// Those of them that hand out our own page.
+    pages: RwLock<Vec<u16>>,
     relays: RwLock<Vec<TargetUrl>>,
     /// Those of channels: others of the same host are not ours.
     channels: RwLock<Vec<TargetUrl>>,
@@ -25,6 +27,12 @@ pub(crate) struct OwnAddresses {
 impl OwnAddresses {
     pub(crate) fn add(&self, addresses: &[SocketAddr]) {
         self.ports.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(addresses);
+    }
+
+    /// Our own page is handed out there.
+    pub(crate) fn hand_out_pages(&self, addresses: &[SocketAddr]) {
+        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        pages.extend(addresses.iter().map(SocketAddr::port));
     }
 
     /// These are ours no more.
@@ -101,14 +109,38 @@ impl OwnAddresses {
         found.into_iter().any(|address| self.is_ours(address.ip(), address.port()))
     }
 
-    /// Whether an `Origin` line names one of our own ports by a loopback name or address.
+    /// Whether a name, in lower case and without a port, leads to this machine and to nobody else: no stranger can make
+    /// it lead to him first and to us later. A name without a dot is one of the local network, and so are those of the
+    /// tunnels that lead here.
+    pub(crate) fn is_name(&self, name: &str) -> bool {
+        let is_address = name.starts_with('[') || name.parse::<Ipv4Addr>().is_ok();
+        let is_local = |suffix: &&str| name.ends_with(*suffix);
+        let is_plain = !name.is_empty() && hookmitt_event::is_host_name(name);
+        is_address && name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
+            || is_plain && (!name.contains('.') || [".localhost", ".internal", ".test"].iter().any(is_local))
+            || THIS_MACHINE.iter().any(|own| own == name)
+            || self.is_tunnel(name)
+    }
+
+    /// Whether a tunnel, a channel or a program leads here by that name.
+    fn is_tunnel(&self, name: &str) -> bool {
+        let called = |url: &TargetUrl| url.host().eq_ignore_ascii_case(name);
+        let relays = self.relays.read().unwrap_or_else(PoisonError::into_inner);
+        let channels = self.channels.read().unwrap_or_else(PoisonError::into_inner);
+        let programs = self.programs.read().unwrap_or_else(PoisonError::into_inner);
+        relays.iter().chain(channels.iter()).chain(programs.values()).any(called)
+    }
+
+    /// Whether an `Origin` line is that of our own page, by a loopback name or address. The capture port's isn't: what
+    /// it hands out is made by others.
     pub(crate) fn is_origin(&self, origin: &[u8]) -> bool {
         let authority = std::str::from_utf8(origin).ok().and_then(|origin| origin.strip_prefix("http://"));
         let Some((host, port)) = authority.and_then(|authority| authority.rsplit_once(':')) else {
             return false;
         };
         let loopback = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
-        loopback && port.parse().is_ok_and(|port| self.listen_on(port))
+        let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
+        loopback && port.parse().is_ok_and(|port| pages.contains(&port))
     }
 
     fn listen_on(&self, port: u16) -> bool {
@@ -125,6 +157,15 @@ impl OwnAddresses {
         })
     }
 }
+
+/// What this machine is called: as the system says, and as it is found in its local network. A name without a dot needs
+/// no mention.
+static THIS_MACHINE: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let name = gethostname::gethostname().to_string_lossy().trim_end_matches('.').to_ascii_lowercase();
+    let short = name.split('.').next().unwrap_or_default();
+    let local = format!("{short}.local");
+    [name.clone(), local].into_iter().filter(|name| !name.starts_with('.') && name.contains('.')).collect()
+});
 
 /// Whether an address is one of this machine's: only those can be bound.
 fn is_local(address: IpAddr) -> bool {

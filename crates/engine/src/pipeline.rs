@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use hookmitt_catch::{Caught, Refusal, Reply, Sink};
-use hookmitt_event::{Answer, Explain as _, HeaderLines, Request, Slug, Timestamp, Verdict, Via};
+use hookmitt_event::{Answer, Authority, Explain as _, HeaderLines, Request, Slug, Timestamp, Verdict, Via};
 use hookmitt_inbox::{Arrival, InboxError, SourceSettings, Stored};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -12,6 +12,7 @@ use crate::{
     config::Known,
     handshake::Answered,
     judged::{Incoming, Judged},
+    pages,
 };
 
 /// From this size a body is hashed on a thread of its own, so that others' answers don't wait.
@@ -23,20 +24,24 @@ impl Sink for Engine {
         let target = head.target;
         let request =
             Request { method: head.method, path, query, version: head.version, headers: head.headers, body };
-        let browser = self.is_from_web_page(&request.headers);
+        let page = self.page_at_port(&request, &target, self.known(&slug).ok().as_deref());
         let from_outside =
-            browser || !remote.ip().to_canonical().is_loopback() || was_passed_on(&request.headers);
+            !page.is_absent() || !remote.ip().to_canonical().is_loopback() || was_passed_on(&request.headers);
         let known = match self.admit(slug, from_outside).await {
             Ok(known) => known,
             Err(refused) => return self.refuse(refused, target, remote, received_at),
         };
+        let called = |(scheme, authority): (&str, &str)| {
+            let authority = Authority::parse(authority).map_or("", |authority| authority.as_str());
+            format!("{scheme}://{authority}/{}{}", known.source.slug, request.path_and_query())
+        };
         let incoming = Incoming {
+            url: known.public_url(&request).or_else(|| pages::absolute(&target).map(called)),
             request,
-            url: None,
             remote: Some(remote.to_string()),
             received_at,
             via: Via::Direct,
-            browser,
+            page,
         };
         self.take_in(&known, incoming, None, (target, remote), share).await
     }
@@ -122,14 +127,6 @@ impl Engine {
         self.inbox.add_source(slug.clone(), SourceSettings::default(), true, Timestamp::now()).await?;
         self.reload().await?;
         self.known(&slug)
-    }
-
-    /// A page of another origin: the browser says so, or its `Origin` isn't one of our own addresses (Threat 1). The
-    /// Host line proves nothing: a name of the page's own may lead to us.
-    pub(crate) fn is_from_web_page(&self, headers: &HeaderLines) -> bool {
-        let foreign = headers.get_all("origin").any(|origin| !self.own.is_origin(origin));
-        let site = headers.get("sec-fetch-site").unwrap_or_default();
-        foreign || site.eq_ignore_ascii_case(b"cross-site") || site.eq_ignore_ascii_case(b"same-site")
     }
 
     pub(crate) async fn answer(

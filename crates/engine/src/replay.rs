@@ -10,7 +10,7 @@ use hookmitt_inbox::Route;
 use serde::Serialize;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use crate::{Change, Edit, Engine, EngineError, TargetChange, judged::Incoming, resign::Edited};
+use crate::{Change, Edit, Engine, EngineError, TargetChange, judged::Incoming, pages::Page, resign::Edited};
 
 /// A delivery that was asked for.
 #[derive(Clone, Copy, Debug, Serialize, utoipa::ToSchema)]
@@ -111,7 +111,8 @@ impl Engine {
         let known = self.known(&parent.source)?;
         let Edited { request, url, targets, .. } = edited;
         let received_at = Timestamp::now();
-        let incoming = Incoming { request, url, remote: None, received_at, via: Via::Edit, browser: false };
+        let incoming =
+            Incoming { request, url, remote: None, received_at, via: Via::Edit, page: Page::default() };
         let mut arrival = known.judge(incoming).arrival;
         arrival.parent = Some(parent.id);
         arrival.may_own = false; // a copy of ours must not shadow the genuine event

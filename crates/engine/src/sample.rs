@@ -14,6 +14,7 @@ use crate::{
     AttemptLine, Engine, EngineError, SecretText,
     config::Known,
     judged::Incoming,
+    pages::Page,
     resign::{handler_url, signed},
 };
 
@@ -155,6 +156,7 @@ impl Engine {
             on_invalid: Default::default(),
             on_duplicate: Default::default(),
             public_url: None,
+            allowed_hosts: Default::default(),
             tolerance_s: None,
             answer: Default::default(),
             generic: None,
@@ -206,7 +208,7 @@ impl Engine {
         let received_at = Timestamp::now();
         let seen = signer.signs_url(&request).then(|| handler_url(url, None, &request));
         let incoming =
-            Incoming { request, url: seen, remote: None, received_at, via: Via::Send, browser: false };
+            Incoming { request, url: seen, remote: None, received_at, via: Via::Send, page: Page::default() };
         let mut arrival = signer.judge(incoming).arrival;
         arrival.route = Route::To(vec![target]);
         let stored = self.store(arrival).await?;

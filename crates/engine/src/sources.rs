@@ -1,6 +1,6 @@
 //! Sources as they are made, changed and shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hookmitt_event::{
     Answer, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, Respond, Slug, Source, Timestamp,
@@ -9,7 +9,7 @@ use hookmitt_inbox::SourceSettings;
 use hookmitt_verify::{provider, validate_generic};
 use serde::{Deserialize, Serialize};
 
-use crate::{Engine, EngineError, config::Known, params::set_params};
+use crate::{Engine, EngineError, config::Known, hosts::allow_hosts, params::set_params};
 
 /// A source as it is shown.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
@@ -27,6 +27,8 @@ pub struct SourceView {
     pub public_url: Option<String>,
     /// Whether that URL was set.
     pub public_url_set: bool,
+    /// Names that its GET and HEAD requests may be called by at the capture port, beside those of this machine.
+    pub allowed_hosts: BTreeSet<String>,
     /// How old a signed timestamp may be, in seconds.
     pub tolerance_s: Option<u32>,
     /// What the capture port answers.
@@ -57,6 +59,9 @@ pub struct SourceChange {
     /// The URL that the provider calls.
     #[serde(deserialize_with = "given")]
     pub public_url: Option<Option<String>>,
+    /// Names that its GET and HEAD requests may be called by at the capture port: true allows one, false takes that
+    /// back, those not named stay.
+    pub allowed_hosts: Option<BTreeMap<String, bool>>,
     /// How old a signed timestamp may be, in seconds.
     #[serde(deserialize_with = "given")]
     pub tolerance_s: Option<Option<u32>>,
@@ -125,6 +130,7 @@ impl SourceChange {
         set(&mut settings.on_invalid, self.on_invalid);
         set(&mut settings.on_duplicate, self.on_duplicate);
         set(&mut settings.public_url, self.public_url);
+        allow_hosts(&mut settings.allowed_hosts, self.allowed_hosts.unwrap_or_default())?;
         set(&mut settings.tolerance_s, self.tolerance_s);
         self.answer.unwrap_or_default().apply(&mut settings.answer);
         set(&mut settings.generic, self.generic);
@@ -259,6 +265,7 @@ fn view(source: Source, through_tunnel: Option<String>, secrets: Vec<String>) ->
         on_duplicate: source.on_duplicate,
         public_url_set: source.public_url.is_some(),
         public_url: source.public_url.or(through_tunnel),
+        allowed_hosts: source.allowed_hosts,
         tolerance_s: source.tolerance_s,
         answer: source.answer,
         generic: source.generic,

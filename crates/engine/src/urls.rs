@@ -1,6 +1,6 @@
 //! What the URL may have been that a provider called: some sign it, and what stands before us may have changed it.
 
-use hookmitt_event::{Event, HeaderLines};
+use hookmitt_event::{Event, HeaderLines, Via};
 
 /// Every URL that is worth a try, likeliest first.
 pub(crate) fn called(event: &Event, own: &[String]) -> Vec<String> {
@@ -32,6 +32,19 @@ pub(crate) fn called(event: &Event, own: &[String]) -> Vec<String> {
         add(format!("{base}{}", paths[0]));
     }
     found
+}
+
+/// Who says by which name an event was called. Path and query are always those that were called.
+pub(crate) fn who_says(event: &Event, public_url: Option<&str>) -> &'static str {
+    let is_public = public_url.is_some_and(|base| event.url.starts_with(base.trim_end_matches('/')));
+    match event.via {
+        Via::Direct if is_public => "Its host is that of the source's public URL.",
+        Via::Direct => {
+            "Its host is what the request says of itself: nobody vouches for it. Set the source's public URL, and that one counts."
+        }
+        Via::Tunnel => "Its host is that of the tunnel.",
+        Via::BackupSync | Via::Import | Via::Send | Via::Edit => "It was kept with the event.",
+    }
 }
 
 /// The first value of a list, which the proxy farthest from us wrote.

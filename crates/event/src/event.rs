@@ -145,8 +145,12 @@ pub struct Event {
     pub conflict: bool,
     /// Older than an event already delivered for the same object.
     pub stale: bool,
-    /// Sent by a web page of another origin.
+    /// Sent by a web page of another origin, or by one that may be.
     pub browser: bool,
+    /// A web page's navigation that was forwarded all the same, as the local server answers it (`respond = app`).
+    pub callback: bool,
+    /// The name that it was called by, where it was withheld because that is none of this machine's.
+    pub foreign_host: Option<String>,
     /// The event that this one is an edit of.
     pub parent: Option<EventId>,
     /// The set-up request that this is.

@@ -27,6 +27,9 @@ pub struct Explanation {
     pub causes: Vec<ExplainedCause>,
     /// What is signed, in the order in which it is signed.
     pub signed_content: Vec<ContentPart>,
+    /// The URL that was called, where that is signed.
+    #[serde(default)]
+    pub called: Option<CalledUrl>,
     /// The signatures that the request carries, as they were sent.
     pub got: Vec<String>,
     /// The signature that the chosen secret makes of it.
@@ -41,6 +44,15 @@ pub struct Explanation {
     pub secrets: Vec<SecretFit>,
     /// A change to the receiver's code that mends it.
     pub fix: Option<CodeFix>,
+}
+
+/// The URL for which a signature was checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct CalledUrl {
+    /// The URL.
+    pub url: String,
+    /// Who says that it was called by this name, as a sentence or two; empty where that is not known.
+    pub note: String,
 }
 
 /// Something that may be the reason.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Attempt, Cause, Delivery, DeliveryId, DeliveryState, Event, EventId, EventStatus, Glance,
     HandshakeAnswer, HandshakeOffer, HeaderLines, HttpVersion, Queue, Slug, TargetId, Timestamp, Verdict,
-    Via,
+    Via, Withheld,
 };
 
 /// An event in JSON, for the command line and the API alike.
@@ -64,8 +64,11 @@ pub struct EventJson {
     pub conflict: bool,
     /// Older than one already delivered for the same object.
     pub stale: bool,
-    /// Sent by a web page of another origin.
+    /// Sent by a web page of another origin, or by one that may be.
     pub browser: bool,
+    /// Why it was not forwarded by itself, where a web page is the reason; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Withheld>,
     /// The event that this is an edit of.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub parent: Option<EventId>,
@@ -123,6 +126,7 @@ impl EventJson {
             conflict: event.conflict,
             stale: event.stale,
             browser: event.browser,
+            withheld: event.withheld(),
             parent: event.parent,
             handshake: event.handshake.clone(),
             deleted_at: event.deleted_at,

@@ -19,14 +19,15 @@ mod text;
 mod time;
 mod tunnel;
 mod verdict;
+mod withheld;
 
 pub use authority::Authority;
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead};
 pub use error::Explain;
 pub use event::{DedupeKey, Event, Facts, HandshakeAnswer, HandshakeOffer, Via};
 pub use explanation::{
-    CauseState, CodeFix, ContentKind, ContentPart, ExplainedCause, Explanation, Fitting, FixKind, FixLine,
-    FrameworkFix, SecretFit,
+    CalledUrl, CauseState, CodeFix, ContentKind, ContentPart, ExplainedCause, Explanation, Fitting, FixKind,
+    FixLine, FrameworkFix, SecretFit,
 };
 pub use glance::{DeliveryGlance, Glance};
 pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson, is_token};
@@ -40,3 +41,4 @@ pub use text::{Plain, PlainJson};
 pub use time::{Timestamp, TimestampError};
 pub use tunnel::{GapWhy, TunnelKind};
 pub use verdict::{Cause, Verdict};
+pub use withheld::{Withheld, WithheldReason, is_host_name};

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::HeaderLines;
+use crate::{Authority, HeaderLines};
 
 /// A captured HTTP request: the exact bytes, immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,9 +33,17 @@ impl Request {
         }
     }
 
-    /// The URL that was called where nothing stands before the capture port: `http://`, Host, slug and target.
+    /// Whom its Host line says that it calls; nobody where there isn't exactly one that reads `host[:port]`.
+    pub fn authority(&self) -> Option<Authority<'_>> {
+        let mut lines = self.headers.get_all("host");
+        let only = lines.next().filter(|_| lines.next().is_none())?;
+        Authority::parse(std::str::from_utf8(only).ok()?)
+    }
+
+    /// The URL that was called where nothing stands before the capture port: `http://`, Host, slug and target. Path
+    /// and query are those that were called: a Host that says more than a host and a port adds nothing to them.
     pub fn called_url(&self, slug: &str) -> String {
-        let host = self.headers.get("host").map(String::from_utf8_lossy).unwrap_or_default();
+        let host = self.authority().map_or("", |authority| authority.as_str());
         format!("http://{host}/{slug}{}", self.path_and_query())
     }
 }
@@ -69,6 +77,40 @@ impl FromStr for HttpVersion {
             "HTTP/1.0" => Ok(Self::Http10),
             "HTTP/1.1" => Ok(Self::Http11),
             other => Err(format!("not a version that hookmitt speaks: {other}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threat_1_a_host_shapes_neither_path_nor_query_of_the_url_that_is_judged() {
+        let called = |hosts: &[&str]| {
+            let headers = HeaderLines::from_pairs(hosts.iter().map(|host| ("Host", host))).unwrap();
+            let (method, path, body) = ("POST".to_owned(), "/a".to_owned(), Bytes::new());
+            let request = Request {
+                method,
+                path,
+                query: Some("b".to_owned()),
+                version: HttpVersion::Http11,
+                headers,
+                body,
+            };
+            request.called_url("tw")
+        };
+        assert_eq!(called(&["h.example:8080"]), "http://h.example:8080/tw/a?b");
+        for hosts in [
+            &["h.example/other"][..],
+            &["h.example?x="],
+            &["h.example#"],
+            &["me@h.example"],
+            &["h.example", "h.example"],
+            &[""],
+            &[],
+        ] {
+            assert_eq!(called(hosts), "http:///tw/a?b", "{hosts:?}");
         }
     }
 }

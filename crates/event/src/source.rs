@@ -1,6 +1,11 @@
 //! One integration: its slug, provider and capture settings.
 
-use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    str::FromStr,
+    time::Duration,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -167,6 +172,8 @@ pub struct Source {
     pub on_duplicate: OnDuplicate,
     /// The URL that the provider calls, where something else stands before us.
     pub public_url: Option<String>,
+    /// Names that its GET and HEAD requests may be called by, beside those of this machine; in lower case, no port.
+    pub allowed_hosts: BTreeSet<String>,
     /// How old a signed timestamp may be, in seconds, where the provider's own limit is not wanted.
     pub tolerance_s: Option<u32>,
     /// What the capture port answers.

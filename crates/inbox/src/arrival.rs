@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     Inbox, InboxError, Route,
     routing::route,
-    rows::{self, BROWSER, CONFLICT, STALE},
+    rows::{self, BROWSER, CALLBACK, CONFLICT, STALE},
     tally::{Change, Tally},
     writer::Batch,
 };
@@ -51,8 +51,12 @@ pub struct Arrival {
     pub may_own: bool,
     /// What the source does with a repeat.
     pub on_duplicate: OnDuplicate,
-    /// Sent by a web page of another origin.
+    /// Sent by a web page of another origin, or by one that may be.
     pub browser: bool,
+    /// A web page's navigation that is forwarded all the same.
+    pub callback: bool,
+    /// The name that it was called by, where it is withheld because that is none of this machine's.
+    pub foreign_host: Option<String>,
     /// The delivery of ours that it says it is: where that is so, it isn't forwarded again.
     pub delivery_of: Option<DeliveryId>,
     /// Tunnel and sequence, or sync id: a re-send with the same adds no row.
@@ -139,6 +143,9 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
     batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
     let first = own_key(batch.db, arrival, seq)?;
     let mut flags = if arrival.browser { BROWSER } else { 0 };
+    if arrival.callback {
+        flags |= CALLBACK;
+    }
     if let Some(first) = &first
         && differs(batch.db, arrival, first.seq)?
     {
@@ -226,9 +233,9 @@ fn insert(
 ) -> Result<(), InboxError> {
     const SQL: &str = "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, provider, type, title,
         event_time, object, dedupe_key, duplicate_of, parent, arrival_key, handshake, causes, remote, url, method,
-        path, query, version, size, sha256, headers, body, handshake_answer, forwarded)
+        path, query, version, size, sha256, headers, body, handshake_answer, forwarded, foreign_host)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)";
+        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)";
     let Arrival { request, facts, .. } = arrival;
     db.prepare_cached(SQL)?.execute(params![
         seq,
@@ -261,6 +268,7 @@ fn insert(
         &request.body[..],
         arrival.handshake_answer.as_ref().and_then(|answer| serde_json::to_string(answer).ok()),
         arrival.forwarded.as_ref().map(|lines| &lines.as_wire()[..]),
+        arrival.foreign_host,
     ])?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{
     Inbox, InboxError,
     deliveries::{seq_of, shown},
-    rows::{self, BROWSER, CONFLICT, STALE},
+    rows::{self, BROWSER, CALLBACK, CONFLICT, STALE},
     tally::Change,
 };
 
@@ -23,10 +23,10 @@ pub struct Shown {
 /// The columns that [`read`] wants, before the body.
 pub(crate) const COLUMNS: &str = "e.seq, e.id, s.slug, e.received_at, e.via, e.verdict, e.flags, e.provider, e.type,
     e.title, e.event_time, e.dedupe_key, e.duplicate_of, e.parent, e.handshake, e.causes, e.deleted_at, e.remote,
-    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers, e.handshake_answer";
+    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers, e.handshake_answer, e.foreign_host";
 
 /// How many columns those are: where the body comes, if it is asked for.
-pub(crate) const BODY: usize = 27;
+pub(crate) const BODY: usize = 28;
 
 impl Inbox {
     /// One event, body included.
@@ -107,6 +107,8 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         via: rows::via(row, 4)?,
         verdict: rows::verdict(row, 5)?,
         browser: flags & BROWSER != 0,
+        callback: flags & CALLBACK != 0,
+        foreign_host: row.get(27)?,
         conflict: flags & CONFLICT != 0,
         stale: flags & STALE != 0,
         provider: row.get(7)?,

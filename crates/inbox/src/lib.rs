@@ -29,6 +29,7 @@ mod tally;
 mod targets;
 mod tunnels;
 mod view;
+mod withheld;
 mod writer;
 
 pub use arrival::{Arrival, Stored};

@@ -85,6 +85,8 @@ impl Story {
             may_own: verdict == Verdict::Valid,
             on_duplicate: OnDuplicate::default(),
             browser: false,
+            callback: false,
+            foreign_host: None,
             delivery_of: None,
             handshake_answer: None,
             arrival_key: None,

@@ -7,6 +7,7 @@ use rusqlite::{Row, types::Type};
 pub(crate) const BROWSER: i64 = 1;
 pub(crate) const CONFLICT: i64 = 2;
 pub(crate) const STALE: i64 = 4;
+pub(crate) const CALLBACK: i64 = 8;
 
 /// A column that holds something that no hookmitt of this schema wrote.
 pub(crate) fn corrupt(column: usize, what: &'static str) -> rusqlite::Error {

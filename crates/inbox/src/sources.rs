@@ -1,6 +1,6 @@
 //! The sources: made by hand, or by an unknown name on the capture port.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hookmitt_event::{Answer, GenericScheme, OnDuplicate, OnInvalid, Slug, Source, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -24,6 +24,8 @@ pub struct SourceSettings {
     pub on_duplicate: OnDuplicate,
     /// The URL that the provider calls.
     pub public_url: Option<String>,
+    /// Names that its GET and HEAD requests may be called by, beside those of this machine.
+    pub allowed_hosts: BTreeSet<String>,
     /// How old a signed timestamp may be, in seconds.
     pub tolerance_s: Option<u32>,
     /// What the capture port answers.
@@ -44,6 +46,7 @@ impl From<&Source> for SourceSettings {
             on_invalid: source.on_invalid,
             on_duplicate: source.on_duplicate,
             public_url: source.public_url,
+            allowed_hosts: source.allowed_hosts,
             tolerance_s: source.tolerance_s,
             answer: source.answer,
             generic: source.generic,
@@ -235,6 +238,7 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
         on_invalid: settings.on_invalid,
         on_duplicate: settings.on_duplicate,
         public_url: settings.public_url,
+        allowed_hosts: settings.allowed_hosts,
         tolerance_s: settings.tolerance_s,
         answer: settings.answer,
         generic: settings.generic,

@@ -26,13 +26,15 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 export class Hookmitt {
   #child;
   #program;
+  #flags;
   #env = { ...process.env, HOOKMITT_KEYRING: 'off', NO_COLOR: '1' };
   #ended;
   said = [];
 
-  /** Starts one on an empty folder, with `env` in its environment. */
-  static async start({ program = binary, env = {} } = {}) {
+  /** Starts one on an empty folder, with `env` in its environment and `flags` for `serve`. */
+  static async start({ program = binary, env = {}, flags = [] } = {}) {
     const hookmitt = new Hookmitt();
+    hookmitt.#flags = flags;
     Object.assign(hookmitt.#env, env);
     hookmitt.#program = program;
     delete hookmitt.#env.HOOKMITT_TOKEN;
@@ -77,7 +79,7 @@ export class Hookmitt {
 
   async #spawn(port, apiPort) {
     if (!existsSync(this.#program)) throw new Error(`${this.#program} is missing: cargo build -p hookmitt-cli makes it`);
-    const args = ['serve', '--no-open', '--port', port, '--api-port', apiPort, '--data-dir', this.dataDir];
+    const args = ['serve', '--no-open', '--port', port, '--api-port', apiPort, '--data-dir', this.dataDir, ...this.#flags];
     this.#child = spawn(this.#program, args, { env: this.#env, stdio: ['ignore', 'ignore', 'pipe'] });
     running.add(this.#child);
     this.#ended = new Promise((resolve) => this.#child.on('exit', resolve));

@@ -380,7 +380,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes every dead letter wait again, of one source or of all. */
+        /**
+         * Makes every dead letter wait again, of one source or of all; or sends what a source withheld because of the name that
+         *     it was called by.
+         */
         post: operations["retry_many"];
         delete?: never;
         options?: never;
@@ -506,6 +509,23 @@ export interface paths {
         put?: never;
         /** Makes a test key pair, which signs in place of the provider's private key; an earlier one goes. */
         post: operations["make_test_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sources/{slug}/withheld": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The names by which events of a source were called that were withheld for that and wait to be sent. */
+        get: operations["withheld_hosts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -822,6 +842,13 @@ export interface components {
             /** @description How far the delivery has come. */
             status: components["schemas"]["DeliveryState"];
         };
+        /** @description The URL for which a signature was checked. */
+        CalledUrl: {
+            /** @description Who says that it was called by this name, as a sentence or two; empty where that is not known. */
+            note: string;
+            /** @description The URL. */
+            url: string;
+        };
         /** @description Why a signature does not hold, with the fix. The likeliest comes first. */
         Cause: {
             /** @description A stable code such as `body_reserialized`. */
@@ -1002,7 +1029,7 @@ export interface components {
         };
         /** @description An event in JSON, for the command line and the API alike. */
         EventJson: {
-            /** @description Sent by a web page of another origin. */
+            /** @description Sent by a web page of another origin, or by one that may be. */
             browser: boolean;
             /** @description Why it is invalid, likeliest first. */
             causes: components["schemas"]["Cause"][];
@@ -1103,6 +1130,7 @@ export interface components {
             verdict: components["schemas"]["Verdict"];
             /** @description How it came in. */
             via: components["schemas"]["Via"];
+            withheld: components["schemas"]["Withheld"] | null;
         };
         /**
          * @description The status of an event: the most telling of its deliveries' states, or `captured` without a target.
@@ -1128,6 +1156,7 @@ export interface components {
         Explanation: {
             /** @description What tells the two bodies apart. */
             body_note: string | null;
+            called: components["schemas"]["CalledUrl"] | null;
             /** @description What was looked for: proven first, then likely, then ruled out. */
             causes: components["schemas"]["ExplainedCause"][];
             /** @description What to know beyond it, a sentence or two; empty where nothing is. */
@@ -1449,7 +1478,7 @@ export interface components {
         /** @description A page of something. */
         Items_EventJson: {
             items: {
-                /** @description Sent by a web page of another origin. */
+                /** @description Sent by a web page of another origin, or by one that may be. */
                 browser: boolean;
                 /** @description Why it is invalid, likeliest first. */
                 causes: components["schemas"]["Cause"][];
@@ -1550,6 +1579,7 @@ export interface components {
                 verdict: components["schemas"]["Verdict"];
                 /** @description How it came in. */
                 via: components["schemas"]["Via"];
+                withheld?: components["schemas"]["Withheld"] | null;
             }[];
             /** @description Where the next page begins; null at the end. */
             next_cursor: string | null;
@@ -1710,6 +1740,8 @@ export interface components {
         /** @description A page of something. */
         Items_SourceView: {
             items: {
+                /** @description Names that its GET and HEAD requests may be called by at the capture port, beside those of this machine. */
+                allowed_hosts: string[];
                 /** @description What the capture port answers. */
                 answer: components["schemas"]["Answer"];
                 /** @description Made by an unknown name on the capture port. */
@@ -1846,6 +1878,24 @@ export interface components {
             /** @description Where the next page begins; null at the end. */
             next_cursor: string | null;
         };
+        /** @description A page of something. */
+        Items_WithheldHost: {
+            items: {
+                /** @description Whether the source allows it by now. */
+                allowed: boolean;
+                /** @description Whether it is a name that can be allowed. */
+                can_be_allowed: boolean;
+                /**
+                 * Format: int64
+                 * @description How many events wait to be sent.
+                 */
+                events: number;
+                /** @description The name. */
+                host: string;
+            }[];
+            /** @description Where the next page begins; null at the end. */
+            next_cursor: string | null;
+        };
         /** @description What an event is judged by instead of what is known of it. Nothing, by default. */
         JudgeBy: {
             /**
@@ -1886,9 +1936,11 @@ export interface components {
         };
         /** @description Which deliveries are to be tried again. */
         Many: {
-            /** @description Those that used up their attempts; must be true. */
-            dead_letter: boolean;
+            /** @description Those that used up their attempts. */
+            dead_letter?: boolean;
             source?: components["schemas"]["Slug"] | null;
+            /** @description Those that were withheld because they were called by this name, which their source allows by now. */
+            withheld_host?: string | null;
         };
         /** @description A secret: its value, or the variable to read it from. */
         NewSecret: {
@@ -2122,6 +2174,13 @@ export interface components {
         Slug: string;
         /** @description A change to a source: what is absent stays, null unsets. */
         SourceChange: {
+            /**
+             * @description Names that its GET and HEAD requests may be called by at the capture port: true allows one, false takes that
+             *     back, those not named stay.
+             */
+            allowed_hosts?: {
+                [key: string]: boolean;
+            } | null;
             answer?: components["schemas"]["AnswerChange"] | null;
             /** @description Whether a genuine set-up request that wants a URL called is confirmed without a click. */
             confirm?: boolean | null;
@@ -2161,6 +2220,8 @@ export interface components {
         };
         /** @description A source as it is shown. */
         SourceView: {
+            /** @description Names that its GET and HEAD requests may be called by at the capture port, beside those of this machine. */
+            allowed_hosts: string[];
             /** @description What the capture port answers. */
             answer: components["schemas"]["Answer"];
             /** @description Made by an unknown name on the capture port. */
@@ -2499,6 +2560,36 @@ export interface components {
              */
             oldest_at: string | null;
         };
+        /** @description Why an event is not forwarded by itself: a web page sent it, or may have. */
+        Withheld: {
+            /** @description What to do about it. */
+            fix: string;
+            /** @description The name that it was called by, where that is the reason. */
+            host: string | null;
+            /** @description The reason as a sentence. */
+            message: string;
+            /** @description The reason as a stable word. */
+            reason: components["schemas"]["WithheldReason"];
+        };
+        /** @description A name by which events were called that were withheld for that. */
+        WithheldHost: {
+            /** @description Whether the source allows it by now. */
+            allowed: boolean;
+            /** @description Whether it is a name that can be allowed. */
+            can_be_allowed: boolean;
+            /**
+             * Format: int64
+             * @description How many events wait to be sent.
+             */
+            events: number;
+            /** @description The name. */
+            host: string;
+        };
+        /**
+         * @description Why an event is not forwarded by itself.
+         * @enum {string}
+         */
+        WithheldReason: "web_page" | "form_post" | "foreign_host";
     };
     responses: never;
     parameters: never;
@@ -3638,6 +3729,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    withheld_hosts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_WithheldHost"];
                 };
             };
             404: {

@@ -19,6 +19,8 @@ export type GlanceDelivery = Schemas['DeliveryGlance'];
 export type Glance = Schemas['Glance'];
 /** An event; lists and the live stream carry it with `glance`. */
 export type Event = Schemas['EventJson'];
+/** Why an event was not forwarded by itself, where a web page is the reason. */
+export type Withheld = NonNullable<Event['withheld']>;
 export type Stats = Schemas['StatsJson'];
 
 /** A saved view. */

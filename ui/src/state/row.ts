@@ -21,6 +21,8 @@ export interface Row {
   edited: boolean;
   handshake: boolean;
   browser: boolean;
+  /** The name that it was called by, where that is why it was not forwarded. */
+  calledAs: string | null;
   via: Event['via'];
   size: number;
   delivery: GlanceDelivery | null;
@@ -46,6 +48,7 @@ export function rowOf(event: Event): Row {
     edited: event.parent !== null,
     handshake: event.handshake !== null,
     browser: event.browser,
+    calledAs: event.withheld?.host ? visible(event.withheld.host) : null,
     via: event.via,
     size: event.size,
     delivery: glance?.delivery ?? null,

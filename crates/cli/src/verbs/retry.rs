@@ -22,19 +22,30 @@ pub(crate) struct Args {
     /// All that used up their attempts
     #[arg(long, group = "which")]
     dead_letter: bool,
+    /// All that a source withheld because they were called by this name, which it allows by now (needs --source)
+    #[arg(long, value_name = "NAME", group = "which", requires = "source")]
+    withheld_host: Option<String>,
     /// Only those of this source
-    #[arg(long, value_name = "S", requires = "dead_letter")]
+    #[arg(long, value_name = "S", conflicts_with = "ids")]
     source: Option<Slug>,
 }
 
 /// Takes them up again, waits for one attempt of each, and prints what came of it.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let mut outcomes = Outcomes::default();
-    if args.dead_letter {
-        let order = json!({ "dead_letter": true, "source": args.source });
+    let order = match &args.withheld_host {
+        Some(host) => Some(json!({ "withheld_host": host, "source": args.source })),
+        None => args.dead_letter.then(|| json!({ "dead_letter": true, "source": args.source })),
+    };
+    if let Some(order) = order {
         let taken: Items<Ordered> = client.send(Method::POST, &Address::new(["retry"]), &order).await?;
         if taken.items.is_empty() {
-            screen.note(Styled(FAINT, "there are no dead letters"));
+            let none = if args.dead_letter {
+                "there are no dead letters"
+            } else {
+                "nothing is withheld under that name"
+            };
+            screen.note(Styled(FAINT, none));
         }
         outcomes.wait_for(&taken.items, client, screen).await?;
         return Ok(outcomes.exit());

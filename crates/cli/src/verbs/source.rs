@@ -65,6 +65,9 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             let change = Value::Object(settings.change(&before)?);
             let changed: Value = client.send(Method::PATCH, &one(slug), &change).await?;
             print(&changed, screen)?;
+            if settings.allows_hosts() {
+                offer_withheld(slug, client, screen).await?;
+            }
         }
         Verb::Remove { slug } => {
             client.order(Method::DELETE, &one(slug), None).await?;
@@ -75,6 +78,21 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
         }
     }
     Ok(Exit::Success)
+}
+
+/// Says what was withheld under the names that are allowed by now, and how to send it.
+async fn offer_withheld(slug: &Slug, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    let withheld = Address::new(["sources", slug.as_str(), "withheld"]);
+    let hosts: Vec<Value> = client.all(&withheld).await?;
+    for one in hosts.iter().filter(|one| one["allowed"] == true) {
+        let (host, events) = (one["host"].as_str().unwrap_or_default(), one["events"].as_u64().unwrap_or(0));
+        let said = if events == 1 { "1 event was".to_owned() } else { format!("{events} events were") };
+        let host = Plain(host);
+        screen.note(format!(
+            "{said} withheld under that name; to send: `hookmitt retry --withheld-host {host} --source {slug}`"
+        ));
+    }
+    Ok(())
 }
 
 fn list(sources: &[Value], screen: &Screen) -> Result<(), CliError> {

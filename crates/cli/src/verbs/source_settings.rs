@@ -41,6 +41,12 @@ pub(crate) struct Settings {
     /// The URL that the provider calls, where something else stands before hookmitt
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// A host name by which GET and HEAD requests may come in, as through a tunnel that you started yourself; may be given several times
+    #[arg(long, value_name = "NAME")]
+    allow_host: Vec<String>,
+    /// Take a host name back; may be given several times
+    #[arg(long, value_name = "NAME")]
+    disallow_host: Vec<String>,
     /// How old a signed timestamp may be, such as 5m
     #[arg(long, value_name = "D")]
     tolerance: Option<String>,
@@ -118,6 +124,11 @@ struct GenericFlags {
 }
 
 impl Settings {
+    /// Whether a host is allowed that wasn't: what was withheld can be sent then.
+    pub(crate) fn allows_hosts(&self) -> bool {
+        !self.allow_host.is_empty()
+    }
+
     /// The change that the flags ask for, given the source as it is (null where it is new). What wasn't given is absent.
     pub(crate) fn change(&self, before: &Value) -> Result<Map<String, Value>, CliError> {
         let mut change = Map::new();
@@ -144,6 +155,11 @@ impl Settings {
         }
         if let Some(tolerance) = &self.tolerance {
             change.insert("tolerance_s".to_owned(), seconds(tolerance)?);
+        }
+        if !self.allow_host.is_empty() || !self.disallow_host.is_empty() {
+            let allowed = self.allow_host.iter().map(|name| (name.clone(), Value::Bool(true)));
+            let taken_back = self.disallow_host.iter().map(|name| (name.clone(), Value::Bool(false)));
+            change.insert("allowed_hosts".to_owned(), Value::Object(allowed.chain(taken_back).collect()));
         }
         if let Some(confirm) = self.confirm {
             change.insert("confirm".to_owned(), json!(confirm));
@@ -238,6 +254,9 @@ mod tests {
         let typed = ["--provider", "", "--public-url", "", "--tolerance", "", "--on-invalid", "reject"];
         let expected =
             json!({"provider": null, "public_url": null, "tolerance_s": null, "on_invalid": "reject"});
+        assert_eq!(change(&typed, &Value::Null).unwrap(), expected);
+        let typed = ["--allow-host", "a.example", "--disallow-host", "b.example"];
+        let expected = json!({"allowed_hosts": {"a.example": true, "b.example": false}});
         assert_eq!(change(&typed, &Value::Null).unwrap(), expected);
         let typed = ["--param", "webhook_id=a=b", "--param", "topic="];
         let expected = json!({"params": {"webhook_id": "a=b", "topic": null}});

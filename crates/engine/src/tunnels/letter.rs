@@ -74,14 +74,14 @@ impl Engine {
     ) -> Result<Opened, EngineError> {
         let (request, forwarded) = request;
         let (known, assigned) = self.addressee(&letter.slug).await?;
-        let browser = self.is_from_web_page(&request.headers);
+        let page = self.page_through_tunnel(&request);
         let incoming = Incoming {
             request,
             url: Some(letter.url),
             remote: Some(letter.remote.chars().take(LONGEST).collect()),
             received_at: head.received_at,
             via: Via::Tunnel,
-            browser,
+            page,
         };
         let mut judged = pipeline::judge(Arc::clone(&known), incoming).await;
         let arrival = &mut judged.arrival;
@@ -190,6 +190,19 @@ mod tests {
             assert_eq!((arrival.received_at, arrival.via), (head().received_at, Via::Tunnel));
             assert_eq!(arrival.arrival_key, Some(head().arrival_key));
         }
+        engine.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn threat_1_a_tunnel_knows_who_was_called_so_a_get_by_any_name_is_forwarded() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = crate::begun::engine(folder.path()).await;
+        engine.add_source("github".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
+        let sha256 = <sha2::Sha256 as sha2::Digest>::digest(b"{}").into();
+        let letter = Letter { method: "GET".to_owned(), sha256, ..letter() };
+        let opened = engine.judge_letter(&head(), letter.clone(), request(&letter).unwrap()).await.unwrap();
+        let arrival = opened.judged.arrival;
+        assert_eq!((arrival.route, arrival.browser, arrival.foreign_host), (Route::Targets, false, None));
         engine.stop().await;
     }
 

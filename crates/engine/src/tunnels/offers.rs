@@ -56,6 +56,7 @@ mod tests {
             on_invalid: OnInvalid::Record,
             on_duplicate: hookmitt_event::OnDuplicate::Skip,
             public_url: None,
+            allowed_hosts: Default::default(),
             tolerance_s: None,
             answer: Answer::default(),
             generic: None,

@@ -68,7 +68,8 @@ async fn threat_4_a_sender_writes_no_line_that_a_server_reads_as_ours() {
     );
     for hookmitt_headers in [true, false] {
         let got = seen(Envelope { hookmitt_headers, ..bare(&stored) }).await;
-        let lines: Vec<_> = got.lines().filter(|line| line.to_ascii_lowercase().contains("hookmitt")).collect();
+        let lines: Vec<_> =
+            got.lines().filter(|line| line.to_ascii_lowercase().contains("hookmitt")).collect();
         let (kept, ours) = lines.split_at(2);
         assert_eq!(kept, ["X-Hookmitt: kept", "X-Hookmitty-A: kept"]);
         assert!(ours.iter().all(|line| line.starts_with("x-hookmitt-")), "{ours:?}");

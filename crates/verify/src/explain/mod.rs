@@ -24,7 +24,7 @@ mod urls;
 mod verdict;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use hookmitt_event::{CauseState, CodeFix, Explanation, HeaderLines, Request};
+use hookmitt_event::{CalledUrl, CauseState, CodeFix, Explanation, HeaderLines, Request};
 
 use crate::{
     Evidence, Inquiry, Judgement, Secret, evidence,
@@ -48,6 +48,8 @@ pub struct Context<'a> {
     pub requests: &'a [Request],
     /// What the URL may have been that the provider called.
     pub urls: &'a [String],
+    /// Who says that the inquiry's URL was called, as a sentence.
+    pub url_note: &'a str,
     /// The label of the secret whose signature is to be shown as the expected one; else the first one's.
     pub chosen: Option<&'a str>,
     /// What the receiver answered: it tells what it is written with.
@@ -107,6 +109,10 @@ fn explanation(trial: &Trial<'_>, judgement: &Judgement, found: Vec<Finding>) ->
         detail,
         tried,
         took_ms: 0,
+        called: inquiry
+            .url
+            .filter(|_| shown.signs_url)
+            .map(|url| CalledUrl { url: url.to_owned(), note: trial.context.url_note.to_owned() }),
         signed_content: shown.content,
         expected: shown.expected,
         fitting: first.and_then(|first| shown::fitting(first, &shown.got)),

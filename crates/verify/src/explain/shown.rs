@@ -23,6 +23,8 @@ pub(crate) struct Shown {
     pub(crate) content: Vec<ContentPart>,
     pub(crate) got: Vec<String>,
     pub(crate) expected: Option<String>,
+    /// The URL is a part of the content.
+    pub(crate) signs_url: bool,
 }
 
 /// The signature of a request.
@@ -33,8 +35,8 @@ pub(crate) fn signature(trial: &Trial<'_>, judgement: &Judgement) -> Shown {
     let Some(scheme) = signed.as_ref().map(|signed| signed.scheme).or(scheme) else {
         return Shown::default();
     };
-    let content = content(scheme);
-    let Some(signed) = signed else { return Shown { content, ..Shown::default() } };
+    let (content, signs_url) = (content(scheme), scheme.content.has_url());
+    let Some(signed) = signed else { return Shown { content, signs_url, ..Shown::default() } };
     let hidden = scheme.algorithm == Algorithm::Token;
     let mut got: Vec<_> = signed.accepted().map(|given| framed(scheme, &signed, &text(given))).collect();
     if got.is_empty() {
@@ -44,7 +46,7 @@ pub(crate) fn signature(trial: &Trial<'_>, judgement: &Judgement) -> Shown {
         let tag = trial::mac(&signed, secret)?.finish(scheme.encoding);
         Some(framed(scheme, &signed, &text(tag.as_bytes())))
     });
-    Shown { content, got, expected }
+    Shown { content, got, expected, signs_url }
 }
 
 fn chosen<'a>(trial: &Trial<'a>, scheme: &'a Scheme) -> Option<&'a Secret> {

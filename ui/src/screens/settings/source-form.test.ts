@@ -10,6 +10,7 @@ const source: SourceView = {
   on_duplicate: 'skip',
   public_url: null,
   public_url_set: false,
+  allowed_hosts: [],
   tolerance_s: null,
   answer: {
     status: null,
@@ -40,6 +41,13 @@ test('only what was edited is sent', () => {
     on_invalid: 'reject',
   });
   expect(changeOf({ ...source, tolerance_s: 600 }, { tolerance_s: ' ' })).toEqual({ tolerance_s: null });
+});
+
+test('a host name is allowed or taken back by itself', () => {
+  const kept = { ...source, allowed_hosts: ['a.example', 'b.example'] };
+  expect(fieldsOf(kept).allowed_hosts).toBe('a.example b.example');
+  const edited = changeOf(kept, { allowed_hosts: ' b.example, c.example' });
+  expect(edited).toEqual({ allowed_hosts: { 'a.example': false, 'b.example': true, 'c.example': true } });
 });
 
 test('an answer goes out with what was edited alone, so that nothing stale is written back', () => {

@@ -26,6 +26,8 @@ export interface SourceFields {
   time_at: string;
   object_at: string;
   public_url: string;
+  /** Host names, sorted, with blanks between. */
+  allowed_hosts: string;
   /** What no request says, by name, as JSON. */
   params: string;
   tolerance_s: string;
@@ -83,6 +85,7 @@ export function fieldsOf(source: SourceView): SourceFields {
     provider: source.provider ?? '',
     signing: generic == null ? 'provider' : 'own',
     public_url: source.public_url_set ? (source.public_url ?? '') : '',
+    allowed_hosts: [...source.allowed_hosts].sort().join(' '),
     params: paramsText(source.params),
     tolerance_s: source.tolerance_s?.toString() ?? '',
     on_invalid: source.on_invalid,
@@ -112,6 +115,8 @@ export function changeOf(source: SourceView, edits: Edits): SourceChange {
   const change: SourceChange = {};
   if (has('provider')) change.provider = fields.provider || null;
   if (has('public_url')) change.public_url = fields.public_url.trim() || null;
+  if (has('allowed_hosts'))
+    change.allowed_hosts = hostsChange(source.allowed_hosts, real.allowed_hosts ?? '');
   if (has('tolerance_s'))
     change.tolerance_s = fields.tolerance_s.trim() === '' ? null : Number(fields.tolerance_s);
   if (has('params')) change.params = paramsChange(source.params, paramsOf(fields));
@@ -131,7 +136,7 @@ export function savingSays(change: SourceChange, slug: string): string {
   );
   if (judges) parts.push(`the events of ${slug} are verified again`);
   if ('answer' in change) parts.push('the next request gets the new answer');
-  if ('on_invalid' in change || 'on_duplicate' in change || 'confirm' in change)
+  if (['on_invalid', 'on_duplicate', 'confirm', 'allowed_hosts'].some((name) => name in change))
     parts.push('new events follow the new rules');
   const all = parts.join('; ');
   return all === '' ? '' : `${all.charAt(0).toUpperCase()}${all.slice(1)}.`;
@@ -158,6 +163,13 @@ export function paramsOf({ params }: Pick<SourceFields, 'params'>): Record<strin
 export function paramsText(params: Readonly<Record<string, string>> | null | undefined): string {
   const entries = Object.entries(params ?? {}).filter(([, value]) => value !== '');
   return JSON.stringify(Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1))));
+}
+
+/** Which names are allowed and which are taken back. */
+function hostsChange(kept: readonly string[], text: string): Record<string, boolean> {
+  const wanted = text.split(/[\s,]+/).filter((name) => name !== '');
+  const gone = kept.filter((name) => !wanted.includes(name)).map((name) => [name, false] as const);
+  return Object.fromEntries([...gone, ...wanted.map((name) => [name, true] as const)]);
 }
 
 function paramsChange(

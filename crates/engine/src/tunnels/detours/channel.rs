@@ -140,8 +140,8 @@ impl Inlet {
     async fn take(&self, engine: &Arc<Engine>, message: &SmeeMessage) -> Result<(), EngineError> {
         let (known, assigned) = engine.addressee(self.source.as_str()).await?;
         let (headers, beside) = lines::part(&message.request.headers);
-        let browser = engine.is_from_web_page(&headers);
         let request = Request { headers, ..message.request.clone() };
+        let page = engine.page_through_tunnel(&request);
         let received_at = received_at(message.received_at, Timestamp::now());
         let incoming = Incoming {
             url: Some(format!("{}{}", self.url, request.path_and_query())),
@@ -151,7 +151,7 @@ impl Inlet {
             request,
             received_at,
             via: Via::Tunnel,
-            browser,
+            page,
         };
         let Judged { mut arrival, answered } = pipeline::judge(Arc::clone(&known), incoming).await;
         if !message.exact {

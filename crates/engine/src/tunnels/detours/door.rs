@@ -32,10 +32,10 @@ impl Sink for OutsideDoor {
             return engine.refuse(error, target, remote, received_at);
         };
         let (headers, beside) = lines::part(&head.headers);
-        let browser = engine.is_from_web_page(&headers);
         let caller = lines::caller(&beside);
         let request = Request { method: head.method, path, query, version: head.version, headers, body };
-        let host = || request.headers.get_str("host").map(|host| format!("https://{host}/{}", self.source));
+        let page = engine.page_through_tunnel(&request);
+        let host = || request.authority().map(|host| format!("https://{}/{}", host.as_str(), self.source));
         let base = self.running.public_url().or_else(host);
         let incoming = Incoming {
             url: base.map(|base| format!("{base}{}", request.path_and_query())),
@@ -43,7 +43,7 @@ impl Sink for OutsideDoor {
             request,
             received_at,
             via: Via::Tunnel,
-            browser,
+            page,
         };
         let reply = engine.take_in(&known, incoming, Some(beside), (target, remote), share).await;
         if reply.headers.iter().any(|(name, _)| name == "x-hookmitt-event-id") {

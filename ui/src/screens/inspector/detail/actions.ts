@@ -5,13 +5,16 @@ import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
 import { Problem } from '../../../api/client';
 import { restoreEvent } from '../../../api/events';
 import type { Event } from '../../../api/shapes';
+import { counted } from '../../../format/count';
 import { eventName, host, visible } from '../../../format/words';
 import { route } from '../../../state/route.svelte';
+import { sources } from '../../../state/sources.svelte';
 import { toasts } from '../../../state/toasts.svelte';
 import { providerName } from './provider-names.svelte';
 import { curlCommand, LARGEST_INLINE } from './logic/curl';
 import { outcomeSentence } from './logic/outcome';
 import {
+  allowHost,
   bodyOf,
   confirmEvent,
   outcomeOf,
@@ -20,6 +23,7 @@ import {
   retry,
   retryOne,
   saveSecret,
+  sendWithheld,
   showEvent,
   tryTarget,
   type Asked,
@@ -143,6 +147,27 @@ export async function resume(target: number): Promise<void> {
   await resumeTarget(target).catch((error: unknown) =>
     failed('Not resumed', error, () => void resume(target)),
   );
+}
+
+/** Allows the name that an event was called by, for its source. */
+export async function allowThisHost(event: Event, host: string): Promise<void> {
+  try {
+    await allowHost(event.source, host);
+    await sources.read();
+    toasts.say(`${visible(host)} is allowed for ${event.source}`);
+  } catch (error) {
+    failed('Not allowed', error, () => void allowThisHost(event, host));
+  }
+}
+
+/** Sends all that was withheld under the name that an event was called by. */
+export async function forwardWithheld(event: Event, host: string): Promise<void> {
+  try {
+    const asked = await sendWithheld(event.source, host);
+    toasts.say(`Forwarding ${counted(asked.length, 'event')} of ${visible(host)}`, { icon: Send });
+  } catch (error) {
+    failed('Not forwarded', error, () => void forwardWithheld(event, host));
+  }
 }
 
 /** Keeps the secret that a set-up request brings; the page never sees it. */

@@ -87,6 +87,30 @@ export async function retryOne(delivery: string): Promise<Asked[]> {
   return (await ask(api.POST('/api/deliveries/{id}/retry', { params: { path } }))).items;
 }
 
+/** Allows a host name for a source. */
+export async function allowHost(source: string, host: string): Promise<void> {
+  await json('PATCH', `/api/sources/${source}`, { body: { allowed_hosts: { [host]: true } } });
+}
+
+/** A name under which events were withheld, and how many wait to be sent. */
+export interface WithheldHost {
+  host: string;
+  events: number;
+  /** Whether it counts as a name of ours by now. */
+  allowed: boolean;
+}
+
+/** The names under which events of a source were withheld. */
+export async function withheldHosts(source: string): Promise<WithheldHost[]> {
+  return (await ask(api.GET('/api/sources/{slug}/withheld', { params: { path: { slug: source } } }))).items;
+}
+
+/** Sends what was withheld under a name that is allowed by now. */
+export async function sendWithheld(source: string, host: string): Promise<Asked[]> {
+  return (await json<{ items: Asked[] }>('POST', '/api/retry', { body: { source, withheld_host: host } }))
+    .items;
+}
+
 /** What came of a delivery's first attempt, once something did. */
 export function outcomeOf(id: string) {
   return ask(api.GET('/api/deliveries/{id}/outcome', { params: { path: { id } } }));

@@ -143,6 +143,9 @@ const SKIPPED: Record<string, string> = {
     'A duplicate: this target has the event already, or gets it.',
   'its signature was rejected': 'Its signature was rejected, as the source is set.',
   'it was sent by a web page': 'It was sent by a web page of another origin.',
+  'it was sent by a web page as a form: of sign-ins, only GET callbacks are forwarded':
+    'A web page posted it as a form: of sign-ins, only GET callbacks are forwarded.',
+  "it was called by a name that is not this machine's": "It was called by a name that is not this machine's.",
   'it is a delivery of ours that came back: a loop': 'It is a delivery of ours that came back: a loop.',
 };
 

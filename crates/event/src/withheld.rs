@@ -1,0 +1,186 @@
+//! Why a captured request is not forwarded by itself (Threat 1).
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Event, Plain, Request};
+
+/// Why an event is not forwarded by itself: a web page sent it, or may have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct Withheld {
+    /// The reason as a stable word.
+    pub reason: WithheldReason,
+    /// The name that it was called by, where that is the reason.
+    pub host: Option<String>,
+    /// The reason as a sentence.
+    pub message: String,
+    /// What to do about it.
+    pub fix: String,
+}
+
+/// Why an event is not forwarded by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WithheldReason {
+    /// A web page of another origin sent it.
+    WebPage,
+    /// A web page posted it as a form.
+    FormPost,
+    /// It was called by a name that isn't one of this machine's: a page of that name could read the answer.
+    ForeignHost,
+}
+
+impl WithheldReason {
+    /// What its deliveries say.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::WebPage => "it was sent by a web page",
+            Self::FormPost => {
+                "it was sent by a web page as a form: of sign-ins, only GET callbacks are forwarded"
+            }
+            Self::ForeignHost => "it was called by a name that is not this machine's",
+        }
+    }
+}
+
+/// Whether a text is a name of DNS in lower case: letters, digits, hyphens and underscores between dots.
+pub fn is_host_name(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
+    let label = |label: &str| (1..=63).contains(&label.len()) && label.bytes().all(plain);
+    text.len() <= 253 && !text.starts_with('-') && text.split('.').all(label)
+}
+
+impl Event {
+    /// Why it was not forwarded by itself, where a web page is the reason.
+    pub fn withheld(&self) -> Option<Withheld> {
+        let reason = match &self.foreign_host {
+            Some(_) => WithheldReason::ForeignHost,
+            None if !self.browser || self.callback => return None,
+            None if self.request.is_form_post() => WithheldReason::FormPost,
+            None => WithheldReason::WebPage,
+        };
+        let host = self.foreign_host.clone();
+        let (source, number) = (&self.source, self.seq);
+        let (message, fix) = match &host {
+            Some(host) => {
+                let allow = match is_host_name(host) {
+                    true => format!("Where {host} is yours (a tunnel, a proxy), allow it: `hookmitt source edit {source} --allow-host {host}`."),
+                    // A command that is offered to be copied holds nothing that a shell would act on.
+                    false => "That is no name of a host, so it can't be allowed.".to_owned(),
+                };
+                (format!("Not forwarded: it was called as {}, which isn't a name of this machine.", Plain(host)), allow)
+            }
+            None if reason == WithheldReason::FormPost => (
+                "Not forwarded: a web page posted it as a form. A sign-in page that calls back with form_post does that, and so can any page.".to_owned(),
+                format!("Have it call back with GET (response_mode=query), or forward this one: `hookmitt retry '#{number}'`."),
+            ),
+            None => (
+                "Not forwarded: a web page of another origin sent it.".to_owned(),
+                format!("Where that was you, forward it: `hookmitt retry '#{number}'`."),
+            ),
+        };
+        Some(Withheld { reason, host, message, fix })
+    }
+}
+
+impl Request {
+    /// Whether this is a page that a browser goes to in a tab of its own, as after a redirect from a sign-in page: no
+    /// frame, no image, no script, nothing that is fetched in advance.
+    pub fn is_navigation(&self) -> bool {
+        let says = |name: &str, value: &[u8]| {
+            let mut lines = self.headers.get_all(name);
+            lines.next().is_some_and(|line| line.eq_ignore_ascii_case(value)) && lines.next().is_none()
+        };
+        self.method == "GET"
+            && says("sec-fetch-mode", b"navigate")
+            && says("sec-fetch-dest", b"document")
+            && !self.headers.has("origin")
+            && !self.is_in_advance()
+    }
+
+    /// Whether a browser fetches this before anybody goes there, because a page tells it to. Such a request may pass for
+    /// one that a person typed (`Sec-Fetch-Site: none`).
+    pub fn is_in_advance(&self) -> bool {
+        let older = ["purpose", "x-purpose", "x-moz"];
+        let early = [&b"prefetch"[..], b"prerender", b"preview"];
+        let says = |value: &[u8]| early.iter().any(|word| value.eq_ignore_ascii_case(word));
+        self.headers.has("sec-purpose") || older.iter().any(|name| self.headers.get_all(name).any(says))
+    }
+
+    /// Whether this is a form that a browser posts while it goes to another page, as an OAuth form_post.
+    pub fn is_form_post(&self) -> bool {
+        let kind = self.headers.get_str("content-type").unwrap_or_default().to_ascii_lowercase();
+        let goes =
+            self.headers.get("sec-fetch-mode").is_none_or(|mode| mode.eq_ignore_ascii_case(b"navigate"));
+        self.method == "POST" && goes && kind.starts_with("application/x-www-form-urlencoded")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::{HeaderLines, HttpVersion};
+
+    fn request(method: &str, lines: &[(&str, &str)]) -> Request {
+        Request {
+            method: method.to_owned(),
+            path: "/callback".to_owned(),
+            query: Some("code=1".to_owned()),
+            version: HttpVersion::Http11,
+            headers: HeaderLines::from_pairs(lines.iter().copied()).unwrap(),
+            body: Bytes::new(),
+        }
+    }
+
+    const NAVIGATION: [(&str, &str); 3] =
+        [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")];
+
+    #[test]
+    fn a_tab_that_goes_to_a_page_navigates() {
+        assert!(request("GET", &NAVIGATION).is_navigation());
+        let clicked = [&NAVIGATION[..], &[("Sec-Fetch-User", "?1")]].concat();
+        assert!(request("GET", &clicked).is_navigation());
+    }
+
+    #[test]
+    fn threat_1_nothing_else_that_a_page_does_is_a_navigation() {
+        assert!(!request("POST", &NAVIGATION).is_navigation());
+        assert!(!request("HEAD", &NAVIGATION).is_navigation());
+        assert!(!request("GET", &NAVIGATION[..2]).is_navigation());
+        for (name, value) in [
+            ("Origin", "null"),
+            ("Origin", "https://idp.example"),
+            ("Sec-Purpose", "prefetch"),
+            ("Sec-Purpose", "prefetch;prerender"),
+            ("Purpose", "prefetch"),
+            ("X-Moz", "prefetch"),
+            ("Sec-Fetch-Dest", "iframe"),
+            ("Sec-Fetch-Mode", "cors"),
+        ] {
+            let lines = [&NAVIGATION[..], &[(name, value)]].concat();
+            assert!(!request("GET", &lines).is_navigation(), "{name}: {value}");
+        }
+        for dest in ["iframe", "frame", "embed", "object", "image", "script", "empty", "fencedframe"] {
+            let lines = [NAVIGATION[0], NAVIGATION[1], ("Sec-Fetch-Dest", dest)];
+            assert!(!request("GET", &lines).is_navigation(), "{dest}");
+        }
+    }
+
+    #[test]
+    fn threat_1_what_a_browser_fetches_in_advance_is_told() {
+        let typed = ("Sec-Fetch-Site", "none");
+        assert!(request("GET", &[typed, ("Sec-Purpose", "prefetch;prerender")]).is_in_advance());
+        assert!(request("GET", &[("Purpose", "Prefetch")]).is_in_advance());
+        assert!(!request("POST", &[typed, ("Purpose", "invoice")]).is_in_advance());
+    }
+
+    #[test]
+    fn a_form_that_a_page_posts_is_told_from_what_a_script_posts() {
+        let form = ("Content-Type", "application/x-www-form-urlencoded; charset=utf-8");
+        assert!(request("POST", &[NAVIGATION[1], form]).is_form_post());
+        assert!(request("POST", &[form]).is_form_post(), "an old browser");
+        assert!(!request("POST", &[("Sec-Fetch-Mode", "cors"), form]).is_form_post());
+        assert!(!request("POST", &[NAVIGATION[1], ("Content-Type", "application/json")]).is_form_post());
+    }
+}
