@@ -38,6 +38,7 @@ mod stories {
     mod layers;
     mod limits;
     mod limits_port;
+    mod limits_room;
     mod listen;
     #[cfg(target_os = "linux")] // memory is read in /proc
     mod memory;
@@ -58,7 +59,10 @@ mod stories {
     mod relay_memory;
     #[cfg(target_os = "linux")] // senders have addresses of their own
     mod relay_proxies;
+    #[cfg(target_os = "linux")]
+    mod relay_proxies_change;
     mod relay_server;
+    mod relay_shared;
     mod relay_tls;
     mod replay;
     mod resign;

@@ -19,18 +19,27 @@ use tempfile::TempDir;
 use super::tunnel::{id_of, on_the_wire};
 
 /// Where senders are: not where the proxy is.
-const SENDER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+pub(super) const SENDER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
+
+/// Sources, each with the secret of the provider that it is called after: one signs the body, the others more.
+pub(super) const SECRETS: [(&str, &str); 5] = [
+    ("github", "s3cret"),
+    ("twilio", "an-auth-token"),
+    ("square", "a-key"),
+    ("trello", "an-app's-secret"),
+    ("contentful", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"),
+];
 
 /// An app, its tunnel, a relay, and a proxy before it.
-struct Set {
-    proxy: Proxy,
+pub(super) struct Set {
+    pub(super) proxy: Proxy,
     relay: RelayProcess,
     app: Server,
-    host: String,
+    pub(super) host: String,
     _dirs: [TempDir; 2],
 }
 
-async fn set(proxy: impl AsyncFnOnce(u16, SocketAddr) -> Option<Proxy>) -> Option<Set> {
+pub(super) async fn set(proxy: impl AsyncFnOnce(u16, SocketAddr) -> Option<Proxy>) -> Option<Set> {
     let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let port = free_port();
     let (host, url) = (format!("localhost:{port}"), format!("https://localhost:{port}"));
@@ -50,7 +59,7 @@ async fn app(data_dir: &Path, proxy: &Proxy) -> Server {
     command.env("HOOKMITT_RELAY_CA", proxy.root_file());
     let app = Server::spawn(command).await;
     app.delivers().await;
-    for (source, secret) in [("github", "s3cret"), ("twilio", "an-auth-token")] {
+    for (source, secret) in SECRETS {
         app.ask("POST", "/api/sources", json!({ "slug": source, "provider": source })).await;
         let value = json!({ "value_base64": STANDARD.encode(secret) });
         app.ask("PUT", &format!("/api/sources/{source}/secrets/default"), value).await;
@@ -66,7 +75,7 @@ impl Set {
     }
 
     /// Sends a request to a source through the proxy, as soon as the relay was told of it.
-    async fn send(&self, source: &str, asked: &Request) -> Reply {
+    pub(super) async fn send(&self, source: &str, asked: &Request) -> Reply {
         let bytes = on_the_wire(source, asked);
         eventually("the relay knows the source", async || {
             let (bytes, root) = (bytes.clone(), vec![self.proxy.root()]);
@@ -94,7 +103,7 @@ impl Set {
         plain(&headers, Some("x=%20&y"), body)
     }
 
-    async fn arrived(&self, reply: &Reply) -> Value {
+    pub(super) async fn arrived(&self, reply: &Reply) -> Value {
         assert_eq!(reply.status, 200, "{reply:?}");
         let path = format!("/api/events/{}", id_of(reply));
         eventually("the event is in the inbox", async || {
@@ -159,7 +168,7 @@ impl Set {
     }
 }
 
-fn plain(headers: &[(&str, &str)], query: Option<&str>, body: &[u8]) -> Request {
+pub(super) fn plain(headers: &[(&str, &str)], query: Option<&str>, body: &[u8]) -> Request {
     Request {
         method: "POST".to_owned(),
         path: String::new(),

@@ -3,12 +3,12 @@
 use std::{net::SocketAddr, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc};
 
 use bytes::Bytes;
-use hookmitt_catch::{Caught, Sink as _, parse_head};
+use hookmitt_catch::{Caught, Share, Sink as _, parse_head};
 use hookmitt_engine::{Engine, Network, Resources, StoreChoice};
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{App, LocalServer, post};
 use serde_json::{Value, json};
-use tokio::{sync::Semaphore, task::JoinSet};
+use tokio::task::JoinSet;
 
 /// An engine that nobody reaches by a port.
 async fn engine(folder: &Path) -> Arc<Engine> {
@@ -116,7 +116,7 @@ async fn threat_3_only_senders_on_this_machine_make_a_source() {
             body: Bytes::new(),
             remote: remote.parse::<SocketAddr>().unwrap(),
             received_at: Timestamp::now(),
-            share: Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap(),
+            share: Share::default(),
         };
         engine.caught(caught).await.status
     };

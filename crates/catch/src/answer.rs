@@ -18,6 +18,14 @@ const HOP_BY_HOP: [&str; 8] = [
     "upgrade",
 ];
 
+/// What keeps a browser from making anything of an answer that it shows or stores: no script of it runs as a page of the
+/// answering host, its type is not guessed, and nobody gets it from a cache.
+pub const INERT: [(&str, &str); 3] = [
+    ("cache-control", "no-store"),
+    ("content-security-policy", "sandbox"),
+    ("x-content-type-options", "nosniff"),
+];
+
 /// Whether a header line belongs to one connection, and is not handed on.
 pub fn is_hop_by_hop(name: &str) -> bool {
     HOP_BY_HOP.iter().any(|known| name.eq_ignore_ascii_case(known))
@@ -55,6 +63,7 @@ impl Reply {
         });
         let mut reply = Self::json(status, body.to_string());
         reply.headers[0].1 = b"application/problem+json".to_vec();
+        reply.headers.extend(INERT.map(|(name, value)| (name.to_owned(), value.as_bytes().to_vec())));
         if status == 503 {
             reply.headers.push(("retry-after".to_owned(), b"5".to_vec()));
         }
@@ -75,8 +84,9 @@ impl Reply {
             if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(&value))
                 && name != header::CONTENT_LENGTH
                 && name != header::TRANSFER_ENCODING
+                && response.headers_mut().try_append(name, value).is_err()
             {
-                response.headers_mut().append(name, value);
+                break; // more lines than a head can hold
             }
         }
         response

@@ -130,7 +130,7 @@ impl<P: Port> Catcher<P> {
     }
 
     async fn take(&self, head: Head, place: P::Place, body: Incoming, remote: SocketAddr) -> Reply {
-        match self.intake.gather(&head, body, self.port.room(&place)).await {
+        match self.intake.gather(&head, body, self.port.rooms(&place)).await {
             Ok((body, share)) => {
                 let received_at = Timestamp::now();
                 self.port.taken(place, Taken { head, body, remote, received_at, share }).await

@@ -78,12 +78,17 @@ impl Room {
     }
 }
 
-/// A body's share of each room that it is in.
-struct Shares<'r>(Vec<(&'r Room, OwnedSemaphorePermit)>);
+/// What a body takes up of each room that it is in. It is given back when this is dropped: only then may the body, and
+/// whatever was made of it, be gone from memory.
+#[derive(Debug, Default)]
+pub struct Share(Vec<(Room, OwnedSemaphorePermit)>);
 
-impl<'r> Shares<'r> {
-    fn of(rooms: impl IntoIterator<Item = &'r Room>) -> Option<Self> {
-        let shares = rooms.into_iter().map(|room| Some((room, room.share(0, 0)?)));
+impl Share {
+    fn of(rooms: impl IntoIterator<Item = Room>) -> Option<Self> {
+        let shares = rooms.into_iter().map(|room| {
+            let share = room.share(0, 0)?;
+            Some((room, share))
+        });
         shares.collect::<Option<_>>().map(Self)
     }
 
@@ -109,15 +114,16 @@ impl Intake {
         Self { limits: Arc::new(limits), in_flight }
     }
 
-    /// Gathers the body within the limits, and within the room of whom it is for.
+    /// Gathers the body within the limits, and within the rooms of those who take part.
     pub(crate) async fn gather(
         &self,
         head: &Head,
         mut body: Incoming,
-        room: Option<Room>,
-    ) -> Result<(Bytes, OwnedSemaphorePermit), Short> {
+        rooms: Vec<Room>,
+    ) -> Result<(Bytes, Share), Short> {
         let started = Instant::now();
-        let mut shares = Shares::of([&self.in_flight].into_iter().chain(&room)).ok_or_else(|| self.full())?;
+        let all = std::iter::once(self.in_flight.clone()).chain(rooms);
+        let mut share = Share::of(all).ok_or_else(|| self.full())?;
         if let BodyLength::Known(length) = head.body
             && length > self.limits.body as u64
         {
@@ -131,7 +137,7 @@ impl Intake {
             let frame = tokio::time::timeout(rest.min(self.limits.body_pause), body.frame());
             let frame = match frame.await {
                 Err(_) => return Err(Short::slow(gathered.size())),
-                Ok(None) => return Ok((gathered.whole(), shares.0.swap_remove(0).1)),
+                Ok(None) => return Ok((gathered.whole(), share)),
                 Ok(Some(Err(_))) => return Err(Short::truncated(gathered.size(), head.body)),
                 Ok(Some(Ok(frame))) => frame,
             };
@@ -147,8 +153,8 @@ impl Intake {
                 }
                 looked = (Instant::now(), size);
             }
-            if !shares.grow(size) {
-                drop((gathered, shares));
+            if !share.grow(size) {
+                drop((gathered, share));
                 self.drain(body).await;
                 return Err(self.full());
             }

@@ -16,10 +16,10 @@ mod refusal;
 mod serve;
 mod sink;
 
-pub use answer::{Reply, is_hop_by_hop};
+pub use answer::{INERT, Reply, is_hop_by_hop};
 pub use catcher::catch_on;
 pub use head::{Head, HeadError, parse_head};
-pub use intake::{Limits, Room};
+pub use intake::{Limits, Room, Share};
 pub use listen::{Bound, ListenError, bind};
 pub use port::{BrokenOff, Denial, Opener, Port, Served, Taken, Unencrypted, Way};
 pub use refusal::Refusal;

@@ -10,10 +10,9 @@ use hyper::body::Incoming;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
-    sync::OwnedSemaphorePermit,
 };
 
-use crate::{Head, Refusal, Reply, Room};
+use crate::{Head, Refusal, Reply, Room, Share};
 
 /// The body of an answer to a request that is served rather than taken.
 pub type Served = UnsyncBoxBody<Bytes, BrokenOff>;
@@ -35,7 +34,7 @@ pub struct Taken {
     /// When its last byte was in.
     pub received_at: Timestamp,
     /// Its share of what may be in flight; given back when this is dropped.
-    pub share: OwnedSemaphorePermit,
+    pub share: Share,
 }
 
 /// What becomes of a request, by its head.
@@ -98,8 +97,8 @@ pub trait Port: Send + Sync + 'static {
     fn admit(&self, head: &Head, remote: SocketAddr) -> impl Future<Output = Way<Self::Place>> + Send;
 
     /// What of the bodies for this place, and for its like, may be in flight beside the limit for all.
-    fn room(&self, _place: &Self::Place) -> Option<Room> {
-        None
+    fn rooms(&self, _place: &Self::Place) -> Vec<Room> {
+        Vec::new()
     }
 
     /// Stores a whole request and says what to answer. Nothing may be answered 2xx that is not stored durably.

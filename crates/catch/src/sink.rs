@@ -4,11 +4,10 @@ use std::{future::Future, net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
 use hookmitt_event::{Slug, Timestamp};
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Bound, Connections, Denial, Head, Limits, Port, Refusal, Reply, Taken, Unencrypted, Way, catch_on,
+    Bound, Connections, Denial, Head, Limits, Port, Refusal, Reply, Share, Taken, Unencrypted, Way, catch_on,
 };
 
 /// A whole request under a well-formed source name.
@@ -29,7 +28,7 @@ pub struct Caught {
     /// When its last byte was in.
     pub received_at: Timestamp,
     /// Its share of what may be in flight; given back when this is dropped.
-    pub share: OwnedSemaphorePermit,
+    pub share: Share,
 }
 
 /// Who takes what is caught.

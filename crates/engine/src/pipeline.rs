@@ -2,10 +2,9 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use hookmitt_catch::{Caught, Refusal, Reply, Sink};
+use hookmitt_catch::{Caught, Refusal, Reply, Share, Sink};
 use hookmitt_event::{Answer, Authority, Explain as _, HeaderLines, Request, Slug, Timestamp, Verdict, Via};
 use hookmitt_inbox::{Arrival, InboxError, SourceSettings, Stored};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::{
     Change, Engine, EngineError,
@@ -67,7 +66,7 @@ impl Engine {
         incoming: Incoming,
         beside: Option<HeaderLines>,
         (target, remote): (String, SocketAddr),
-        share: OwnedSemaphorePermit,
+        share: Share,
     ) -> Reply {
         let received_at = incoming.received_at;
         let Judged { mut arrival, answered } = judge(Arc::clone(known), incoming).await;

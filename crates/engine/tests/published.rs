@@ -10,13 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookmitt_catch::{Caught, Sink as _, parse_head};
+use hookmitt_catch::{Caught, Share, Sink as _, parse_head};
 use hookmitt_engine::{Engine, Network, Resources, SourceChange, StoreChoice};
 use hookmitt_event::{Event, EventId, Request, Slug, Timestamp, Verdict};
 use hookmitt_verify::{PairKind, PublicForm, SignBy, TestKeyPair, provider, sample, sign};
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 use tempfile::TempDir;
-use tokio::sync::Semaphore;
 
 const HOST: &str = "sns.eu-central-1.amazonaws.com";
 const TOPIC: &str = "arn:aws:sns:eu-central-1:123456789012:greenhouse-alarms";
@@ -92,7 +91,7 @@ async fn caught(engine: &Engine, slug: &Slug, request: &Request) -> EventId {
             body: request.body.clone(),
             remote: "127.0.0.1:1".parse::<SocketAddr>().unwrap(),
             received_at: Timestamp::now(),
-            share: Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap(),
+            share: Share::default(),
         })
         .await;
     let id = reply.headers.iter().find(|(name, _)| name == "x-hookmitt-event-id").unwrap();

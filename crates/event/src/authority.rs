@@ -14,7 +14,8 @@ impl<'a> Authority<'a> {
     /// Reads a whole text as `host`, `host:` or `host:port`. None where it is anything else: no user, no path, no blank,
     /// no list.
     pub fn parse(text: &'a str) -> Option<Self> {
-        let end = if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
+        let end =
+            if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
         let (host, rest) = text.split_at(end);
         let is_host = match host.strip_prefix('[') {
             Some(literal) => is_ip_literal(literal.strip_suffix(']')?),

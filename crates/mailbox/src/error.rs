@@ -14,11 +14,11 @@ pub enum MailboxError {
     /// More waits than can be written: 503.
     #[error("the store has more waiting than it can write")]
     Overloaded,
-    /// Somebody has or had that name: names are never given out again.
+    /// Somebody has or had that name: names that were in use are never given out again.
     #[error("the tunnel name {0} is taken")]
     NameTaken(String),
-    /// The token has as many open tunnels as it may have.
-    #[error("this token has all the tunnels that it may have: {0}")]
+    /// The token has as many tunnels as it may have.
+    #[error("this token has all the tunnels that it may have: {0}, with those closed within a day")]
     TooManyTunnels(u32),
     /// No such tunnel, device, token or code; for a code also: it was used, or its time is over.
     #[error("no {what} {name}")]
@@ -73,7 +73,7 @@ impl Explain for MailboxError {
             Self::Overloaded | Self::Failed(_) | Self::Closed => "try again in a moment".to_owned(),
             Self::NameTaken(_) => "choose another name, or none for one that is made up".to_owned(),
             Self::TooManyTunnels(_) => {
-                "remove a tunnel that isn't needed, or use another token (`hookmitt relay token create --tunnels N`)".to_owned()
+                "keep one of its tunnels, try again a day after one was removed, or use another token (`hookmitt relay token create --tunnels N`)".to_owned()
             }
             Self::Unknown { .. } => return None,
             Self::InUse(_) => {

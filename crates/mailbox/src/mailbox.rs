@@ -93,8 +93,10 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
 
     // Tunnels and devices
 
-    /// Opens a tunnel. [`MailboxError::NameTaken`] where the name was ever given out; [`MailboxError::TooManyTunnels`]
-    /// where its token has no more (of relays beside each other, each reckons with what it heard of the others).
+    /// Opens a tunnel. [`MailboxError::NameTaken`] where the name was ever given out, unless to the same token, and for a
+    /// tunnel that took no letter and had no device connected: that one is replaced. [`MailboxError::TooManyTunnels`]
+    /// where its token has no more, those that were shut within the [last day](crate::COUNTED) included (of relays beside
+    /// each other, each reckons with what it heard of the others).
     fn open_tunnel(
         &self,
         tunnel: NewTunnel,
@@ -139,6 +141,7 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         &self,
         tunnel: &str,
         device: &DeviceKey,
+        now: i64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
 
     // Letters

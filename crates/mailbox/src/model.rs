@@ -11,6 +11,10 @@ pub(crate) const MOST_INVITES: usize = 32;
 /// How many open tunnels a token may have, where nothing else was said at its making.
 pub const MOST_TUNNELS: u32 = 100;
 
+/// So long after it was shut a tunnel still counts among those of its token, in microseconds: opening and shutting one
+/// after the other uses up names and rows as well.
+pub const COUNTED: i64 = 24 * 60 * 60 * 1_000_000;
+
 /// A device's Ed25519 public key, which is its name.
 pub type DeviceKey = [u8; 32];
 
@@ -63,6 +67,8 @@ pub struct NewDevice {
 pub struct Tunnel {
     /// Its name.
     pub name: String,
+    /// Whose it is.
+    pub token: TokenId,
     /// The X25519 public key by which its letters are sealed.
     pub sealing_key: [u8; 32],
     /// The sources that its devices take.

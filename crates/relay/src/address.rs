@@ -76,7 +76,8 @@ pub(crate) fn is_below(host: &str, authority: &str) -> bool {
     is_name && port(host) == port(authority)
 }
 
-fn plain(host: &str) -> String {
+/// A host without its port, in small letters.
+pub(crate) fn plain(host: &str) -> String {
     let host = without_port(host);
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }

@@ -12,11 +12,12 @@ use axum::{
         DefaultBodyLimit, State, WebSocketUpgrade, rejection::JsonRejection,
         ws::rejection::WebSocketUpgradeRejection,
     },
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
     routing::{get, post},
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_catch::INERT;
 use hookmitt_event::{HeaderLines, Timestamp};
 use hookmitt_mailbox::{Mailbox, MailboxError, NewDevice, NewTunnel, short};
 use hookmitt_wire::{Join, MAX_FRAME, OpenTunnel, Opened};
@@ -74,6 +75,7 @@ pub(crate) fn router<M: Mailbox>(relay: Arc<Relay<M>>) -> Router {
         .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not-found", "there is nothing here", ""))
         .layer(DefaultBodyLimit::max(LARGEST))
         .layer(axum::middleware::from_fn(in_time))
+        .layer(axum::middleware::map_response(inert))
         .with_state(relay)
 }
 
@@ -83,6 +85,14 @@ async fn in_time(request: axum::extract::Request, next: axum::middleware::Next) 
         Problem::new(status, "too-slow", "the request took too long", hint).into_response()
     };
     tokio::time::timeout(LONGEST, next.run(request)).await.unwrap_or_else(|_| late())
+}
+
+/// Nothing that is answered here is a page.
+async fn inert(mut response: Response) -> Response {
+    for (name, value) in INERT {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
 }
 
 async fn healthz<M: Mailbox>(State(relay): Shared<M>) -> Result<Json<serde_json::Value>, Problem> {
@@ -117,6 +127,7 @@ async fn open<M: Mailbox>(
     // A point of small order would seal for everybody.
     hookmitt_seal::Sealer::new(sealing_key, "check")
         .map_err(|error| Problem::bad_input("bad-key", &error.to_string(), "send a fresh X25519 key"))?;
+    slowly(&relay, &token, caller)?;
     let name = order.name.unwrap_or_else(fresh_name);
     let tunnel = NewTunnel { name: name.clone(), token: token.clone(), sealing_key, device };
     relay.mailbox.open_tunnel(tunnel, Timestamp::now().as_micros()).await?;
@@ -181,6 +192,16 @@ fn patience<M: Mailbox>(relay: &Relay<M>, caller: Caller) -> Result<(), Problem>
     let message = "too many wrong tokens or codes came from this address";
     let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-many-guesses", message, "wait a minute");
     Err(problem.retry_after(wait.as_secs() + 1))
+}
+
+/// Who opened many tunnels just now opens the next ones slowly.
+fn slowly<M: Mailbox>(relay: &Relay<M>, token: &str, caller: Caller) -> Result<(), Problem> {
+    let wait = relay.openings.as_ref().and_then(|openings| openings.wait(token, caller.0));
+    let Some(seconds) = wait else { return Ok(()) };
+    let message = "many tunnels were opened with this token, or from this network, a short while ago";
+    let hint = format!("try again in {seconds} s, or raise the relay's --openings");
+    let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-many-openings", message, &hint);
+    Err(problem.retry_after(seconds))
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

@@ -1,4 +1,4 @@
-//! How many of one network are here at once: none may keep all the others out.
+//! Who is here at once: no block of addresses, small or large, may keep all others out.
 
 use std::{
     collections::HashMap,
@@ -8,51 +8,78 @@ use std::{
 
 use ipnet::IpNet;
 
-use crate::guesses::network;
+use crate::blocks::{SIZES, blocks};
 
-/// Those who are here, by network.
+/// In how many parts the places are divided to say what a block may have.
+pub(crate) const PARTS: usize = 32;
+
+/// The most parts that a block of each size may have while nobody else is here, from the smallest size to the largest.
+pub(crate) type Shares = [usize; SIZES];
+
+/// Those who are here, by the blocks that they come from.
+///
+/// A block may have so many places for each one that is free: it gets its whole share while it is alone, and less the
+/// more others are here. The last places are for blocks that have none yet.
 #[derive(Debug)]
 pub(crate) struct Crowd {
-    most: usize,
+    places: usize,
+    shares: Shares,
     /// Behind these are many, and who they are is known only later.
     exempt: Vec<IpNet>,
-    here: Mutex<HashMap<IpAddr, usize>>,
+    here: Mutex<Here>,
+}
+
+#[derive(Debug, Default)]
+struct Here {
+    all: usize,
+    /// Blocks without anybody are not in it, so that it stays as small as the crowd.
+    of: HashMap<IpNet, usize>,
 }
 
 /// A place among them, given back when it is dropped. Who is exempt takes none.
 #[derive(Debug)]
-pub(crate) struct Member(Option<(Arc<Crowd>, IpAddr)>);
+pub(crate) struct Member(Option<(Arc<Crowd>, [IpNet; SIZES])>);
 
 impl Crowd {
-    pub(crate) fn new(most: usize, exempt: &[IpNet]) -> Arc<Self> {
-        Arc::new(Self { most, exempt: exempt.to_vec(), here: Mutex::default() })
+    pub(crate) fn new(places: usize, shares: Shares, exempt: &[IpNet]) -> Arc<Self> {
+        Arc::new(Self { places, shares, exempt: exempt.to_vec(), here: Mutex::default() })
     }
 
-    /// A place for somebody from there; none where their network has all that it may have.
+    /// A place for somebody from there; none where one of their blocks has all that it may have.
     pub(crate) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Member> {
         let ip = ip.to_canonical();
         if self.exempt.iter().any(|net| net.contains(&ip)) {
             return Some(Member(None));
         }
-        let network = network(ip);
+        let blocks = blocks(ip);
         let mut here = self.here.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = here.entry(network).or_default();
-        if *count >= self.most {
+        let free = self.places.checked_sub(here.all).filter(|free| *free > 0)?;
+        let has = |block: &IpNet| here.of.get(block).copied().unwrap_or_default();
+        if !blocks.iter().zip(self.shares).all(|(block, share)| may_grow(has(block), share, free)) {
             return None;
         }
-        *count += 1;
-        Some(Member(Some((Arc::clone(self), network))))
+        here.all += 1;
+        blocks.iter().for_each(|block| *here.of.entry(*block).or_default() += 1);
+        Some(Member(Some((Arc::clone(self), blocks))))
     }
+}
+
+/// Whether a block with so many places may have another one. Alone it comes to `share / PARTS` of all places.
+fn may_grow(has: usize, share: usize, free: usize) -> bool {
+    has == 0 || has * (PARTS - share) < free * share
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        let Some((crowd, network)) = &self.0 else { return };
+        let Some((crowd, blocks)) = &self.0 else { return };
         let mut here = crowd.here.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = here.get_mut(network) {
-            *count -= 1;
-            if *count == 0 {
-                here.remove(network);
+        here.all -= 1;
+        for block in blocks {
+            if let Some(count) = here.of.get_mut(block) {
+                *count -= 1;
+                if *count == 0 {
+                    here.of.remove(block);
+                }
             }
         }
     }
@@ -60,21 +87,81 @@ impl Drop for Member {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
     use super::*;
 
+    const PLACES: usize = 1_024;
+    const SHARES: Shares = [4, 5, 6, 10];
+
+    fn crowd() -> Arc<Crowd> {
+        Crowd::new(PLACES, SHARES, &["10.0.0.0/8".parse().unwrap()])
+    }
+
+    /// Everybody who gets in from the blocks of /64 below that prefix, each coming until it is refused.
+    fn all_from(crowd: &Arc<Crowd>, prefix: &str) -> Vec<Member> {
+        let net: ipnet::Ipv6Net = prefix.parse().unwrap();
+        let first = u128::from(net.network());
+        let bits = 64 - net.prefix_len();
+        let (count, apart) = (1_u128 << bits.min(12), 64 + bits.saturating_sub(12));
+        let households = (0..count).map(|at| first + (at << apart));
+        let enter = |ip: u128| std::iter::from_fn(move || crowd.enter(Ipv6Addr::from(ip).into()));
+        households.flat_map(enter).collect()
+    }
+
+    fn enters(crowd: &Arc<Crowd>, ip: &str) -> Option<Member> {
+        crowd.enter(ip.parse().unwrap())
+    }
+
     #[test]
-    fn a_network_gets_its_share_and_no_more_and_others_still_come_in() {
-        let crowd = Crowd::new(2, &["10.0.0.0/8".parse().unwrap()]);
-        let enter = |ip: &str| crowd.enter(ip.parse().unwrap());
-        let (first, second) = (enter("192.0.2.1").unwrap(), enter("::ffff:192.0.2.1").unwrap());
-        assert!(enter("192.0.2.1").is_none() && enter("192.0.2.2").is_some());
-        drop(first);
-        assert!(enter("192.0.2.1").is_some());
-        let household = [enter("2001:db8::1"), enter("2001:db8::2")];
-        assert!(household.iter().all(Option::is_some) && enter("2001:db8::3").is_none());
-        let proxied: Vec<_> = (0..9).map(|_| enter("10.1.2.3")).collect();
+    fn threat_12_no_block_of_any_size_takes_all_places() {
+        for (prefix, parts) in [
+            ("2001:db8::/64", 4),
+            ("2001:db8::/61", 5),
+            ("2001:db8::/56", 5),
+            ("2001:db8::/52", 6),
+            ("2001:db8::/48", 6),
+            ("2001:db8::/44", 10),
+            ("2001:db8::/32", 10),
+        ] {
+            let crowd = crowd();
+            let there = all_from(&crowd, prefix);
+            let most = PLACES * parts / PARTS;
+            assert!((most..=most + 1).contains(&there.len()), "{prefix}: {} of {most}", there.len());
+            let other = all_from(&crowd, "2001:db9::/64");
+            assert!(other.len() >= PLACES / 16, "another household still has {}", other.len());
+            assert!(enters(&crowd, "192.0.2.1").is_some(), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn threat_12_the_fuller_it_is_the_less_a_block_gets() {
+        let crowd = crowd();
+        let there: Vec<_> = (0..20).flat_map(|at| all_from(&crowd, &format!("2a{at:02x}::/56"))).collect();
+        assert!(there.len() < PLACES, "{}", there.len());
+        let newcomer = enters(&crowd, "2001:db8::1").expect("the last places are for those who have none");
+        drop((there, newcomer));
+        let here = crowd.here.lock().unwrap();
+        assert_eq!((here.all, here.of.len()), (0, 0), "nobody is remembered who is gone");
+    }
+
+    #[test]
+    fn an_address_has_its_share_however_it_is_written_and_others_still_come_in() {
+        let crowd = Crowd::new(16, [8, 10, 12, 20], &[]);
+        let there: Vec<_> = std::iter::from_fn(|| enters(&crowd, "192.0.2.1")).collect();
+        assert!((4..=5).contains(&there.len()), "{}", there.len());
+        assert!(enters(&crowd, "::ffff:192.0.2.1").is_none());
+        assert!(enters(&crowd, "198.51.100.1").is_some());
+        drop(there);
+        assert!(enters(&crowd, "192.0.2.1").is_some());
+    }
+
+    #[test]
+    fn who_comes_through_a_proxy_takes_no_place() {
+        let crowd = Crowd::new(1, SHARES, &["10.0.0.0/8".parse().unwrap()]);
+        let proxied: Vec<_> = (0..9).map(|_| enters(&crowd, "10.1.2.3")).collect();
         assert!(proxied.iter().all(Option::is_some));
-        drop((second, household, proxied));
-        assert!(crowd.here.lock().unwrap().is_empty(), "nobody is remembered who is gone");
+        let _one = enters(&crowd, "192.0.2.1").unwrap();
+        assert!(enters(&crowd, "198.51.100.1").is_none(), "there is one place");
     }
 }

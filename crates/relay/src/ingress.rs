@@ -12,8 +12,9 @@ use hyper::body::Incoming;
 use tower::ServiceExt as _;
 
 use crate::{
-    address::{Address, tunnel_of_host},
+    address::{Address, plain, tunnel_of_host},
     control::{self, Caller},
+    origin::Origin,
     proxies::Sender,
     relay::Relay,
 };
@@ -32,6 +33,8 @@ pub(crate) struct Place {
     pub(crate) path: String,
     pub(crate) query: Option<String>,
     pub(crate) sender: Sender,
+    /// As whose page a browser shows the answer.
+    origin: Origin,
 }
 
 impl Place {
@@ -74,7 +77,8 @@ impl<M: Mailbox> Door<M> {
             return Way::Refuse(too_fast(seconds));
         }
         let (path, query) = (path.to_owned(), query.map(str::to_owned));
-        Way::Take(Place { tunnel: found, source, path, query, sender })
+        let origin = named.map_or(Origin::Shared, |_| Origin::Own(plain(&host)));
+        Way::Take(Place { tunnel: found, source, path, query, sender, origin })
     }
 }
 
@@ -102,12 +106,13 @@ impl<M: Mailbox> Port for Door<M> {
         way
     }
 
-    fn room(&self, place: &Place) -> Option<Room> {
-        Some(self.relay.room(&place.tunnel.name))
+    fn rooms(&self, place: &Place) -> Vec<Room> {
+        self.relay.rooms.of(&place.tunnel, place.sender.ip)
     }
 
     async fn taken(&self, place: Place, taken: Taken) -> Reply {
-        self.relay.take(place, taken).await
+        let origin = place.origin.clone();
+        origin.guard(self.relay.take(place, taken).await)
     }
 
     async fn serve(&self, mut request: Request<Incoming>, remote: SocketAddr) -> Response<Served> {

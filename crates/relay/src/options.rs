@@ -20,6 +20,8 @@ pub struct Options {
     pub rate: Option<NonZeroU32>,
     /// How many of them at once, above that rate.
     pub burst: NonZeroU32,
+    /// How many tunnels a token may open a minute over time; as many as it likes, without.
+    pub openings: Option<NonZeroU32>,
     /// Proxies that are believed what they write into headers.
     pub trusted: Vec<IpNet>,
     /// What a sender may use.
@@ -39,6 +41,7 @@ impl Options {
             quota: Quota::default(),
             rate: NonZeroU32::new(1_000),
             burst: NonZeroU32::MIN.saturating_add(19_999),
+            openings: NonZeroU32::new(10),
             trusted: Vec::new(),
             limits: Limits::default(),
             connections: 8_192,

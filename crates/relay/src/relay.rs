@@ -7,7 +7,6 @@ use std::{
 };
 
 use governor::{DefaultKeyedRateLimiter, Quota as Pace, RateLimiter};
-use hookmitt_catch::Room;
 use hookmitt_mailbox::{Mailbox, Tunnel};
 use hookmitt_seal::{SealError, Sealer};
 use tokio::{
@@ -17,8 +16,15 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    crowd::Crowd, guesses::Guesses, metrics::Metrics, options::Options, outgoing::Outgoing,
-    sessions::Sessions, tls::Tls,
+    crowd::{Crowd, Shares},
+    guesses::Guesses,
+    metrics::Metrics,
+    openings::Openings,
+    options::Options,
+    outgoing::Outgoing,
+    rooms::Rooms,
+    sessions::Sessions,
+    tls::Tls,
 };
 
 /// So many sealers are kept; each costs some hundred bytes and saves 100 µs for its tunnel's next letter.
@@ -27,14 +33,11 @@ const SEALERS: usize = 10_000;
 /// So many connections may be about to say who they are.
 const STRANGERS: usize = 512;
 
-/// One network may have one in so many of them; a whole office comes back at once after a restart.
-const SHARE_OF_STRANGERS: usize = 4;
+/// One address may have a quarter of them, if nobody else is there: a whole office comes back at once after a restart.
+const SHARES_OF_STRANGERS: Shares = [8, 10, 12, 20];
 
-/// And one in so many of all places for connections: an egress of a large provider needs some hundred.
-const SHARE_OF_CALLERS: usize = 8;
-
-/// One tunnel's bodies take up this part of what may be in flight, so that its senders leave room for others'.
-const PARTIES: usize = 4;
+/// And an eighth of all places for connections: an egress of a large provider needs some hundred.
+const SHARES_OF_CALLERS: Shares = [4, 5, 6, 10];
 
 /// How long it is taken as known whether the store is well.
 const HEALTH: Duration = Duration::from_secs(2);
@@ -53,6 +56,8 @@ pub(crate) struct Relay<M> {
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
     pub(crate) guesses: Guesses,
+    /// How often tunnels are opened; as often as anybody likes, without.
+    pub(crate) openings: Option<Openings>,
     pub(crate) sessions: Sessions,
     pub(crate) tasks: TaskTracker,
     /// Nobody new comes in.
@@ -60,15 +65,16 @@ pub(crate) struct Relay<M> {
     /// Devices are told to go.
     pub(crate) leaving: CancellationToken,
     pub(crate) strangers: Arc<Semaphore>,
-    /// Of one network among them.
+    /// Of one block of addresses among them.
     pub(crate) strangers_of: Arc<Crowd>,
-    /// Of one network among all connections that are no device's yet.
+    /// Of one block of addresses among all connections that are no device's yet.
     pub(crate) callers_of: Arc<Crowd>,
     pub(crate) devices: Arc<Semaphore>,
     /// Letters on their way out of memory.
     pub(crate) outgoing: Outgoing,
     pace: Option<DefaultKeyedRateLimiter<String>>,
-    rooms: Mutex<HashMap<String, Room>>,
+    /// What of the bodies in flight is whose.
+    pub(crate) rooms: Rooms,
     sealers: Mutex<HashMap<String, Arc<Sealer>>>,
     /// Whether the store was well, and when it was asked.
     health: tokio::sync::Mutex<Option<(Instant, bool)>>,
@@ -83,18 +89,19 @@ impl<M: Mailbox> Relay<M> {
             metrics: Metrics::new(tls.is_some()),
             tls,
             guesses: Guesses::default(),
+            openings: options.openings.map(Openings::new),
             sessions: Sessions::default(),
             tasks: TaskTracker::new(),
             stopping,
             leaving: CancellationToken::new(),
             strangers: Arc::new(Semaphore::new(STRANGERS)),
-            strangers_of: Crowd::new(STRANGERS / SHARE_OF_STRANGERS, &options.trusted),
-            callers_of: Crowd::new(options.connections / SHARE_OF_CALLERS, &options.trusted),
+            strangers_of: Crowd::new(STRANGERS, SHARES_OF_STRANGERS, &options.trusted),
+            callers_of: Crowd::new(options.connections, SHARES_OF_CALLERS, &options.trusted),
+            rooms: Rooms::new(options.limits.in_flight, &options.trusted),
             options,
             devices: Arc::new(Semaphore::new(DEVICES)),
             outgoing: Outgoing::default(),
             pace,
-            rooms: Mutex::default(),
             sealers: Mutex::default(),
             health: tokio::sync::Mutex::default(),
         }
@@ -125,20 +132,10 @@ impl<M: Mailbox> Relay<M> {
         Some(denied.wait_time_from(pace.clock().now()).as_secs() + 1)
     }
 
-    /// What of one tunnel's bodies may be in flight.
-    pub(crate) fn room(&self, tunnel: &str) -> Room {
-        let mut rooms = self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(room) = rooms.get(tunnel) {
-            return room.clone();
-        }
-        let room = Room::new(self.options.limits.in_flight / PARTIES);
-        rooms.insert(tunnel.to_owned(), room.clone());
-        room
-    }
-
-    /// Forgets the pace and the room of tunnels that had nothing to do.
+    /// Forgets the pace and the rooms of those that had nothing to do.
     pub(crate) fn forget_idle(&self) {
-        self.rooms.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, room| !room.is_idle());
+        self.rooms.forget_idle();
+        self.openings.iter().for_each(Openings::forget_idle);
         if let Some(pace) = &self.pace {
             pace.retain_recent();
             pace.shrink_to_fit();

@@ -85,7 +85,8 @@ async fn heard<M: Mailbox>(
         AppFrame::Invite => invite(session).await,
         AppFrame::Leave => {
             session.left.store(true, Ordering::Relaxed);
-            asked(mailbox.leave(session.tunnel, &session.device)).await
+            let now = Timestamp::now().as_micros();
+            asked(mailbox.leave(session.tunnel, &session.device, now)).await
         }
         AppFrame::Hello { .. } => Err(Refused::new("bad-frame", "a second hello")),
     }

@@ -130,7 +130,10 @@ impl<M: Mailbox> Relay<M> {
     fn seal(&self, place: &Place, arriving: Arriving) -> Result<Sealed, MailboxError> {
         let sealer = self.sealer(&place.tunnel).map_err(|error| MailboxError::Failed(error.to_string()))?;
         let large = arriving.request.body.len() >= LARGE;
-        let seal = || sealer.seal(&letter(place, arriving).to_bytes());
+        let seal = || {
+            let plain = letter(place, arriving).to_bytes(); // the body that it was made of is gone then
+            sealer.seal(&plain)
+        };
         let sealed = if large { tokio::task::block_in_place(seal) } else { seal() };
         sealed.map_err(|error| MailboxError::Failed(error.to_string()))
     }

@@ -92,6 +92,9 @@ struct Flags {
     /// How many requests one tunnel gets at once above that
     #[arg(long, value_name = "N", default_value = "20000")]
     burst: NonZeroU32,
+    /// How many tunnels one token may open a minute over time, and twice as many at once; 0 sets no limit
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    openings: u32,
     /// How long a sender is held for the app's own answer
     #[arg(long, value_name = "TIME", default_value = "2500ms")]
     hold: Span,
@@ -241,6 +244,7 @@ impl Flags {
             },
             rate: NonZeroU32::new(self.rate),
             burst: self.burst,
+            openings: NonZeroU32::new(self.openings),
             trusted: self.trusted_proxy.clone(),
             hold: self.hold.0,
             ..Options::new(public)

@@ -51,10 +51,13 @@ pub(super) async fn seen(
 ) -> Result<(), MailboxError> {
     store.check_open()?;
     let devices = store.registry.devices(tunnel).unwrap_or_default();
-    match devices.iter().find(|known| known.key == *device) {
-        Some(known) if now < known.seen_at.saturating_add(PRESENCE) => return Ok(()),
-        Some(_) => {}
-        None => must_take_part(&tunnels::read(store, tunnel).await?, device)?,
+    let known = devices.iter().find(|known| known.key == *device);
+    if known.is_none() {
+        must_take_part(&tunnels::read(store, tunnel).await?, device)?;
+    }
+    tunnels::keep_name(store, tunnel).await?;
+    if known.is_some_and(|known| now < known.seen_at.saturating_add(PRESENCE)) {
+        return Ok(());
     }
     write(store, tunnel, device, move |known| CursorRecord { seen_at: known.seen_at.max(now), ..known }).await
 }

@@ -121,8 +121,8 @@ impl Mailbox for NatsMailbox {
         acks::seen(&self.store, tunnel, device, now).await
     }
 
-    async fn leave(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
-        tunnels::leave(&self.store, tunnel, device, None).await.map(drop)
+    async fn leave(&self, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), MailboxError> {
+        tunnels::leave(&self.store, tunnel, device, None, now).await.map(drop)
     }
 
     async fn put(&self, tunnel: &str, parcel: Parcel, quota: &Quota) -> Result<u64, MailboxError> {

@@ -29,6 +29,7 @@ pub(super) async fn put(
     quota: &Quota,
 ) -> Result<u64, MailboxError> {
     tunnels::must_be_open(store, tunnel).await?;
+    tunnels::keep_name(store, tunnel).await?;
     let bytes = parcel.data.len() as u64;
     let index = &store.shard(tunnel).index;
     let _permit = store.puts.try_acquire().map_err(|_| MailboxError::Overloaded)?;

@@ -36,7 +36,7 @@ fn usual_tunnels() -> u32 {
     MOST_TUNNELS
 }
 
-/// A tunnel with its devices and codes. It stays for ever, so that its name is never given out again.
+/// A tunnel with its devices and codes. It stays for ever, so that its name is not given out again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TunnelRecord {
     pub(super) token: String,
@@ -48,6 +48,17 @@ pub(super) struct TunnelRecord {
     pub(super) floor: u64,
     /// Its last device is gone.
     pub(super) shut: bool,
+    /// Since when; unknown where a relay of an earlier version shut it.
+    #[serde(default)]
+    pub(super) shut_at: Option<i64>,
+    /// A letter came, or a device was connected: its name is never given out again. So it is where an earlier version
+    /// wrote the record, which did not tell.
+    #[serde(default = "was_used")]
+    pub(super) used: bool,
+}
+
+fn was_used() -> bool {
+    true
 }
 
 /// A device of a tunnel.

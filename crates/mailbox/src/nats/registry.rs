@@ -15,7 +15,7 @@ use super::{
     records::{CountRecord, CursorRecord, DeviceRecord, TokenRecord, TunnelRecord},
     table::Versioned,
 };
-use crate::{Device, DeviceKey, Token, Tunnel, offers};
+use crate::{COUNTED, Device, DeviceKey, Token, Tunnel, offers};
 
 #[derive(Debug, Default)]
 struct Mirror {
@@ -91,6 +91,7 @@ impl Registry {
         let record = &mirror.tunnels.get(name).filter(|known| !known.record.shut)?.record;
         let shown = Arc::new(Tunnel {
             name: name.to_owned(),
+            token: record.token.clone(),
             sealing_key: record.sealing_key,
             sources: mirror.sources(name, &record.devices),
             revoked: mirror.is_revoked(&record.token),
@@ -133,7 +134,7 @@ impl Registry {
     pub(super) fn floor(&self, tunnel: &str) -> u64 {
         let mirror = self.mirror();
         let Some(Versioned { record, .. }) = mirror.tunnels.get(tunnel) else { return 0 };
-        if record.shut || mirror.is_revoked(&record.token) {
+        if record.shut && record.used || mirror.is_revoked(&record.token) {
             return u64::MAX;
         }
         let cursors = mirror.cursors.get(tunnel).into_iter().flatten();
@@ -177,6 +178,17 @@ impl Registry {
     /// The names of a token's tunnels that are not shut.
     pub(super) fn tunnels_of(&self, token: &str) -> Vec<String> {
         self.mirror().tunnels_of(token)
+    }
+
+    /// The names of a token's tunnels that count: those that are not shut, and those that were a short while ago.
+    pub(super) fn counted_of(&self, token: &str, now: i64) -> Vec<String> {
+        let since = now.saturating_sub(COUNTED);
+        self.mirror().named(|record| record.token == token && (!record.shut || record.shut_at > Some(since)))
+    }
+
+    /// Whether a tunnel is known to have had no letter and no device yet.
+    pub(super) fn is_unused(&self, name: &str) -> bool {
+        self.mirror().tunnels.get(name).is_some_and(|tunnel| !tunnel.record.used)
     }
 
     /// The names of the tunnels that take letters.
@@ -278,9 +290,12 @@ impl Mirror {
     }
 
     fn tunnels_of(&self, token: &str) -> Vec<String> {
-        let all = self.tunnels.iter().map(|(name, tunnel)| (name, &tunnel.record));
-        let of = all.filter(|(_, record)| record.token == token && !record.shut);
-        of.map(|(name, _)| name.clone()).collect()
+        self.named(|record| record.token == token && !record.shut)
+    }
+
+    fn named(&self, is_meant: impl Fn(&TunnelRecord) -> bool) -> Vec<String> {
+        let meant = self.tunnels.iter().filter(|(_, tunnel)| is_meant(&tunnel.record));
+        meant.map(|(name, _)| name.clone()).collect()
     }
 
     fn token(&self, id: &str, record: &TokenRecord) -> Token {

@@ -63,6 +63,8 @@ pub(super) struct Store {
     pub(super) waiting: Waiting,
     pub(super) unheard: Unheard,
     pub(super) claims: Claims,
+    /// Whoever notes that a name is in use does so alone.
+    pub(super) naming: tokio::sync::Mutex<()>,
     /// One permit a letter that is being put.
     pub(super) puts: Semaphore,
     pub(super) due: Due,
@@ -100,6 +102,7 @@ impl NatsMailbox {
             waiting: Waiting::default(),
             unheard: Unheard::default(),
             claims: Claims::default(),
+            naming: tokio::sync::Mutex::default(),
             puts: Semaphore::new(PUTS),
             due: Due::default(),
             closing: CancellationToken::new(),

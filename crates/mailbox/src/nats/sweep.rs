@@ -26,7 +26,7 @@ const AT_ONCE: usize = 16;
 pub(super) async fn sweep(store: &Store, quota: &Quota, now: i64) -> Result<(), MailboxError> {
     store.check_open()?;
     // Devices first: what waited only for them is lost to nobody.
-    forget_idle(store, before(now, quota.idle)).await;
+    forget_idle(store, before(now, quota.idle), now).await;
     delete_old(store, before(now, quota.age), now).await?;
     forget_codes(store, now).await;
     orphans::delete(store, now).await?;
@@ -78,11 +78,11 @@ async fn delete_one(
     Ok(())
 }
 
-async fn forget_idle(store: &Store, since: i64) {
+async fn forget_idle(store: &Store, since: i64, now: i64) {
     for tunnel in store.registry.open_tunnels() {
         for device in store.registry.devices(&tunnel).unwrap_or_default() {
             if device.seen_at < since {
-                let left = tunnels::leave(store, &tunnel, &device.key, Some(since)).await;
+                let left = tunnels::leave(store, &tunnel, &device.key, Some(since), now).await;
                 go_on(left.map(drop));
             }
         }

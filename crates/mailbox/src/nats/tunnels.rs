@@ -22,7 +22,7 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
     let NewTunnel { name, token, sealing_key, device } = tunnel;
     let known = tokens::read(store, &token).await?.filter(|known| known.record.revoked_at.is_none());
     let most = known.ok_or_else(|| no_token(&token))?.record.most_tunnels;
-    let _claim = store.claims.claim(&name, &token, most, || store.registry.tunnels_of(&token))?;
+    let _claim = store.claims.claim(&name, &token, most, || store.registry.counted_of(&token, now))?;
     let device = DeviceRecord { key: device.key, name: device.name, from: 0, joined_at: now };
     let record = TunnelRecord {
         token: token.clone(),
@@ -31,6 +31,8 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
         invites: Vec::new(),
         floor: 0,
         shut: false,
+        shut_at: None,
+        used: false,
     };
     let mut is_tried = false;
     let opened = store.tunnels.change(tunnel_key(&name), None, 0, |found: Option<&TunnelRecord>| {
@@ -40,6 +42,8 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
         match found {
             None => {}
             Some(found) if is_ours(found) => return Ok((Next::Keep, ())),
+            // Nobody but its own token knew of it, and nothing ever waited there.
+            Some(found) if found.token == token && !found.used => {}
             Some(_) => return Err(MailboxError::NameTaken(name.clone())),
         }
         is_tried = true;
@@ -49,6 +53,23 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
         store.registry.set_tunnel(&name, opened);
     }
     tokens::used(store, &token, now).await
+}
+
+/// A device is connected, or a letter comes: from now on the name is never given out again.
+pub(super) async fn keep_name(store: &Store, name: &str) -> Result<(), MailboxError> {
+    if !store.registry.is_unused(name) {
+        return Ok(());
+    }
+    // Many letters may be the first at once: one of them writes it.
+    let _alone = store.naming.lock().await;
+    if !store.registry.is_unused(name) {
+        return Ok(());
+    }
+    change(store, name, |record| {
+        record.used = true;
+        Ok(())
+    })
+    .await
 }
 
 /// A tunnel from memory; one that this relay has not heard of is asked for.
@@ -176,6 +197,7 @@ pub(super) async fn leave(
     name: &str,
     device: &DeviceKey,
     idle_since: Option<i64>,
+    now: i64,
 ) -> Result<bool, MailboxError> {
     must_be_open(store, name).await?;
     let mut is_tried = false;
@@ -198,7 +220,9 @@ pub(super) async fn leave(
         }
         record.devices.remove(at);
         record.shut = record.devices.is_empty();
-        floor = store.registry.slowest(name, &record.devices, None);
+        record.shut_at = record.shut.then_some(now);
+        // Where nothing ever waited nothing is given up: the name may come back.
+        floor = if record.used { store.registry.slowest(name, &record.devices, None) } else { 0 };
         record.floor = record.floor.max(floor);
         is_tried = true;
         Ok((Next::Write(record), true))

@@ -85,6 +85,8 @@ pub(super) struct MailBox {
     pub(super) id: i64,
     /// Nothing is taken any more; what is left is being deleted.
     pub(super) shut: bool,
+    /// A letter came, or a device was connected.
+    pub(super) used: bool,
     /// The position of the newest letter ever put.
     pub(super) newest: u64,
     /// The sealed bytes of all letters ever put.
@@ -101,7 +103,8 @@ impl MailBox {
     /// A mailbox that is new.
     pub(super) fn new(id: i64, first: Member) -> Self {
         let members = vec![first];
-        Self { id, shut: false, newest: 0, newest_bytes: 0, floor: 0, cleared: 0, cleared_bytes: 0, members }
+        let (newest, newest_bytes, floor, cleared, cleared_bytes) = (0, 0, 0, 0, 0);
+        Self { id, shut: false, used: false, newest, newest_bytes, floor, cleared, cleared_bytes, members }
     }
 
     /// Letters up to here are wanted by nobody.
@@ -218,7 +221,7 @@ fn load(db: &Connection) -> rusqlite::Result<HashMap<String, MailBox>> {
         let member = Member { key: row.get(1)?, cursor: row.get(2)?, seen_at: row.get(3)? };
         members.entry(row.get(0)?).or_default().push(member);
     }
-    let sql = "SELECT name, id, shut, floor, cleared, cleared_bytes
+    let sql = "SELECT name, id, shut, floor, cleared, cleared_bytes, used
         FROM tunnel JOIN mark ON tunnel = id WHERE shut = 0 OR floor > cleared";
     let mut statement = db.prepare(sql)?;
     let mut rows = statement.query([])?;
@@ -230,7 +233,9 @@ fn load(db: &Connection) -> rusqlite::Result<HashMap<String, MailBox>> {
         let members = members.remove(&id).unwrap_or_default();
         let shut = row.get::<_, i64>(2)? != 0;
         let floor = row.get(3)?;
-        let mailbox = MailBox { id, shut, newest, newest_bytes, floor, cleared, cleared_bytes, members };
+        let used = row.get(6)?;
+        let mailbox =
+            MailBox { id, shut, used, newest, newest_bytes, floor, cleared, cleared_bytes, members };
         boxes.insert(row.get(0)?, mailbox);
     }
     Ok(boxes)

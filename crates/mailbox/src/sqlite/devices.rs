@@ -80,6 +80,8 @@ pub(super) fn seen(batch: &mut Batch<'_>, tunnel: &str, device: &DeviceKey, now:
     const SQL: &str = "UPDATE device SET seen_at = ?3 WHERE tunnel = ?1 AND key = ?2";
     let mailbox = batch.boxes.open(tunnel)?;
     let id = mailbox.id;
+    mailbox.member(device)?;
+    tunnels::keep_name(batch.db, mailbox)?;
     let member = mailbox.member(device)?;
     if now - member.seen_at >= SEEN_EVERY {
         batch.db.prepare_cached(SQL)?.execute((id, &device[..], now))?;
@@ -89,13 +91,18 @@ pub(super) fn seen(batch: &mut Batch<'_>, tunnel: &str, device: &DeviceKey, now:
 }
 
 /// A device goes; with the last one the tunnel is shut.
-pub(super) fn leave(batch: &mut Batch<'_>, tunnel: &str, device: &DeviceKey) -> Result<(), Trouble> {
+pub(super) fn leave(
+    batch: &mut Batch<'_>,
+    tunnel: &str,
+    device: &DeviceKey,
+    now: i64,
+) -> Result<(), Trouble> {
     const SQL: &str = "DELETE FROM device WHERE tunnel = ?1 AND key = ?2";
     let mailbox = batch.boxes.open(tunnel)?;
     let place = mailbox.members.iter().position(|member| member.key == *device);
     let place = place.ok_or_else(|| no_device(device))?;
     if mailbox.members.len() == 1 {
-        return tunnels::shut(batch, tunnel, tunnels::LEFT);
+        return tunnels::shut(batch, tunnel, tunnels::LEFT, now);
     }
     batch.db.prepare_cached(SQL)?.execute((mailbox.id, &device[..]))?;
     mailbox.members.remove(place);

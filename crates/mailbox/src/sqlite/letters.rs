@@ -7,6 +7,7 @@ use super::{
     boxes::{letter_id, newest},
     refusals::Count,
     trouble::{Trouble, no_device, no_tunnel},
+    tunnels,
     writer::Batch,
 };
 use crate::{DeviceKey, MailboxError, Quota};
@@ -31,6 +32,7 @@ pub(super) fn put(
     if mailbox.bytes().saturating_add(size) > quota.bytes {
         return Err(MailboxError::QuotaFull("as many bytes wait as may").into());
     }
+    tunnels::keep_name(batch.db, mailbox)?;
     let position = mailbox.newest + 1;
     let upto = mailbox.newest_bytes + size;
     let (epoch, data) = (&parcel.epoch[..], &parcel.data[..]);

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use crate::MailboxError;
 
 /// The migrations in order; the schema number is how many have run.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../migrations/0001_mailbox.sql"),
     include_str!("../../migrations/0002_offers.sql"),
     include_str!("../../migrations/0003_most_tunnels.sql"),
     include_str!("../../migrations/0004_expired.sql"),
+    include_str!("../../migrations/0005_names.sql"),
 ];
 
 /// Makes the file (0600) and its folder (0700) where they are missing, and migrates.
@@ -53,7 +54,7 @@ mod tests {
         prepare(&path).unwrap();
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = prepare(&path).unwrap_err().to_string();
-        assert!(error.contains("it has schema 99; this hookmitt knows up to 4: update hookmitt"), "{error}");
+        assert!(error.contains("it has schema 99; this hookmitt knows up to 5: update hookmitt"), "{error}");
     }
 
     #[test]

@@ -159,9 +159,9 @@ impl Mailbox for SqliteMailbox {
         self.jobs.write(move |batch| devices::seen(batch, &tunnel, &device, now)).await
     }
 
-    async fn leave(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
+    async fn leave(&self, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), MailboxError> {
         let (tunnel, device) = (tunnel.to_owned(), *device);
-        self.jobs.write(move |batch| devices::leave(batch, &tunnel, &device)).await
+        self.jobs.write(move |batch| devices::leave(batch, &tunnel, &device, now)).await
     }
 
     async fn put(&self, tunnel: &str, parcel: Parcel, quota: &Quota) -> Result<u64, MailboxError> {

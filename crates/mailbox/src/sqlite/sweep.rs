@@ -64,7 +64,7 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<bool, Tr
     let idle: Vec<DeviceKey> = idle.map(|member| member.key).collect();
     for device in &idle {
         tracing::warn!(tunnel = short(tunnel), "a device was away for too long and is forgotten");
-        devices::leave(batch, tunnel, device)?;
+        devices::leave(batch, tunnel, device, limits.now)?;
     }
     let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(true) };
     let done = mailbox.done();

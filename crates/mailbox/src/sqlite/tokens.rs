@@ -63,7 +63,7 @@ pub(super) fn revoke(batch: &mut Batch<'_>, id: &str, now: i64) -> Result<(), Tr
     let mut open = batch.db.prepare_cached(OPEN)?;
     let open: Vec<String> = open.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for tunnel in open {
-        tunnels::shut(batch, &tunnel, tunnels::REVOKED)?;
+        tunnels::shut(batch, &tunnel, tunnels::REVOKED, now)?;
     }
     Ok(())
 }

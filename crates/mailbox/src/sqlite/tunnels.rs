@@ -1,6 +1,6 @@
 //! Tunnels are opened, found and shut.
 
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::{
     boxes::{MailBox, Member},
@@ -9,7 +9,7 @@ use super::{
     trouble::{Trouble, no_tunnel},
     writer::Batch,
 };
-use crate::{MailboxError, NewTunnel, Tunnel};
+use crate::{COUNTED, MailboxError, NewTunnel, Tunnel};
 
 /// Why a tunnel is shut: its token was revoked.
 pub(super) const REVOKED: i64 = 1;
@@ -22,31 +22,25 @@ const MOST: i64 = 1 << 23;
 
 /// Opens a tunnel with its first device.
 pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Result<(), Trouble> {
-    const SQL: &str = "INSERT INTO tunnel (name, token, sealing_key, shut, created_at)
-        VALUES (?1, ?2, ?3, 0, ?4)";
-    const MARK: &str = "INSERT INTO mark (tunnel, floor, cleared, cleared_bytes, refused, unknown)
-        VALUES (?1, 0, 0, 0, 0, 0)";
     let NewTunnel { name, token, sealing_key, device } = tunnel;
     let db = batch.db;
     let most = "SELECT most_tunnels FROM token WHERE id = ?1 AND revoked_at IS NULL";
     let most: Option<u32> = db.prepare_cached(most)?.query_row([token], |row| row.get(0)).optional()?;
     let most = most.ok_or_else(|| no_token(token))?;
-    if db.prepare_cached("SELECT 1 FROM tunnel WHERE name = ?1")?.exists([name])? {
-        return Err(MailboxError::NameTaken(name.clone()).into());
-    }
-    let open = "SELECT count(*) FROM tunnel WHERE token = ?1 AND shut = 0";
-    if db.prepare_cached(open)?.query_row([token], |row| row.get::<_, u32>(0))? >= most {
+    let known = "SELECT id, token = ?2 AND NOT used FROM tunnel WHERE name = ?1";
+    let row = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?));
+    let known = db.prepare_cached(known)?.query_row((name, token), row);
+    let id = match known.optional()? {
+        Some((_, false)) => return Err(MailboxError::NameTaken(name.clone()).into()),
+        known => known.map(|(id, _)| id),
+    };
+    if counted(db, token, id, now)? >= most {
         return Err(MailboxError::TooManyTunnels(most).into());
     }
-    let last: Option<i64> = db.query_row("SELECT max(id) FROM tunnel", [], |row| row.get(0))?;
-    if last.is_some_and(|last| last + 1 >= MOST) {
-        return Err(
-            MailboxError::Failed(format!("the file has had {MOST} tunnels, and takes no more")).into()
-        );
-    }
-    db.prepare_cached(SQL)?.execute((name, token, &sealing_key[..], now))?;
-    let id = db.last_insert_rowid();
-    db.prepare_cached(MARK)?.execute([id])?;
+    let id = match id {
+        Some(id) => again(batch, id, sealing_key, now)?,
+        None => first(db, tunnel, now)?,
+    };
     let member = Member { key: device.key, cursor: 0, seen_at: now };
     super::devices::insert(db, id, &member, &device.name)?;
     db.prepare_cached("UPDATE token SET used_at = ?2 WHERE id = ?1")?.execute((token, now))?;
@@ -55,12 +49,59 @@ pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Resul
     Ok(())
 }
 
+/// How many tunnels of a token count: those that are open, and those that were shut a short while ago.
+fn counted(db: &Connection, token: &str, but: Option<i64>, now: i64) -> rusqlite::Result<u32> {
+    const SQL: &str =
+        "SELECT count(*) FROM tunnel WHERE token = ?1 AND id IS NOT ?2 AND (shut = 0 OR shut_at > ?3)";
+    let row = (token, but, now.saturating_sub(COUNTED));
+    db.prepare_cached(SQL)?.query_row(row, |row| row.get(0))
+}
+
+/// Writes a tunnel with a name that nobody ever had; answers its id.
+fn first(db: &Connection, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> {
+    const SQL: &str = "INSERT INTO tunnel (name, token, sealing_key, shut, created_at, used)
+        VALUES (?1, ?2, ?3, 0, ?4, 0)";
+    const MARK: &str = "INSERT INTO mark (tunnel, floor, cleared, cleared_bytes, refused, unknown)
+        VALUES (?1, 0, 0, 0, 0, 0)";
+    let last: Option<i64> = db.query_row("SELECT max(id) FROM tunnel", [], |row| row.get(0))?;
+    if last.is_some_and(|last| last + 1 >= MOST) {
+        return Err(
+            MailboxError::Failed(format!("the file has had {MOST} tunnels, and takes no more")).into()
+        );
+    }
+    let row = (&tunnel.name, &tunnel.token, &tunnel.sealing_key[..], now);
+    db.prepare_cached(SQL)?.execute(row)?;
+    let id = db.last_insert_rowid();
+    db.prepare_cached(MARK)?.execute([id])?;
+    Ok(id)
+}
+
+/// Writes a tunnel anew that was never used: nobody but its own token knew of it, and nothing ever waited there.
+fn again(batch: &mut Batch<'_>, id: i64, sealing_key: &[u8; 32], now: i64) -> Result<i64, Trouble> {
+    const SQL: &str =
+        "UPDATE tunnel SET sealing_key = ?2, shut = 0, shut_at = NULL, created_at = ?3 WHERE id = ?1";
+    batch.db.prepare_cached(SQL)?.execute((id, &sealing_key[..], now))?;
+    batch.db.prepare_cached("DELETE FROM device WHERE tunnel = ?1")?.execute([id])?;
+    batch.db.prepare_cached("DELETE FROM invite WHERE tunnel = ?1")?.execute([id])?;
+    batch.news.rung.insert(id, u64::MAX);
+    Ok(id)
+}
+
+/// A device is connected, or a letter comes: from now on the name is never given out again.
+pub(super) fn keep_name(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<()> {
+    if !mailbox.used {
+        db.prepare_cached("UPDATE tunnel SET used = 1 WHERE id = ?1")?.execute([mailbox.id])?;
+        mailbox.used = true;
+    }
+    Ok(())
+}
+
 /// Shuts an open tunnel for good: its devices go, and its letters with them. The name stays taken.
-pub(super) fn shut(batch: &mut Batch<'_>, tunnel: &str, why: i64) -> Result<(), Trouble> {
+pub(super) fn shut(batch: &mut Batch<'_>, tunnel: &str, why: i64, now: i64) -> Result<(), Trouble> {
     let mailbox = batch.boxes.open(tunnel)?;
     let (id, newest) = (mailbox.id, mailbox.newest);
     let db = batch.db;
-    db.prepare_cached("UPDATE tunnel SET shut = ?2 WHERE id = ?1")?.execute((id, why))?;
+    db.prepare_cached("UPDATE tunnel SET shut = ?2, shut_at = ?3 WHERE id = ?1")?.execute((id, why, now))?;
     // What is to be deleted is known after a restart, too.
     db.prepare_cached("UPDATE mark SET floor = ?2 WHERE tunnel = ?1")?.execute((id, newest))?;
     db.prepare_cached("DELETE FROM device WHERE tunnel = ?1")?.execute([id])?;
@@ -79,12 +120,13 @@ pub(super) fn config(db: &Connection) -> Result<i64, MailboxError> {
 
 /// A tunnel that is open, or whose token was revoked.
 pub(super) fn find(db: &Connection, name: &str) -> Result<Option<Tunnel>, MailboxError> {
-    const SQL: &str = "SELECT id, sealing_key, shut FROM tunnel WHERE name = ?1 AND shut < 2";
-    let found = db
-        .prepare_cached(SQL)?
-        .query_row([name], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)? == REVOKED)));
-    let Some((id, sealing_key, revoked)) = found.optional()? else { return Ok(None) };
-    Ok(Some(Tunnel { name: name.to_owned(), sealing_key, sources: offers::of_tunnel(db, id)?, revoked }))
+    const SQL: &str = "SELECT id, token, sealing_key, shut FROM tunnel WHERE name = ?1 AND shut < 2";
+    let found = db.prepare_cached(SQL)?.query_row([name], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)? == REVOKED))
+    });
+    let Some((id, token, sealing_key, revoked)) = found.optional()? else { return Ok(None) };
+    let sources = offers::of_tunnel(db, id)?;
+    Ok(Some(Tunnel { name: name.to_owned(), token, sealing_key, sources, revoked }))
 }
 
 /// The id of an open tunnel.

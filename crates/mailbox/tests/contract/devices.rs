@@ -82,14 +82,14 @@ pub(crate) async fn what_waited_for_a_device_that_leaves_goes(maker: &impl Maker
     join(&store, DESKTOP).await;
     let positions = put(&store, 0..10).await;
     store.ack(TUNNEL, &LAPTOP, positions[9]).await.unwrap();
-    store.leave(TUNNEL, &DESKTOP).await.unwrap();
+    store.leave(TUNNEL, &DESKTOP, NOW).await.unwrap();
     holds(&store, 0).await;
-    let refused = store.leave(TUNNEL, &DESKTOP).await.unwrap_err();
+    let refused = store.leave(TUNNEL, &DESKTOP, NOW).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "device", .. }), "{refused}");
     assert!(store.depth(TUNNEL, &DESKTOP).await.is_err());
 
     put(&store, 10..12).await;
-    store.leave(TUNNEL, &LAPTOP).await.unwrap();
+    store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap();
     holds(&store, 0).await;
     assert!(store.put(TUNNEL, super::parcel(12, 10), &Quota::default()).await.is_err());
 }

@@ -167,6 +167,6 @@ pub(crate) async fn mailboxes_do_not_mix(maker: &impl Maker) {
             drain(&store, name, 0, 3).await.iter().map(|(_, parcel)| parcel.number).collect();
         assert_eq!(numbers, [tens * 10, tens * 10 + 1, tens * 10 + 2], "{name}");
     }
-    store.leave("acme", &DESKTOP).await.unwrap();
+    store.leave("acme", &DESKTOP, NOW).await.unwrap();
     holds(&store, 12).await;
 }

@@ -32,9 +32,12 @@ macro_rules! contract {
             a_token_is_known_by_its_hash_alone
             a_revoked_token_shuts_its_tunnels_for_good
             a_token_has_as_many_open_tunnels_as_it_may
+            threat_12_a_tunnel_that_was_closed_counts_for_another_day
             a_token_that_is_unknown_or_revoked_opens_nothing
             a_tunnel_is_there_after_a_restart
             a_name_is_never_given_out_again
+            threat_12_a_name_that_was_never_used_is_for_its_own_token_alone
+            threat_12_a_name_that_took_a_letter_or_had_a_device_stays_taken
             sources_are_replaced_and_kept
             each_device_takes_sources_of_its_own
             another_process_changes_are_seen_soon

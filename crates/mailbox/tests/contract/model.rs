@@ -91,7 +91,7 @@ async fn live(store: &impl Mailbox, tunnel: &str, model: &mut Model, step: usize
             model.devices.entry(key).or_insert(model.letters.last_key_value().map_or(0, |(&last, _)| last));
         }
         _ if model.devices.len() > 1 => {
-            store.leave(tunnel, &device).await.unwrap();
+            store.leave(tunnel, &device, NOW).await.unwrap();
             model.devices.remove(&device);
         }
         _ => {}

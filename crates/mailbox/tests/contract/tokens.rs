@@ -2,7 +2,7 @@
 
 use hookmitt_mailbox::{MOST_TUNNELS, Mailbox, MailboxError, NewTunnel, Quota};
 
-use super::{LAPTOP, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel};
+use super::{DAY, LAPTOP, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel};
 
 pub(crate) async fn a_token_is_known_by_its_hash_alone(maker: &impl Maker) {
     let store = maker.open().await;
@@ -67,6 +67,7 @@ pub(crate) async fn a_token_has_as_many_open_tunnels_as_it_may<M: Maker>(maker: 
     };
     open("one", "two").await.unwrap();
     open("another", "two").await.unwrap();
+    store.seen("one", &LAPTOP, NOW).await.unwrap();
     for (token, most) in [("two", 2), ("none", 0)] {
         let refused = open("late", token).await.unwrap_err();
         assert!(matches!(refused, MailboxError::TooManyTunnels(count) if count == most), "{refused}");
@@ -79,15 +80,38 @@ pub(crate) async fn a_token_has_as_many_open_tunnels_as_it_may<M: Maker>(maker: 
     };
     assert_eq!(most(&store).await, Some((2, 2)));
 
-    // A tunnel that was shut counts no more.
-    store.leave("one", &LAPTOP).await.unwrap();
-    open("late", "two").await.unwrap();
-    assert!(open("later", "two").await.is_err());
     store.close().await;
     let store = maker.open().await;
     assert_eq!(most(&store).await, Some((2, 2)), "it is known after a restart");
     let later = NewTunnel { token: "two".to_owned(), ..new_tunnel("later", LAPTOP) };
     assert!(matches!(store.open_tunnel(later, NOW).await, Err(MailboxError::TooManyTunnels(2))));
+}
+
+pub(crate) async fn threat_12_a_tunnel_that_was_closed_counts_for_another_day(maker: &impl Maker) {
+    let store = maker.open().await;
+    store.add_token("two", [2; 32], None, 2, NOW).await.unwrap();
+    let open = async |store: &_, name: &str, now: i64| {
+        let tunnel = NewTunnel { token: "two".to_owned(), ..new_tunnel(name, LAPTOP) };
+        Mailbox::open_tunnel(store, tunnel, now).await
+    };
+    for name in ["one", "another"] {
+        open(&store, name, NOW).await.unwrap();
+        store.seen(name, &LAPTOP, NOW).await.unwrap();
+        store.leave(name, &LAPTOP, NOW).await.unwrap();
+    }
+    let refused = open(&store, "late", NOW + DAY - 1).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::TooManyTunnels(2)), "{refused}");
+    assert!(refused.to_string().contains("closed within a day"), "{refused}");
+    store.close().await;
+    let store = maker.open().await;
+    assert!(open(&store, "late", NOW + DAY - 1).await.is_err(), "it is known after a restart");
+    for name in ["late", "later"] {
+        open(&store, name, NOW + DAY + 1).await.unwrap();
+    }
+    assert!(open(&store, "last", NOW + DAY + 1).await.is_err());
+
+    // A name that is taken again counts once.
+    open(&store, "late", NOW + DAY + 2).await.unwrap();
 }
 
 pub(crate) async fn a_token_that_is_unknown_or_revoked_opens_nothing(maker: &impl Maker) {

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hookmitt_mailbox::{DeviceKey, MOST_TUNNELS, Mailbox, MailboxError, NewDevice, Tunnel};
+use hookmitt_mailbox::{
+    DeviceKey, Feed as _, MOST_TUNNELS, Mailbox, MailboxError, NewDevice, NewTunnel, Tunnel,
+};
 use hookmitt_wire::{Hold, SourceOffer};
 
-use super::{DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, new_tunnel, with_tunnel};
+use super::{
+    DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, put, with_tunnel,
+};
 
 fn offer(slug: &str) -> SourceOffer {
     SourceOffer {
@@ -24,6 +28,7 @@ pub(crate) async fn a_tunnel_is_there_after_a_restart(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     let expected = Arc::new(Tunnel {
         name: TUNNEL.to_owned(),
+        token: "tk".to_owned(),
         sealing_key: [7; 32],
         sources: Vec::new(),
         revoked: false,
@@ -41,9 +46,9 @@ pub(crate) async fn a_tunnel_is_there_after_a_restart(maker: &impl Maker) {
 
 pub(crate) async fn a_name_is_never_given_out_again(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    let is_taken = |outcome: Result<(), MailboxError>| matches!(outcome, Err(MailboxError::NameTaken(name)) if name == TUNNEL);
+    store.seen(TUNNEL, &LAPTOP, NOW).await.unwrap();
     assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP), NOW).await));
-    store.leave(TUNNEL, &LAPTOP).await.unwrap();
+    store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap();
     eventually("the tunnel is gone", async || store.tunnel(TUNNEL).await.unwrap().is_none().then_some(()))
         .await;
     assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP), NOW).await));
@@ -52,6 +57,55 @@ pub(crate) async fn a_name_is_never_given_out_again(maker: &impl Maker) {
     assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await));
     assert_eq!(store.tunnel(TUNNEL).await.unwrap(), None);
     assert_eq!(store.usage().await.unwrap().tunnels, 0);
+}
+
+fn is_taken(outcome: Result<(), MailboxError>) -> bool {
+    matches!(outcome, Err(MailboxError::NameTaken(name)) if name == TUNNEL)
+}
+
+pub(crate) async fn threat_12_a_name_that_was_never_used_is_for_its_own_token_alone(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    store.add_token("other", [8; 32], None, MOST_TUNNELS, NOW).await.unwrap();
+    let others = || NewTunnel { token: "other".to_owned(), ..new_tunnel(TUNNEL, DESKTOP) };
+    assert!(is_taken(store.open_tunnel(others(), NOW).await));
+
+    // The answer to its first order was lost, say.
+    let again = NewTunnel { sealing_key: [6; 32], ..new_tunnel(TUNNEL, DESKTOP) };
+    store.open_tunnel(again, NOW + MINUTE).await.unwrap();
+    let key = async || (store.tunnel(TUNNEL).await.unwrap()?.sealing_key == [6; 32]).then_some(());
+    eventually("it has the new key", key).await;
+    let keys: Vec<_> = store.devices(TUNNEL).await.unwrap().iter().map(|device| device.key).collect();
+    assert_eq!(keys, [DESKTOP], "the one before it is not let in");
+    assert!(store.seen(TUNNEL, &LAPTOP, NOW).await.is_err());
+
+    // It was shut, and comes back: letters come out as anywhere.
+    store.leave(TUNNEL, &DESKTOP, NOW).await.unwrap();
+    assert!(is_taken(store.open_tunnel(others(), NOW).await));
+    let other = maker.open().await;
+    other.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
+    let is_there = async || store.tunnel(TUNNEL).await.unwrap().map(drop);
+    eventually("it is there for the other relay, too", is_there).await;
+    put(&store, 0..1).await;
+    let mut feed = store.feed(TUNNEL, 0).await.unwrap();
+    assert_eq!(feed.next(9, 1_000).await.unwrap().len(), 1);
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await), "it took a letter");
+    assert_eq!(store.usage().await.unwrap().tunnels, 1);
+}
+
+pub(crate) async fn threat_12_a_name_that_took_a_letter_or_had_a_device_stays_taken(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    put(&store, 0..1).await;
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP), NOW).await));
+    store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap();
+    holds(&store, 0).await;
+    store.open_tunnel(new_tunnel("had-a-device", LAPTOP), NOW).await.unwrap();
+    store.seen("had-a-device", &LAPTOP, NOW + 1).await.unwrap();
+    store.leave("had-a-device", &LAPTOP, NOW).await.unwrap();
+    store.close().await;
+    let store = maker.open().await;
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await));
+    let refused = store.open_tunnel(new_tunnel("had-a-device", LAPTOP), NOW).await;
+    assert!(matches!(refused, Err(MailboxError::NameTaken(_))), "{refused:?}");
 }
 
 pub(crate) async fn sources_are_replaced_and_kept(maker: &impl Maker) {
@@ -99,7 +153,7 @@ pub(crate) async fn each_device_takes_sources_of_its_own(maker: &impl Maker) {
 
     let other = maker.open().await;
     takes(&other, &[("stripe", 202), ("slack", 204), ("github", 204)]).await;
-    store.leave(TUNNEL, &LAPTOP).await.unwrap();
+    store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap();
     takes(&store, &[("slack", 204), ("github", 204)]).await;
     takes(&other, &[("slack", 204), ("github", 204)]).await;
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
-use hookmitt_mailbox::{Feed as _, Held as _, Mailbox as _, MailboxError, Quota, Reply};
+use hookmitt_mailbox::{
+    Feed as _, Held as _, MOST_TUNNELS, Mailbox as _, MailboxError, NewTunnel, Quota, Reply,
+};
 
 use crate::{
     contract::{
@@ -103,11 +105,12 @@ async fn a_device_at_one_relay_is_known_at_the_other_until_it_goes() {
 async fn two_relays_never_give_out_the_same_thing() {
     let Some(place) = Place::on_three_nodes() else { return };
     let (here, there) = (with_tunnel(&place).await, place.open().await);
+    here.add_token("other", [8; 32], None, MOST_TUNNELS, NOW).await.unwrap();
     for round in 0..10_u8 {
         let name = format!("round-{round}");
         let (one, other) = tokio::join!(
             here.open_tunnel(new_tunnel(&name, LAPTOP), NOW),
-            there.open_tunnel(new_tunnel(&name, DESKTOP), NOW)
+            there.open_tunnel(NewTunnel { token: "other".to_owned(), ..new_tunnel(&name, DESKTOP) }, NOW)
         );
         let taken = |outcome: &Result<(), MailboxError>| matches!(outcome, Err(MailboxError::NameTaken(_)));
         assert!(one.is_ok() && taken(&other) || other.is_ok() && taken(&one), "{one:?}, {other:?}");
@@ -156,7 +159,7 @@ async fn a_device_that_joins_at_one_relay_loses_nothing_to_the_other() {
         let drained = drain(&there, TUNNEL, cursor.max(first[4]), 5).await;
         assert_eq!(drained.iter().map(|(position, _)| *position).collect::<Vec<_>>(), after);
         there.ack(TUNNEL, &device, after[4]).await.unwrap();
-        there.leave(TUNNEL, &device).await.unwrap();
+        there.leave(TUNNEL, &device, NOW).await.unwrap();
         number += 10;
     }
 }

@@ -41,7 +41,8 @@ async fn a_feed_ends_when_its_tunnel_is_shut() {
     store.open_tunnel(new_tunnel("other", LAPTOP), NOW).await.unwrap();
     let mut feed = store.feed(TUNNEL, 0).await.unwrap();
     let mut another = store.feed("other", 0).await.unwrap();
-    let (ended, ()) = tokio::join!(feed.next(1, 1), async { store.leave(TUNNEL, &LAPTOP).await.unwrap() });
+    let (ended, ()) =
+        tokio::join!(feed.next(1, 1), async { store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap() });
     assert!(matches!(ended, Err(MailboxError::Unknown { what: "tunnel", .. })), "{ended:?}");
 
     // By another process, too: it is noticed with the next thing that is written.

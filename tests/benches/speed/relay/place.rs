@@ -38,7 +38,7 @@ impl Relay {
     pub(super) fn start(name: &str) -> anyhow::Result<Self> {
         let store = DataDir::new(name)?;
         let mut process = Command::new(binary()?)
-            .args(["relay", "--listen", "127.0.0.1:0", "--rate", "0"])
+            .args(["relay", "--listen", "127.0.0.1:0", "--rate", "0", "--openings", "0"])
             .args(["--quota-events", "100000000", "--quota-bytes", "1000000000000", "--data-dir"])
             .arg(store.path())
             .stderr(Stdio::piped())

@@ -1,0 +1,35 @@
+//! Blocks of addresses: whoever has one address may have all those around it as well.
+
+use std::net::IpAddr;
+
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+
+/// How many sizes of blocks are told apart.
+pub(crate) const SIZES: usize = 4;
+
+/// A household has a /64 of IPv6 at least, and often a /56; an office, or a rented server, a /48; a provider a /32.
+const IPV6: [u8; SIZES] = [64, 56, 48, 32];
+/// About the same among the addresses of IPv4: one of them, what is rented together, and larger parts of a provider's.
+const IPV4: [u8; SIZES] = [32, 24, 20, 16];
+
+/// The blocks that an address is in, the smallest first.
+pub(crate) fn blocks(ip: IpAddr) -> [IpNet; SIZES] {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => IPV4.map(|bits| Ipv4Net::new_assert(ip, bits).trunc().into()),
+        IpAddr::V6(ip) => IPV6.map(|bits| Ipv6Net::new_assert(ip, bits).trunc().into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_in_ever_larger_blocks() {
+        let shown = |ip: &str| blocks(ip.parse().unwrap()).map(|block| block.to_string());
+        let mapped = ["192.0.2.77/32", "192.0.2.0/24", "192.0.0.0/20", "192.0.0.0/16"];
+        assert_eq!(shown("::ffff:192.0.2.77"), mapped);
+        let own = ["2001:db8:1:203::/64", "2001:db8:1:200::/56", "2001:db8:1::/48", "2001:db8::/32"];
+        assert_eq!(shown("2001:db8:1:203::5"), own);
+    }
+}
