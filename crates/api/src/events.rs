@@ -51,7 +51,8 @@ pub(crate) async fn named(engine: &Engine, text: &str) -> Result<EventId, Proble
 pub(crate) async fn shown(engine: &Engine, id: EventId) -> Result<Json<EventJson>, Problem> {
     let shown = engine.inbox().show(id).await?;
     let handshake_offer = engine.handshake_offer(&shown.event);
-    Ok(Json(EventJson { handshake_offer, ..EventJson::shown(&shown.event, &shown.deliveries) }))
+    let uncovered = engine.uncovered(&shown.event);
+    Ok(Json(EventJson { handshake_offer, uncovered, ..EventJson::shown(&shown.event, &shown.deliveries) }))
 }
 
 /// One event with its deliveries.

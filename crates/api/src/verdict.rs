@@ -27,6 +27,8 @@ pub(crate) struct VerdictJson {
     signed_at: Option<Timestamp>,
     /// How far that may be off, in seconds.
     tolerance_s: Option<u64>,
+    /// What of the body a valid signature leaves open, in a sentence.
+    uncovered: Option<String>,
     causes: Vec<Cause>,
 }
 
@@ -47,6 +49,7 @@ pub(crate) async fn verify(
         secret_label: judgement.secret_label,
         signed_at: evidence.signed_at,
         tolerance_s: evidence.tolerance.map(|tolerance| tolerance.as_secs()),
+        uncovered: evidence.uncovered,
         causes: judgement.causes,
     }))
 }

@@ -34,6 +34,7 @@ impl EventView<'_> {
     /// The whole text, without a line end at the end.
     pub(crate) fn text(&self) -> String {
         let mut out = self.head();
+        out.push_str(&note(self.event.uncovered.as_deref()));
         out.push_str(&causes(&self.event.causes));
         for delivery in self.event.deliveries.iter().flatten() {
             out.push_str(&self.delivery(delivery));
@@ -168,6 +169,11 @@ pub(crate) fn answer(attempt: &AttemptJson) -> Styled<String> {
         Some(status) => Styled(BAD, status.to_string()),
         None => Styled(BAD, "no answer".to_owned()),
     }
+}
+
+/// What a valid signature leaves open, on a line of its own.
+pub(crate) fn note(uncovered: Option<&str>) -> String {
+    uncovered.map(|says| format!("  note   {}\n", Plain(says))).unwrap_or_default()
 }
 
 /// Causes with their fixes, two lines each.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 use hookmitt_event::{GenericScheme, Plain, Request, Timestamp, Verdict};
 use hookmitt_keys::Network;
 use hookmitt_verify::{
-    Context, Inquiry, Provider, Published, PublishedKeys, Secret, explain, judge, key_hosts,
+    Context, Inquiry, Provider, Published, PublishedKeys, Secret, evidence, explain, judge, key_hosts,
     parse_public_key, providers, recognise,
 };
 
@@ -81,6 +81,7 @@ pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictRepo
         verdict: judgement.verdict,
         provider: provider.map(|provider| provider.id.clone()),
         scheme: judgement.scheme.map(str::to_owned),
+        uncovered: evidence(&inquiry, &judgement).uncovered,
         secret_label: judgement.secret_label,
         causes: judgement.causes,
     })

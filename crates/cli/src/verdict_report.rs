@@ -4,7 +4,7 @@ use hookmitt_event::{Cause, Plain, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    event_view::causes,
+    event_view::{causes, note},
     failure::{CliError, Exit},
     shown,
     terminal::{FAINT, Screen, Styled},
@@ -21,6 +21,9 @@ pub(crate) struct VerdictReport {
     pub(crate) scheme: Option<String>,
     /// The secret that matched.
     pub(crate) secret_label: Option<String>,
+    /// What of the body a valid signature leaves open, in a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) uncovered: Option<String>,
     /// Why it is not valid, likeliest first.
     pub(crate) causes: Vec<Cause>,
 }
@@ -60,9 +63,10 @@ impl VerdictReport {
         let label = self.secret_label.as_ref().map_or(String::new(), |label| format!(", secret {label}"));
         let about = format!("{provider}{scheme}{label}");
         format!(
-            "{}  {}\n{}",
+            "{}  {}\n{}{}",
             shown::verdict(self.verdict),
             Styled(FAINT, Plain(&about)),
+            note(self.uncovered.as_deref()),
             causes(&self.causes)
         )
     }
@@ -111,6 +115,7 @@ mod tests {
             provider: Some("github".to_owned()),
             scheme: None,
             secret_label: Some("env:S".to_owned()),
+            uncovered: None,
             causes: vec![cause],
         }
     }
@@ -126,6 +131,15 @@ mod tests {
         let line = serde_json::to_string(&report(Verdict::Invalid)).unwrap();
         let expected = r#"{"verdict":"invalid","provider":"github","scheme":null,"secret_label":"env:S","causes":[{"code":"no_match","message":"no \u001b[2J","fix":"set it"}]}"#;
         assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn what_a_valid_signature_leaves_open_is_printed_and_in_the_json() {
+        let open = Some("The body isn't covered.".to_owned());
+        let report = VerdictReport { uncovered: open, causes: Vec::new(), ..report(Verdict::Valid) };
+        let text = anstream::adapter::strip_str(&report.text()).to_string();
+        assert_eq!(text, "valid  github, secret env:S\n  note   The body isn't covered.\n");
+        assert!(serde_json::to_string(&report).unwrap().contains(r#""uncovered":"The body isn't covered.""#));
     }
 
     #[test]

@@ -33,12 +33,20 @@ pub(crate) fn set_params(
             return Err(EngineError::BadInput("a parameter needs a name, and 4 KiB at most".to_owned()));
         }
         check_name(&name, settings)?;
+        check_scheme(&name, &value, settings)?;
         settings.params.insert(name, value);
     }
     if settings.params.len() > MOST {
         return Err(EngineError::BadInput(format!("a source can't have more than {MOST} parameters")));
     }
     Ok(())
+}
+
+/// A scheme that the provider doesn't have would leave the usual one in force, unseen.
+fn check_scheme(name: &str, value: &str, settings: &SourceSettings) -> Result<(), EngineError> {
+    let provider = settings.provider.as_deref().and_then(provider).filter(|_| name == "scheme");
+    let known = provider.is_none_or(|provider| provider.schemes.iter().any(|scheme| scheme.id == value));
+    if known { Ok(()) } else { Err(EngineError::UnknownScheme(value.to_owned())) }
 }
 
 fn check_name(name: &str, settings: &SourceSettings) -> Result<(), EngineError> {

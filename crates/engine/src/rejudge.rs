@@ -77,6 +77,12 @@ impl Engine {
         task.await.map_err(|_| EngineError::Stopping)?
     }
 
+    /// What of an event's body its valid signature leaves open, in a sentence.
+    pub fn uncovered(&self, event: &Event) -> Option<String> {
+        let known = self.known(&event.source).ok().filter(|_| event.verdict == Verdict::Valid)?;
+        hookmitt_verify::uncovered(&known.inquiry(&event.request, &event.url, event.received_at))
+    }
+
     /// A source by its name.
     pub(crate) fn known(&self, slug: &Slug) -> Result<Arc<Known>, EngineError> {
         let known = self.config().sources.get(slug.as_str()).cloned();

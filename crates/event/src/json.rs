@@ -92,6 +92,9 @@ pub struct EventJson {
     /// What can be done with its set-up request by hand; only where one event is shown and something can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_offer: Option<HandshakeOffer>,
+    /// What of the body its valid signature leaves open, in a sentence; only where one event is shown and there is such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncovered: Option<String>,
     /// Its copies and its most telling delivery; only where that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glance: Option<Glance>,
@@ -135,6 +138,7 @@ impl EventJson {
             deliveries: None,
             handshake_answer: event.handshake_answer.clone(),
             handshake_offer: None,
+            uncovered: None,
             glance: None,
         }
     }

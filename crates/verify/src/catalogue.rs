@@ -233,6 +233,22 @@ impl Provider {
         self.sample = self.sample.take().or_else(|| family.sample.clone());
     }
 
+    /// The schemes that count unless a person chose another one.
+    pub(crate) fn usual_schemes(&self) -> &[Scheme] {
+        self.by_age().0
+    }
+
+    /// The schemes that count only where a person chose them.
+    pub(crate) fn older_schemes(&self) -> &[Scheme] {
+        self.by_age().1
+    }
+
+    /// A test sees to it that the older ones come last.
+    fn by_age(&self) -> (&[Scheme], &[Scheme]) {
+        let first_older = self.schemes.iter().position(|scheme| scheme.older);
+        self.schemes.split_at(first_older.unwrap_or(self.schemes.len()))
+    }
+
     /// The scheme with that id; the provider's own id stands for its default.
     pub fn scheme(&self, id: &str) -> Option<&Scheme> {
         let named = self.schemes.iter().find(|scheme| scheme.is_called(id));
@@ -276,6 +292,14 @@ mod tests {
             let first = &provider.schemes[0];
             let reads = first.algorithm == Algorithm::None || !first.signature.is_empty();
             assert!(reads, "{}: {} reads no place", provider.id, first.id);
+            assert!(!first.older, "{}: an older scheme can't be the default", provider.id);
+            let misplaced = provider.usual_schemes().len()
+                + provider.older_schemes().iter().filter(|it| it.older).count();
+            assert_eq!(misplaced, provider.schemes.len(), "{}: its older schemes come last", provider.id);
+            let asks = provider.params.iter().any(|param| param.name == "scheme");
+            // PayPal's SHA-1 is history: it can be asked for by `verify --scheme` alone.
+            let offered = provider.older_schemes().iter().any(|scheme| !scheme.takes_public_key());
+            assert_eq!(asks, offered, "{}: who may choose needs the setting", provider.id);
             for event in provider.sample.iter().flat_map(|sample| &sample.events) {
                 let there = event.body.is_empty() || sample_file(&provider.id, &event.body).is_some();
                 assert!(there, "{}: {}", provider.id, event.body);

@@ -86,6 +86,17 @@ pub(crate) fn unknown_version(sender: &str) -> Cause {
     )
 }
 
+/// An envelope whose readers would differ in what it says.
+pub(crate) fn said_twice(sender: &str) -> Cause {
+    cause(
+        "signature_format",
+        format!(
+            "The body says a field twice, and {sender} never does: one value could be signed and the other read."
+        ),
+        "Take it for forged, unless something on the way adds fields to the body.".to_owned(),
+    )
+}
+
 pub(crate) fn unreadable(sender: &str, place: &str) -> Cause {
     cause(
         "signature_format",

@@ -112,6 +112,27 @@ impl SignedContent {
             .any(|piece| matches!(piece, Piece::Body | Piece::Crc32 | Piece::Payload | Piece::SortedForm))
     }
 
+    /// Whether the body is signed as it is.
+    pub(crate) fn has_whole_body(&self) -> bool {
+        self.0.contains(&Piece::Body)
+    }
+
+    /// Whether the fields of a form are signed.
+    pub(crate) fn has_sorted_form(&self) -> bool {
+        self.0.contains(&Piece::SortedForm)
+    }
+
+    /// Whether the decoded payload of a form is signed.
+    #[cfg(test)]
+    pub(crate) fn has_payload(&self) -> bool {
+        self.0.contains(&Piece::Payload)
+    }
+
+    /// Whether a checksum of the body is signed.
+    pub(crate) fn has_checksum(&self) -> bool {
+        self.0.contains(&Piece::Crc32)
+    }
+
     /// Whether the whole URL is signed.
     pub(crate) fn has_url(&self) -> bool {
         self.0.contains(&Piece::Url)

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use hookmitt_event::Timestamp;
+use hookmitt_event::{Timestamp, Verdict};
 
-use crate::{Inquiry, Judgement, clock, generic, scheme::Scheme, signature::Signed, view::View};
+use crate::{Inquiry, Judgement, clock, generic, scheme::Scheme, signature::Signed, uncovered, view::View};
 
 /// What a verdict rests on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Evidence {
     pub signed_at: Option<Timestamp>,
     /// How far that may be off.
     pub tolerance: Option<Duration>,
+    /// What of the body a valid signature leaves open, in a sentence; none where it covers the whole.
+    pub uncovered: Option<String>,
 }
 
 /// What a judgement on this inquiry rests on.
@@ -22,18 +24,21 @@ pub fn evidence(inquiry: &Inquiry<'_>, judgement: &Judgement) -> Evidence {
     let Some(id) = judgement.scheme else { return Evidence::default() };
     if id == generic::ID {
         let scheme = inquiry.generic.and_then(|generic| generic::compile(generic).ok().flatten());
-        return scheme.map_or_else(Evidence::default, |scheme| of(inquiry, &scheme));
+        return scheme.map_or_else(Evidence::default, |scheme| of(inquiry, judgement, &scheme));
     }
     let scheme = inquiry.provider.and_then(|provider| provider.scheme(id));
-    scheme.map_or_else(Evidence::default, |scheme| of(inquiry, scheme))
+    scheme.map_or_else(Evidence::default, |scheme| of(inquiry, judgement, scheme))
 }
 
-fn of(inquiry: &Inquiry<'_>, scheme: &Scheme) -> Evidence {
+fn of(inquiry: &Inquiry<'_>, judgement: &Judgement, scheme: &Scheme) -> Evidence {
     let tolerance = inquiry.tolerance.or_else(|| scheme.tolerance());
+    let view = View::of(inquiry);
+    let open = uncovered::of(scheme, &view).filter(|_| judgement.verdict == Verdict::Valid);
     Evidence {
         scheme_name: Some(name(scheme)),
-        signed_at: Signed::find(scheme, View::of(inquiry)).as_ref().and_then(signed_at),
+        signed_at: Signed::find(scheme, view).as_ref().and_then(signed_at),
         tolerance: tolerance.filter(|_| !scheme.timestamp.is_empty()),
+        uncovered: open.map(str::to_owned),
     }
 }
 

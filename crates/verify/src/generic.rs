@@ -8,6 +8,7 @@ use crate::{
     place::{Place, PlaceError},
     places::{FactPlaces, Plan},
     scheme::{Algorithm, Clock, Encoding, Format, KeyMode, Scheme, TimeUnit},
+    uncovered,
 };
 
 /// The id that a verdict names for a generic scheme.
@@ -105,7 +106,7 @@ pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyE
     let units = [("s", TimeUnit::S), ("ms", TimeUnit::Ms), ("rfc3339", TimeUnit::Rfc3339)];
     let unit = choice("timestamp_unit", set(&generic.timestamp_unit), "s, ms or rfc3339", &units)?;
     let clock = Clock { tolerance_s: TOLERANCE_S, future_checked: true, unit, exclusive: false };
-    Ok(Some(Scheme {
+    let scheme = Scheme {
         id: ID.to_owned(),
         signature: vec![signature],
         message_id: id.into_iter().collect(),
@@ -120,7 +121,8 @@ pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyE
         key: key(generic, algorithm)?,
         content,
         ..Scheme::default()
-    }))
+    };
+    Ok(Some(Scheme { uncovered: uncovered::by_settings(&scheme), ..scheme }))
 }
 
 fn version(generic: &GenericScheme, format: Format) -> Result<String, VerifyError> {

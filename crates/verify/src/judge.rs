@@ -7,11 +7,12 @@ use hookmitt_event::{Cause, GenericScheme, Request, Timestamp, Verdict};
 use crate::{
     Provider, PublishedKeys, Secret, WantedKey, cause, check, clock, generic,
     key_source::{self, KeySource},
+    named,
     place::Place,
     scheme::{Algorithm, Format, Scheme, Special},
     signature::{Signed, fields},
     sns::{self, EnvelopeFault},
-    token,
+    token, uncovered,
     view::View,
 };
 
@@ -53,15 +54,29 @@ pub struct Judgement {
     pub secret_label: Option<String>,
     /// The published key that a `pending` verdict waits for, or that `unsupported` could not have.
     pub wanted: Option<WantedKey>,
+    /// The signed id of a genuine request whose body the signature does not pin down: another body under the same id
+    /// is forged, though its signature holds.
+    pub single_use: Option<String>,
 }
 
 impl Judgement {
-    fn plain(verdict: Verdict, scheme: Option<&'static str>) -> Self {
-        Self { verdict, causes: Vec::new(), scheme, secret_label: None, wanted: None }
+    pub(crate) fn plain(verdict: Verdict, scheme: Option<&'static str>) -> Self {
+        Self::with(verdict, scheme, Vec::new())
     }
 
-    fn with(verdict: Verdict, scheme: Option<&'static str>, causes: Vec<Cause>) -> Self {
-        Self { verdict, causes, scheme, secret_label: None, wanted: None }
+    pub(crate) fn with(verdict: Verdict, scheme: Option<&'static str>, causes: Vec<Cause>) -> Self {
+        Self { verdict, causes, scheme, secret_label: None, wanted: None, single_use: None }
+    }
+}
+
+impl<'a> Inquiry<'a> {
+    /// The scheme that a person chose: for this inquiry, or in the source's settings.
+    pub(crate) fn chosen_scheme(&self) -> Option<&'a str> {
+        let set = || {
+            let (_, id) = self.params.iter().find(|(name, _)| name == "scheme")?;
+            self.provider?.scheme(id).map(|_| id.as_str())
+        };
+        self.scheme.or_else(set)
     }
 }
 
@@ -85,17 +100,21 @@ pub fn judge(inquiry: &Inquiry<'_>) -> Judgement {
         let scheme = provider.schemes.iter().find(|scheme| scheme.id == id);
         scheme.map_or("", |scheme| scheme.id.as_str())
     };
-    match inquiry.scheme.map(|id| provider.scheme(id)) {
-        Some(Some(scheme)) if inquiry.scheme != Some(provider.id.as_str()) => {
+    let chosen = inquiry.chosen_scheme();
+    match chosen.map(|id| provider.scheme(id)) {
+        Some(Some(scheme)) if chosen != Some(provider.id.as_str()) => {
             // Versions of one scheme share a name (SNS); what the request announces decides between them.
-            let same = |other: &&Scheme| {
-                other.id == scheme.id || other.is_called(inquiry.scheme.unwrap_or_default())
-            };
+            let same = |other: &&Scheme| other.id == scheme.id || other.is_called(chosen.unwrap_or_default());
             let called: Vec<_> = provider.schemes.iter().filter(same).cloned().collect();
             judge_by(inquiry, &called, &provider.name, name_of)
         }
         Some(None) => Judgement::plain(Verdict::Unsupported, None),
-        _ => judge_by(inquiry, &provider.schemes, &provider.name, name_of),
+        _ => {
+            let judgement = judge_by(inquiry, provider.usual_schemes(), &provider.name, name_of);
+            let unsigned = judgement.verdict == Verdict::Unsigned;
+            let older = unsigned.then(|| named::only_older(inquiry, provider)).flatten();
+            older.unwrap_or(judgement)
+        }
     }
 }
 
@@ -105,7 +124,7 @@ fn judge_by(
     sender: &str,
     id_of: impl Fn(&str) -> &'static str,
 ) -> Judgement {
-    let found = candidates(View::of(inquiry), schemes);
+    let mut found = candidates(View::of(inquiry), schemes);
     let Some(first) = found.first() else {
         let scheme = schemes.first().map(|scheme| id_of(&scheme.id));
         let view = View::of(inquiry);
@@ -115,6 +134,15 @@ fn judge_by(
             return Judgement::with(Verdict::Invalid, scheme, vec![cause]);
         }
         return Judgement::with(Verdict::Unsigned, scheme, vec![cause::unsigned(sender, schemes)]);
+    };
+    let refused = named::refusal(inquiry, first, sender).map(|cause| (id_of(&first.scheme.id), cause));
+    found.retain(|signed| named::refusal(inquiry, signed, sender).is_none());
+    let first = match (found.first(), refused) {
+        (Some(first), _) => first,
+        (None, refused) => {
+            let (scheme, causes) = refused.map(|(id, cause)| (id, vec![cause])).unzip();
+            return Judgement::with(Verdict::Invalid, scheme, causes.unwrap_or_default());
+        }
     };
     if let Some(cause) = part_missing(first, sender) {
         return Judgement::with(Verdict::Invalid, Some(id_of(&first.scheme.id)), vec![cause]);
@@ -164,7 +192,10 @@ fn genuine(
     scheme: &'static str,
     secret: &Secret,
 ) -> Judgement {
-    let late = announced_otherwise(signed, sender)
+    let announced = named::announced_otherwise(signed.scheme, &signed.parts.view).map(|condition| {
+        cause::announced_otherwise(sender, &condition.place.words(), signed.scheme.algorithm.words())
+    });
+    let late = announced
         .or_else(|| token::refused(inquiry, signed, sender))
         .or_else(|| key_source::objection(inquiry, signed, secret, sender))
         .or_else(|| clock::off(inquiry, signed, sender));
@@ -175,6 +206,7 @@ fn genuine(
         scheme: Some(scheme),
         secret_label: Some(secret.label.clone()),
         wanted: None,
+        single_use: uncovered::single_use(signed).filter(|_| verdict == Verdict::Valid),
     }
 }
 
@@ -184,16 +216,6 @@ fn companion_missing(view: View<'_>, schemes: &[Scheme], sender: &str) -> Option
     let signed = scheme.signature.iter().any(|place| place.read(&view).is_some());
     let absent = scheme.when.iter().find(|condition| condition.lacks_header(&view)).filter(|_| signed)?;
     Some(cause::companion_missing(sender, &absent.place))
-}
-
-/// Where a companion header names another algorithm or version than the scheme's.
-fn announced_otherwise(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
-    let view = &signed.parts.view;
-    let otherwise = |condition: &&crate::place::Condition| {
-        condition.place.read(view).is_some_and(|value| !condition.passes(Some(&value)))
-    };
-    let condition = signed.scheme.announced.iter().find(otherwise)?;
-    Some(cause::announced_otherwise(sender, &condition.place.words(), signed.scheme.algorithm.words()))
 }
 
 /// The schemes whose conditions hold and that read the first signature that is there; those whose version tag it holds
@@ -241,10 +263,10 @@ fn part_missing(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
         return Some(cause::part_missing(sender, "id", scheme.message_id.first()));
     }
     if scheme.special == Some(Special::Sns)
-        && let Err(EnvelopeFault::Missing(name)) = sns::signed_text(signed.parts.view.body)
+        && let Err(fault) = sns::signed_text(signed.parts.view.body)
+        && let Some(cause) = of_envelope(fault, sender)
     {
-        let place = Place::try_from(format!("/{name}")).ok();
-        return Some(cause::part_missing(sender, "field", place.as_ref()));
+        return Some(cause);
     }
     let absent =
         |place: &&Place| !matches!(place, Place::Param(_)) && place.read(&signed.parts.view).is_none();
@@ -253,4 +275,15 @@ fn part_missing(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     }
     let hash = scheme.body_hash.as_ref().filter(absent)?;
     Some(cause::body_hash_missing(sender, &hash.words()))
+}
+
+fn of_envelope(fault: EnvelopeFault, sender: &str) -> Option<Cause> {
+    match fault {
+        EnvelopeFault::Missing(name) => {
+            let place = Place::try_from(format!("/{name}")).ok();
+            Some(cause::part_missing(sender, "field", place.as_ref()))
+        }
+        EnvelopeFault::Twice => Some(cause::said_twice(sender)),
+        EnvelopeFault::NoEnvelope => None,
+    }
 }

@@ -47,18 +47,27 @@ pub(crate) fn look(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> 
         return KeySource::Configured;
     };
     let supplied = inquiry.secrets.iter().any(|secret| secret.suits(scheme));
-    let Some(url) = url_at(place, signed) else {
-        let place = Place::try_from(place.clone()).ok();
-        let cause = cause::part_missing(sender, "URL of its key", place.as_ref());
-        return if supplied { KeySource::Configured } else { KeySource::nothing(Verdict::Invalid, cause) };
-    };
-    if let Err(why) = allowed(&url, &scheme.key_hosts) {
-        return KeySource::nothing(Verdict::Invalid, untrusted_url(sender, &url, &why.to_string()));
+    let url = url_at(place, signed);
+    match &url {
+        Some(url) => {
+            if let Err(why) = allowed(url, &scheme.key_hosts) {
+                return KeySource::nothing(Verdict::Invalid, untrusted_url(sender, url, &why.to_string()));
+            }
+        }
+        None if supplied => {}
+        None => {
+            let place = Place::try_from(place.clone()).ok();
+            let cause = cause::part_missing(sender, "URL of its key", place.as_ref());
+            return KeySource::nothing(Verdict::Invalid, cause);
+        }
     }
-    if let Some(setting) = unset(signed, supplied) {
+    if let Some(setting) = unset(signed) {
         return KeySource::nothing(Verdict::NoSecret, setting_needed(sender, &setting));
     }
-    if supplied { KeySource::Configured } else { published(inquiry, signed, sender, url) }
+    match url.filter(|_| !supplied) {
+        Some(url) => published(inquiry, signed, sender, url),
+        None => KeySource::Configured,
+    }
 }
 
 fn published(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str, url: String) -> KeySource {
@@ -145,16 +154,15 @@ fn topic_setting(scheme: &Scheme) -> Option<&'static str> {
 }
 
 /// A setting without which a good signature proves nothing: what a published key signs for one customer it signs for
-/// all.
-fn unset(signed: &Signed<'_>, supplied: bool) -> Option<String> {
+/// all, wherever a copy of that key comes from.
+fn unset(signed: &Signed<'_>) -> Option<String> {
     let scheme = signed.scheme;
     let in_content = scheme.content.places().filter_map(|place| match place {
         Place::Param(name) => Some(name.as_str()),
         _ => None,
     });
     let in_token = scheme.jwt.iter().flat_map(|rules| rules.audience.iter().chain(&rules.email));
-    let topic = topic_setting(scheme).filter(|_| !supplied);
-    let mut needed = in_content.chain(in_token.map(String::as_str)).chain(topic);
+    let mut needed = in_content.chain(in_token.map(String::as_str)).chain(topic_setting(scheme));
     needed.find(|name| signed.parts.view.param(name).is_none()).map(str::to_owned)
 }
 
@@ -164,7 +172,9 @@ fn setting_needed(sender: &str, setting: &str) -> Cause {
         format!(
             "{sender} signs for all of its customers with one key: without {setting} nothing says that this is yours."
         ),
-        format!("Set the source's {setting}."),
+        format!(
+            "Set the source's {setting} (`hookmitt source edit SLUG --param {setting}=…`; `verify` takes --param, too)."
+        ),
     )
 }
 

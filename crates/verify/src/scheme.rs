@@ -7,7 +7,9 @@ use serde::Deserialize;
 use crate::{
     content::SignedContent,
     jwt_rules::JwtRules,
+    named::Named,
     place::{Condition, Place},
+    uncovered::Uncovered,
 };
 
 /// One way to sign a request.
@@ -55,6 +57,16 @@ pub struct Scheme {
     pub(crate) when: Vec<Condition>,
     /// What must not be announced otherwise, such as `header:BOX-SIGNATURE-ALGORITHM=HmacSHA256`.
     pub(crate) announced: Vec<Condition>,
+    /// Where the request itself names the algorithm, and the one name that is taken.
+    pub(crate) named: Option<Named>,
+    /// The provider has a stronger scheme: this one is judged only where a person chose it.
+    pub(crate) older: bool,
+    /// A secret that begins so signs in a stronger way: beside one this scheme is not judged.
+    pub(crate) outdone_by: Option<String>,
+    /// What of the body a genuine signature leaves open.
+    pub(crate) uncovered: Option<Uncovered>,
+    /// The signed id is never used for two bodies, though the signature would let it.
+    pub(crate) single_use: bool,
     /// Where the provider publishes its key: a place, or an `https` URL.
     pub(crate) key_url: Option<String>,
     /// The hosts that may be asked for it; `*` stands for one or more labels.

@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::json_twice::says_twice;
+
 /// The fields that are signed, in their order, where they are there.
 const OF_NOTIFICATIONS: &[&str] =
     &["Message", "MessageId", "Subject", "SubscribeURL", "Timestamp", "TopicArn", "Type"];
@@ -19,6 +21,8 @@ const NEEDED_TO_CONFIRM: &[&str] = &["SubscribeURL", "Token"];
 pub(crate) enum EnvelopeFault {
     /// No JSON object: raw message delivery, which is not signed, or something else.
     NoEnvelope,
+    /// It says a field twice, so that nobody knows which of the values is the signed one.
+    Twice,
     /// A field that belongs to every envelope of its type is absent.
     Missing(&'static str),
 }
@@ -29,6 +33,9 @@ pub(crate) enum EnvelopeFault {
 /// isn't there is left out, not empty.
 pub(crate) fn signed_text(body: &[u8]) -> Result<String, EnvelopeFault> {
     let envelope: Map<String, Value> = serde_json::from_slice(body).map_err(|_| EnvelopeFault::NoEnvelope)?;
+    if says_twice(body, true) {
+        return Err(EnvelopeFault::Twice);
+    }
     let field = |name: &str| envelope.get(name).and_then(Value::as_str);
     let confirms = matches!(field("Type"), Some("SubscriptionConfirmation" | "UnsubscribeConfirmation"));
     let to_confirm = if confirms { NEEDED_TO_CONFIRM } else { &[] };
@@ -73,6 +80,10 @@ mod tests {
     fn what_is_no_envelope_says_so() {
         for body in ["", "plain text", "[]", "\"x\""] {
             assert_eq!(signed_text(body.as_bytes()), Err(EnvelopeFault::NoEnvelope), "{body}");
+        }
+        for twice in [r#""TopicArn":"arn:other","#, r#""message":"forged","#] {
+            let body = NOTIFICATION.replacen('{', &format!("{{{twice}"), 1);
+            assert_eq!(signed_text(body.as_bytes()), Err(EnvelopeFault::Twice), "{twice}");
         }
         for name in ["MessageId", "TopicArn", "Signature", "SigningCertURL"] {
             let body = NOTIFICATION.replace(&format!("\"{name}\""), "\"Other\"");

@@ -59,7 +59,10 @@ pub(crate) fn cause_of(signed: &Signed<'_>, secrets: &[Secret], sender: &str) ->
     };
     let suited = secrets.iter().filter(|secret| secret.suits(signed.scheme));
     let mut faults = suited.filter_map(|secret| fits(&token, signed, secret).err());
-    let fault = faults.next()?;
+    of_fault(faults.next()?, &place, sender)
+}
+
+fn of_fault(fault: TokenFault, place: &str, sender: &str) -> Option<Cause> {
     match fault {
         TokenFault::NoMatch => None,
         TokenFault::Truncated => Some(cause(
@@ -87,14 +90,30 @@ pub(crate) fn cause_of(signed: &Signed<'_>, secrets: &[Secret], sender: &str) ->
     }
 }
 
+/// Where a token says of itself that it is to be checked in another way than its provider's tokens are.
+pub(crate) fn named_otherwise(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
+    let algorithm = jws(signed.scheme.algorithm)?;
+    let fault = tokens(signed).find_map(|token| token.names(algorithm).err())?;
+    of_fault(fault, &signed.place_words(), sender)
+}
+
 fn tokens<'s>(signed: &'s Signed<'_>) -> impl Iterator<Item = Token<'s>> {
     signed.accepted().filter_map(|text| Token::read(std::str::from_utf8(text).ok()?))
 }
 
+/// The algorithm that a scheme's tokens are signed with; `None` where it has none.
+fn jws(algorithm: Algorithm) -> Option<JwsAlgorithm> {
+    match algorithm {
+        Algorithm::JwtHs256 => Some(JwsAlgorithm::Hs256),
+        Algorithm::JwtRs256 => Some(JwsAlgorithm::Rs256),
+        Algorithm::JwtEs256 => Some(JwsAlgorithm::Es256),
+        _ => None,
+    }
+}
+
 fn fits(token: &Token<'_>, signed: &Signed<'_>, secret: &Secret) -> Result<(), TokenFault> {
-    let algorithm = match signed.scheme.algorithm {
-        Algorithm::JwtRs256 => JwsAlgorithm::Rs256,
-        Algorithm::JwtEs256 => JwsAlgorithm::Es256,
+    let algorithm = match jws(signed.scheme.algorithm) {
+        Some(algorithm @ (JwsAlgorithm::Rs256 | JwsAlgorithm::Es256)) => algorithm,
         _ => {
             let key = key_bytes(secret.value().expose(), signed.scheme.key);
             return token.fits_secret(&key.ok_or(TokenFault::NoMatch)?);

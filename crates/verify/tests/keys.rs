@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use hookmitt_event::{Request, Timestamp, Verdict};
+use hookmitt_event::{HeaderLines, Request, Timestamp, Verdict};
 use hookmitt_verify::{
     Inquiry, Judgement, PairKind, PublicForm, Published, PublishedKeys, Secret, SignBy, TestKeyPair, judge,
     parse_public_key, provider, sample, sign,
@@ -154,6 +154,12 @@ fn a_published_key_is_waited_for_without_waiting() {
     }
 }
 
+fn without_header(request: &Request, name: &str) -> Request {
+    let kept = request.headers.iter().filter(|line| !line.name.eq_ignore_ascii_case(name));
+    let headers = HeaderLines::from_pairs(kept.map(|line| (line.name, line.value))).unwrap();
+    Request { headers, ..request.clone() }
+}
+
 #[test]
 fn threat_6_a_key_that_signs_for_everybody_needs_what_is_yours() {
     for (id, setting) in [
@@ -166,19 +172,26 @@ fn threat_6_a_key_that_signs_for_everybody_needs_what_is_yours() {
         let published = Fetched(Published::Key(RSA.public_key().clone()));
         let mut without = params();
         without.retain(|(name, _)| name != setting);
-        let found =
-            judged(id, &request, &Asked { secrets: &[], params: without, published: Some(&published) });
-        assert_eq!(
-            (found.verdict, code(&found)),
-            (Verdict::NoSecret, "wrong_configuration"),
-            "{id} {setting}"
-        );
-        assert!(found.causes[0].fix.contains(setting), "{id}: {:?}", found.causes);
+        // The same key in a file or in the vault is still everybody's.
+        let file = [Secret::public_key("file", RSA.public_key().clone())];
+        let unlocated = without_header(&request, "PAYPAL-CERT-URL");
+        for (secrets, request) in [(&[][..], &request), (&file, &request), (&file, &unlocated)] {
+            let asked = Asked { secrets, params: without.clone(), published: Some(&published) };
+            let found = judged(id, request, &asked);
+            assert_eq!(
+                (found.verdict, code(&found)),
+                (Verdict::NoSecret, "wrong_configuration"),
+                "{id} {setting}, {} from a file",
+                secrets.len()
+            );
+            assert!(found.causes[0].fix.contains(setting), "{id}: {:?}", found.causes);
+        }
         let mut others = params();
         others.iter_mut().filter(|(name, _)| name == setting).for_each(|(_, value)| value.push('x'));
-        let found =
-            judged(id, &request, &Asked { secrets: &[], params: others, published: Some(&published) });
-        assert_eq!(found.verdict, Verdict::Invalid, "{id} {setting}");
+        for secrets in [&[][..], &file] {
+            let asked = Asked { secrets, params: others.clone(), published: Some(&published) };
+            assert_eq!(judged(id, &request, &asked).verdict, Verdict::Invalid, "{id} {setting}");
+        }
     }
 }
 

@@ -16,8 +16,11 @@ fn complaint(provider: &'static Provider, kind: &str) -> Option<String> {
     let secret = test_secret(provider).value;
     let url = made.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{URL}?{query}"));
     // The topic stands in the sample itself.
-    let asked = provider.params.iter().filter(|param| param.name != "topic_arn");
-    let params: Vec<_> = asked.map(|param| (param.name.clone(), "configured".to_owned())).collect();
+    let body: serde_json::Value = serde_json::from_slice(&made.body).unwrap_or_default();
+    let topic = body["TopicArn"].as_str().unwrap_or_default();
+    let value = |name: &str| if name == "topic_arn" { topic } else { "configured" }.to_owned();
+    let params: Vec<_> =
+        provider.params.iter().map(|param| (param.name.clone(), value(&param.name))).collect();
     let by = SignBy { url: Some(&url), params: &params, ..SignBy::new(provider, secret.as_bytes(), AT) };
     let (signed, expected) = match sign(&by, &made) {
         Ok(signed) => (signed, Verdict::Valid),

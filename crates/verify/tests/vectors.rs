@@ -111,7 +111,12 @@ impl Vector {
         let params = self.params.iter().flatten().map(|(name, value)| (name.clone(), text(value)));
         let kid = self.public_key_format.as_deref().and_then(|format| format.split_once("(kid "));
         let kid = kid.map(|(_, kid)| ("kid".to_owned(), kid.trim_end_matches(')').to_owned()));
-        params.chain(kid).collect()
+        // They are older than the rule that a topic must be configured (Threat 6), and name it nowhere else.
+        let body: serde_json::Value =
+            serde_json::from_slice(&STANDARD.decode(&self.body_base64).unwrap()).unwrap_or_default();
+        let topic = body["TopicArn"].as_str().filter(|_| self.provider == "aws_sns");
+        let topic = topic.map(|topic| ("topic_arn".to_owned(), topic.to_owned()));
+        params.chain(kid).chain(topic).collect()
     }
 
     /// What is wrong with our answer; `None` where it is right.

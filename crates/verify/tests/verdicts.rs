@@ -95,7 +95,7 @@ fn without_a_secret_it_is_no_secret_unless_a_part_is_missing() {
 }
 
 #[test]
-fn a_legacy_signature_counts_only_where_the_strong_one_is_absent() {
+fn threat_11_an_older_signature_counts_only_where_a_person_chose_it() {
     let secrets = [Secret::new("main", "hush")];
     let github = provider("github").unwrap();
     let made = signed("github", "hush");
@@ -106,7 +106,10 @@ fn a_legacy_signature_counts_only_where_the_strong_one_is_absent() {
     let both = sign(&SignBy::new(github, b"hush", AT), &both).unwrap();
     let legacy = edited(&both, "X-Hub-Signature-256", None);
     let judgement = judge(&inquiry(&legacy, "github", &secrets));
-    assert_eq!((judgement.verdict, judgement.scheme), (Verdict::Valid, Some("github-hmac-sha1-legacy")));
+    assert_eq!((judgement.verdict, code(&judgement)), (Verdict::Invalid, "unknown_algorithm"));
+    let set = [("scheme".to_owned(), "github-hmac-sha1-legacy".to_owned())];
+    let chosen = judge(&Inquiry { params: &set, ..inquiry(&legacy, "github", &secrets) });
+    assert_eq!((chosen.verdict, chosen.scheme), (Verdict::Valid, Some("github-hmac-sha1-legacy")));
     let forged = edited(&both, "X-Hub-Signature-256", Some(&format!("sha256={}", "0a".repeat(32))));
     assert_eq!(judge(&inquiry(&forged, "github", &secrets)).verdict, Verdict::Invalid);
     let named = Inquiry { scheme: Some("github-hmac-sha1-legacy"), ..inquiry(&forged, "github", &secrets) };

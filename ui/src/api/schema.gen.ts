@@ -1124,6 +1124,8 @@ export interface components {
             title: string | null;
             /** @description The provider's event type. */
             type: string | null;
+            /** @description What of the body its valid signature leaves open, in a sentence; only where one event is shown and there is such. */
+            uncovered?: string | null;
             /** @description The URL as the provider called it. */
             url: string;
             /** @description What verification found. */
@@ -1573,6 +1575,8 @@ export interface components {
                 title?: string | null;
                 /** @description The provider's event type. */
                 type?: string | null;
+                /** @description What of the body its valid signature leaves open, in a sentence; only where one event is shown and there is such. */
+                uncovered?: string | null;
                 /** @description The URL as the provider called it. */
                 url: string;
                 /** @description What verification found. */
@@ -2512,6 +2516,8 @@ export interface components {
              * @description How far that may be off, in seconds.
              */
             tolerance_s: number | null;
+            /** @description What of the body a valid signature leaves open, in a sentence. */
+            uncovered?: string | null;
             verdict: components["schemas"]["Verdict"];
         };
         /**

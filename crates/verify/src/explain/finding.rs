@@ -96,6 +96,7 @@ pub(crate) fn title(code: &str) -> &'static str {
         "signature_encoding" => "Signature written otherwise",
         "signature_truncated" => "Signature cut off",
         "signature_format" => "Signature format",
+        "unknown_algorithm" => "Algorithm not checked",
         "algorithm_mismatch" => "Another algorithm",
         "timestamp_old" => "Timestamp too old",
         "timestamp_future" => "Timestamp ahead",

@@ -65,7 +65,7 @@ pub fn explain(inquiry: &Inquiry<'_>, context: &Context<'_>) -> Explanation {
     let own = inquiry.generic.and_then(|scheme| generic::compile(scheme).ok().flatten());
     let (sender, schemes) = match (&own, inquiry.provider) {
         (Some(scheme), _) => ("The sender", std::slice::from_ref(scheme)),
-        (None, Some(provider)) => (provider.name.as_str(), of_inquiry(inquiry, &provider.schemes)),
+        (None, Some(provider)) => (provider.name.as_str(), schemes_of(inquiry)),
         (None, None) => ("The sender", &[][..]),
     };
     let published;
@@ -85,8 +85,10 @@ pub fn explain(inquiry: &Inquiry<'_>, context: &Context<'_>) -> Explanation {
 }
 
 /// The schemes that may be meant.
-fn of_inquiry<'s>(inquiry: &Inquiry<'_>, schemes: &'s [Scheme]) -> &'s [Scheme] {
-    let named = inquiry.scheme.filter(|id| inquiry.provider.is_some_and(|provider| provider.id != *id));
+pub(crate) fn schemes_of(inquiry: &Inquiry<'_>) -> &'static [Scheme] {
+    let schemes = inquiry.provider.map_or(&[][..], |provider| &provider.schemes);
+    let named =
+        inquiry.chosen_scheme().filter(|id| inquiry.provider.is_some_and(|provider| provider.id != *id));
     let at = named.and_then(|id| schemes.iter().position(|scheme| scheme.is_called(id)));
     at.map_or(schemes, |at| &schemes[at..=at])
 }

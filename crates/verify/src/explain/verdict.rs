@@ -17,7 +17,13 @@ pub(crate) fn words(
     let message = || first.map(|first| first.cause.message.clone()).unwrap_or_default();
     let fix = || first.map(|first| first.cause.fix.clone()).unwrap_or_default();
     match judgement.verdict {
-        Verdict::Valid => (valid(trial, judgement), String::new()),
+        Verdict::Valid => {
+            let open = evidence(trial.inquiry, judgement).uncovered;
+            (
+                open.into_iter().fold(valid(trial, judgement), |valid, open| format!("{valid} {open}")),
+                String::new(),
+            )
+        }
         Verdict::Invalid => invalid(trial, judgement, first, tried),
         Verdict::Unsigned if first.is_none_or(|first| first.cause.code == "unsigned") => {
             ("Unsigned: no signature header. Nothing proves who sent it.".to_owned(), fix())

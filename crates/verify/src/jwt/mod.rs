@@ -124,7 +124,8 @@ impl<'a> Token<'a> {
         if key.verifies(signing, kid, self.signed(), &signature) { Ok(()) } else { Err(TokenFault::NoMatch) }
     }
 
-    fn names(&self, expected: JwsAlgorithm) -> Result<(), TokenFault> {
+    /// Whether it names that algorithm as its own.
+    pub(crate) fn names(&self, expected: JwsAlgorithm) -> Result<(), TokenFault> {
         let found = self.header.get("alg").and_then(Value::as_str).unwrap_or_default();
         // A header may ask that it be understood in ways that nobody here knows (RFC 7515, 4.1.11).
         if found == expected.name() && !self.header.contains_key("crit") {

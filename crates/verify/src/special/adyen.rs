@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::json_twice::says_twice;
+
 /// A notification with more items is not looked at: Adyen sends one, or a few.
 const MOST_ITEMS: usize = 100;
 
@@ -12,9 +14,13 @@ pub(crate) struct Item {
     pub(crate) content: String,
 }
 
-/// The items of a notification; none where the body is no such thing, or an item has no signature.
+/// The items of a notification; none where the body is no such thing, an item has no signature, or a name is said
+/// twice: which of the values is signed would be a matter of who reads it.
 pub(crate) fn items(body: &[u8]) -> Vec<Item> {
     let Ok(notification) = serde_json::from_slice::<Value>(body) else { return Vec::new() };
+    if says_twice(body, false) {
+        return Vec::new();
+    }
     let items = notification["notificationItems"].as_array().filter(|items| items.len() <= MOST_ITEMS);
     let read = |item: &Value| {
         let item = &item["NotificationRequestItem"];

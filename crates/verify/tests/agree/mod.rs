@@ -180,7 +180,7 @@ impl<'a> Bench<'a> {
             url: Some(&url_of(request)),
             provider: Some(self.provider),
             generic: None,
-            scheme: None,
+            scheme: self.row.scheme,
             secrets: &secrets,
             tolerance: None,
             at: Timestamp::now(),

@@ -135,7 +135,10 @@ pub(crate) const ROWS: &[Row] = &[
     row("contentful", Node, CONTENTFUL, Bodies::Text),
     row("sanity", Node, TEXT, Bodies::NotEmpty),
     row("workos", Node, TEXT, Bodies::Canonical),
-    row("aws_sns", Node, Key::Pair(PairKind::Rsa, PublicForm::Pem), Bodies::Samples),
+    Row {
+        params: &[("topic_arn", "arn:aws:sns:eu-central-1:123456789012:greenhouse-alarms")],
+        ..row("aws_sns", Node, Key::Pair(PairKind::Rsa, PublicForm::Pem), Bodies::Samples)
+    },
     Row {
         params: &[
             ("audience", "https://example.com/push"),

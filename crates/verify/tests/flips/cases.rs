@@ -92,8 +92,12 @@ impl Case {
     }
 
     fn new(provider: &'static Provider, kind: &str, scheme: &SchemeText, made: &Request) -> Option<Self> {
-        let asked = provider.params.iter().filter(|param| param.name != "topic_arn");
-        let params: Vec<_> = asked.map(|param| (param.name.clone(), "configured".to_owned())).collect();
+        // The topic stands in the sample itself.
+        let body: serde_json::Value = serde_json::from_slice(&made.body).unwrap_or_default();
+        let topic = body["TopicArn"].as_str().unwrap_or_default();
+        let value = |name: &str| if name == "topic_arn" { topic } else { "configured" }.to_owned();
+        let params: Vec<_> =
+            provider.params.iter().map(|param| (param.name.clone(), value(&param.name))).collect();
         let url = called(made);
         // Standard Webhooks' signatures with a key pair are made with a private key; Discord's test key is one.
         let keyed =
@@ -177,7 +181,7 @@ impl SchemeText {
             if let Some(name) = condition.strip_prefix("!header:") {
                 set(name.split('=').next().unwrap_or(name), None);
             } else if let Some(line) = condition.strip_prefix("header:") {
-                let (name, value) = line.split_once('=').unwrap_or((line, "configured"));
+                let (name, value) = line.split_once('=').unwrap_or((line, "algorithm=HMAC_SHA256"));
                 set(name, Some(value));
             } else if condition.starts_with("query:") {
                 query = Some("bodySHA256=00".to_owned());

@@ -19,6 +19,10 @@ pub(crate) fn scheme_row(scheme: &Table) -> String {
 fn named(scheme: &Table) -> String {
     let when = list(scheme, "when");
     let id = code(text(scheme, "id"));
+    let id = match flag(scheme, "older") {
+        Some(true) => format!("{id}, only where a person chose it"),
+        _ => id,
+    };
     if when.is_empty() { id } else { format!("{id}, where {}", conditions(&when)) }
 }
 
@@ -42,10 +46,16 @@ pub(crate) fn stands(scheme: &Table) -> String {
         _ => prefixes(scheme),
     };
     let announced = list(scheme, "announced");
-    let announced = match announced.is_empty() {
+    let mut announced = match announced.is_empty() {
         true => String::new(),
         false => format!("; announced by {}", conditions(&announced)),
     };
+    if let Some(named) = inner(scheme, "named") {
+        let element = Some(text(named, "element")).filter(|element| !element.is_empty());
+        let element = element.map(|element| format!("{} in ", code(element))).unwrap_or_default();
+        announced +=
+            &format!("; {element}{} may name {} alone", place(text(named, "at")), code(text(named, "is")));
+    }
     match (places.is_empty(), flag(scheme, "every")) {
         (true, _) => "nowhere".to_owned(),
         (_, Some(true)) => format!("{}, each with a key of its own{written}{announced}", all_of(&places)),

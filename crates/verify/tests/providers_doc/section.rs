@@ -40,12 +40,13 @@ fn opening(provider: &Provider) -> String {
     format!("{}: {sure}.{}", code(&provider.id), family.unwrap_or_default())
 }
 
-fn points(provider: &Provider) -> [(&'static str, String); 10] {
+fn points(provider: &Provider) -> [(&'static str, String); 11] {
     let table = &provider.table;
     [
         ("Recognised by", recognised(provider)),
         ("Secret", prose(text(table, "secret_hint"))),
         ("Settings", settings(table)),
+        ("Left open", left_open(provider)),
         ("Dedupe key", dedupe_key(provider)),
         ("Event type", first_of(&provider.facts("type"))),
         ("Event time", first_of(&provider.facts("time"))),
@@ -79,6 +80,22 @@ fn settings(table: &Table) -> String {
         format!("{} ({}{needed})", code(text(param, "name")), prose(text(param, "hint")))
     };
     tables(table, "params").iter().map(words).collect::<Vec<_>>().join(", ")
+}
+
+/// What of the body a genuine signature leaves open.
+fn left_open(provider: &Provider) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for scheme in provider.schemes() {
+        let Some(uncovered) = inner(scheme, "uncovered") else { continue };
+        let mut says = prose(text(uncovered, "says"));
+        if flag(scheme, "single_use") == Some(true) {
+            says += " Another body under the same signed id is a conflict.";
+        }
+        if !said.contains(&says) {
+            said.push(says);
+        }
+    }
+    said.join(" ")
 }
 
 fn dedupe_key(provider: &Provider) -> String {

@@ -27,6 +27,7 @@ const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
   ],
   signature_truncated: ['Signature cut off', 'the end of the signature was cut off.'],
   signature_format: ['Signature format', (sender) => `the signature is not written as ${sender} writes it.`],
+  unknown_algorithm: ['Algorithm not checked', 'it is not signed in the way that is checked here.'],
   algorithm_mismatch: ['Another algorithm', 'the signature was made with another algorithm.'],
   timestamp_old: ['Timestamp too old', (sender, clock) => late(sender, clock, 'before')],
   timestamp_future: ['Timestamp ahead', (sender, clock) => late(sender, clock, 'after')],

@@ -11,6 +11,7 @@ export function judgedOf(event: Event, check: Check | null, sender: string | nul
     receivedAt: event.received_at,
     size: event.size,
     isSetUp: event.handshake_answer != null,
+    uncovered: event.uncovered ?? null,
     check,
   };
 }

@@ -22,6 +22,7 @@ function judged(verdict: Verdict, change: Partial<Judged> = {}): Judged {
     receivedAt: '2026-11-20T09:00:51.400Z',
     size: 3412,
     isSetUp: false,
+    uncovered: null,
     check,
     ...change,
   };
@@ -46,6 +47,13 @@ describe('the verdict in words', () => {
     expect(sentence(judged('valid', { check: null }))).toBe('Valid | Signed by Stripe.');
     expect(sentence(judged('valid', { check: { ...check, signed_at: null, tolerance_s: null } }))).toBe(
       'Valid | Signed by Stripe with secret Test mode.',
+    );
+  });
+
+  it('says what a valid signature leaves open', () => {
+    const uncovered = 'Of the body only a CRC-32 is signed.';
+    expect(sentence(judged('valid', { uncovered }))).toBe(
+      'Valid | Signed by Stripe with secret Test mode, 0.4 s before it arrived. Of the body only a CRC-32 is signed.',
     );
   });
 

@@ -26,6 +26,8 @@ export interface Judged {
   size: number;
   /** A set-up request that was answered: what mends a lost signature doesn’t fit it. */
   isSetUp: boolean;
+  /** What of the body a valid signature leaves open, in a sentence. */
+  uncovered: string | null;
   /** Null until it is known. */
   check: Check | null;
 }
@@ -51,7 +53,7 @@ export function verdictWords(judged: Judged): VerdictWords {
   const words = { title, sentence: [], facts: [], evidence: null, fix: first?.fix ?? null, others };
   switch (judged.verdict) {
     case 'valid':
-      return { ...words, sentence: proof(judged), facts: facts(judged) };
+      return { ...words, sentence: [...proof(judged), ...open(judged)], facts: facts(judged) };
     case 'invalid':
       return { ...words, ...refuted(judged, first), facts: facts(judged) };
     case 'unsigned':
@@ -98,6 +100,11 @@ function proof(judged: Judged): Phrase {
   return [`${isToken(check) ? 'Sent' : 'Signed'} ${by}`, ...secret, `${moment(clockOf(judged).age)}.`];
 }
 
+/** Who reads “valid” takes the whole body for genuine. */
+function open({ uncovered }: Judged): Phrase {
+  return uncovered ? [` ${visible(uncovered)}`] : [];
+}
+
 /** A shared token is sent along; it signs nothing. */
 function isToken({ scheme_name }: Check): boolean {
   return /token/i.test(scheme_name ?? '');
@@ -108,11 +115,12 @@ function moment(age: number | null): string {
   return age >= 0 ? `, ${span(age)} before it arrived` : `, ${span(age)} ahead of the clock here`;
 }
 
-function facts({ check, size, sender: name, source }: Judged): string[] {
+function facts({ check, size, sender: name, source, uncovered }: Judged): string[] {
   if (!check?.scheme) return [];
   const how = `${name ?? source} ${check.scheme_name ?? check.scheme}`;
   const allowed = check.tolerance_s === null ? [] : [`tolerance ${limit(check.tolerance_s)}`];
-  return [how, ...allowed, isToken(check) ? 'the body is not signed' : `raw body, ${exactSize(size)}`];
+  const body = uncovered ? 'not the whole body' : `raw body, ${exactSize(size)}`;
+  return [how, ...allowed, isToken(check) ? 'the body is not signed' : body];
 }
 
 function clockOf({ check, receivedAt }: Judged): Clock {
