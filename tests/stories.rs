@@ -76,6 +76,9 @@ mod stories {
     mod targets;
     mod test_keys;
     mod threat_11;
+    mod threat_11_exports;
+    mod threat_11_places;
+    mod threat_11_secrets;
     mod threats;
     mod threats_api;
     #[cfg(target_os = "linux")] // processes are listed in /proc

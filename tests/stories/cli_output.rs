@@ -100,7 +100,8 @@ async fn a_reader_that_has_enough_hears_no_complaint() {
         sh.args(["-c", &script]).arg(exe.as_std().get_program());
         sh.env("HOOKMITT_DATA_DIR", folder.path()).env("HOOKMITT_KEYRING", "off").stdin(Stdio::null());
         let ran = Ran::of(sh).await;
-        let complaints: Vec<_> = ran.err.lines().filter(|line| !line.starts_with("warning: --raw ")).collect();
+        let complaints: Vec<_> =
+            ran.err.lines().filter(|line| !line.starts_with("warning: --raw ")).collect();
         assert_eq!((ran.text().trim(), complaints), ("0", vec![]), "{verb}");
     }
     serve.stop().await.exits(0);

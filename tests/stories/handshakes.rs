@@ -191,7 +191,9 @@ async fn a_delivered_secret_is_kept_on_a_click_and_verifies_from_then_on() {
     // The next webhook has a secret of its own.
     post(app.capture(), "/tasks", &[("X-Hook-Secret", "0000000000000000000000000000aaaa")], b"{}").await;
     let path = format!("/api/events/{}/save-secret", app.event("last").await["id"].as_str().unwrap());
-    assert_eq!(app.ask("POST", &path, json!({})).await["label"], "event-3");
+    let refused = app.call("POST", &path, json!({})).await;
+    assert_eq!((refused.0, &refused.1["code"]), (400, &json!("secret-there")));
+    assert_eq!(app.ask("POST", &path, json!({ "label": "second" })).await["label"], "second");
     let none = app.call("POST", "/api/events/%232/save-secret", json!({})).await;
     assert_eq!((none.0, &none.1["code"]), (400, &json!("no-delivered-secret")));
 }

@@ -5,8 +5,15 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 /// Fields that are left out where they were not asked for. Any other field of an answer is there, null without a value.
-const ASKED_FOR: [&str; 6] =
-    ["deliveries", "forwarded", "glance", "handshake_answer", "handshake_offer", "uncovered"];
+const ASKED_FOR: [&str; 7] = [
+    "deliveries",
+    "forwarded",
+    "glance",
+    "handshake_answer",
+    "handshake_note",
+    "handshake_offer",
+    "uncovered",
+];
 
 /// What utoipa derived, less what it can't know.
 pub(crate) fn exact(derived: &utoipa::openapi::OpenApi) -> Value {

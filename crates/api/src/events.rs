@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use hookmitt_engine::{Engine, Listed};
-use hookmitt_event::{DeliveryJson, EventId, EventJson};
+use hookmitt_event::{DeliveryJson, EventId, EventJson, Timestamp};
 use serde::Serialize;
 
 use crate::{
@@ -50,9 +50,11 @@ pub(crate) async fn named(engine: &Engine, text: &str) -> Result<EventId, Proble
 
 pub(crate) async fn shown(engine: &Engine, id: EventId) -> Result<Json<EventJson>, Problem> {
     let shown = engine.inbox().show(id).await?;
-    let handshake_offer = engine.handshake_offer(&shown.event);
+    let next = engine.handshake_next(&shown.event, Timestamp::now());
+    let (handshake_offer, handshake_note) = (next.offer, next.note);
     let uncovered = engine.uncovered(&shown.event);
-    Ok(Json(EventJson { handshake_offer, uncovered, ..EventJson::shown(&shown.event, &shown.deliveries) }))
+    let event = EventJson::shown(&shown.event, &shown.deliveries);
+    Ok(Json(EventJson { handshake_offer, handshake_note, uncovered, ..event }))
 }
 
 /// One event with its deliveries.

@@ -116,7 +116,10 @@ impl EventView<'_> {
                 HandshakeOffer::SaveSecret => "hookmitt secret accept",
                 HandshakeOffer::Confirm => "hookmitt confirm",
             };
-            line("next", Styled(ODD, format!("`{what} #{}`", event.seq)).to_string());
+            line("next", Styled(ODD, format!("`{what} '#{}'`", event.seq)).to_string());
+        }
+        if let Some(note) = &event.handshake_note {
+            line("next", Styled(ODD, Plain(&format!("{} {}", note.message, note.fix))).to_string());
         }
     }
 

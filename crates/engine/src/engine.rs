@@ -64,7 +64,7 @@ pub struct Engine {
     pub(crate) pending: published::Pending,
     pub(crate) network: Network,
     /// Held while a set-up request is confirmed: two clicks are one call.
-    pub(crate) confirming: Mutex<()>,
+    pub(crate) by_hand: Mutex<()>,
     config: ArcSwap<Config>,
     reloading: Mutex<()>,
     pub(crate) live: Live,
@@ -104,7 +104,7 @@ impl Engine {
             keys,
             pending,
             network,
-            confirming: Mutex::default(),
+            by_hand: Mutex::default(),
             config: ArcSwap::default(),
             reloading: Mutex::default(),
             live: Live::new(),

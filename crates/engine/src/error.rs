@@ -8,6 +8,8 @@ use hookmitt_tunnel::TunnelError;
 use hookmitt_vault::VaultError;
 use hookmitt_verify::{SampleError, SignError, VerifyError};
 
+use crate::NotKept;
+
 /// Why the engine could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -78,6 +80,9 @@ pub enum EngineError {
     /// A set-up request was to deliver a secret, and it delivers none.
     #[error("#{0} delivers no secret")]
     DeliversNoSecret(i64),
+    /// A set-up request delivers a secret, and that is not kept.
+    #[error(transparent)]
+    NotKept(#[from] NotKept),
     /// A set-up request was to be confirmed that wants nothing called.
     #[error("#{0} asks for nothing to be called")]
     NothingToConfirm(i64),
@@ -93,6 +98,17 @@ pub enum EngineError {
     /// The call that confirms did not go well.
     #[error("the provider did not confirm: {0}")]
     NotConfirmed(String),
+    /// An event was to leave that carries a signature of the owner's secret.
+    #[error(
+        "#{seq} was signed here with a secret of yours, so it leaves only signed anew with the public test secret; and \
+         that can't be done: {why}"
+    )]
+    OwnSignature {
+        /// The event.
+        seq: i64,
+        /// What is in the way.
+        why: String,
+    },
     /// Exports without `raw` need redaction.
     #[error("redacted exports are not built yet")]
     RedactionMissing,
@@ -134,11 +150,13 @@ impl Explain for EngineError {
             Self::NoTargets(_) => "no-targets",
             Self::BadInput(_) => "bad-input",
             Self::DeliversNoSecret(_) => "no-delivered-secret",
+            Self::NotKept(why) => why.code(),
             Self::NothingToConfirm(_) => "nothing-to-confirm",
             Self::NotGenuine(_) => "not-genuine",
             Self::AlreadyConfirmed(_) => "already-confirmed",
             Self::ConfirmUrl(_) => "confirm-url",
             Self::NotConfirmed(_) => "not-confirmed",
+            Self::OwnSignature { .. } => "own-signature",
             Self::RedactionMissing => "redaction-missing",
             Self::Fixture { .. } => "bad-fixture",
             Self::Stopping => "stopping",
@@ -153,6 +171,7 @@ impl Explain for EngineError {
             Self::Generic(error) => error.hint(),
             Self::Sign(error) => error.hint(),
             Self::Sample(error) => error.hint(),
+            Self::NotKept(why) => why.hint(),
             Self::Fixture { hint, .. } => hint.clone(),
             Self::Slug(_) => Some("such as github or stripe-test".to_owned()),
             Self::UnknownProvider(_) => {
@@ -179,6 +198,9 @@ impl Explain for EngineError {
             }
             Self::NoTargets(_) => {
                 Some("say where with --to URL, or add one: `hookmitt target add SLUG URL`".to_owned())
+            }
+            Self::OwnSignature { .. } => {
+                Some("export the event that it was made from; `hookmitt show` names it".to_owned())
             }
             Self::RedactionMissing => Some(
                 "`--raw` exports the exact bytes, secrets in them included: mind who gets the file"

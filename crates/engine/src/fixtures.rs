@@ -19,6 +19,8 @@ pub struct Exported {
     pub event_id: EventId,
     /// The file's text.
     pub content: String,
+    /// The public test secret that it was signed anew with, since a secret of the owner's had signed it.
+    pub signed_anew: Option<String>,
 }
 
 /// A file as an event.
@@ -42,10 +44,10 @@ pub struct Imported {
 const MOST: usize = 1_000;
 
 impl Engine {
-    /// Exports events as fixtures with their exact bytes.
+    /// Exports events as fixtures with their exact bytes, those excepted that a secret of the owner's has signed here.
     ///
     /// # Errors
-    /// An unknown event.
+    /// An unknown event; one that carries a signature which must not leave, and can't be made anew.
     pub async fn export_raw(&self, ids: Vec<EventId>) -> Result<Vec<Exported>, EngineError> {
         let mut all = Vec::with_capacity(ids.len());
         for id in ids {
@@ -57,7 +59,9 @@ impl Engine {
                 .take(60)
                 .collect();
             let name = format!("{:06}-{}-{kind}.fixture.json", event.seq, event.source);
-            all.push(Exported { name, event_id: id, content: Fixture::from_event(&event).to_json() });
+            let fixture = self.shareable(&event)?;
+            let signed_anew = fixture.test_secret.clone().filter(|_| fixture.request != event.request);
+            all.push(Exported { name, event_id: id, content: fixture.to_json(), signed_anew });
         }
         Ok(all)
     }

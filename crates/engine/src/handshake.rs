@@ -1,10 +1,9 @@
 //! Set-up requests: answered at once, and what a person can do with them afterwards.
 
 use hookmitt_catch::Reply;
-use hookmitt_event::{Event, EventId, HandshakeAnswer, HandshakeOffer, Request, Slug, Timestamp, Verdict};
+use hookmitt_event::{Event, EventId, HandshakeAnswer, Request, Timestamp, Verdict};
 use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, Secret, confirm_url, handshake};
 use serde::Serialize;
-use zeroize::Zeroizing;
 
 use crate::{Change, Engine, EngineError, config::Known};
 
@@ -169,46 +168,6 @@ pub struct Confirmed {
 }
 
 impl Engine {
-    /// What can be done with an event by hand, if it is a set-up request.
-    pub fn handshake_offer(&self, event: &Event) -> Option<HandshakeOffer> {
-        event.handshake.as_ref()?;
-        let known = self.known(&event.source).ok()?;
-        let handshake = asked(&known, event)?;
-        if let Some(secret) = &handshake.delivered_secret {
-            let kept = known.secrets.iter().any(|known| known.value() == secret);
-            return (!kept).then_some(HandshakeOffer::SaveSecret);
-        }
-        let can = handshake.confirm.is_some() && !is_confirmed(event) && event.verdict == Verdict::Valid;
-        can.then_some(HandshakeOffer::Confirm)
-    }
-
-    /// Keeps the secret that a set-up request delivers, and judges its source's events anew. Answers the source and
-    /// the label.
-    ///
-    /// # Errors
-    /// An event that delivers none; what the vault says.
-    pub async fn save_delivered_secret(
-        &self,
-        id: EventId,
-        label: Option<String>,
-    ) -> Result<(Slug, String), EngineError> {
-        let event = self.inbox.event(id).await?;
-        let known = self.known(&event.source)?;
-        let secret = asked(&known, &event).and_then(|handshake| handshake.delivered_secret);
-        let secret = secret.ok_or(EngineError::DeliversNoSecret(event.seq))?;
-        if let Some(kept) = known.secrets.iter().find(|known| *known.value() == secret) {
-            return Ok((event.source, kept.label.clone()));
-        }
-        let taken = self.list_secrets().await?;
-        let is_taken = taken.iter().any(|entry| entry.source == event.source && entry.label == USUAL);
-        let own = if is_taken { format!("event-{}", event.seq) } else { USUAL.to_owned() };
-        let label = label.unwrap_or(own);
-        self.set_secret(event.source.clone(), label.clone(), Zeroizing::new(secret.expose().to_vec()))
-            .await?;
-        self.live.announce(Change::Event(id));
-        Ok((event.source, label))
-    }
-
     /// Calls the URL that confirms a set-up request, once: one of its provider's hosts, by `https`, no redirect
     /// (Threat 6).
     ///
@@ -216,7 +175,7 @@ impl Engine {
     /// An event that wants none called, was confirmed, or isn't valid; a URL of somebody else's; an answer that isn't
     /// 2xx.
     pub async fn confirm(&self, id: EventId) -> Result<Confirmed, EngineError> {
-        let _one_at_a_time = self.confirming.lock().await;
+        let _one_at_a_time = self.by_hand.lock().await;
         let event = self.inbox.event(id).await?;
         let known = self.known(&event.source)?;
         let url = asked(&known, &event).and_then(|handshake| handshake.confirm);
@@ -261,12 +220,9 @@ impl Engine {
     }
 }
 
-fn is_confirmed(event: &Event) -> bool {
+pub(crate) fn is_confirmed(event: &Event) -> bool {
     event.handshake_answer.as_ref().is_some_and(|answer| answer.confirmed_at.is_some())
 }
-
-/// The label of a source's only secret.
-const USUAL: &str = "default";
 
 /// The set-up request that a stored event is.
 pub(crate) fn asked(known: &Known, event: &Event) -> Option<Handshake> {

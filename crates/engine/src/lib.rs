@@ -3,11 +3,13 @@
 #[cfg(test)]
 mod begun;
 mod config;
+mod delivered;
 mod delivery;
 mod edit;
 mod engine;
 mod error;
 mod explain;
+mod exported;
 mod fixtures;
 mod handshake;
 mod hosts;
@@ -36,6 +38,7 @@ mod tunnels;
 mod urls;
 
 pub use config::Config;
+pub use delivered::{Next, NotKept};
 pub use edit::Edit;
 pub use engine::{Engine, Resources};
 pub use error::EngineError;

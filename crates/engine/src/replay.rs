@@ -109,7 +109,7 @@ impl Engine {
 
     async fn store_edited(&self, parent: &Event, edited: Edited) -> Result<Vec<Replayed>, EngineError> {
         let known = self.known(&parent.source)?;
-        let Edited { request, url, targets, .. } = edited;
+        let Edited { request, url, targets, signed_with, .. } = edited;
         let received_at = Timestamp::now();
         let incoming =
             Incoming { request, url, remote: None, received_at, via: Via::Edit, page: Page::default() };
@@ -118,6 +118,9 @@ impl Engine {
         arrival.may_own = false; // a copy of ours must not shadow the genuine event
         arrival.route = Route::To(targets);
         let stored = self.store(arrival).await?;
+        if let Some(with) = signed_with {
+            self.inbox.set_signed_with(stored.id, with).await?;
+        }
         let replayed = (1..=stored.deliveries).map(|number| Replayed {
             event_id: stored.id,
             delivery_id: DeliveryId { event: stored.id, number },

@@ -1,6 +1,6 @@
 //! Requests signed anew: by which secret, and for which URL where the provider signs that.
 
-use hookmitt_event::{Event, EventId, Request, Target, TargetId, Timestamp};
+use hookmitt_event::{Event, EventId, GenericScheme, Request, SignedWith, Target, TargetId, Timestamp, Via};
 use hookmitt_forward::TargetUrl;
 use hookmitt_verify::{Provider, SignBy, providers, sign, test_secret};
 
@@ -13,6 +13,8 @@ pub(crate) struct Edited {
     pub(crate) url: Option<String>,
     /// Which secret signed.
     pub(crate) secret: Option<String>,
+    /// The same, as it is kept with the event; none where that isn't known.
+    pub(crate) signed_with: Option<SignedWith>,
     pub(crate) targets: Vec<TargetId>,
 }
 
@@ -33,7 +35,10 @@ impl Engine {
             return Err(EngineError::BadInput(message.to_owned()));
         }
         if !edit.resign {
-            return Ok(vec![Edited { request: changed, url: None, secret: None, targets }]);
+            // It carries what its parent carries.
+            let captured = !matches!(event.via, Via::Send | Via::Edit);
+            let signed_with = event.signed_with.clone().or(captured.then_some(SignedWith::Nothing));
+            return Ok(vec![Edited { request: changed, url: None, secret: None, signed_with, targets }]);
         }
         let known = self.known(&event.source)?;
         let id = edit.fresh_id.then(|| EventId::fresh().to_string());
@@ -44,8 +49,9 @@ impl Engine {
                 same.targets.push(target);
                 continue;
             }
-            let (request, secret) = signed(&known, &changed, id.as_deref(), url.as_deref())?;
-            made.push(Edited { request, url, secret: Some(secret), targets: vec![target] });
+            let signed = signed(&known, &changed, id.as_deref(), url.as_deref())?;
+            let (request, secret, signed_with) = (signed.request, Some(signed.secret), Some(signed.with));
+            made.push(Edited { request, url, secret, signed_with, targets: vec![target] });
         }
         Ok(made)
     }
@@ -84,13 +90,28 @@ impl Known {
     }
 }
 
-/// The request signed anew with the source's first secret, else with the public test secret; and which it was.
+/// A request that was signed here.
+pub(crate) struct Signed {
+    pub(crate) request: Request,
+    /// The secret, in words.
+    pub(crate) secret: String,
+    /// The same, as it is kept with the event.
+    pub(crate) with: SignedWith,
+}
+
+/// Where a scheme of the source's own writes its signature; none where it doesn't sign.
+pub(crate) fn place_of(generic: &GenericScheme) -> Option<String> {
+    let places = [&generic.signature_at, &generic.signature_header];
+    places.into_iter().flatten().find(|place| !place.is_empty()).cloned()
+}
+
+/// The request signed anew with the source's first secret, else with the public test secret.
 pub(crate) fn signed(
     known: &Known,
     request: &Request,
     fresh_id: Option<&str>,
     url: Option<&str>,
-) -> Result<(Request, String), EngineError> {
+) -> Result<Signed, EngineError> {
     let generic = known.source.generic.as_ref();
     let provider = known.provider_of(request).or_else(|| generic.and_then(|_| providers().next()));
     let provider = provider.ok_or_else(|| {
@@ -98,13 +119,19 @@ pub(crate) fn signed(
         EngineError::BadInput(format!("can't sign: the provider isn't known; {hint}"))
     })?;
     let test = test_secret(provider);
-    let (secret, name) = match known.signing_secret(provider) {
+    let (value, secret) = match known.signing_secret(provider) {
         Some(secret) => {
             (secret.value().expose(), format!("the secret {:?} of {}", secret.label, known.source.slug))
         }
         None => (test.value.as_bytes(), format!("the public test secret {}", test.name)),
     };
     let params = &known.params;
-    let by = SignBy { generic, fresh_id, url, params, ..SignBy::new(provider, secret, Timestamp::now()) };
-    Ok((sign(&by, request)?, name))
+    let by = SignBy { generic, fresh_id, url, params, ..SignBy::new(provider, value, Timestamp::now()) };
+    let is_public = value == test.value.as_bytes();
+    let with = if is_public {
+        SignedWith::Test(test.name.to_owned())
+    } else {
+        SignedWith::Own(generic.and_then(place_of))
+    };
+    Ok(Signed { request: sign(&by, request)?, secret, with })
 }

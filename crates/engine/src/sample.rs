@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use hookmitt_event::{DeliveryId, DeliveryState, EventId, Request, Slug, Timestamp, Verdict, Via};
+use hookmitt_event::{
+    DeliveryId, DeliveryState, EventId, Request, SignedWith, Slug, Timestamp, Verdict, Via,
+};
 use hookmitt_forward::{Envelope, Outcome, TargetUrl, send};
 use hookmitt_inbox::Route;
 use hookmitt_verify::{Provider, SampleError, Secret, SignError, provider, sample, sample_types};
@@ -77,6 +79,14 @@ pub struct Sent {
     pub unsigned: Option<String>,
 }
 
+/// A sample, and who signed it.
+struct Sample {
+    request: Request,
+    /// The secret, in words; none where the provider signs nothing.
+    secret: Option<String>,
+    with: SignedWith,
+}
+
 /// How long a sample that goes straight through our own capture port may take.
 const STRAIGHT: Duration = Duration::from_secs(30);
 
@@ -100,12 +110,17 @@ impl Engine {
         let signer = self.signer(&order, provider, straight.then_some(&url)).await?;
         let (mut items, mut used) = (Vec::new(), None);
         for _ in 0..times {
-            let (request, secret) = self.signed_sample(&order, provider, &signer, (&url, straight))?;
+            let sample = self.signed_sample(&order, provider, &signer, (&url, straight))?;
+            let Sample { request, secret, with } = sample;
             used = secret;
             items.push(if straight {
-                through_own_port(&url, request).await
+                let line = through_own_port(&url, request).await;
+                if let Some(id) = line.event_id {
+                    self.inbox.set_signed_with(id, with).await?;
+                }
+                line
             } else {
-                self.deliver_sample(&signer, request, &url).await?
+                self.deliver_sample(&signer, request, with, &url).await?
             });
         }
         let unsigned = used.is_none().then(|| format!("{} signs nothing", provider.name));
@@ -173,7 +188,7 @@ impl Engine {
         provider: &'static Provider,
         signer: &Known,
         (to, straight): (&TargetUrl, bool),
-    ) -> Result<(Request, Option<String>), EngineError> {
+    ) -> Result<Sample, EngineError> {
         let id = EventId::fresh().to_string();
         let mut request = sample(provider, order.r#type.as_deref(), &id, Timestamp::now())?;
         if let Some(text) = &order.data_base64 {
@@ -190,18 +205,22 @@ impl Engine {
         };
         let public = signer.source.public_url.as_deref().filter(|_| straight).map(tail);
         let url = public.unwrap_or_else(|| handler_url(to, None, &request));
-        let (signed, secret) = match signed(signer, &request, Some(&id), Some(&url)) {
-            Err(EngineError::Sign(SignError::SignsNothing(_))) => return Ok((request, None)),
+        let signed = match signed(signer, &request, Some(&id), Some(&url)) {
+            Err(EngineError::Sign(SignError::SignsNothing(_))) => {
+                return Ok(Sample { request, secret: None, with: SignedWith::Nothing });
+            }
             tried => tried?,
         };
         let given = order.secret_base64.as_ref().and(order.secret_name.as_ref());
-        Ok((signed, Some(given.map_or(secret, |name| format!("the secret {name}")))))
+        let secret = given.map_or(signed.secret, |name| format!("the secret {name}"));
+        Ok(Sample { request: signed.request, secret: Some(secret), with: signed.with })
     }
 
     async fn deliver_sample(
         &self,
         signer: &Known,
         request: Request,
+        with: SignedWith,
         url: &TargetUrl,
     ) -> Result<AttemptLine, EngineError> {
         let target = self.once(url.as_str()).await?;
@@ -212,6 +231,7 @@ impl Engine {
         let mut arrival = signer.judge(incoming).arrival;
         arrival.route = Route::To(vec![target]);
         let stored = self.store(arrival).await?;
+        self.inbox.set_signed_with(stored.id, with).await?;
         self.outcome(DeliveryId { event: stored.id, number: 1 }).await
     }
 }

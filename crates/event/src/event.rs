@@ -70,6 +70,42 @@ pub enum HandshakeOffer {
     Confirm,
 }
 
+/// Whose secret made the signature of an event that was signed here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignedWith {
+    /// None: the event was edited, and not signed anew.
+    Nothing,
+    /// A public test secret, by its name.
+    Test(String),
+    /// A secret of the owner's; with the place of the signature, where a scheme of the source's own signed.
+    Own(Option<String>),
+}
+
+impl fmt::Display for SignedWith {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => out.write_str("nothing"),
+            Self::Test(name) => write!(out, "test:{name}"),
+            Self::Own(None) => out.write_str("own"),
+            Self::Own(Some(place)) => write!(out, "own:{place}"),
+        }
+    }
+}
+
+impl FromStr for SignedWith {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.split_once(':') {
+            None if text == "nothing" => Self::Nothing,
+            None if text == "own" => Self::Own(None),
+            Some(("test", name)) => Self::Test(name.to_owned()),
+            Some(("own", place)) => Self::Own(Some(place.to_owned())),
+            _ => return Err(format!("nobody signs so: {text}")),
+        })
+    }
+}
+
 /// What makes two events of a source the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DedupeKey {
@@ -159,4 +195,6 @@ pub struct Event {
     pub handshake_answer: Option<HandshakeAnswer>,
     /// When it was put in the bin.
     pub deleted_at: Option<Timestamp>,
+    /// Whose secret made its signature, where it was signed here.
+    pub signed_with: Option<SignedWith>,
 }

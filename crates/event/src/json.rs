@@ -92,6 +92,9 @@ pub struct EventJson {
     /// What can be done with its set-up request by hand; only where one event is shown and something can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_offer: Option<HandshakeOffer>,
+    /// Why nothing can be done so, or why it was not answered, and what to do instead; only where one event is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_note: Option<Cause>,
     /// What of the body its valid signature leaves open, in a sentence; only where one event is shown and there is such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncovered: Option<String>,
@@ -138,6 +141,7 @@ impl EventJson {
             deliveries: None,
             handshake_answer: event.handshake_answer.clone(),
             handshake_offer: None,
+            handshake_note: None,
             uncovered: None,
             glance: None,
         }

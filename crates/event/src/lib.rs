@@ -24,7 +24,7 @@ mod withheld;
 pub use authority::Authority;
 pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead};
 pub use error::Explain;
-pub use event::{DedupeKey, Event, Facts, HandshakeAnswer, HandshakeOffer, Via};
+pub use event::{DedupeKey, Event, Facts, HandshakeAnswer, HandshakeOffer, SignedWith, Via};
 pub use explanation::{
     CalledUrl, CauseState, CodeFix, ContentKind, ContentPart, ExplainedCause, Explanation, Fitting, FixKind,
     FixLine, FrameworkFix, SecretFit,

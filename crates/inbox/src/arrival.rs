@@ -233,10 +233,12 @@ fn insert(
 ) -> Result<(), InboxError> {
     const SQL: &str = "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, provider, type, title,
         event_time, object, dedupe_key, duplicate_of, parent, arrival_key, handshake, causes, remote, url, method,
-        path, query, version, size, sha256, headers, body, handshake_answer, forwarded, foreign_host)
+        path, query, version, size, sha256, headers, body, handshake_answer, forwarded, signed_with, foreign_host)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)";
+        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)";
     let Arrival { request, facts, .. } = arrival;
+    let signed_with =
+        arrival.delivery_of.map(|delivery| signer_of(db, delivery.event)).transpose()?.flatten();
     db.prepare_cached(SQL)?.execute(params![
         seq,
         arrival.id.as_bytes(),
@@ -268,9 +270,20 @@ fn insert(
         &request.body[..],
         arrival.handshake_answer.as_ref().and_then(|answer| serde_json::to_string(answer).ok()),
         arrival.forwarded.as_ref().map(|lines| &lines.as_wire()[..]),
+        signed_with,
         arrival.foreign_host,
     ])?;
     Ok(())
+}
+
+/// Who signed an event whose delivery comes back to us, by way of a relay: it brings our signature along. One that was
+/// sent or edited and has no mark yet counts as signed with a secret of the owner's.
+fn signer_of(db: &Connection, id: EventId) -> Result<Option<String>, InboxError> {
+    const SQL: &str =
+        "SELECT coalesce(signed_with, iif(via IN (?2, ?3), 'own', NULL)) FROM event WHERE id = ?1";
+    let values = params![id.as_bytes(), Via::Send as i64, Via::Edit as i64];
+    let found = db.prepare_cached(SQL)?.query_row(values, |row| row.get(0));
+    Ok(found.optional()?.flatten())
 }
 
 /// Causes as they are stored; null where there is none.

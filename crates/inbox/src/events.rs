@@ -1,7 +1,7 @@
 //! Single events: shown whole, put in the bin, brought back.
 
 use bytes::Bytes;
-use hookmitt_event::{Cause, Delivery, Event, EventId, HeaderLines, Request, Timestamp};
+use hookmitt_event::{Cause, Delivery, Event, EventId, HeaderLines, Request, SignedWith, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
@@ -23,10 +23,11 @@ pub struct Shown {
 /// The columns that [`read`] wants, before the body.
 pub(crate) const COLUMNS: &str = "e.seq, e.id, s.slug, e.received_at, e.via, e.verdict, e.flags, e.provider, e.type,
     e.title, e.event_time, e.dedupe_key, e.duplicate_of, e.parent, e.handshake, e.causes, e.deleted_at, e.remote,
-    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers, e.handshake_answer, e.foreign_host";
+    e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers, e.handshake_answer, e.signed_with,
+    e.foreign_host";
 
 /// How many columns those are: where the body comes, if it is asked for.
-pub(crate) const BODY: usize = 28;
+pub(crate) const BODY: usize = 29;
 
 impl Inbox {
     /// One event, body included.
@@ -49,6 +50,19 @@ impl Inbox {
                 Ok(Shown { event, deliveries })
             })
             .await
+    }
+
+    /// Notes whose secret made the signature of an event that was signed here.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn set_signed_with(&self, id: EventId, with: SignedWith) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE event SET signed_with = ?2 WHERE id = ?1";
+        self.write(move |batch| {
+            batch.db.prepare_cached(SQL)?.execute(params![id.as_bytes(), with.to_string()])?;
+            Ok(())
+        })
+        .await
     }
 
     /// Puts an event in the bin, or brings it back with `None`. Its deliveries go on.
@@ -96,6 +110,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
     let dedupe_key: Option<String> = row.get(11)?;
     let causes: Option<String> = row.get(15)?;
     let handshake_answer: Option<String> = row.get(26)?;
+    let signed_with: Option<String> = row.get(27)?;
     let request = request(row, body)?;
     let url: Option<String> = row.get(18)?;
     Ok(Event {
@@ -108,7 +123,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         verdict: rows::verdict(row, 5)?,
         browser: flags & BROWSER != 0,
         callback: flags & CALLBACK != 0,
-        foreign_host: row.get(27)?,
+        foreign_host: row.get(28)?,
         conflict: flags & CONFLICT != 0,
         stale: flags & STALE != 0,
         provider: row.get(7)?,
@@ -122,6 +137,10 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
         handshake_answer: handshake_answer.and_then(|json| serde_json::from_str(&json).ok()),
         causes: causes.map(|json| causes_of(&json)).transpose()?.unwrap_or_default(),
         deleted_at: rows::moment_or_null(row, 16)?,
+        signed_with: signed_with
+            .map(|text| text.parse())
+            .transpose()
+            .map_err(|_| rows::corrupt(27, "signer"))?,
         remote: row.get(17)?,
         forwarded: None,
         size: row.get(23)?,

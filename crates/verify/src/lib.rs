@@ -66,6 +66,6 @@ pub use recognise::recognise;
 pub use sample::{SampleError, TestSecret, sample, sample_types, test_secret};
 pub use scheme::{Algorithm, Scheme};
 pub use secret::{Secret, SecretBytes};
-pub use sign::{SignBy, SignError, sign};
+pub use sign::{SignBy, SignError, sign, still_signed};
 pub use test_pair::{PairKind, TestKeyPair, TestKeyPairError};
 pub use uncovered::uncovered;

@@ -149,6 +149,17 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
     Ok(signed)
 }
 
+/// Whether a signature of the first request stands in the second, too, at one of its provider's places.
+pub fn still_signed(provider: Option<&Provider>, before: &Request, after: &Request) -> bool {
+    let (before, after) = (View::of_request(before), View::of_request(after));
+    let places =
+        provider.into_iter().flat_map(|provider| &provider.schemes).flat_map(|scheme| &scheme.signature);
+    places.into_iter().any(|place| {
+        let now = place.read_all(&after);
+        place.read_all(&before).iter().any(|signature| now.contains(signature))
+    })
+}
+
 impl Provider {
     fn unsignable(&self) -> SignError {
         if !self.signs() {

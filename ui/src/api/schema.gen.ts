@@ -1066,6 +1066,7 @@ export interface components {
             /** @description The set-up request that this is. */
             handshake: string | null;
             handshake_answer?: components["schemas"]["HandshakeAnswer"] | null;
+            handshake_note?: components["schemas"]["Cause"] | null;
             handshake_offer?: components["schemas"]["HandshakeOffer"] | null;
             /** @description `[name, value]` in order; a value that is not UTF-8 as `{"base64": …}`. */
             headers: [
@@ -1218,6 +1219,8 @@ export interface components {
             event_id: string;
             /** @description A file name, safe on every system. */
             name: string;
+            /** @description The public test secret that it was signed anew with, since a secret of the owner's had signed it. */
+            signed_anew: string | null;
         };
         /** @description What fits instead of what is configured. */
         Fitting: {
@@ -1517,6 +1520,7 @@ export interface components {
                 /** @description The set-up request that this is. */
                 handshake?: string | null;
                 handshake_answer?: components["schemas"]["HandshakeAnswer"] | null;
+                handshake_note?: components["schemas"]["Cause"] | null;
                 handshake_offer?: components["schemas"]["HandshakeOffer"] | null;
                 /** @description `[name, value]` in order; a value that is not UTF-8 as `{"base64": …}`. */
                 headers: [
@@ -1600,6 +1604,8 @@ export interface components {
                 event_id: string;
                 /** @description A file name, safe on every system. */
                 name: string;
+                /** @description The public test secret that it was signed anew with, since a secret of the owner's had signed it. */
+                signed_anew?: string | null;
             }[];
             /** @description Where the next page begins; null at the end. */
             next_cursor: string | null;

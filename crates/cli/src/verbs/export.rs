@@ -52,6 +52,8 @@ struct Exported {
     name: String,
     event_id: String,
     content: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signed_anew: Option<String>,
 }
 
 /// Where the files go.
@@ -131,6 +133,14 @@ async fn write(
     let order = json!({ "ids": ids, "format": "fixture", "raw": true });
     let exported: Items<Exported> = client.send(Method::POST, &Address::new(["export"]), &order).await?;
     for one in &exported.items {
+        if let Some(secret) = &one.signed_anew {
+            screen.note(format_args!(
+                "{}: a secret of yours had signed it, which must not leave; it is signed anew with the public test \
+                 secret {}",
+                Plain(&one.event_id),
+                Plain(secret)
+            ));
+        }
         let path = match place {
             Place::Stdout if screen.json => {
                 screen.print_json(one)?;

@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Read as _};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::{Plain, Slug};
 use http::Method;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
@@ -13,6 +14,7 @@ use crate::{
     client::{Address, Client},
     event_ref::EventRef,
     failure::{CliError, Exit},
+    shown,
     terminal::{BAD, FAINT, ODD, STRONG, Screen, Styled},
 };
 
@@ -100,8 +102,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             print_test_key(slug, &made, screen)?;
         }
         Verb::Accept { id, label } => {
-            let order = json!({ "label": label });
-            let saved: Saved = client.send(Method::POST, &id.address_of("save-secret"), &order).await?;
+            let saved = accept(id, label.as_deref(), client, screen).await?;
             let kept = entries(Some(&saved.source), client).await?;
             kept.iter().filter(|entry| entry.label == saved.label).for_each(|entry| confirm(entry, screen));
         }
@@ -116,6 +117,30 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
         }
     }
     Ok(Exit::Success)
+}
+
+/// Keeps a delivered secret, and says whose word is taken for it: whoever sent it signs the source's events from then
+/// on.
+async fn accept(
+    id: &EventRef,
+    label: Option<&str>,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Saved, CliError> {
+    let event = id.read(client).await?;
+    let (sender, at) = (event.remote.as_deref().unwrap_or("an unknown address"), event.received_at);
+    let sent = format!("#{} was sent by {sender} at {}", event.seq, shown::moment(at, &TimeZone::system()));
+    screen.note(Plain(&sent));
+    let has_one = !entries(Some(&event.source), client).await?.is_empty();
+    if let Some(label) = label.filter(|_| has_one) {
+        let warning = format!(
+            "{} has a secret already; with {label} whoever sent this one can sign its events, too. If that wasn't \
+             the provider, `hookmitt secret remove {} --label {label}`",
+            event.source, event.source
+        );
+        screen.note(format_args!("{} {}", Styled(ODD, "warning:"), Plain(&warning)));
+    }
+    client.send(Method::POST, &id.address_of("save-secret"), &json!({ "label": label })).await
 }
 
 /// The public half on standard output, in the form that the provider's handlers take.

@@ -8,7 +8,14 @@ it('says what a set-up request was answered, or why it was not', () => {
   expect(answeredWords(null, 'invalid')).toBe('Not as asked: its signature is invalid.');
 });
 
+const from = { remote: '203.0.113.7:5555', at: 'today, 12:00:00' };
+
 it('says what is left to be done by hand', () => {
-  expect(offerWords('save_secret', 'Asana')).toBe('It brings the secret that Asana signs with from now on.');
-  expect(offerWords('confirm', 'Amazon SNS')).toContain('Amazon SNS’s URL is called');
+  expect(offerWords('confirm', 'Amazon SNS', from)).toContain('Amazon SNS’s URL is called');
+  expect(offerWords('save_secret', 'Asana', from)).toContain('the secret that Asana signs with from now on');
+});
+
+it('threat 11: says who sent a secret, and when', () => {
+  expect(offerWords('save_secret', 'Asana', from)).toContain('Sent by 203.0.113.7:5555, today, 12:00:00.');
+  expect(offerWords('save_secret', null, { ...from, remote: null })).toContain('Sent by an unknown address');
 });

@@ -17,10 +17,21 @@ export function answeredWords(answer: Answer | null, verdict: Verdict): string {
   return answer.status >= 400 ? `${answer.status}, as it wants to hear.` : `${answer.status} at once`;
 }
 
-/** What is left to be done, in a sentence. */
-export function offerWords(offer: Offer, sender: string | null): string {
+/** Who sent a set-up request, and when. */
+interface From {
+  remote: string | null;
+  at: string;
+}
+
+/** What is left to be done, in a sentence or two. */
+export function offerWords(offer: Offer, sender: string | null, from: From): string {
   const name = sender ?? 'the sender';
   return offer === 'save_secret'
-    ? `It brings the secret that ${name} signs with from now on.`
+    ? `It brings the secret that ${name} signs with from now on. ${sentWords(from)} Save it only if you have just made the webhook there.`
     : `Nothing comes until ${name}’s URL is called. That is done only when you say so.`;
+}
+
+/** Who sent it and when, as a sentence. */
+export function sentWords(from: From): string {
+  return `Sent by ${from.remote ?? 'an unknown address'}, ${from.at}.`;
 }

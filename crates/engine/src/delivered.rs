@@ -1,0 +1,217 @@
+//! Secrets that set-up requests deliver: kept where a person says so, who is told who sent them and when (Threat 11).
+//!
+//! Whoever gets a secret of his own accepted signs the source's events from then on. So a request that brings one is
+//! believed for a source that is set to the provider alone, and only for a moment: while the person who has just made
+//! the webhook is looking.
+
+use std::time::Duration;
+
+use hookmitt_event::{Cause, Event, EventId, Explain, HandshakeOffer, Slug, Timestamp, Verdict, Via};
+use hookmitt_verify::SecretBytes;
+use zeroize::Zeroizing;
+
+use crate::{
+    Change, Engine, EngineError,
+    config::Known,
+    handshake::{asked, is_confirmed},
+};
+
+/// How long a delivered secret is offered after it was received.
+const OFFERED_FOR: Duration = Duration::from_secs(10 * 60);
+
+/// The label of a source's only secret.
+const USUAL: &str = "default";
+
+/// Why a delivered secret is not kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotKept {
+    /// Nobody has said that the source is that provider's.
+    #[error("#{seq} brings a secret, and {slug} is not set to a provider: anybody can send such a request")]
+    ProviderNotSet {
+        /// The event.
+        seq: i64,
+        /// Its source.
+        slug: Slug,
+    },
+    /// A web page sent it.
+    #[error("#{0} was sent by a web page, so the secret that it brings is not kept")]
+    ByWebPage(i64),
+    /// It was imported, or made here.
+    #[error("#{0} did not come from its sender, so the secret that it brings is not kept")]
+    NotReceived(i64),
+    /// It came too long ago.
+    #[error("#{0} came more than 10 minutes ago, and the secret that it brings was offered for that long")]
+    Late(i64),
+    /// The source has a secret.
+    #[error(
+        "#{seq} brings a secret, and {slug} has one already: whoever sent it could sign events of {slug} from then on"
+    )]
+    AnotherThere {
+        /// The event.
+        seq: i64,
+        /// Its source.
+        slug: Slug,
+    },
+    /// The source has a secret of that label.
+    #[error("{slug} has a secret {label:?} already, which would be lost")]
+    LabelTaken {
+        /// The source.
+        slug: Slug,
+        /// The label.
+        label: String,
+    },
+}
+
+impl Explain for NotKept {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::ProviderNotSet { .. } => "provider-not-set",
+            Self::ByWebPage(_) => "sent-by-web-page",
+            Self::NotReceived(_) => "not-received",
+            Self::Late(_) => "offer-over",
+            Self::AnotherThere { .. } => "secret-there",
+            Self::LabelTaken { .. } => "label-taken",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let by_hand = "if you know the secret, `hookmitt secret set` keeps it";
+        Some(match self {
+            Self::ProviderNotSet { slug, .. } => {
+                format!(
+                    "if the source is the provider's, say so: `hookmitt source edit {slug} --provider ID`"
+                )
+            }
+            Self::ByWebPage(_) | Self::NotReceived(_) => by_hand.to_owned(),
+            Self::Late(_) => format!("make the webhook anew; {by_hand}"),
+            Self::AnotherThere { seq, .. } => format!(
+                "if you have just made a second webhook there, `hookmitt secret accept '#{seq}' --label NAME` adds it"
+            ),
+            Self::LabelTaken { .. } => "give another --label".to_owned(),
+        })
+    }
+}
+
+impl NotKept {
+    fn note(&self) -> Cause {
+        let message = self.to_string();
+        let fix = self.hint().unwrap_or_default();
+        Cause {
+            code: self.code().replace('-', "_"),
+            title: None,
+            message: sentence(&message),
+            fix: sentence(&fix),
+        }
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).chain(['.']).collect()
+}
+
+/// What is left to be done about a set-up request by hand.
+#[derive(Debug, Default)]
+pub struct Next {
+    /// What one click does.
+    pub offer: Option<HandshakeOffer>,
+    /// Why no click does it, or why it was not answered, and what to do instead.
+    pub note: Option<Cause>,
+}
+
+/// Whether the secret that an event brings may be kept at all.
+fn may_be_kept(known: &Known, event: &Event, now: Timestamp) -> Result<(), NotKept> {
+    let seq = event.seq;
+    if known.source.provider.is_none() {
+        return Err(NotKept::ProviderNotSet { seq, slug: event.source.clone() });
+    }
+    if event.browser {
+        return Err(NotKept::ByWebPage(seq));
+    }
+    if !matches!(event.via, Via::Direct | Via::Tunnel) {
+        return Err(NotKept::NotReceived(seq));
+    }
+    let age = now.as_micros().saturating_sub(event.received_at.as_micros());
+    // A moment in the future is no younger one: a relay, or a clock, said so.
+    if u128::from(age.unsigned_abs()) > OFFERED_FOR.as_micros() {
+        return Err(NotKept::Late(seq));
+    }
+    Ok(())
+}
+
+impl Engine {
+    /// What can be done about an event by hand at `now`, if it is a set-up request.
+    pub fn handshake_next(&self, event: &Event, now: Timestamp) -> Next {
+        let known = event.handshake.as_ref().and_then(|_| self.known(&event.source).ok());
+        let Some(known) = known else { return Next::default() };
+        let Some(handshake) = asked(&known, event) else { return Next::default() };
+        if let Some(secret) = &handshake.delivered_secret {
+            return next_of_secret(&known, event, secret, now);
+        }
+        if handshake.needs_secret && event.handshake_answer.is_none() && known.source.provider.is_none() {
+            return Next { offer: None, note: Some(unanswered(&event.source)) };
+        }
+        let can = handshake.confirm.is_some() && !is_confirmed(event) && event.verdict == Verdict::Valid;
+        Next { offer: can.then_some(HandshakeOffer::Confirm), note: None }
+    }
+
+    /// Keeps the secret that a set-up request delivers, and judges its source's events anew. Answers the source and
+    /// the label. Where the source has a secret, a label has to be given, and a new one: nothing is replaced.
+    ///
+    /// # Errors
+    /// An event that delivers none; [`NotKept`]; what the vault says.
+    pub async fn save_delivered_secret(
+        &self,
+        id: EventId,
+        label: Option<String>,
+    ) -> Result<(Slug, String), EngineError> {
+        let _one_at_a_time = self.by_hand.lock().await;
+        let event = self.inbox.event(id).await?;
+        let (slug, seq) = (event.source.clone(), event.seq);
+        let known = self.known(&slug)?;
+        let secret = asked(&known, &event).and_then(|handshake| handshake.delivered_secret);
+        let secret = secret.ok_or(EngineError::DeliversNoSecret(seq))?;
+        if let Some(kept) = known.secrets.iter().find(|known| *known.value() == secret) {
+            return Ok((slug, kept.label.clone()));
+        }
+        may_be_kept(&known, &event, Timestamp::now())?;
+        let listed = self.list_secrets().await?;
+        let own: Vec<_> = listed.iter().filter(|entry| entry.source == slug).collect();
+        let label = match label {
+            Some(label) if own.iter().any(|entry| entry.label == label) => {
+                return Err(NotKept::LabelTaken { slug, label }.into());
+            }
+            None if known.has_secret || !own.is_empty() => {
+                return Err(NotKept::AnotherThere { seq, slug }.into());
+            }
+            label => label.unwrap_or_else(|| USUAL.to_owned()),
+        };
+        self.set_secret(slug.clone(), label.clone(), Zeroizing::new(secret.expose().to_vec())).await?;
+        self.live.announce(Change::Event(id));
+        Ok((slug, label))
+    }
+}
+
+fn next_of_secret(known: &Known, event: &Event, secret: &SecretBytes, now: Timestamp) -> Next {
+    if known.secrets.iter().any(|known| known.value() == secret) {
+        return Next::default();
+    }
+    let objection = match may_be_kept(known, event, now) {
+        Ok(()) if !known.has_secret => return Next { offer: Some(HandshakeOffer::SaveSecret), note: None },
+        Ok(()) => NotKept::AnotherThere { seq: event.seq, slug: event.source.clone() },
+        Err(objection) => objection,
+    };
+    Next { offer: None, note: Some(objection.note()) }
+}
+
+fn unanswered(slug: &Slug) -> Cause {
+    Cause {
+        code: "provider_not_set".to_owned(),
+        title: None,
+        message: format!(
+            "It was not answered with the secret: {slug} is not set to a provider, and anybody can send such a request."
+        ),
+        fix: format!("Set it, `hookmitt source edit {slug} --provider ID`, and have the request sent again."),
+    }
+}

@@ -1,0 +1,186 @@
+//! Threat 11: every place that computes with a secret, what it makes, and for whom.
+//!
+//! Whoever adds a place is stopped by the test below until it is in the list, and is to say here who chooses what is
+//! signed or hashed, and who gets to see the result. Where a stranger does both, DESIGN's Threat 11 says what must hold.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A file that computes with secrets or hands them on, and why nobody gets a text of his own signed there.
+type Place = (&'static str, &'static str);
+
+/// What a stranger gets an answer from.
+const FOR_SENDERS: &[Place] = &[
+    (
+        "crates/engine/src/handshake.rs",
+        "chooses the secret that a challenge is signed with: the provider is set, the request is valid where the \
+         provider signs it, and no web page sent it; at the capture port, in tunnels and at doors alike",
+    ),
+    (
+        "crates/verify/src/answer_text.rs",
+        "makes the only signatures that a sender ever gets; signs what `challenge.rs` lets through and nothing else",
+    ),
+    (
+        "crates/verify/src/check.rs",
+        "computes what a signature has to be and compares it in constant time; senders hear of the verdict alone",
+    ),
+    ("crates/verify/src/token.rs", "the same for tokens"),
+    (
+        "crates/verify/src/named.rs",
+        "looks at how a secret is written, to tell which schemes it is for; computes nothing",
+    ),
+    ("crates/verify/src/jwt/mod.rs", "the same for JSON Web Tokens"),
+];
+
+/// What the owner of the inbox asks for, by the window, the API with its token, or the command line.
+const FOR_THE_OWNER: &[Place] = &[
+    (
+        "crates/engine/src/resign.rs",
+        "re-signs an event (`replay --resign`) and signs samples (`send`) for the target that the owner names; what a \
+         secret of his has signed is marked, and is in no export",
+    ),
+    ("crates/engine/src/replay.rs", "stores what was re-signed, with the mark"),
+    (
+        "crates/engine/src/sample.rs",
+        "stores samples, with the mark; `send --secret-env` brings a secret of its own",
+    ),
+    (
+        "crates/engine/src/exported.rs",
+        "signs what a secret of the owner's has signed anew, with the public test secret, before it goes into a file",
+    ),
+    (
+        "crates/engine/src/delivered.rs",
+        "keeps a secret that a request brings, when the owner says so, and computes nothing with it",
+    ),
+    ("crates/engine/src/test_key.rs", "makes test key pairs, and shows the public half"),
+    (
+        "crates/verify/src/explain/shown.rs",
+        "the signature that would be right, shown to the owner alone; causes that are stored don't hold it",
+    ),
+    ("crates/verify/src/explain/trial.rs", "tries secrets and changed requests, and says which fits"),
+    ("crates/verify/src/explain/shape.rs", "tries other encodings and algorithms, and says which fits"),
+    ("crates/verify/src/explain/keys.rs", "tries other ways to read a secret, and says which fits"),
+    ("crates/cli/src/local_verdict.rs", "`verify --request`, with a secret of the command's own environment"),
+];
+
+/// The means of those above, which serve nobody by themselves, and what has nothing to do with the secrets of sources.
+const MEANS: &[Place] = &[
+    ("crates/verify/src/lib.rs", "names"),
+    ("crates/verify/src/mac.rs", "keyed hashes, and comparing in constant time"),
+    ("crates/verify/src/secret.rs", "secrets as keys"),
+    ("crates/verify/src/sign.rs", "signs a request; asked by `resign.rs` and `exported.rs` alone"),
+    ("crates/verify/src/sign_token.rs", "the same for tokens"),
+    ("crates/verify/src/special/adyen.rs", "puts signatures into a body for `sign.rs`"),
+    ("crates/verify/src/test_pair.rs", "key pairs of the owner's own making"),
+    (
+        "crates/verify/src/handshake.rs",
+        "reads set-up requests; hands a secret on that `engine/handshake.rs` chose",
+    ),
+    ("crates/engine/src/secrets.rs", "reads the vault into memory"),
+    ("crates/engine/src/listening.rs", "lends the secret of a running `listen` command to its source"),
+    (
+        "crates/api/src/session.rs",
+        "the page's session tokens, over texts of our own, with a key of their own",
+    ),
+    ("crates/api/src/handshakes.rs", "the route of `delivered.rs`"),
+    (
+        "crates/tunnel/src/credentials.rs",
+        "signs a relay's nonce with the device's key, behind a text of our own and the tunnel's name",
+    ),
+    ("crates/engine/src/tunnels/keys.rs", "reads the tunnels' own vault"),
+    (
+        "crates/engine/src/tunnels/order.rs",
+        "shows a relay the token that opens a tunnel there, and no source's secret",
+    ),
+    ("crates/vault/src/vault.rs", "where secrets are kept"),
+];
+
+/// What gives away that a file computes with secrets, makes signatures, or hands secrets on.
+const MARKS: &[&str] = &[
+    ".expose()",
+    "key_bytes(",
+    "Mac::new(",
+    "trial::mac(",
+    "Hmac<",
+    "Hmac::",
+    ".finish(Encoding",
+    ".finish(encoding",
+    ".finish(scheme",
+    "SignBy",
+    "SigningKey",
+    "TestKeyPair::from_",
+    "private_pem(",
+    "signing_secret(",
+    "delivered_secret",
+    "needs_secret",
+    "resign::",
+    "vault.read_all(",
+    "fn read_all(",
+    ".sign(",
+    " sign(",
+    "(sign(",
+    "Secret::new(",
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The marks that a file carries, outside of its comments and its own tests.
+fn marks(text: &str) -> Vec<&'static str> {
+    let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let lines: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = lines.join("\n");
+    MARKS.iter().filter(|mark| code.contains(*mark)).copied().collect()
+}
+
+/// Every file of the product that carries a mark, by its path within the repository.
+fn marked() -> BTreeMap<String, Vec<&'static str>> {
+    let root = root();
+    let mut folders: Vec<_> =
+        fs::read_dir(root.join("crates")).unwrap().map(|entry| entry.unwrap().path().join("src")).collect();
+    folders.push(root.join("src-tauri/src"));
+    let mut files = Vec::new();
+    folders.iter().filter(|folder| folder.is_dir()).for_each(|folder| rust_files(folder, &mut files));
+    assert!(files.len() > 300, "{} files", files.len());
+    let own_tests = |path: &PathBuf| path.file_name().is_some_and(|name| name == "tests.rs");
+    files.retain(|path| !own_tests(path));
+    let named = |path: &PathBuf| path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+    let all = files.iter().map(|path| (named(path), marks(&fs::read_to_string(path).unwrap())));
+    all.filter(|(_, marks)| !marks.is_empty()).collect()
+}
+
+#[test]
+fn threat_11_every_place_that_computes_with_a_secret_is_in_the_list() {
+    let listed: BTreeSet<_> =
+        [FOR_SENDERS, FOR_THE_OWNER, MEANS].concat().into_iter().map(|(file, _)| file.to_owned()).collect();
+    let found = marked();
+    let new: Vec<_> = found.iter().filter(|(file, _)| !listed.contains(*file)).collect();
+    assert!(
+        new.is_empty(),
+        "say in tests/stories/threat_11_places.rs who chooses what is signed there, and who gets to see it: {new:#?}"
+    );
+    let gone: Vec<_> = listed.iter().filter(|file| !found.contains_key(*file)).collect();
+    assert!(gone.is_empty(), "these no longer compute with secrets: {gone:?}");
+}
+
+#[test]
+fn threat_11_a_new_place_is_noticed() {
+    assert_eq!(marks("fn f(secret: &Secret) -> Tag { tag(secret.value().expose()) }"), [".expose()"]);
+    assert_eq!(marks("let by = SignBy::new(provider, secret, at);\nlet made = sign(&by, &asked)?;").len(), 2);
+    assert!(marks("// secret.expose()\n#[cfg(test)]\nmod tests { let by = SignBy::new(); }").is_empty());
+}
