@@ -1,7 +1,8 @@
 //! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
 
 use hookmitt_event::{
-    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via, reads_as,
+    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via,
+    WithheldReason, reads_as,
 };
 use hookmitt_inbox::{Arrival, REJECTED, Route};
 use hookmitt_verify::{
@@ -139,14 +140,7 @@ impl Known {
         let handshake = handshake.filter(|_| matches!(via, Via::Direct | Via::Tunnel));
         let asked = Asked { request: &request, provider, judgement: &judgement, browser };
         let answered = self.answered(&asked, handshake.as_ref());
-        let route = match (withheld, &answered) {
-            (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
-            (Some(reason), _) => Route::Withheld(reason.words()),
-            (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
-            (_, Answered::Unanswered(why)) => Route::Withheld(why),
-            _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
-            _ => Route::Targets,
-        };
+        let route = route(withheld, &answered, is_set_up);
         let arrival = Arrival {
             id: EventId::fresh(),
             source: self.source.row,
@@ -182,6 +176,18 @@ impl Known {
     pub(crate) fn public_url(&self, request: &Request) -> Option<String> {
         let base = self.source.public_url.as_deref()?;
         Some(format!("{}{}", base.trim_end_matches('/'), request.path_and_query()))
+    }
+}
+
+/// Where it goes, by what a web page has to do with it and by how its sender is answered.
+fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool) -> Route {
+    match (withheld, answered) {
+        (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
+        (Some(reason), _) => Route::Withheld(reason.words()),
+        (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
+        (_, Answered::Unanswered(why)) => Route::Withheld(why),
+        _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
+        _ => Route::Targets,
     }
 }
 

@@ -71,7 +71,8 @@ impl Engine {
         Page { foreign: self.is_from_web_page(request), host: None }
     }
 
-    /// A page of another origin: the browser says so, or that it fetches this in advance, or its `Origin` isn't the API's.
+    /// A page of another origin: the browser says so, or that it fetches this in advance, or its `Origin` isn't the
+    /// API's.
     fn is_from_web_page(&self, request: &Request) -> bool {
         let is_foreign =
             |site: &[u8]| site.eq_ignore_ascii_case(b"cross-site") || site.eq_ignore_ascii_case(b"same-site");

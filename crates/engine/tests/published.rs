@@ -146,7 +146,7 @@ async fn a_key_that_can_t_be_had_is_said_and_one_that_is_given_answers_at_once()
     let event = once(&engine, id, Verdict::Unsupported).await;
     assert!(event.causes[0].message.contains("the answer was 404"), "{:?}", event.causes);
     let key = pair.public(PublicForm::Pem).unwrap();
-    engine.set_secret(slug, "from a file".to_owned(), key.into_bytes()).await.unwrap();
+    engine.set_secret(slug, "from a file".to_owned(), key.into_bytes().into()).await.unwrap();
     assert_eq!(engine.inbox().event(id).await.unwrap().verdict, Verdict::Valid);
     engine.stop().await;
 }
