@@ -49,7 +49,8 @@ impl App {
         Self::start_with(tempfile::tempdir().expect("a temporary folder"), network).await
     }
 
-    async fn start_with(folder: TempDir, network: Network) -> Self {
+    /// Starts one on a folder that may hold an inbox already, which reaches the providers' hosts there.
+    pub async fn start_with(folder: TempDir, network: Network) -> Self {
         let options = HostOptions {
             data_dir: folder.path().to_owned(),
             api_port: Some(0),

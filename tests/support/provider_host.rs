@@ -4,7 +4,7 @@ use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener, TcpStream},
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicU16, Ordering},
     },
 };
@@ -18,6 +18,9 @@ pub struct ProviderHost {
     address: SocketAddr,
     roots: RootCertStore,
     status: Arc<AtomicU16>,
+    body: Arc<Mutex<String>>,
+    /// Held while nobody is to be answered.
+    held: Arc<Mutex<()>>,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
@@ -36,7 +39,9 @@ impl ProviderHost {
             .expect("the key fits the certificate");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
-        let host = Self { address, roots, status: Arc::new(AtomicU16::new(200)), heads: Arc::default() };
+        let status = Arc::new(AtomicU16::new(200));
+        let (body, held, heads) = <_>::default();
+        let host = Self { address, roots, status, body, held, heads };
         let (served, config) = (host.clone(), Arc::new(config));
         // Ends with the test's process.
         std::thread::spawn(move || {
@@ -55,6 +60,16 @@ impl ProviderHost {
         self.status.store(status, Ordering::SeqCst);
     }
 
+    /// Publishes that text under every URL.
+    pub fn publishes(&self, text: &str) {
+        text.clone_into(&mut self.body.lock().expect("no poison"));
+    }
+
+    /// Answers nobody until what this returns is dropped.
+    pub fn holds(&self) -> MutexGuard<'_, ()> {
+        self.held.lock().expect("no poison")
+    }
+
     /// The heads of the requests that came.
     pub fn asked(&self) -> Vec<String> {
         self.heads.lock().expect("no poison").clone()
@@ -71,9 +86,12 @@ impl ProviderHost {
             }
         }
         self.heads.lock().expect("no poison").push(String::from_utf8_lossy(&head).into_owned());
-        let status = self.status.load(Ordering::SeqCst);
+        drop(self.holds());
+        let (status, body) =
+            (self.status.load(Ordering::SeqCst), self.body.lock().expect("no poison").clone());
         let answer = format!(
-            "HTTP/1.1 {status} As told\r\nLocation: https://evil.example.com/\r\nContent-Length: 0\r\n\r\n"
+            "HTTP/1.1 {status} As told\r\nLocation: https://evil.example.com/\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
         );
         let _ = stream.write_all(answer.as_bytes()); // who is answered may be gone
         stream.conn.send_close_notify();

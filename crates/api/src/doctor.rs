@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use hookmitt_engine::{Engine, TunnelState, TunnelView, WithheldHost};
-use hookmitt_event::{GapWhy, Slug, Target, TargetKind, TunnelKind};
+use hookmitt_event::{Cause, GapWhy, Slug, Target, TargetKind, TunnelKind};
 use serde::Serialize;
 
 use crate::Problem;
@@ -43,6 +43,7 @@ pub(crate) struct Check {
 pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Checks>, Problem> {
     let mut checks = vec![inbox(&engine).await, capture(&engine)];
     checks.extend(secrets(&engine).await?);
+    checks.extend(engine.sources().into_iter().filter_map(|source| source.lacks).map(lacks));
     let kept = |target: &&Arc<Target>| target.kind != TargetKind::Once && target.down_since.is_some();
     for target in engine.targets().iter().filter(kept) {
         checks.push(Check {
@@ -81,6 +82,11 @@ fn withheld(source: &Slug, hosts: Vec<WithheldHost>) -> impl Iterator<Item = Che
 
 /// So many names are told of for a source.
 const MOST_HOSTS: usize = 5;
+
+/// A source that rejects everything, for want of something to tell what is genuine by.
+fn lacks(cause: Cause) -> Check {
+    Check { name: "source", ok: false, message: cause.message, hint: Some(cause.fix) }
+}
 
 /// One that can't be connected because nothing runs is no failure: what comes waits.
 fn tunnel(tunnel: &TunnelView) -> Check {

@@ -1,7 +1,7 @@
 //! Set-up requests: answered at once, and what a person can do with them afterwards.
 
 use hookmitt_catch::Reply;
-use hookmitt_event::{Event, EventId, HandshakeAnswer, Request, Timestamp, Verdict};
+use hookmitt_event::{Event, EventId, HandshakeAnswer, Request, Timestamp, Verdict, Via};
 use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, Secret, confirm_url, handshake};
 use serde::Serialize;
 
@@ -42,7 +42,11 @@ impl Answered {
                 Some(reply)
             }
             Self::Rejected(verdict) => {
-                let code = if *verdict == Verdict::Unsigned { "unsigned" } else { "invalid-signature" };
+                let code = match verdict {
+                    Verdict::Unsigned => "unsigned",
+                    Verdict::Invalid => "invalid-signature",
+                    _ => "unproved",
+                };
                 Some(Reply::problem(
                     401,
                     code,
@@ -90,6 +94,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) request: &'a Request,
     pub(crate) provider: Option<&'static Provider>,
     pub(crate) judgement: &'a Judgement,
+    pub(crate) via: Via,
     /// A web page sent it.
     pub(crate) browser: bool,
 }
@@ -105,7 +110,7 @@ impl Known {
     /// How the sender is answered.
     pub(crate) fn answered(&self, asked: &Asked<'_>, handshake: Option<&Handshake>) -> Answered {
         let verdict = asked.judgement.verdict;
-        if self.rejects(verdict) {
+        if self.rejects(verdict, asked.via) {
             return Answered::Rejected(verdict);
         }
         let is_bad = verdict == Verdict::Invalid || verdict == Verdict::Unsigned && self.has_secret;

@@ -1,10 +1,9 @@
 //! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
 
 use hookmitt_event::{
-    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via,
-    WithheldReason, reads_as,
+    Cause, DedupeKey, DeliveryId, EventId, Facts, Request, Timestamp, Verdict, Via, WithheldReason, reads_as,
 };
-use hookmitt_inbox::{Arrival, REJECTED, Route};
+use hookmitt_inbox::{AWAITS, Arrival, REJECTED, Route};
 use hookmitt_verify::{
     Inquiry, Judgement, Provider, PublishedKeys, facts, handshake, judge, provider, providers, recognise,
 };
@@ -52,6 +51,7 @@ impl Known {
     /// What the source's settings have to do with a verdict.
     pub(crate) fn own_causes(&self, request: &Request, verdict: Verdict, fits: bool) -> Option<Cause> {
         match verdict {
+            Verdict::Unsigned | Verdict::NoSecret | Verdict::Unsupported if !self.has_secret => self.lacks(),
             Verdict::NoSecret if self.has_secret => Some(Cause {
                 code: "secret_unreadable".to_owned(),
                 title: None,
@@ -109,20 +109,6 @@ impl Known {
         }
     }
 
-    /// Whether an event with this verdict may own its dedupe key. One that waits for a published key takes it when it
-    /// becomes valid; a forged one, told by such a key, must not shadow the genuine one either.
-    pub(crate) fn may_own(&self, verdict: Verdict, browser: bool) -> bool {
-        let doubtful = self.has_secret || matches!(verdict, Verdict::Pending | Verdict::Invalid);
-        !browser && (!doubtful || verdict == Verdict::Valid)
-    }
-
-    /// Whether a verdict keeps an event out. In a source with a secret one that could not be checked, because that
-    /// secret can't be read, is kept out too: what rejects must not let through what it can't judge.
-    pub(crate) fn rejects(&self, verdict: Verdict) -> bool {
-        let unproved = matches!(verdict, Verdict::Unsigned | Verdict::NoSecret) && self.has_secret;
-        (verdict == Verdict::Invalid || unproved) && self.source.on_invalid == OnInvalid::Reject
-    }
-
     /// Judges a request and makes it ready to be stored.
     pub(crate) fn judge(&self, incoming: Incoming) -> Judged {
         let Incoming { request, url, remote, received_at, via, page } = incoming;
@@ -138,9 +124,10 @@ impl Known {
         let is_set_up = handshake.as_ref().is_some_and(|handshake| handshake.answered);
         // Nobody waits for the answer to what is imported, or made here: none is made up.
         let handshake = handshake.filter(|_| matches!(via, Via::Direct | Via::Tunnel));
-        let asked = Asked { request: &request, provider, judgement: &judgement, browser };
+        let asked = Asked { request: &request, provider, judgement: &judgement, via, browser };
         let answered = self.answered(&asked, handshake.as_ref());
-        let route = route(withheld, &answered, is_set_up);
+        let awaits = self.withholds(judgement.verdict, via) == Some(AWAITS);
+        let route = route(withheld, &answered, is_set_up, awaits);
         let arrival = Arrival {
             id: EventId::fresh(),
             source: self.source.row,
@@ -179,14 +166,21 @@ impl Known {
     }
 }
 
-/// Where it goes, by what a web page has to do with it and by how its sender is answered.
-fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool) -> Route {
+/// Where it goes, by what a web page has to do with it and by how its sender is answered. `awaits`: its source rejects, and
+/// the verdict isn't there yet.
+fn route(
+    withheld: Option<WithheldReason>,
+    answered: &Answered,
+    is_set_up: bool,
+    awaits: bool,
+) -> Route {
     match (withheld, answered) {
         (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
         (Some(reason), _) => Route::Withheld(reason.words()),
         (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
         (_, Answered::Unanswered(why)) => Route::Withheld(why),
         _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
+        _ if awaits => Route::AwaitsVerdict(Timestamp::now()),
         _ => Route::Targets,
     }
 }

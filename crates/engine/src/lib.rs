@@ -20,6 +20,7 @@ mod own_addresses;
 mod pages;
 mod params;
 mod pipeline;
+mod proof;
 mod providers;
 mod published;
 mod refusals;

@@ -15,8 +15,17 @@ use crate::{Change, Engine, EngineError, rejudge::rejudged};
 /// How often a key is asked for again that still waits: the queue may have been full, or the process new.
 const AGAIN: Duration = Duration::from_secs(60);
 
+/// For how long an event is judged anew whose key could not be had, and at how many looks once: the provider's host may
+/// only have been away.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const SELDOM: u32 = 10;
+
 /// How many events are judged between two commits.
 const BATCH: u32 = 64;
+
+/// Before anything was received, and after everything.
+const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
+const NEVER: Timestamp = Timestamp::from_micros(i64::MAX);
 
 /// The keys that are kept in a data directory, and the task that fetches more.
 pub(crate) fn open(data_dir: &Path, network: Network) -> (KeyStore, Fetching) {
@@ -52,20 +61,25 @@ impl Engine {
         let mut again = tokio::time::interval(AGAIN);
         again.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.tasks.spawn(async move {
-            let mut ids = Vec::new();
+            let (mut ids, mut looks) = (Vec::new(), 0_u32);
             loop {
                 let judged = tokio::select! {
                     () = stop.cancelled() => return,
                     changed = changes.changed() => match changed {
                         // A key that could not be had before may be there now.
-                        Ok(()) => judge_waiting(&engine, &[Verdict::Pending, Verdict::Unsupported]).await,
+                        Ok(()) => judge_waiting(&engine, ALWAYS).await,
                         Err(_) => return,
                     },
                     _ = stored.recv_many(&mut ids, BATCH as usize) => {
                         let Some(engine) = engine.upgrade() else { return };
                         engine.judge_anew(std::mem::take(&mut ids)).await
                     }
-                    _ = again.tick() => judge_waiting(&engine, &[Verdict::Pending]).await,
+                    _ = again.tick() => {
+                        let seldom = looks.is_multiple_of(SELDOM);
+                        looks = looks.wrapping_add(1);
+                        let since = if seldom { Timestamp::now().before(LONGEST) } else { NEVER };
+                        judge_waiting(&engine, since).await
+                    }
                 };
                 if let Err(error) = judged {
                     tracing::warn!(%error, "what waits for a published key could not be judged");
@@ -86,7 +100,7 @@ impl Engine {
             }
         }
         if !changed.is_empty() {
-            self.inbox.rejudge(changed.iter().map(|(_, now)| now.clone()).collect()).await?;
+            self.keep_verdicts(changed.iter().map(|(_, now)| now.clone()).collect()).await?;
         }
         for (known, now) in changed {
             self.live.announce(Change::Event(now.id));
@@ -100,12 +114,13 @@ impl Engine {
     }
 }
 
-async fn judge_waiting(engine: &Weak<Engine>, verdicts: &[Verdict]) -> Result<(), EngineError> {
-    for verdict in verdicts {
+/// Judges what waits for a key anew, and what came since then and could not have its key.
+async fn judge_waiting(engine: &Weak<Engine>, since: Timestamp) -> Result<(), EngineError> {
+    for (verdict, since) in [(Verdict::Pending, ALWAYS), (Verdict::Unsupported, since)] {
         let mut after = 0;
         loop {
             let Some(engine) = engine.upgrade() else { return Ok(()) };
-            let ids = engine.inbox.ids_with_verdict(*verdict, after, BATCH).await?;
+            let ids = engine.inbox.ids_with_verdict(verdict, since, after, BATCH).await?;
             let Some((last, _)) = ids.last() else { break };
             after = *last;
             engine.judge_anew(ids.into_iter().map(|(_, id)| id).collect()).await?;

@@ -48,7 +48,7 @@ impl Engine {
                 verdicts.push(rejudged(&known, &event));
             }
             let changed: Vec<_> = verdicts.iter().map(|rejudged| (rejudged.id, rejudged.verdict)).collect();
-            self.inbox.rejudge(verdicts).await?;
+            self.keep_verdicts(verdicts).await?;
             for (id, verdict) in changed {
                 self.live.announce(Change::Event(id));
                 if verdict == Verdict::Invalid {
@@ -56,6 +56,25 @@ impl Engine {
                 }
             }
         }
+    }
+
+    /// Stores new verdicts, and sees off what waited for them.
+    pub(crate) async fn keep_verdicts(&self, verdicts: Vec<Rejudged>) -> Result<(), EngineError> {
+        for target in self.inbox.rejudge(verdicts).await? {
+            self.couriers.wake(target);
+        }
+        Ok(())
+    }
+
+    /// Has events give up, beside what else goes on, the dedupe keys that earlier versions gave them though they prove
+    /// nothing. Done once for an inbox; what a stop or a crash leaves undone is done at the next start.
+    pub(crate) fn settle_old_keys(self: &Arc<Self>) {
+        let (engine, stop) = (Arc::clone(self), self.stop.clone());
+        self.tasks.spawn(async move {
+            if let Some(Err(error)) = stop.run_until_cancelled(settle_old_keys(&engine)).await {
+                tracing::warn!(%error, "old dedupe keys could not be settled; the next start goes on");
+            }
+        });
     }
 
     /// Judges one event with its source's secrets, and with what `by` says instead of what is known; keeps nothing.
@@ -87,6 +106,21 @@ impl Engine {
     pub(crate) fn known(&self, slug: &Slug) -> Result<Arc<Known>, EngineError> {
         let known = self.config().sources.get(slug.as_str()).cloned();
         Ok(known.ok_or_else(|| hookmitt_inbox::InboxError::UnknownSource(slug.to_string()))?)
+    }
+}
+
+async fn settle_old_keys(engine: &Engine) -> Result<(), EngineError> {
+    loop {
+        let config = engine.config();
+        let proving = config.sources.values().filter(|known| known.can_prove());
+        let sources = proving.map(|known| known.source.row).collect();
+        let Some(unsettled) = engine.inbox.unsettled_keys(sources).await? else { return Ok(()) };
+        let by_content = |key: &DedupeKey| matches!(key, DedupeKey::Content(_));
+        let claim = |(id, key): &(EventId, DedupeKey)| (*id, key_hash(key), by_content(key));
+        engine.inbox.settle_keys(unsettled.events.iter().map(claim).collect(), &unsettled).await?;
+        for (id, _) in unsettled.events {
+            engine.live.announce(Change::Event(id));
+        }
     }
 }
 
@@ -144,14 +178,17 @@ pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
         judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
     let unproved = event.verdict == Verdict::Valid && judgement.secret_label.is_none();
-    let lost = unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret;
-    let verdict = if lost { event.verdict } else { judgement.verdict };
-    let causes = if verdict == judgement.verdict { judgement.causes } else { event.causes.clone() };
-    let key = match &event.dedupe_key {
-        Some(key @ DedupeKey::Id(_)) if event.parent.is_none() => {
-            Some(KeyClaim { hash: key_hash(key), may_own: known.may_own(verdict, event.browser) })
-        }
-        _ => None,
-    };
-    Rejudged { id: event.id, verdict, causes, key }
+    if unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret {
+        (judgement.verdict, judgement.causes) = (event.verdict, event.causes.clone());
+    }
+    let may_own = known.may_own(judgement.verdict, event.browser);
+    let claim = |key: &DedupeKey, by_content| KeyClaim { hash: key_hash(key), may_own, by_content };
+    let key = event.dedupe_key.as_ref().filter(|_| event.parent.is_none()).and_then(|key| match key {
+        DedupeKey::Id(_) => Some(claim(key, false)),
+        // Means the same event for minutes only: none but an event that waited for its verdict settles it this late.
+        DedupeKey::Content(_) => (event.verdict == Verdict::Pending).then(|| claim(key, true)),
+    });
+    let held = known.held_back(&judgement, Timestamp::now());
+    let (id, was) = (event.id, event.verdict);
+    Rejudged { id, was, verdict: judgement.verdict, causes: judgement.causes, key, held }
 }

@@ -157,7 +157,7 @@ fn answer_in(end: &Finish) -> Option<Reply> {
         | Finish::Retry(attempt, _)
         | Finish::Final(attempt)
         | Finish::Dead(attempt) => answer_of(attempt),
-        Finish::Unreachable(_) | Finish::Refused(_) => None,
+        Finish::Unreachable(_) | Finish::Refused(_) | Finish::Withheld(_) => None,
     }
 }
 

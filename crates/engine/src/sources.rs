@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hookmitt_event::{
-    Answer, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, Respond, Slug, Source, Timestamp,
+    Answer, Cause, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, Respond, Slug, Source, Timestamp,
 };
 use hookmitt_inbox::SourceSettings;
 use hookmitt_verify::{provider, validate_generic};
@@ -43,6 +43,8 @@ pub struct SourceView {
     pub auto_created: bool,
     /// The labels of its secrets that could be read.
     pub secrets: Vec<String>,
+    /// What it lacks to let anything through, where it rejects what isn't proved.
+    pub lacks: Option<Cause>,
 }
 
 /// A change to a source: what is absent stays, null unsets.
@@ -253,11 +255,16 @@ impl Engine {
         let source = known.source.clone();
         let secrets = known.secrets.iter().map(|secret| secret.label.clone()).collect();
         let through_tunnel = self.tunnels.public_url_of(&source.slug);
-        view(source, through_tunnel, secrets)
+        view(source, through_tunnel, secrets, known.lacks())
     }
 }
 
-fn view(source: Source, through_tunnel: Option<String>, secrets: Vec<String>) -> SourceView {
+fn view(
+    source: Source,
+    through_tunnel: Option<String>,
+    secrets: Vec<String>,
+    lacks: Option<Cause>,
+) -> SourceView {
     SourceView {
         slug: source.slug,
         provider: source.provider,
@@ -273,5 +280,6 @@ fn view(source: Source, through_tunnel: Option<String>, secrets: Vec<String>) ->
         confirm: source.confirm,
         auto_created: source.auto_created,
         secrets,
+        lacks,
     }
 }

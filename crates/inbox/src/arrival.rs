@@ -7,7 +7,8 @@ use hookmitt_event::{
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Inbox, InboxError, Route,
+    Inbox, InboxError, KeyClaim, Route,
+    first_key::{KeyPlace, own_key},
     routing::route,
     rows::{self, BROWSER, CALLBACK, CONFLICT, STALE},
     tally::{Change, Tally},
@@ -47,7 +48,7 @@ pub struct Arrival {
     pub dedupe_key: DedupeKey,
     /// The first 16 bytes of SHA-256 over the key as it prints.
     pub key_hash: [u8; 16],
-    /// Whether it may own its key: valid where the source has a secret, and not from a web page.
+    /// Whether it may own its key: valid where the source can prove anything, and not from a web page.
     pub may_own: bool,
     /// What the source does with a repeat.
     pub on_duplicate: OnDuplicate,
@@ -85,9 +86,6 @@ pub struct Stored {
     /// How many deliveries the event has, those skipped included.
     pub deliveries: u32,
 }
-
-/// For how long a repeat with the same content, but no id, counts as one.
-const CONTENT_WINDOW_US: i64 = 5 * 60 * 1_000_000;
 
 /// What an event adds to the log beside its own bytes: index pages, key, delivery, page rounding.
 const ROW_OVERHEAD: usize = 12 * 1024;
@@ -141,7 +139,19 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
     let seq = batch.arriving.seq(batch.db)?;
     let size = arrival.request.body.len() + arrival.request.headers.as_wire().len() + ROW_OVERHEAD;
     batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
-    let first = own_key(batch.db, arrival, seq)?;
+    let claim = KeyClaim {
+        hash: arrival.key_hash,
+        may_own: arrival.may_own,
+        by_content: matches!(arrival.dedupe_key, DedupeKey::Content(_)),
+    };
+    let place = KeyPlace {
+        source: arrival.source,
+        seq,
+        id: arrival.id,
+        at: arrival.received_at.as_micros(),
+        is_proved: arrival.verdict == Verdict::Valid,
+    };
+    let first = own_key(batch.db, claim, &place)?;
     let mut flags = if arrival.browser { BROWSER } else { 0 };
     if arrival.callback {
         flags |= CALLBACK;
@@ -151,7 +161,8 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
     {
         flags |= CONFLICT;
     }
-    if is_stale(batch.db, arrival)? {
+    let time = arrival.facts.event_time.map(Timestamp::as_micros);
+    if is_stale(batch.db, arrival.source, arrival.facts.object.as_deref(), time)? {
         flags |= STALE;
     }
     insert(batch.db, arrival, seq, flags, first.as_ref().map(|first| first.id))?;
@@ -172,37 +183,6 @@ pub(crate) fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Optio
     Ok(earlier.optional()?)
 }
 
-/// The owner of a dedupe key.
-pub(crate) struct First {
-    pub(crate) seq: i64,
-    pub(crate) id: EventId,
-}
-
-/// Takes the key for this event, or finds who has it.
-fn own_key(db: &Connection, arrival: &Arrival, seq: i64) -> Result<Option<First>, InboxError> {
-    const TAKE: &str =
-        "INSERT INTO first_key (source, key, seq, id, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
-    const FIND: &str = "SELECT seq, id, at FROM first_key WHERE source = ?1 AND key = ?2";
-    const RENEW: &str = "UPDATE first_key SET seq = ?3, id = ?4, at = ?5 WHERE source = ?1 AND key = ?2";
-    let now = arrival.received_at.as_micros();
-    let own = params![arrival.source, arrival.key_hash, seq, arrival.id.as_bytes(), now];
-    if arrival.may_own && db.prepare_cached(TAKE)?.execute(own)? == 1 {
-        return Ok(None);
-    }
-    let found = db.prepare_cached(FIND)?.query_row(params![arrival.source, arrival.key_hash], |row| {
-        Ok((First { seq: row.get(0)?, id: rows::id(row, 1)? }, row.get::<_, i64>(2)?))
-    });
-    let Some((first, at)) = found.optional()? else { return Ok(None) };
-    let by_content = matches!(arrival.dedupe_key, DedupeKey::Content(_));
-    if by_content && now.saturating_sub(at).saturating_abs() > CONTENT_WINDOW_US {
-        if arrival.may_own {
-            db.prepare_cached(RENEW)?.execute(own)?;
-        }
-        return Ok(None);
-    }
-    Ok(Some(first))
-}
-
 /// Whether the first has other bytes. One that was pruned can't be compared.
 fn differs(db: &Connection, arrival: &Arrival, first: i64) -> Result<bool, InboxError> {
     const SQL: &str = "SELECT sha256 FROM event WHERE seq = ?1";
@@ -213,14 +193,16 @@ fn differs(db: &Connection, arrival: &Arrival, first: i64) -> Result<bool, Inbox
     Ok(sha256.is_some_and(|sha256| sha256 != arrival.sha256))
 }
 
-fn is_stale(db: &Connection, arrival: &Arrival) -> Result<bool, InboxError> {
-    let (Some(object), Some(time)) = (&arrival.facts.object, arrival.facts.event_time) else {
-        return Ok(false);
-    };
+/// Whether a newer event of the same object was delivered already.
+pub(crate) fn is_stale(
+    db: &Connection,
+    source: i64,
+    object: Option<&str>,
+    time: Option<i64>,
+) -> Result<bool, InboxError> {
+    let (Some(object), Some(time)) = (object, time) else { return Ok(false) };
     const SQL: &str = "SELECT newest > ?3 FROM object_clock WHERE source = ?1 AND object = ?2";
-    let newer = db
-        .prepare_cached(SQL)?
-        .query_row(params![arrival.source, object, time.as_micros()], |row| row.get(0));
+    let newer = db.prepare_cached(SQL)?.query_row(params![source, object, time], |row| row.get(0));
     Ok(newer.optional()?.unwrap_or(false))
 }
 

@@ -20,6 +20,9 @@ pub enum Finish {
     Unreachable(String),
     /// It can't be sent at all, such as to a target that was removed: failed, no attempt.
     Refused(String),
+    /// It is not sent on purpose, for the reason given: skipped, no attempt. One whose event was found valid meanwhile
+    /// waits again.
+    Withheld(&'static str),
 }
 
 impl Finish {
@@ -29,7 +32,7 @@ impl Finish {
             | Self::Retry(attempt, _)
             | Self::Final(attempt)
             | Self::Dead(attempt) => attempt.body.len() as u64,
-            Self::Unreachable(_) | Self::Refused(_) => 0,
+            Self::Unreachable(_) | Self::Refused(_) | Self::Withheld(_) => 0,
         }
     }
 }
@@ -62,6 +65,8 @@ fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Timestamp) -> R
         Finish::Dead(attempt) => (DeliveryState::DeadLetter, None, Some(said(attempt)), Some(attempt)),
         Finish::Unreachable(error) => (DeliveryState::Pending, None, Some(error.clone()), None),
         Finish::Refused(error) => (DeliveryState::Failed, None, Some(error.clone()), None),
+        Finish::Withheld(_) if is_valid(db, claimed.seq)? => (DeliveryState::Pending, None, None, None),
+        Finish::Withheld(why) => (DeliveryState::Skipped, None, Some((*why).to_owned()), None),
     };
     let ended = (state != DeliveryState::Pending).then(|| now.as_micros());
     let kept = db.prepare_cached(SQL)?.execute(params![
@@ -84,6 +89,11 @@ fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Timestamp) -> R
         set_clock(db, claimed.seq)?;
     }
     Ok(true)
+}
+
+fn is_valid(db: &Connection, seq: i64) -> Result<bool, InboxError> {
+    const SQL: &str = "SELECT 1 FROM event WHERE seq = ?1 AND verdict = 0";
+    Ok(db.prepare_cached(SQL)?.exists([seq])?)
 }
 
 /// What an attempt says in `last_error`.

@@ -11,8 +11,8 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::StdRng};
 use rusqlite::Connection;
 
 use crate::{
-    Arrival, Filter, Finish, Inbox, KeyClaim, Rejudged, Route, SourceSettings, Stats, TargetSettings, View,
-    deliveries, glance, schema, stats, view,
+    Arrival, Filter, Finish, HeldBack, Inbox, KeyClaim, Rejudged, Route, SourceSettings, Stats,
+    TargetSettings, View, deliveries, glance, schema, stats, view,
 };
 
 const LEASE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -93,15 +93,17 @@ impl Story {
             forwarded: None,
             caught_up_by: None,
             parent: None,
-            route: Route::Targets,
+            route: if self.rng.random() { Route::Targets } else { Route::AwaitsVerdict(received_at) },
         };
         self.events.push(self.inbox.store(arrival).await.unwrap().id);
     }
 
     async fn judge(&mut self, id: EventId) {
-        let (verdict, hash) = (self.verdict(), [self.rng.random_range(0..12); 16]);
-        let key = Some(KeyClaim { hash, may_own: verdict == Verdict::Valid });
-        self.inbox.rejudge(vec![Rejudged { id, verdict, causes: Vec::new(), key }]).await.unwrap();
+        let (was, verdict, hash) = (self.verdict(), self.verdict(), [self.rng.random_range(0..12); 16]);
+        let key = Some(KeyClaim { hash, may_own: verdict == Verdict::Valid, by_content: false });
+        let held = HeldBack::Send { on_duplicate: OnDuplicate::default(), now: self.moment() };
+        let rejudged = Rejudged { id, was, verdict, causes: Vec::new(), key, held };
+        self.inbox.rejudge(vec![rejudged]).await.unwrap();
     }
 
     async fn deliver(&mut self) {

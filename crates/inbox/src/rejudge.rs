@@ -1,12 +1,15 @@
 //! New verdicts for stored events, after a secret was added or changed, and what that does to their keys.
 
-use hookmitt_event::{Cause, EventId, Timestamp, Verdict, Via};
+use hookmitt_event::{Cause, EventId, TargetId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Inbox, InboxError,
+    HeldBack, Inbox, InboxError, KeyClaim,
     arrival::causes_json,
-    rows::{self, CONFLICT},
+    first_key::{First, KeyPlace, settle_key},
+    release,
+    routing::DUPLICATE,
+    rows::{self, BROWSER, CONFLICT},
     tally::Change,
     writer::Batch,
 };
@@ -16,21 +19,16 @@ use crate::{
 pub struct Rejudged {
     /// Which event.
     pub id: EventId,
+    /// The verdict that it had when it was looked at.
+    pub was: Verdict,
     /// What verification finds now.
     pub verdict: Verdict,
     /// Why.
     pub causes: Vec<Cause>,
-    /// Its claim on its dedupe key; `None` leaves that as it is (a key by content holds for minutes only).
+    /// Its claim on its dedupe key; `None` leaves that as it is.
     pub key: Option<KeyClaim>,
-}
-
-/// Whether an event may own its dedupe key.
-#[derive(Clone, Copy, Debug)]
-pub struct KeyClaim {
-    /// The first 16 bytes of SHA-256 over the key as it prints.
-    pub hash: [u8; 16],
-    /// Whether it may own it now.
-    pub may_own: bool,
+    /// What becomes of deliveries that wait for the verdict.
+    pub held: HeldBack,
 }
 
 impl Inbox {
@@ -55,24 +53,25 @@ impl Inbox {
             .await
     }
 
-    /// The events of any source that have that verdict, after a sequence number, oldest first; none from the bin. Costs
-    /// nothing where no event has it, as the totals know.
+    /// The events of any source that have that verdict, after a sequence number, oldest first; none from the bin, and
+    /// none that was received before `since`. Costs nothing where no event has it, as the totals know.
     ///
     /// # Errors
     /// Whatever SQLite says.
     pub async fn ids_with_verdict(
         &self,
         verdict: Verdict,
+        since: Timestamp,
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, EventId)>, InboxError> {
         const SQL: &str = "SELECT event.seq, event.id FROM tally JOIN event ON event.source = tally.source
             WHERE tally.verdict = ?1 AND tally.events > 0 AND event.verdict = ?1 AND event.seq > ?2
-            AND event.deleted_at IS NULL ORDER BY event.seq LIMIT ?3";
+            AND event.deleted_at IS NULL AND event.received_at >= ?4 ORDER BY event.seq LIMIT ?3";
         self.readers
             .read(move |db| {
                 let mut select = db.prepare_cached(SQL)?;
-                let values = params![verdict as i64, after, limit];
+                let values = params![verdict as i64, after, limit, since.as_micros()];
                 let found = select.query_map(values, |row| Ok((row.get(0)?, rows::id(row, 1)?)))?;
                 Ok(found.collect::<Result<_, _>>()?)
             })
@@ -80,12 +79,19 @@ impl Inbox {
     }
 
     /// Stores new verdicts, oldest event first. An event that may no longer own its key gives it up, to the next
-    /// one that may.
+    /// one that may. What waited for a verdict is settled with it: answers the targets that get something now.
     ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn rejudge(&self, verdicts: Vec<Rejudged>) -> Result<(), InboxError> {
-        self.write(move |batch| verdicts.iter().try_for_each(|rejudged| one(batch, rejudged))).await
+    pub async fn rejudge(&self, verdicts: Vec<Rejudged>) -> Result<Vec<TargetId>, InboxError> {
+        self.write(move |batch| {
+            let mut targets = Vec::new();
+            for rejudged in &verdicts {
+                targets.extend(one(batch, rejudged)?);
+            }
+            Ok(targets)
+        })
+        .await
     }
 }
 
@@ -124,28 +130,65 @@ impl Inbox {
     }
 }
 
-fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<(), InboxError> {
-    const FIND: &str = "SELECT seq, source, received_at, deleted_at IS NULL FROM event WHERE id = ?1";
+fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, InboxError> {
     const SET: &str = "UPDATE event SET verdict = ?2, causes = ?3 WHERE seq = ?1";
+    let Some(place) = Place::find(batch.db, rejudged.id)? else { return Ok(Vec::new()) }; // pruned meanwhile
+    let valid = Verdict::Valid as i64;
+    if place.verdict == valid && rejudged.was as i64 != valid && rejudged.verdict as i64 != valid {
+        return Ok(Vec::new()); // another process proved it meanwhile
+    }
+    recount(batch, &place, Change::no_event)?;
+    let causes = causes_json(&rejudged.causes);
+    batch.db.prepare_cached(SET)?.execute(params![place.seq, rejudged.verdict as i64, causes])?;
+    let is_proved = rejudged.verdict == Verdict::Valid;
+    let first = rejudged.key.map(|claim| settle_first(batch.db, rejudged.id, is_proved, claim, &place));
+    let first = first.transpose()?.flatten();
+    recount(batch, &place, Change::event)?;
+    let by_content = rejudged.key.is_none_or(|claim| claim.by_content);
+    // What is in the bin goes nowhere.
+    let held = if place.counts { rejudged.held } else { HeldBack::Wait };
+    release::settle(batch.db, place.seq, held, by_content, first.as_ref())
+}
+
+/// Settles who owns the key of a stored event, whose verdict stays. What was taken for a repeat and is none says so.
+pub(crate) fn settle_stored(
+    batch: &mut Batch<'_>,
+    id: EventId,
+    claim: impl Fn(i64, bool) -> KeyClaim,
+) -> Result<(), InboxError> {
+    const TELL: &str =
+        "UPDATE delivery SET last_error = ?3 WHERE event = ?1 AND state = 5 AND last_error = ?2";
+    let Some(place) = Place::find(batch.db, id)? else { return Ok(()) };
+    let claim = claim(place.verdict, place.browser);
+    recount(batch, &place, Change::no_event)?;
+    let first = settle_first(batch.db, id, place.verdict == Verdict::Valid as i64, claim, &place)?;
+    if first.is_none() && claim.may_own {
+        batch.db.prepare_cached(TELL)?.execute(params![place.seq, DUPLICATE, MISTAKEN])?;
+    }
+    recount(batch, &place, Change::event)
+}
+
+/// Why a delivery was skipped whose event was taken for a repeat of one that proved nothing.
+const MISTAKEN: &str = "it was taken for a duplicate of an event that proved nothing";
+
+/// Settles who owns the key of an event, and whose repeat that makes it.
+fn settle_first(
+    db: &Connection,
+    id: EventId,
+    is_proved: bool,
+    claim: KeyClaim,
+    place: &Place,
+) -> Result<Option<First>, InboxError> {
     // Another first may have other bytes, or the same.
     const REPEAT: &str = "UPDATE event SET duplicate_of = ?2, flags = (flags & ~?3) | CASE WHEN via <> ?4
         AND EXISTS (SELECT 1 FROM event AS first WHERE first.id = ?2 AND first.sha256 <> event.sha256)
         THEN ?3 ELSE 0 END WHERE seq = ?1 AND duplicate_of IS NOT ?2";
-    let db = batch.db;
-    let found = db.prepare_cached(FIND)?.query_row([rejudged.id.as_bytes()], |row| {
-        Ok(Place { seq: row.get(0)?, source: row.get(1)?, at: row.get(2)?, counts: row.get(3)? })
-    });
-    let Some(place) = found.optional()? else { return Ok(()) }; // pruned meanwhile
-    recount(batch, &place, Change::no_event)?;
-    let causes = causes_json(&rejudged.causes);
-    db.prepare_cached(SET)?.execute(params![place.seq, rejudged.verdict as i64, causes])?;
-    if let Some(claim) = rejudged.key {
-        let owner = settle_key(db, rejudged.id, claim, &place)?.filter(|owner| *owner != rejudged.id);
-        let owner = owner.as_ref().map(EventId::as_bytes);
-        let repeat = params![place.seq, owner, CONFLICT, Via::BackupSync as i64];
-        db.prepare_cached(REPEAT)?.execute(repeat)?;
-    }
-    recount(batch, &place, Change::event)
+    let key_place = KeyPlace { source: place.source, seq: place.seq, id, at: place.at, is_proved };
+    let first = settle_key(db, claim, &key_place)?;
+    let owner = first.as_ref().map(|first| first.id.as_bytes());
+    let repeat = params![place.seq, owner, CONFLICT, Via::BackupSync as i64];
+    db.prepare_cached(REPEAT)?.execute(repeat)?;
+    Ok(first)
 }
 
 /// Takes an event out of the totals as it is, or puts it in.
@@ -166,28 +209,26 @@ struct Place {
     seq: i64,
     source: i64,
     at: i64,
+    verdict: i64,
+    browser: bool,
     /// It is not in the bin.
     counts: bool,
 }
 
-/// Gives the key up or takes it, as the new verdict has it. Answers who owns it then; an owner that came later than
-/// this event doesn't count.
-fn settle_key(
-    db: &Connection,
-    event: EventId,
-    claim: KeyClaim,
-    place: &Place,
-) -> Result<Option<EventId>, InboxError> {
-    const GIVE_UP: &str = "DELETE FROM first_key WHERE source = ?1 AND key = ?2 AND seq = ?3";
-    const TAKE: &str = "INSERT INTO first_key (source, key, seq, id, at) VALUES (?1, ?2, ?3, ?4, ?5)
-        ON CONFLICT DO UPDATE SET seq = excluded.seq, id = excluded.id, at = excluded.at WHERE seq > excluded.seq";
-    const OWNER: &str = "SELECT id FROM first_key WHERE source = ?1 AND key = ?2 AND seq <= ?3";
-    let key = params![place.source, claim.hash, place.seq];
-    if claim.may_own {
-        let own = params![place.source, claim.hash, place.seq, event.as_bytes(), place.at];
-        db.prepare_cached(TAKE)?.execute(own)?;
-    } else {
-        db.prepare_cached(GIVE_UP)?.execute(key)?;
+impl Place {
+    fn find(db: &Connection, id: EventId) -> Result<Option<Self>, InboxError> {
+        const SQL: &str =
+            "SELECT seq, source, received_at, verdict, flags, deleted_at IS NULL FROM event WHERE id = ?1";
+        let found = db.prepare_cached(SQL)?.query_row([id.as_bytes()], |row| {
+            Ok(Self {
+                seq: row.get(0)?,
+                source: row.get(1)?,
+                at: row.get(2)?,
+                verdict: row.get(3)?,
+                browser: row.get::<_, i64>(4)? & BROWSER != 0,
+                counts: row.get(5)?,
+            })
+        });
+        Ok(found.optional()?)
     }
-    Ok(db.prepare_cached(OWNER)?.query_row(key, |row| rows::id(row, 0)).optional()?)
 }

@@ -3,7 +3,7 @@
 use hookmitt_event::{DeliveryId, EventId, TargetId};
 use rusqlite::{Connection, ToSql, params};
 
-use crate::{Inbox, InboxError, deliveries::seq_of, rows};
+use crate::{AWAITS, Inbox, InboxError, deliveries::seq_of, rows};
 
 /// Why a delivery was skipped whose event was rejected. No retry sends it, unless the event was found valid since.
 pub const REJECTED: &str = "its signature was rejected";
@@ -73,7 +73,7 @@ fn retry(
     const AGAIN: &str = "UPDATE delivery SET state = 0, attempts = 0, due_at = NULL, last_error = NULL,
         ended_at = NULL WHERE event = ?1 AND number = coalesce(?2, number) AND state IN (3, 4, 5)
         AND target IN (SELECT id FROM target WHERE removed_at IS NULL)
-        AND NOT (state = 5 AND last_error = ?3 AND (SELECT verdict FROM event WHERE seq = ?1) <> 0)
+        AND NOT (state = 5 AND last_error IN (?3, ?4) AND (SELECT verdict FROM event WHERE seq = ?1) <> 0)
         RETURNING number, target";
     const SOONER: &str = "UPDATE delivery SET due_at = NULL
         WHERE event = ?1 AND number = coalesce(?2, number) AND state = 0 AND due_at IS NOT NULL
@@ -85,7 +85,7 @@ fn retry(
         Ok(found.collect::<Result<_, _>>()?)
     };
     let sooner = collect(SOONER, &[&seq, &one])?;
-    let again = collect(AGAIN, &[&seq, &one, &REJECTED])?;
+    let again = collect(AGAIN, &[&seq, &one, &REJECTED, &AWAITS])?;
     for (number, _) in &again {
         db.prepare_cached(CLEAR)?.execute(params![seq, number])?;
     }

@@ -1,9 +1,9 @@
 //! Where an arriving event goes: a delivery for each target, some of them skipped from the start.
 
-use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Verdict, Via};
+use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, params};
 
-use crate::{Arrival, InboxError, arrival::First, writer::Batch};
+use crate::{Arrival, InboxError, first_key::First, release::AWAITS, writer::Batch};
 
 /// Where an arriving event is to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Route {
     Targets,
     /// To its source's targets, but not by itself: its deliveries are `skipped`, for the reason given.
     Withheld(&'static str),
+    /// To its source's targets, once it is found valid: until then its deliveries are `skipped`. Since when it waits.
+    AwaitsVerdict(Timestamp),
     /// To these targets alone, whatever it repeats.
     To(Vec<TargetId>),
     /// Nowhere.
@@ -29,18 +31,20 @@ pub(crate) fn route(
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let (mut waiting, mut number) = (Vec::new(), 0);
     let looped = is_loop(batch.db, arrival)?;
+    let by_content = matches!(arrival.dedupe_key, DedupeKey::Content(_));
+    let repeat = Repeat { verdict: arrival.verdict, by_content, on_duplicate: arrival.on_duplicate };
+    let ended_at = if let Route::AwaitsVerdict(since) = arrival.route { since } else { arrival.received_at };
     for target in targets(batch, arrival) {
         number += 1;
         let reason = match &arrival.route {
             Route::To(_) => None,
             Route::Withheld(reason) => Some(*reason),
-            Route::Targets | Route::Nowhere if looped => {
-                Some("it is a delivery of ours that came back: a loop")
-            }
-            Route::Targets | Route::Nowhere => repeats(batch.db, arrival, first, target)?,
+            Route::AwaitsVerdict(_) if !looped => Some(AWAITS),
+            _ if looped => Some("it is a delivery of ours that came back: a loop"),
+            _ => repeats(batch.db, &repeat, first, target)?,
         };
         let state = if reason.is_some() { DeliveryState::Skipped } else { DeliveryState::Pending };
-        let ended = reason.map(|_| arrival.received_at.as_micros());
+        let ended = reason.map(|_| ended_at.as_micros());
         let replay = arrival.via == Via::Edit;
         batch.db.prepare_cached(SQL)?.execute(params![
             seq,
@@ -60,7 +64,7 @@ pub(crate) fn route(
 
 fn targets(batch: &Batch<'_>, arrival: &Arrival) -> Vec<TargetId> {
     match &arrival.route {
-        Route::Targets | Route::Withheld(_) => batch.routes.of(arrival.source),
+        Route::Targets | Route::Withheld(_) | Route::AwaitsVerdict(_) => batch.routes.of(arrival.source),
         Route::To(targets) => targets.clone(),
         Route::Nowhere => Vec::new(),
     }
@@ -73,11 +77,22 @@ fn is_loop(db: &Connection, arrival: &Arrival) -> Result<bool, InboxError> {
     Ok(db.prepare_cached(SQL)?.exists(params![delivery.event.as_bytes(), delivery.number])?)
 }
 
+/// Why a repeat is not sent.
+pub(crate) const DUPLICATE: &str = "a duplicate of an event that this target has or gets";
+
+/// What decides whether a repeat is sent.
+pub(crate) struct Repeat {
+    pub(crate) verdict: Verdict,
+    /// It is known as one by its content alone.
+    pub(crate) by_content: bool,
+    pub(crate) on_duplicate: OnDuplicate,
+}
+
 /// Why a repeat is not sent to this target: its first, or another repeat of it, is waiting, running or completed
 /// there. One matched by content alone is always sent.
-fn repeats(
+pub(crate) fn repeats(
     db: &Connection,
-    arrival: &Arrival,
+    repeat: &Repeat,
     first: Option<&First>,
     target: TargetId,
 ) -> Result<Option<&'static str>, InboxError> {
@@ -85,12 +100,11 @@ fn repeats(
     const SQL: &str = "SELECT 1 FROM delivery WHERE target = ?3 AND state IN (0, 1, 2) AND (event = ?1
         OR event IN (SELECT seq FROM event WHERE duplicate_of = ?2 AND (verdict = ?4 OR ?5)))";
     let Some(first) = first else { return Ok(None) };
-    let by_content = matches!(arrival.dedupe_key, DedupeKey::Content(_));
-    if by_content || arrival.on_duplicate == OnDuplicate::Forward {
+    if repeat.by_content || repeat.on_duplicate == OnDuplicate::Forward {
         return Ok(None);
     }
-    let (valid, any) = (Verdict::Valid as i64, arrival.verdict != Verdict::Valid);
+    let (valid, any) = (Verdict::Valid as i64, repeat.verdict != Verdict::Valid);
     let asked = params![first.seq, first.id.as_bytes(), target.0, valid, any];
     let found = db.prepare_cached(SQL)?.exists(asked)?;
-    Ok(found.then_some("a duplicate of an event that this target has or gets"))
+    Ok(found.then_some(DUPLICATE))
 }

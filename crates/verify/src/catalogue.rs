@@ -6,10 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     challenge::Challenge,
+    key_source::needed_settings,
     place::{Condition, Place},
     places::{FactPlaces, Plan},
     sample::SampleHead,
     scheme::{Algorithm, Scheme, Special},
+    secret::Secret,
 };
 
 /// One sender of webhooks: how it is recognised, how it signs, and where its events say what they are.
@@ -269,10 +271,33 @@ impl Provider {
         events.any(|event| sample_file(&self.id, &event.body).is_some_and(|body| body.ends_with("\r\n")))
     }
 
+    /// Whether what it sends can be checked with the keys that it publishes: the settings that say whose events these
+    /// are have to be known for that. `None`: it publishes no keys, or none that anybody may fetch. Else the settings
+    /// that are missing.
+    pub fn missing_for_published_keys(&self, is_set: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
+        self.schemes.iter().filter_map(|scheme| missing_of(scheme, &is_set)).min_by_key(Vec::len)
+    }
+
+    /// Whether any of its signatures can be checked with these secrets or with the keys that it publishes, where those
+    /// settings are known.
+    pub fn can_check(&self, secrets: &[Secret], is_set: impl Fn(&str) -> bool) -> bool {
+        self.schemes.iter().filter(|scheme| scheme.algorithm != Algorithm::None).any(|scheme| {
+            let missing = missing_of(scheme, &is_set);
+            let is_supplied = || secrets.iter().any(|secret| secret.suits(scheme));
+            missing.map_or_else(is_supplied, |missing| missing.is_empty())
+        })
+    }
+
     /// Whether it signs its events at all.
     pub fn signs(&self) -> bool {
         self.schemes.iter().any(|scheme| scheme.algorithm != Algorithm::None)
     }
+}
+
+fn missing_of<'s>(scheme: &'s Scheme, is_set: &impl Fn(&str) -> bool) -> Option<Vec<&'s str>> {
+    scheme.key_url.as_ref().filter(|_| scheme.takes_public_key())?;
+    let needed: Vec<_> = needed_settings(scheme).collect();
+    (!needed.is_empty()).then(|| needed.into_iter().filter(|name| !is_set(name)).collect())
 }
 
 #[cfg(test)]

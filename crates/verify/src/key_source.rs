@@ -157,13 +157,18 @@ fn topic_setting(scheme: &Scheme) -> Option<&'static str> {
 /// all, wherever a copy of that key comes from.
 fn unset(signed: &Signed<'_>) -> Option<String> {
     let scheme = signed.scheme;
+    let mut needed = needed_settings(scheme);
+    needed.find(|name| signed.parts.view.param(name).is_none()).map(str::to_owned)
+}
+
+/// The settings without which a published key proves nothing: a webhook id, a topic, an audience.
+pub(crate) fn needed_settings(scheme: &Scheme) -> impl Iterator<Item = &str> {
     let in_content = scheme.content.places().filter_map(|place| match place {
         Place::Param(name) => Some(name.as_str()),
         _ => None,
     });
     let in_token = scheme.jwt.iter().flat_map(|rules| rules.audience.iter().chain(&rules.email));
-    let mut needed = in_content.chain(in_token.map(String::as_str)).chain(topic_setting(scheme));
-    needed.find(|name| signed.parts.view.param(name).is_none()).map(str::to_owned)
+    in_content.chain(in_token.map(String::as_str)).chain(topic_setting(scheme))
 }
 
 fn setting_needed(sender: &str, setting: &str) -> Cause {

@@ -1759,6 +1759,7 @@ export interface components {
                 /** @description A genuine set-up request that wants a URL called is confirmed without a click. */
                 confirm: boolean;
                 generic?: components["schemas"]["GenericScheme"] | null;
+                lacks?: components["schemas"]["Cause"] | null;
                 /** @description What is done with a repeat. */
                 on_duplicate: components["schemas"]["OnDuplicate"];
                 /** @description What is done with a bad signature. */
@@ -2239,6 +2240,7 @@ export interface components {
             /** @description A genuine set-up request that wants a URL called is confirmed without a click. */
             confirm: boolean;
             generic: components["schemas"]["GenericScheme"] | null;
+            lacks: components["schemas"]["Cause"] | null;
             /** @description What is done with a repeat. */
             on_duplicate: components["schemas"]["OnDuplicate"];
             /** @description What is done with a bad signature. */

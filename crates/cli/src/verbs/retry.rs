@@ -54,7 +54,10 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         let address = Address::new(["events", &id.to_string(), "retry"]);
         let taken: Items<Ordered> = client.send(Method::POST, &address, &json!({})).await?;
         if taken.items.is_empty() {
-            screen.note(Styled(FAINT, format!("{id} has no delivery that failed, died or was skipped")));
+            screen.note(Styled(
+                FAINT,
+                format!("{id} has nothing that a retry may send; `hookmitt show {id}` says why"),
+            ));
         }
         outcomes.wait_for(&taken.items, client, screen).await?;
     }

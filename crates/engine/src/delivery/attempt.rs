@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
-use hookmitt_event::{Attempt, Event, Target, Timestamp};
+use hookmitt_event::{Attempt, Event, Target, Timestamp, Via};
 use hookmitt_forward::{Envelope, Next, Outcome, TargetUrl, send, verdict_on};
 use hookmitt_inbox::{Claimed, Finish, InboxError};
 
@@ -58,9 +58,20 @@ async fn attempt(engine: &Engine, target: &Target, claimed: &Claimed) -> Result<
         return Err(EngineError::OwnAddress(target.url.clone()));
     }
     let event = engine.inbox.event(claimed.delivery.event).await?;
+    if let Some(why) = withheld(engine, claimed, &event) {
+        return Ok(Finish::Withheld(why));
+    }
     let started_at = Timestamp::now();
     let outcome = hold(engine, claimed, deliver(engine, target, &url, claimed, &event)).await?;
     Ok(finish(target, claimed, outcome, started_at))
+}
+
+/// Why an event isn't sent that waits to be: its source may have begun to reject after it came. What a person sends is
+/// sent.
+fn withheld(engine: &Engine, claimed: &Claimed, event: &Event) -> Option<&'static str> {
+    let by_hand = claimed.replay || matches!(event.via, Via::Send | Via::Edit);
+    let known = engine.known(&event.source).ok().filter(|_| !by_hand)?;
+    known.withholds(event.verdict, event.via)
 }
 
 async fn deliver(

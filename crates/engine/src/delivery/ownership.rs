@@ -68,6 +68,7 @@ impl Ownership {
             return Err(error);
         }
         couriers::dispatch(engine);
+        engine.settle_old_keys();
         self.owner.send_replace(true);
         Ok(true)
     }

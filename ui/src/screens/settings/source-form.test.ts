@@ -25,6 +25,7 @@ const source: SourceView = {
   confirm: false,
   auto_created: false,
   secrets: [],
+  lacks: null,
 };
 
 test('a form that was not touched changes nothing', () => {

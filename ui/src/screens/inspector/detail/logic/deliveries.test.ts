@@ -105,8 +105,11 @@ describe('a delivery in words', () => {
     expect(
       words(delivery('skipped', [], 'a duplicate of an event that this target has or gets')).action,
     ).toBe('forward');
-    const rejected = delivery('skipped', [], 'its signature was rejected');
-    expect(deliveryWords(rejected, { target, verdict: 'invalid' }).action).toBeNull();
+    for (const why of ['its signature was rejected', 'waits for its verdict']) {
+      const unproved = delivery('skipped', [], why);
+      expect(deliveryWords(unproved, { target, verdict: 'pending' }).action).toBeNull();
+      expect(deliveryWords(unproved, { target, verdict: 'valid' }).action).toBe('forward');
+    }
   });
 });
 

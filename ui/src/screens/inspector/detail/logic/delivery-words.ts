@@ -2,6 +2,7 @@ import type { Delivery, Target, Verdict } from '../../../../api/shapes';
 import type { DeliveryIcon } from '../../../../parts/deliveryIcons';
 import { count } from '../../../../format/count';
 import { clockTime } from '../../../../format/time';
+import { mayForward } from './again';
 import { ordinal } from './phrase';
 
 /** What can be done about a delivery. */
@@ -141,7 +142,11 @@ function gaveUp(delivery: Delivery): string {
 const SKIPPED: Record<string, string> = {
   'a duplicate of an event that this target has or gets':
     'A duplicate: this target has the event already, or gets it.',
-  'its signature was rejected': 'Its signature was rejected, as the source is set.',
+  'its signature was rejected': 'Nothing proves that it is genuine, and its source rejects such events.',
+  'waits for its verdict':
+    'Waits for its verdict: it is sent as soon as it is found genuine, within a day by itself.',
+  'its verdict came after more than a day':
+    'It was found genuine after more than a day: it is sent by hand only.',
   'it was sent by a web page': 'It was sent by a web page of another origin.',
   'it was sent by a web page as a form: of sign-ins, only GET callbacks are forwarded':
     'A web page posted it as a form: of sign-ins, only GET callbacks are forwarded.',
@@ -154,8 +159,8 @@ function skipped(
   { verdict }: Surroundings,
 ): Pick<DeliveryWords, 'detail' | 'action'> {
   const why = last_error ?? '';
-  const rejected = why === 'its signature was rejected' && verdict !== 'valid';
-  return { detail: SKIPPED[why] ?? (why ? sentence(why) : null), action: rejected ? null : 'forward' };
+  const action = mayForward(why, verdict) ? 'forward' : null;
+  return { detail: SKIPPED[why] ?? (why ? sentence(why) : null), action };
 }
 
 /** The heart of an error: `connection refused`. */

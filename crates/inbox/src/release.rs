@@ -1,0 +1,125 @@
+//! Deliveries that a rejecting source held back until the verdict was there: sent on, or rejected.
+
+use hookmitt_event::{OnDuplicate, TargetId, Timestamp, Verdict};
+use rusqlite::{Connection, params};
+
+use crate::{
+    InboxError,
+    arrival::is_stale,
+    first_key::First,
+    retry::REJECTED,
+    routing::{Repeat, repeats},
+    rows::STALE,
+};
+
+/// Why a delivery is held back until the verdict is there. No retry sends it, unless the event was found valid since.
+pub const AWAITS: &str = "waits for its verdict";
+
+/// Why a delivery stays where it is though its event was found valid: nobody expects it any more.
+const LATE: &str = "its verdict came after more than a day";
+
+/// How long a delivery may wait for the verdict and still go out by itself.
+const LONGEST_WAIT_US: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// What becomes of deliveries that wait for the verdict.
+#[derive(Clone, Copy, Debug)]
+pub enum HeldBack {
+    /// They go on waiting.
+    Wait,
+    /// They are sent, where the event repeats nothing that its target has or gets.
+    Send {
+        /// What the source does with a repeat.
+        on_duplicate: OnDuplicate,
+        /// The present.
+        now: Timestamp,
+    },
+    /// They are not sent.
+    Reject,
+}
+
+/// Settles what waits of an event that is `first`'s repeat, or nobody's. Answers the targets that get it now.
+pub(crate) fn settle(
+    db: &Connection,
+    seq: i64,
+    held: HeldBack,
+    by_content: bool,
+    first: Option<&First>,
+) -> Result<Vec<TargetId>, InboxError> {
+    match held {
+        HeldBack::Wait => Ok(Vec::new()),
+        HeldBack::Reject => {
+            const SQL: &str =
+                "UPDATE delivery SET last_error = ?3 WHERE event = ?1 AND state = 5 AND last_error = ?2";
+            db.prepare_cached(SQL)?.execute(params![seq, AWAITS, REJECTED])?;
+            Ok(Vec::new())
+        }
+        HeldBack::Send { on_duplicate, now } => {
+            let repeat = Repeat { verdict: Verdict::Valid, by_content, on_duplicate };
+            send(db, seq, &repeat, first, now)
+        }
+    }
+}
+
+fn send(
+    db: &Connection,
+    seq: i64,
+    repeat: &Repeat,
+    first: Option<&First>,
+    now: Timestamp,
+) -> Result<Vec<TargetId>, InboxError> {
+    const FIND: &str = "SELECT d.number, d.target, d.ended_at, t.id IS NULL FROM delivery d
+        LEFT JOIN target t ON t.id = d.target AND t.removed_at IS NULL
+        WHERE d.event = ?1 AND d.state = 5 AND d.last_error = ?2 ORDER BY d.number";
+    const SEND: &str =
+        "UPDATE delivery SET state = 0, last_error = NULL, ended_at = NULL WHERE event = ?1 AND number = ?2";
+    const FAIL: &str = "UPDATE delivery SET state = 3, last_error = 'the target was removed', ended_at = ?3
+        WHERE event = ?1 AND number = ?2";
+    const KEEP: &str = "UPDATE delivery SET last_error = ?3 WHERE event = ?1 AND number = ?2";
+    let mut select = db.prepare_cached(FIND)?;
+    let held = select.query_map(params![seq, AWAITS], |row| {
+        Ok(Held {
+            number: row.get(0)?,
+            target: TargetId(row.get(1)?),
+            since: row.get(2)?,
+            is_gone: row.get(3)?,
+        })
+    })?;
+    let (held, now) = (held.collect::<Result<Vec<_>, _>>()?, now.as_micros());
+    let mut sent = Vec::new();
+    for Held { number, target, since, is_gone } in held {
+        let is_late = now.saturating_sub(since.unwrap_or(now)) > LONGEST_WAIT_US;
+        let why = if is_late { Some(LATE) } else { repeats(db, repeat, first, target)? };
+        match why {
+            _ if is_gone => db.prepare_cached(FAIL)?.execute(params![seq, number, now])?,
+            Some(why) => db.prepare_cached(KEEP)?.execute(params![seq, number, why])?,
+            None => {
+                sent.push(target);
+                db.prepare_cached(SEND)?.execute(params![seq, number])?
+            }
+        };
+    }
+    if !sent.is_empty() {
+        note_stale(db, seq)?;
+    }
+    Ok(sent)
+}
+
+struct Held {
+    number: u32,
+    target: TargetId,
+    since: Option<i64>,
+    is_gone: bool,
+}
+
+/// While it waited, a newer event of its object may have been delivered.
+fn note_stale(db: &Connection, seq: i64) -> Result<(), InboxError> {
+    const FIND: &str = "SELECT source, object, event_time FROM event WHERE seq = ?1";
+    const NOTE: &str = "UPDATE event SET flags = flags | ?2 WHERE seq = ?1";
+    let (source, object, time) = db.prepare_cached(FIND)?.query_row([seq], |row| {
+        Ok((row.get(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, Option<i64>>(2)?))
+    })?;
+    if is_stale(db, source, object.as_deref(), time)? {
+        db.prepare_cached(NOTE)?.execute(params![seq, STALE])?;
+    }
+    Ok(())
+}

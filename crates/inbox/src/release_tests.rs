@@ -1,0 +1,282 @@
+//! What becomes of deliveries that wait for a verdict, and of the keys of those who wait.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use hookmitt_event::{
+    DedupeKey, DeliveryState, Event, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, Request,
+    TargetId, TargetKind, Timestamp, Verdict, Via,
+};
+
+use crate::{AWAITS, Arrival, HeldBack, Inbox, KeyClaim, Rejudged, Route, SourceSettings, TargetSettings};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DUPLICATE: &str = "a duplicate of an event that this target has or gets";
+
+struct Story {
+    inbox: Inbox,
+    source: i64,
+    target: TargetId,
+    now: Timestamp,
+    _folder: tempfile::TempDir,
+}
+
+impl Story {
+    async fn begin() -> Self {
+        let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::from_seconds(1_800_000_000));
+        let inbox = Inbox::open(folder.path()).unwrap();
+        let slug: hookmitt_event::Slug = "one".parse().unwrap();
+        let source = inbox.add_source(slug.clone(), SourceSettings::default(), false, now).await.unwrap().row;
+        let (url, settings) = ("http://one.example/".to_owned(), TargetSettings::default());
+        let target = inbox.add_target(Some(slug), url, settings, TargetKind::Kept, now).await.unwrap().id;
+        Self { inbox, source, target, now, _folder: folder }
+    }
+
+    fn arrival(&self, verdict: Verdict) -> Arrival {
+        let route = match verdict {
+            Verdict::Pending => Route::AwaitsVerdict(self.now),
+            _ => Route::Targets,
+        };
+        Arrival {
+            id: EventId::fresh(),
+            source: self.source,
+            request: Request {
+                method: "POST".to_owned(),
+                path: String::new(),
+                query: None,
+                version: HttpVersion::Http11,
+                headers: HeaderLines::default(),
+                body: Bytes::new(),
+            },
+            url: None,
+            remote: None,
+            received_at: self.now,
+            via: Via::Direct,
+            provider: None,
+            facts: Facts::default(),
+            verdict,
+            causes: Vec::new(),
+            sha256: [0; 32],
+            dedupe_key: DedupeKey::Id("1".to_owned()),
+            key_hash: [1; 16],
+            may_own: verdict == Verdict::Valid,
+            on_duplicate: OnDuplicate::Skip,
+            browser: false,
+            callback: false,
+            foreign_host: None,
+            delivery_of: None,
+            handshake_answer: None,
+            arrival_key: None,
+            forwarded: None,
+            caught_up_by: None,
+            parent: None,
+            route,
+        }
+    }
+
+    async fn arrives(&self, verdict: Verdict) -> EventId {
+        self.inbox.store(self.arrival(verdict)).await.unwrap().id
+    }
+
+    /// An event that waited is judged. Answers the targets that get it.
+    async fn judged(&self, id: EventId, was: Verdict, verdict: Verdict, now: Timestamp) -> Vec<TargetId> {
+        let key = KeyClaim { hash: [1; 16], may_own: verdict == Verdict::Valid, by_content: false };
+        let held = match verdict {
+            Verdict::Valid => HeldBack::Send { on_duplicate: OnDuplicate::Skip, now },
+            Verdict::Unsupported => HeldBack::Wait,
+            _ => HeldBack::Reject,
+        };
+        let rejudged = Rejudged { id, was, verdict, causes: Vec::new(), key: Some(key), held };
+        self.inbox.rejudge(vec![rejudged]).await.unwrap()
+    }
+
+    async fn proved(&self, id: EventId) -> Vec<TargetId> {
+        self.judged(id, Verdict::Pending, Verdict::Valid, self.now).await
+    }
+
+    async fn event(&self, id: EventId) -> Event {
+        self.inbox.event(id).await.unwrap()
+    }
+
+    async fn delivery(&self, id: EventId) -> (DeliveryState, Option<String>) {
+        let delivery = self.inbox.deliveries(id).await.unwrap().remove(0);
+        (delivery.state, delivery.last_error)
+    }
+}
+
+fn skipped(why: &str) -> (DeliveryState, Option<String>) {
+    (DeliveryState::Skipped, Some(why.to_owned()))
+}
+
+#[tokio::test]
+async fn threat_6_what_is_found_valid_goes_out_and_owns_its_key_in_one_commit() {
+    let story = Story::begin().await;
+    let id = story.arrives(Verdict::Pending).await;
+    assert_eq!(story.delivery(id).await, skipped(AWAITS));
+    assert!(story.inbox.waiting().await.unwrap().is_empty(), "it stands in no queue");
+    assert_eq!(story.proved(id).await, [story.target]);
+    assert_eq!(story.delivery(id).await, (DeliveryState::Pending, None));
+    let repeat = story.arrives(Verdict::Valid).await;
+    assert_eq!(story.event(repeat).await.duplicate_of, Some(id));
+    assert_eq!(story.proved(id).await, [], "once");
+}
+
+#[tokio::test]
+async fn threat_6_what_is_found_to_be_anything_else_stays_where_it_is() {
+    for verdict in [Verdict::Invalid, Verdict::Unsigned, Verdict::NoSecret] {
+        let story = Story::begin().await;
+        let id = story.arrives(Verdict::Pending).await;
+        assert_eq!(story.judged(id, Verdict::Pending, verdict, story.now).await, []);
+        assert_eq!(story.delivery(id).await, skipped(crate::REJECTED), "{verdict}");
+        assert!(story.inbox.retry(id).await.unwrap().is_empty(), "{verdict}: no retry sends it");
+        assert_eq!(
+            story.judged(id, verdict, Verdict::Valid, story.now).await,
+            [],
+            "{verdict}: nor a new secret"
+        );
+        assert_eq!(story.inbox.retry(id).await.unwrap().len(), 1, "{verdict}: but a person, now");
+    }
+    let story = Story::begin().await;
+    let id = story.arrives(Verdict::Pending).await;
+    story.judged(id, Verdict::Pending, Verdict::Unsupported, story.now).await;
+    assert_eq!(story.delivery(id).await, skipped(AWAITS), "its key may still come");
+    assert_eq!(story.judged(id, Verdict::Unsupported, Verdict::Valid, story.now).await, [story.target]);
+}
+
+#[tokio::test]
+async fn threat_6_what_is_found_valid_after_a_day_is_sent_by_hand_only() {
+    for (hours, goes) in [(23, true), (25, false)] {
+        let story = Story::begin().await;
+        let id = story.arrives(Verdict::Pending).await;
+        let later = story.now.after(HOUR * hours);
+        let sent = story.judged(id, Verdict::Pending, Verdict::Valid, later).await;
+        assert_eq!(sent.len(), usize::from(goes), "{hours} h");
+        if !goes {
+            assert_eq!(story.delivery(id).await, skipped("its verdict came after more than a day"));
+            assert_eq!(story.inbox.retry(id).await.unwrap().len(), 1);
+        }
+        let repeat = story.arrives(Verdict::Valid).await;
+        assert_eq!(story.event(repeat).await.duplicate_of, Some(id), "{hours} h: the key is its own");
+    }
+}
+
+#[tokio::test]
+async fn threat_6_what_waited_for_a_target_that_is_gone_goes_nowhere() {
+    let story = Story::begin().await;
+    let id = story.arrives(Verdict::Pending).await;
+    story.inbox.remove_target(story.target, story.now).await.unwrap();
+    assert_eq!(story.proved(id).await, []);
+    let gone = (DeliveryState::Failed, Some("the target was removed".to_owned()));
+    assert_eq!(story.delivery(id).await, gone);
+}
+
+#[tokio::test]
+async fn what_waits_in_the_bin_goes_nowhere() {
+    let story = Story::begin().await;
+    let id = story.arrives(Verdict::Pending).await;
+    story.inbox.set_deleted(id, Some(story.now)).await.unwrap();
+    assert_eq!(story.proved(id).await, []);
+    assert_eq!(story.delivery(id).await, skipped(AWAITS));
+    story.inbox.set_deleted(id, None).await.unwrap();
+    assert_eq!(story.inbox.retry(id).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn whoever_is_valid_first_is_the_first_and_gets_delivered() {
+    for forged in [Verdict::Pending, Verdict::Invalid] {
+        let story = Story::begin().await;
+        let early = story.arrives(Verdict::Pending).await;
+        let between =
+            story.inbox.store(Arrival { sha256: [9; 32], ..story.arrival(forged) }).await.unwrap().id;
+        let later = story.arrives(Verdict::Valid).await;
+        assert_eq!(story.event(later).await.duplicate_of, None, "nobody owned the key");
+        assert_eq!(story.proved(early).await, []);
+        let event = story.event(early).await;
+        assert_eq!((event.duplicate_of, event.conflict), (Some(later), false));
+        assert_eq!(story.delivery(early).await, skipped(DUPLICATE));
+        if forged == Verdict::Pending {
+            story.judged(between, forged, Verdict::Invalid, story.now).await;
+        }
+        let between = story.event(between).await;
+        assert_eq!((between.duplicate_of, between.conflict), (None, false), "it came before the first");
+    }
+}
+
+#[tokio::test]
+async fn a_verdict_that_was_outrun_takes_no_proof_back() {
+    let story = Story::begin().await;
+    let id = story.arrives(Verdict::Pending).await;
+    story.proved(id).await;
+    for late in [Verdict::Unsupported, Verdict::Invalid] {
+        assert_eq!(story.judged(id, Verdict::Pending, late, story.now).await, []);
+        assert_eq!(story.event(id).await.verdict, Verdict::Valid, "{late}");
+    }
+    assert_eq!(story.delivery(id).await.0, DeliveryState::Pending);
+}
+
+#[tokio::test]
+async fn threat_6_an_owner_that_proves_nothing_gives_way_to_what_does() {
+    for (verdict, browser) in [(Verdict::Unsigned, false), (Verdict::NoSecret, false), (Verdict::Valid, true)]
+    {
+        let story = Story::begin().await;
+        // As an earlier version stored it.
+        let forged = Arrival { may_own: true, browser, ..story.arrival(verdict) };
+        let forged = story.inbox.store(forged).await.unwrap().id;
+        let genuine = story.arrives(Verdict::Valid).await;
+        assert_eq!(story.event(genuine).await.duplicate_of, None, "{verdict}");
+        assert_eq!(story.delivery(genuine).await.0, DeliveryState::Pending, "{verdict}");
+        let again = story.arrives(Verdict::Valid).await;
+        assert_eq!(story.event(again).await.duplicate_of, Some(genuine), "{verdict}");
+        assert_eq!(story.event(forged).await.duplicate_of, None);
+    }
+}
+
+#[tokio::test]
+async fn keys_that_prove_nothing_are_given_up_once_and_the_genuine_event_takes_its_place() {
+    let story = Story::begin().await;
+    let forged = story.arrives(Verdict::Valid).await;
+    let conflicting = Arrival { sha256: [9; 32], ..story.arrival(Verdict::Valid) };
+    let genuine = story.inbox.store(conflicting.clone()).await.unwrap().id;
+    let repeat = story.inbox.store(Arrival { id: EventId::fresh(), ..conflicting }).await.unwrap().id;
+    // As an earlier version left them: the first proves nothing, and owns the key all the same.
+    let unsigned = Rejudged {
+        id: forged,
+        was: Verdict::Valid,
+        verdict: Verdict::Unsigned,
+        causes: Vec::new(),
+        key: None,
+        held: HeldBack::Wait,
+    };
+    story.inbox.rejudge(vec![unsigned]).await.unwrap();
+    assert_eq!(story.event(genuine).await.duplicate_of, Some(forged));
+
+    let mut rounds = 0;
+    while let Some(unsettled) = story.inbox.unsettled_keys(vec![story.source]).await.unwrap() {
+        let claims = unsettled.events.iter().map(|(id, _)| (*id, [1; 16], false)).collect();
+        story.inbox.settle_keys(claims, &unsettled).await.unwrap();
+        rounds += 1;
+    }
+    assert_eq!(rounds, 2, "and the second finds nothing more");
+    let (first, second) = (story.event(genuine).await, story.event(repeat).await);
+    assert_eq!((first.duplicate_of, first.conflict), (None, false));
+    assert_eq!((second.duplicate_of, second.conflict), (Some(genuine), false));
+    let told = skipped("it was taken for a duplicate of an event that proved nothing");
+    assert_eq!(story.delivery(genuine).await, told, "nothing is sent by itself so late");
+    let next = story.arrives(Verdict::Valid).await;
+    assert_eq!(story.event(next).await.duplicate_of, Some(genuine));
+    let stats = story.inbox.stats().await.unwrap();
+    assert_eq!((stats.events, stats.duplicates), (4, 2));
+}
+
+#[tokio::test]
+async fn keys_of_a_source_that_can_prove_nothing_stay_with_their_owners() {
+    let story = Story::begin().await;
+    let first =
+        story.inbox.store(Arrival { may_own: true, ..story.arrival(Verdict::NoSecret) }).await.unwrap();
+    while let Some(unsettled) = story.inbox.unsettled_keys(Vec::new()).await.unwrap() {
+        assert!(unsettled.events.is_empty());
+        story.inbox.settle_keys(Vec::new(), &unsettled).await.unwrap();
+    }
+    let repeat = story.arrives(Verdict::NoSecret).await;
+    assert_eq!(story.event(repeat).await.duplicate_of, Some(first.id));
+}

@@ -1,0 +1,95 @@
+//! Dedupe keys that earlier versions gave to events that prove nothing: looked through once, a little at a time, oldest
+//! event first. How far that came is kept with each commit, so that a crash costs nothing.
+
+use hookmitt_event::{DedupeKey, EventId, Verdict};
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
+
+use crate::{Inbox, InboxError, KeyClaim, rejudge::settle_stored, rows, rows::BROWSER};
+
+/// How many events are looked at in one go.
+const LOOK: usize = 1_000;
+
+/// How many are settled in one commit: within some milliseconds, for capture waits for the same writer.
+const BATCH: usize = 32;
+
+/// Events whose keys are to be settled, and how far that comes.
+#[derive(Debug)]
+pub struct Unsettled {
+    /// The events with their keys, oldest first.
+    pub events: Vec<(EventId, DedupeKey)>,
+    /// `None`: that was all.
+    up_to: Option<i64>,
+}
+
+impl Inbox {
+    /// The next events of these sources that prove nothing, or repeat one that does not. `None`: all were settled long
+    /// ago.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn unsettled_keys(&self, sources: Vec<i64>) -> Result<Option<Unsettled>, InboxError> {
+        self.readers
+            .read(move |db| {
+                let after = db
+                    .prepare_cached("SELECT value FROM meta WHERE key = 'keys_settled'")?
+                    .query_row([], |row| row.get(0));
+                after.optional()?.map(|after| look(db, after, &sources)).transpose()
+            })
+            .await
+    }
+
+    /// Settles keys. An event that proves nothing gives its key up, to the next one that is valid; what was taken for a
+    /// repeat of it, and not sent, says so. Nothing is sent by itself so late.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn settle_keys(
+        &self,
+        claims: Vec<(EventId, [u8; 16], bool)>,
+        unsettled: &Unsettled,
+    ) -> Result<(), InboxError> {
+        const DONE: &str = "UPDATE meta SET value = ?1 WHERE key = 'keys_settled'";
+        const END: &str = "DELETE FROM meta WHERE key = 'keys_settled'";
+        let up_to = unsettled.up_to;
+        self.write(move |batch| {
+            for (id, hash, by_content) in &claims {
+                settle_stored(batch, *id, |verdict, browser| KeyClaim {
+                    hash: *hash,
+                    may_own: verdict == Verdict::Valid as i64 && !browser,
+                    by_content: *by_content,
+                })?;
+            }
+            match up_to {
+                Some(seq) => batch.db.prepare_cached(DONE)?.execute([seq])?,
+                None => batch.db.prepare_cached(END)?.execute([])?,
+            };
+            Ok(())
+        })
+        .await
+    }
+}
+
+fn look(db: &Connection, after: i64, sources: &[i64]) -> Result<Unsettled, InboxError> {
+    const LAST: &str = "SELECT max(seq) FROM (SELECT seq FROM event WHERE seq > ?1 ORDER BY seq LIMIT ?2)";
+    let last =
+        db.prepare_cached(LAST)?.query_row(params![after, LOOK], |row| row.get::<_, Option<i64>>(0))?;
+    let Some(last) = last else { return Ok(Unsettled { events: Vec::new(), up_to: None }) };
+    let places = vec!["?"; sources.len()].join(", ");
+    let sql = format!(
+        "SELECT e.seq, e.id, e.dedupe_key FROM event e LEFT JOIN event f ON f.id = e.duplicate_of
+         WHERE e.seq > ? AND e.seq <= ? AND e.parent IS NULL AND e.dedupe_key IS NOT NULL
+         AND (e.verdict <> 0 OR e.flags & {BROWSER} OR f.verdict <> 0 OR f.flags & {BROWSER})
+         AND e.source IN ({places}) ORDER BY e.seq LIMIT {BATCH}"
+    );
+    let values = [after, last].into_iter().chain(sources.iter().copied());
+    let mut select = db.prepare(&sql)?;
+    let found = select.query_map(params_from_iter(values), |row| {
+        let key: String = row.get(2)?;
+        let key = key.parse().map_err(|_| rows::corrupt(2, "dedupe key"))?;
+        Ok((row.get::<_, i64>(0)?, (rows::id(row, 1)?, key)))
+    })?;
+    let found: Vec<_> = found.collect::<Result<_, _>>()?;
+    let up_to = if found.len() < BATCH { last } else { found.last().map_or(last, |(seq, _)| *seq) };
+    let up_to = Some(up_to);
+    Ok(Unsettled { events: found.into_iter().map(|(_, event)| event).collect(), up_to })
+}
