@@ -85,6 +85,7 @@ mod stories {
     mod threats_browser;
     mod threats_host;
     mod threats_loops;
+    mod threats_wire;
     mod tunnel;
     mod tunnel_away;
     mod tunnel_chaos;
