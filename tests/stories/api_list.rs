@@ -17,7 +17,8 @@ async fn found(app: &App, query: &str) -> Vec<i64> {
 
 async fn fill(app: &App, count: usize) {
     let mut connection = Connection::open(app.capture()).await;
-    let all = (0..count).map(|number| format!("POST /demo/{number} HTTP/1.1\r\nContent-Length: 1\r\n\r\nx"));
+    let all = (0..count)
+        .map(|number| format!("POST /demo/{number} HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx"));
     assert!(connection.send(all.collect::<String>().as_bytes()).await);
     for _ in 0..count {
         assert_eq!(connection.reply().await.status, 202);

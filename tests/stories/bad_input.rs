@@ -76,12 +76,13 @@ async fn a_foreign_host_is_told_how_to_call() {
 #[tokio::test(flavor = "multi_thread")]
 async fn oversize_and_truncated_bodies_say_that_nothing_was_kept() {
     let app = App::start().await;
-    let head = "POST /demo HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n";
+    let head = "POST /demo HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 99999999\r\n\r\n";
     let reply = parse_reply(&exchange(app.capture(), head.as_bytes()).await);
     assert_eq!(reply.status, 413);
     says(&reply.json(), "body-too-large", "send less");
-    let reply =
-        parse_reply(&exchange(app.capture(), b"POST /demo HTTP/1.1\r\nContent-Length: 9\r\n\r\nhalf").await);
+    let reply = parse_reply(
+        &exchange(app.capture(), b"POST /demo HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf").await,
+    );
     assert_eq!(reply.status, 400);
     says(&reply.json(), "body-truncated", "nothing was stored");
     assert!(reply.json()["detail"].as_str().unwrap().contains("4 of 9"));
@@ -92,7 +93,7 @@ async fn oversize_and_truncated_bodies_say_that_nothing_was_kept() {
 async fn invalid_header_bytes_say_what_a_head_looks_like() {
     let app = App::start().await;
     for line in [&b"X: \x01"[..], b"X: a\x7f", b"X: a\0", b"\xffX: a", b"X X: a", b": a"] {
-        let head = [b"POST /demo HTTP/1.1\r\n", line, b"\r\nContent-Length: 0\r\n\r\n"].concat();
+        let head = [b"POST /demo HTTP/1.1\r\nHost: h\r\n", line, b"\r\nContent-Length: 0\r\n\r\n"].concat();
         let reply = parse_reply(&exchange(app.capture(), &head).await);
         assert_eq!(reply.status, 400, "{line:?}");
         says(&reply.json(), "bad-request-head", "header lines");

@@ -91,6 +91,7 @@ impl Sent {
                 wire.extend_from_slice(part);
             }
         }
+        wire.extend_from_slice(&[b"Host: h", end].concat());
         if self.chunks.is_empty() {
             wire.extend_from_slice(format!("Content-Length: {}", self.body.len()).as_bytes());
             wire.extend_from_slice(&[end, end, &self.body].concat());
@@ -171,7 +172,9 @@ async fn holds(app: &App, sent: &Sent) -> Result<(), TestCaseError> {
     prop_assert_eq!(&event["path"], &json!(sent.path));
     prop_assert_eq!(&event["query"], &json!(sent.query));
     let lines = event["headers"].as_array().expect("a list");
-    let (framing, own) = lines.split_last().expect("the framing's line");
+    let (framing, lines) = lines.split_last().expect("the framing's line");
+    let (host, own) = lines.split_last().expect("the host's line");
+    prop_assert_eq!(host, &json!(["Host", "h"]));
     prop_assert_eq!(&framing[0], if sent.chunks.is_empty() { "Content-Length" } else { "Transfer-Encoding" });
     let own: Vec<_> =
         own.iter().map(|line| (line[0].as_str().unwrap().to_owned(), trimmed(&line[1]))).collect();

@@ -82,6 +82,12 @@ async fn chunks_are_joined_and_their_extensions_and_trailers_are_not_part_of_the
         "5\r\nhel",
         "-1\r\n\r\n",
         "fffffffffffffffff\r\nx",
+        "5;\r\nhello\r\n0\r\n\r\n",
+        "5 \r\nhello\r\n0\r\n\r\n",
+        "5;a\0\r\nhello\r\n0\r\n\r\n",
+        "5;a=\"\r\nhello\r\n0\r\n\r\n",
+        "5\r\nhello\r\n0;\r\n\r\n",
+        "5\r\nhello\r\n0\r\nNo field\r\n\r\n",
     ] {
         let reply = raw(&app, format!("{head}{broken}").as_bytes()).await;
         assert_eq!((reply.status, &reply.json()["code"]), (400, &json!("body-truncated")), "{broken:?}");
@@ -121,7 +127,7 @@ async fn pipelined_requests_are_answered_in_order_and_all_stored() {
             1 => {
                 let chunk = format!("{:x}\r\n{body}\r\n", body.len());
                 format!(
-                    "PUT /demo/{number} HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}0\r\nT: x\r\n\r\n"
+                    "PUT /demo/{number} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n{chunk}0\r\nT: x\r\n\r\n"
                 )
             }
             _ => format!("GET /demo/{number} HTTP/1.1\r\nHost: h\r\n\r\n"),
@@ -249,7 +255,8 @@ async fn lengths_that_contradict_each_other_are_refused() {
         assert_eq!((reply.status, &reply.json()["code"]), (400, &json!("bad-request-head")), "{framing}");
         assert!(reply.json()["hint"].as_str().unwrap().contains("length"), "{framing}");
     }
-    let same = raw(&app, b"POST /demo HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx").await;
+    let same =
+        raw(&app, b"POST /demo HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx").await;
     assert_eq!(same.status, 202);
     assert_eq!(app.events().await.len(), 1);
 }

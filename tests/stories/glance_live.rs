@@ -66,7 +66,7 @@ async fn a_burst_ends_with_every_event_as_it_is_by_then() {
     app.target(Some("demo"), &server.url(), json!({ "order": "parallel:32" })).await;
     let mut live = Live::open(&app, "?glance=true").await;
     let mut connection = Connection::open(app.capture()).await;
-    let one = "POST /demo HTTP/1.1\r\nContent-Length: 1\r\n\r\nx";
+    let one = "POST /demo HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx";
     assert!(connection.send(one.repeat(COUNT).as_bytes()).await);
     for _ in 0..COUNT {
         assert_eq!(connection.reply().await.status, 202);

@@ -11,8 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use hookmitt_catch::{
-    Caught, Connections, Head, Limits, Port as Serving, Refusal, Reply, Sink, Taken, Unencrypted, Way,
-    accept, bind, catch, catch_on,
+    Called, Caught, Connections, Head, Limits, Port as Serving, Refusal, Reply, Sink, Taken, Unencrypted,
+    Way, accept, bind, catch, catch_on,
 };
 use hookmitt_stories::{Connection, eventually, exchange, parse_reply, post, request, within};
 use serde_json::json;
@@ -129,10 +129,49 @@ async fn threat_7_who_first_sends_all_and_then_reads_gets_to_read_the_refusal() 
         assert_eq!(connection.reply().await.status, status);
     }
     let mut connection = Connection::open(port.address).await;
-    let head = "POST /No.Source HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
+    let head = "POST /No.Source HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n";
     assert!(connection.send(head.as_bytes()).await);
     assert_eq!(connection.reply().await.status, 404, "at once, where it asked first");
     assert_eq!(port.close().await, (0, vec![503, 404, 404]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_heads_are_in_flight_too_while_they_are_still_coming() {
+    let port = Port::open(Limits { in_flight: 64 * 1024, ..patient() });
+    let part = [&b"POST /demo HTTP/1.1\r\nHost: h\r\nX-Slow: "[..], &[b'a'; 20_000]].concat();
+    let mut senders = JoinSet::new();
+    for _ in 0..4 {
+        let (part, mut connection) = (part.clone(), Connection::open(port.address).await);
+        senders.spawn(async move {
+            assert!(connection.send(&part).await);
+            connection.reply().await
+        });
+    }
+    // Three of them find room; the other is turned away, whichever came last.
+    let refused = within("one is answered", senders.join_next()).await.unwrap().unwrap();
+    assert_eq!((refused.status, &refused.json()["code"]), (503, &json!("not-stored")));
+    assert!(refused.header("retry-after").is_some());
+    assert_eq!(post(port.address, "/demo", &[], b"small").await.status, 202, "there is room for a small one");
+    senders.shutdown().await;
+    eventually("their room is given back", async || {
+        let reply = post(port.address, "/demo", &[("X-Long", &"a".repeat(50_000))], b"{}").await;
+        (reply.status == 202).then_some(())
+    })
+    .await;
+    let (kept, refused) = port.close().await;
+    assert!(kept == 2 && refused.contains(&503), "{kept} {refused:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_a_head_that_comes_byte_by_byte_is_taken() {
+    let port = Port::open(patient());
+    let mut connection = Connection::open(port.address).await;
+    for byte in request("POST", "/demo", &[("X-Long", &"a".repeat(2_000))], b"hello") {
+        assert!(connection.send(&[byte]).await);
+    }
+    assert_eq!(connection.reply().await.status, 202);
+    assert_eq!(port.kept.bodies.lock().unwrap()[0], "hello");
+    assert_eq!(port.close().await, (1, vec![]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -144,9 +183,9 @@ async fn threat_7_a_slow_head_is_cut() {
     assert!(stalled.send(b"POST /demo HTTP/1.1\r\nHost: h\r\nX-Slow: ").await);
     let idle = Connection::open(port.address).await;
     let mut kept_alive = Connection::open(port.address).await;
-    assert!(kept_alive.send(b"POST /demo HTTP/1.1\r\nContent-Length: 0\r\n\r\n").await);
+    assert!(kept_alive.send(b"POST /demo HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n").await);
     assert_eq!(kept_alive.reply().await.status, 202);
-    let dripping = drip(port.address, "POST /demo HTTP/1.1\r\nX: ", b"s");
+    let dripping = drip(port.address, "POST /demo HTTP/1.1\r\nHost: h\r\nX: ", b"s");
     tokio::join!(stalled.rest(), idle.rest(), kept_alive.rest(), dripping);
     assert!(began.elapsed() < LONG, "only the limit of the head can have ended them");
     assert_eq!(port.close().await.0, 1);
@@ -156,7 +195,7 @@ async fn threat_7_a_slow_head_is_cut() {
 async fn threat_7_a_body_that_stops_is_cut() {
     let port = Port::open(Limits { body_pause: Duration::from_millis(300), ..patient() });
     let mut stalled = Connection::open(port.address).await;
-    assert!(stalled.send(b"POST /demo HTTP/1.1\r\nContent-Length: 10\r\n\r\nhello").await);
+    assert!(stalled.send(b"POST /demo HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhello").await);
     let reply = stalled.reply().await;
     assert_eq!((reply.status, &reply.json()["code"]), (408, &json!("body-too-slow")));
     assert!(reply.json()["hint"].is_string());
@@ -167,8 +206,12 @@ async fn threat_7_a_body_that_stops_is_cut() {
 #[tokio::test(flavor = "multi_thread")]
 async fn threat_7_a_body_that_never_comes_to_its_end_is_cut() {
     let port = Port::open(Limits { body_time: Duration::from_millis(500), ..patient() });
-    let answer =
-        drip(port.address, "POST /demo HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n").await;
+    let answer = drip(
+        port.address,
+        "POST /demo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n",
+        b"1\r\nx\r\n",
+    )
+    .await;
     assert_eq!(parse_reply(&answer).status, 408);
     assert_eq!(port.close().await, (0, vec![408]));
 }
@@ -177,7 +220,8 @@ async fn threat_7_a_body_that_never_comes_to_its_end_is_cut() {
 async fn threat_7_who_sends_much_at_once_and_then_next_to_nothing_is_cut() {
     let (body_pause, body_time) = (Duration::from_secs(2), Duration::from_secs(600));
     let port = Port::open(Limits { body_pause, body_time, ..patient() });
-    let head = format!("POST /demo HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n{}", "x".repeat(1_000_000));
+    let head =
+        format!("POST /demo HTTP/1.1\r\nHost: h\r\nContent-Length: 2000000\r\n\r\n{}", "x".repeat(1_000_000));
     let answer = within("it is cut", drip(port.address, &head, b"y")).await;
     assert_eq!(
         (parse_reply(&answer).status, &parse_reply(&answer).json()["code"]),
@@ -251,7 +295,7 @@ impl Serving for Narrow {
         Some(Box::new(Arc::clone(&self.0).try_acquire_owned().ok()?))
     }
 
-    async fn admit(&self, _: &Head, _: SocketAddr) -> Way<()> {
+    async fn admit(&self, _: &Head, _: &Called<'_>, _: SocketAddr) -> Way<()> {
         Way::Answer(Reply::json(200, "{}".to_owned()))
     }
 
@@ -269,7 +313,7 @@ async fn threat_7_who_is_not_let_in_is_shut_out_at_once_and_keeps_no_place() {
     let port = Arc::new(Narrow(Arc::new(Semaphore::new(1))));
     let mut running = JoinSet::new();
     running.spawn(catch_on(bound, port, Unencrypted, Connections::default(), patient(), stop.clone()));
-    let ask = b"GET /x HTTP/1.1\r\n\r\n";
+    let ask = b"GET /x HTTP/1.1\r\nHost: h\r\n\r\n";
     let mut first = Connection::open(address).await;
     assert!(first.send(ask).await);
     assert_eq!(first.reply().await.status, 200);

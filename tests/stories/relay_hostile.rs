@@ -20,28 +20,27 @@ fn framed(lines: &str, body: &str) -> Vec<u8> {
     format!("POST /acme-dev/s HTTP/1.1\r\nHost: r\r\nConnection: close\r\n{lines}\r\n\r\n{body}").into_bytes()
 }
 
-/// What may follow the source, and hosts that lead nowhere.
+/// What may follow the source, and hosts that lead nowhere else.
 const PATHS: [&str; 9] =
     ["/..", "//a/../-/v1/tunnels", "/%00%zz", "/{a}|\"<>^`\\", "/a#b?c", "/é", "?", "??", "/?a=é&<b>"];
-const HOSTS: [&str; 12] =
-    ["", "a b", "a\tb", "é", "a,b", "\"", "a?b#c", "[::1", "http://x", "user@host", "%00", "-/../-"];
+const HOSTS: [&str; 6] = ["a_b", "%00", "[::1]:80", "r:", "relay.", "~!$&'()*+;="];
+const BAD_HOSTS: [&str; 12] =
+    ["", "a b", "a\tb", "é", "a,b", "\"", "a?b#c", "[::1", "http://x", "user@host", "-/../-", "r:99999"];
 
 /// Requests that are odd, and requests all the same.
 fn odd_ones() -> Vec<Vec<u8>> {
     let long = format!("/{}", "a".repeat(60_000));
     let paths = PATHS.into_iter().chain([long.as_str()]);
     let mut all: Vec<_> = paths.map(|path| odd(&format!("/acme-dev/s{path}"), "r", "")).collect();
-    all.extend(HOSTS.into_iter().chain([long.as_str()]).map(|host| odd("/acme-dev/s", host, "")));
-    for lines in [
-        "Host: another\r\n",
-        "X-Forwarded-Host: a b\r\nForwarded: host=\"a b\"\r\n",
-        "Expect: what\r\n",
-        "X:\r\n",
-    ] {
+    all.extend(HOSTS.into_iter().chain([&long[1..]]).map(|host| odd("/acme-dev/s", host, "")));
+    for lines in ["X-Forwarded-Host: a b\r\nForwarded: host=\"a b\"\r\n", "Expect: what\r\n", "X:\r\n"] {
         all.push(odd("/acme-dev/s", "r", lines));
     }
     for method in ["CONNECT", "TRACE", "HEAD", "OPTIONS", "post", "M-SEARCH!#$", &"A".repeat(255)] {
         all.push(request(method, "/acme-dev/s", &[], b"x"));
+    }
+    for target in ["http://relay/acme-dev/s", "HTTPS://a.b:1/acme-dev/s/http://x?y"] {
+        all.push(odd(target, "r", ""));
     }
     let framings = [
         ("Transfer-Encoding: Chunked", "1;a=b\r\nx\r\n0\r\nX-Trailer: y\r\nContent-Length: 9\r\n\r\n"),
@@ -88,6 +87,10 @@ const BODIES: &[(&str, &str, u16, &str)] = &[
     ("Transfer-Encoding: chunked", "1\r\nxy\r\n0\r\n\r\n", 400, "body-truncated"),
     ("Transfer-Encoding: chunked", "0\r\nX: a\n\n", 400, "body-truncated"),
     ("Transfer-Encoding: chunked", "1\r\nx\r\n0\r\n\n", 400, "body-truncated"),
+    ("Transfer-Encoding: chunked", "1;\r\nx\r\n0\r\n\r\n", 400, "body-truncated"),
+    ("Transfer-Encoding: chunked", "1 \r\nx\r\n0\r\n\r\n", 400, "body-truncated"),
+    ("Transfer-Encoding: chunked", "1;a=\0\r\nx\r\n0\r\n\r\n", 400, "body-truncated"),
+    ("Transfer-Encoding: chunked", "1\r\nx\r\n0;\r\n\r\n", 400, "body-truncated"),
     ("X: a\0b", "x", 400, "bad-request-head"),
     ("X: a\r\n folded", "x", 400, "bad-request-head"),
 ];
@@ -109,7 +112,12 @@ async fn what_is_no_request_is_refused_in_words_and_nothing_hides_behind_it() {
         ("POST /acme-dev/s HTTP/2.0", 505, "bad-request-head"),
         ("PRI * HTTP/2.0", 505, "bad-request-head"),
         ("CONNECT relay:443 HTTP/1.1", 400, "no-path"),
-        ("POST http://relay/acme-dev/s HTTP/1.1", 400, "no-path"),
+        ("OPTIONS * HTTP/1.1", 400, "no-path"),
+        ("POST ftp://relay/acme-dev/s HTTP/1.1", 400, "no-path"),
+        ("POST http://user@relay/acme-dev/s HTTP/1.1", 400, "bad-host"),
+        ("POST http:///acme-dev/s HTTP/1.1", 400, "bad-host"),
+        ("POST /acme-dev/s HTTP/1.1\r\nHost: r", 400, "bad-host"),
+        ("GET /-/healthz HTTP/1.1\r\nHost: r", 400, "bad-host"),
         (&format!("POST /acme-dev/s/{} HTTP/1.1", "a".repeat(10_000_000)), 431, "bad-request-head"),
         ("GET /-/v1/tunnels HTTP/1.1", 405, "bad-method"),
         ("GET /-/v1/tunnel HTTP/1.1", 400, "no-websocket"),
@@ -118,6 +126,11 @@ async fn what_is_no_request_is_refused_in_words_and_nothing_hides_behind_it() {
         refused(&set, format!("{head}\r\nHost: r\r\nConnection: close\r\n\r\n").as_bytes(), status, code)
             .await;
     }
+    for host in BAD_HOSTS {
+        refused(&set, &odd("/acme-dev/s", host, ""), 400, "bad-host").await;
+        refused(&set, &odd("http://relay/acme-dev/s", host, ""), 400, "bad-host").await;
+    }
+    refused(&set, b"POST /acme-dev/s HTTP/1.1\r\nContent-Length: 0\r\n\r\n", 400, "bad-host").await;
     assert_eq!(line.pong().await.letters, 0, "nothing came of it");
 }
 

@@ -187,9 +187,11 @@ impl Programs {
 impl QuickUrl {
     /// A request of the world's.
     pub async fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
-        let host = self.url.trim_start_matches("https://");
-        let mut request =
-            format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n").into_bytes();
+        let mut request = format!("POST {path} HTTP/1.1\r\nConnection: close\r\n").into_bytes();
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            let host = self.url.trim_start_matches("https://");
+            request.extend_from_slice(format!("Host: {host}\r\n").as_bytes());
+        }
         for (name, value) in headers {
             request.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }

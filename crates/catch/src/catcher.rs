@@ -23,7 +23,7 @@ use crate::{
     accept,
     head::{MAX_HEAD, MAX_LINES},
     intake::Intake,
-    recorder::{Heads, Recorder},
+    recorder::{Heads, Recorded, Recorder},
     refusal::{RefusalReason, Short},
 };
 
@@ -54,6 +54,16 @@ pub async fn catch_on<P: Port, O: Opener>(
     accept(bound.listeners, connections, stop, serve).await;
 }
 
+/// Serves one connection of a port, whatever carries it, until it ends.
+pub(crate) async fn connection_on<P, S>(stream: S, remote: SocketAddr, port: Arc<P>, limits: Limits)
+where
+    P: Port,
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let catcher = Catcher { port, intake: Intake::new(limits), stop: CancellationToken::new() };
+    catcher.connection(stream, remote).await;
+}
+
 struct Catcher<P> {
     port: Arc<P>,
     intake: Intake,
@@ -73,18 +83,19 @@ impl<P: Port> Catcher<P> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let (recorder, heads) =
-            Recorder::new(stream, self.port.upgrades_at(), self.intake.limits.answer_pause);
+        let (pause, room) = (self.intake.limits.answer_pause, self.intake.in_flight.clone());
+        let (recorder, heads) = Recorder::new(stream, self.port.upgrades_at(), pause, room);
         let stop = self.stop.clone();
         let mut builder = http1::Builder::new();
         // Half closed: a sender may close its side after its last byte, and still wants an answer. No `pipeline_flush`:
         // with it an answer stays unsent while bytes of a broken body wait to be read.
         builder.timer(TokioTimer::new()).header_read_timeout(self.intake.limits.head_time).half_close(true);
         let service = service_fn(|request: Request<Incoming>| {
-            let head = heads.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            let head = head.and_then(|(number, head)| is_of(&request, number).then_some(head));
+            let recorded = heads.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let recorded =
+                recorded.and_then(|(number, recorded)| is_of(&request, number).then_some(recorded));
             let catcher = self.clone();
-            async move { Ok::<_, Infallible>(catcher.answer(head, request, remote).await) }
+            async move { Ok::<_, Infallible>(catcher.answer(recorded, request, remote).await) }
         });
         let connection = builder.serve_connection(TokioIo::new(recorder), service).with_upgrades();
         tokio::pin!(connection);
@@ -103,39 +114,48 @@ impl<P: Port> Catcher<P> {
 
     async fn answer(
         &self,
-        head: Option<Result<Head, HeadError>>,
+        recorded: Option<Result<Recorded, HeadError>>,
         request: Request<Incoming>,
         remote: SocketAddr,
     ) -> Response<Body> {
-        let head = match head {
-            Some(Ok(head)) => head,
+        let recorded = match recorded {
+            Some(Ok(recorded)) => recorded,
             Some(Err(error)) => return self.said(self.refuse_head(&error, remote)).await,
             None => {
                 let (message, hint) = ("the request's head was not recorded", "report this");
                 return self.said(Reply::refusal(500, "no-head", message, hint)).await;
             }
         };
-        let reply = match self.port.admit(&head, remote).await {
-            Way::Take(place) => self.take(head, place, request.into_body(), remote).await,
+        let head = &recorded.head;
+        let way = match head.called() {
+            Ok(called) => self.port.admit(head, &called, remote).await,
+            Err(error) => Way::Refuse(error.into()),
+        };
+        let reply = match way {
+            Way::Take(place) => self.take(recorded, place, request.into_body(), remote).await,
             Way::Answer(reply) => reply,
             Way::Refuse(Denial { code, message, mut reply }) => {
-                self.intake.drain_unless_asked(&head, request.into_body()).await;
+                self.intake.drain_unless_asked(head, request.into_body()).await;
                 reply.headers.push(("connection".to_owned(), b"close".to_vec()));
-                self.note(reply.status, code, message, Some(head.target), None, remote);
+                self.note(reply.status, code, message, Some(recorded.head.target), None, remote);
                 reply
             }
-            Way::Serve => return self.serve(&head, request, remote).await.map(Either::Right),
+            Way::Serve => return self.serve(head, request, remote).await.map(Either::Right),
         };
         self.said(reply).await
     }
 
-    async fn take(&self, head: Head, place: P::Place, body: Incoming, remote: SocketAddr) -> Reply {
-        match self.intake.gather(&head, body, self.port.rooms(&place)).await {
+    async fn take(&self, recorded: Recorded, place: P::Place, body: Incoming, remote: SocketAddr) -> Reply {
+        let Recorded { head, share, broken } = recorded;
+        match self.intake.gather(&head, body, share, self.port.rooms(&place)).await {
             Ok((body, share)) => {
                 let received_at = Timestamp::now();
                 self.port.taken(place, Taken { head, body, remote, received_at, share }).await
             }
-            Err(Short { status, reason, message, hint }) => {
+            Err(short) => {
+                let malformed = broken.get().filter(|_| short.reason == RefusalReason::Truncated);
+                let Short { status, reason, message, hint } =
+                    malformed.map_or(short, |why| Short::chunks(why));
                 let reply = Reply::refusal(status, reason.code(), &message, hint);
                 self.note(status, reason.code(), message, Some(head.target), Some(&place), remote);
                 reply
@@ -169,20 +189,24 @@ impl<P: Port> Catcher<P> {
     }
 
     fn refuse_head(&self, error: &HeadError, remote: SocketAddr) -> Reply {
-        let (status, hint) = match error {
+        let (reason, status, hint) = match error {
             HeadError::TooLarge => {
-                (431, format!("send at most {MAX_LINES} header lines and {MAX_HEAD} bytes of head"))
+                let hint = format!("send at most {MAX_LINES} header lines and {MAX_HEAD} bytes of head");
+                (RefusalReason::Head, 431, hint)
             }
-            HeadError::Tls => (400, "use http:// rather than https://".to_owned()),
-            HeadError::Version => (505, "speak HTTP/1.1".to_owned()),
+            HeadError::NoRoom => (RefusalReason::Unavailable, 503, "try again in a moment".to_owned()),
+            HeadError::Tls => (RefusalReason::Head, 400, "use http:// rather than https://".to_owned()),
+            HeadError::Version => (RefusalReason::Head, 505, "speak HTTP/1.1".to_owned()),
             HeadError::Malformed(_) => {
-                (400, "send `METHOD /source HTTP/1.1` and plain header lines".to_owned())
+                let hint = "send `METHOD /source HTTP/1.1` and plain header lines".to_owned();
+                (RefusalReason::Head, 400, hint)
             }
             HeadError::Framing(_) => {
-                (400, "state the length once, with Content-Length or chunked".to_owned())
+                let hint = "state the length once, with Content-Length or chunked".to_owned();
+                (RefusalReason::Head, 400, hint)
             }
         };
-        let (code, message) = (RefusalReason::Head.code(), error.to_string());
+        let (code, message) = (reason.code(), error.to_string());
         let reply = Reply::refusal(status, code, &message, &hint);
         self.note(status, code, message, None, None, remote);
         reply

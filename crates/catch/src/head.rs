@@ -53,6 +53,9 @@ pub enum HeadError {
     /// Not HTTP.
     #[error("not an HTTP request: {0}")]
     Malformed(String),
+    /// Too much is in flight already.
+    #[error("too much is being taken in already")]
+    NoRoom,
     /// Length and chunks that contradict each other.
     #[error("the request's body has no clear length: {0}")]
     Framing(&'static str),
@@ -140,6 +143,11 @@ fn digits(value: &[u8]) -> Option<u64> {
 }
 
 impl Head {
+    /// How many bytes it takes up.
+    pub(crate) fn size(&self) -> usize {
+        self.method.len() + self.target.len() + self.headers.as_wire().len()
+    }
+
     /// The head that hyper is given in place of this one: the same framing and connection handling, and its number for a
     /// target, nothing else.
     pub(crate) fn for_hyper(&self, number: u32, upgrades: bool) -> Bytes {
@@ -186,7 +194,7 @@ impl Head {
             let mut values = self.headers.get_all(name);
             values.any(|value| lists(value, token))
         };
-        path == Some(self.target.as_str())
+        path.is_some_and(|path| self.called().is_ok_and(|called| called.target == path))
             && (self.method.as_str(), self.version, self.body)
                 == ("GET", HttpVersion::Http11, BodyLength::Known(0))
             && asks("connection", "upgrade")
@@ -195,7 +203,8 @@ impl Head {
 
     /// hyper's request with what the sender wrote in place of the plain head; none where its target is no URL.
     pub(crate) fn restore<B>(&self, request: Request<B>) -> Option<Request<B>> {
-        let (method, uri): (Method, Uri) = (self.method.parse().ok()?, self.target.parse().ok()?);
+        let target = self.called().ok()?.target;
+        let (method, uri): (Method, Uri) = (self.method.parse().ok()?, target.parse().ok()?);
         let (mut parts, body) = request.into_parts();
         (parts.method, parts.uri) = (method, uri);
         parts.headers.clear();

@@ -21,7 +21,7 @@ use crate::{
 pub struct Limits {
     /// The most bytes of one body.
     pub body: usize,
-    /// The most bytes of all bodies that are being taken in.
+    /// The most bytes of all heads and bodies that are being taken in.
     pub in_flight: usize,
     /// How long a head may take, and a connection may idle.
     pub head_time: Duration,
@@ -71,20 +71,21 @@ impl Room {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// What a body of so many bytes needs beyond the pieces that it has.
+    /// What so many bytes need beyond the pieces that it has.
     fn share(&self, bytes: usize, held: usize) -> Option<OwnedSemaphorePermit> {
         let pieces = u32::try_from(bytes.div_ceil(SHARE).saturating_sub(held)).unwrap_or(u32::MAX);
         Arc::clone(&self.0).try_acquire_many_owned(pieces).ok()
     }
 }
 
-/// What a body takes up of each room that it is in. It is given back when this is dropped: only then may the body, and
-/// whatever was made of it, be gone from memory.
+/// What a request takes up of each room that it is in. It is given back when this is dropped: only then may the request,
+/// and whatever was made of it, be gone from memory.
 #[derive(Debug, Default)]
 pub struct Share(Vec<(Room, OwnedSemaphorePermit)>);
 
 impl Share {
-    fn of(rooms: impl IntoIterator<Item = Room>) -> Option<Self> {
+    /// What is held of these rooms; nothing yet.
+    pub(crate) fn of(rooms: impl IntoIterator<Item = Room>) -> Option<Self> {
         let shares = rooms.into_iter().map(|room| {
             let share = room.share(0, 0)?;
             Some((room, share))
@@ -93,11 +94,18 @@ impl Share {
     }
 
     /// Makes room for so many bytes altogether. `false`: there is none.
-    fn grow(&mut self, bytes: usize) -> bool {
+    pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         self.0.iter_mut().all(|(room, share)| {
             let more = room.share(bytes, share.num_permits());
             more.map(|more| share.merge(more)).is_some()
         })
+    }
+
+    /// Gives back what is held for more than so many bytes.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        for (_, share) in &mut self.0 {
+            drop(share.split(share.num_permits().saturating_sub(bytes.div_ceil(SHARE))));
+        }
     }
 }
 
@@ -105,7 +113,7 @@ impl Share {
 #[derive(Clone)]
 pub(crate) struct Intake {
     pub(crate) limits: Arc<Limits>,
-    in_flight: Room,
+    pub(crate) in_flight: Room,
 }
 
 impl Intake {
@@ -114,16 +122,22 @@ impl Intake {
         Self { limits: Arc::new(limits), in_flight }
     }
 
-    /// Gathers the body within the limits, and within the rooms of those who take part.
+    /// Gathers the body within the limits, and within the room of whom it is for. `share`: what the head takes up.
     pub(crate) async fn gather(
         &self,
         head: &Head,
         mut body: Incoming,
+        mut share: Share,
         rooms: Vec<Room>,
     ) -> Result<(Bytes, Share), Short> {
         let started = Instant::now();
-        let all = std::iter::once(self.in_flight.clone()).chain(rooms);
-        let mut share = Share::of(all).ok_or_else(|| self.full())?;
+        let entered = Share::of(rooms).ok_or_else(|| self.full())?;
+        share.0.extend(entered.0);
+        if !share.grow(head.size()) {
+            drop(share);
+            self.drain_unless_asked(head, body).await;
+            return Err(self.full());
+        }
         if let BodyLength::Known(length) = head.body
             && length > self.limits.body as u64
         {
@@ -153,7 +167,7 @@ impl Intake {
                 }
                 looked = (Instant::now(), size);
             }
-            if !share.grow(size) {
+            if !share.grow(head.size() + size) {
                 drop((gathered, share));
                 self.drain(body).await;
                 return Err(self.full());

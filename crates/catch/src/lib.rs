@@ -5,11 +5,15 @@
 //! plain one with nothing but what frames the body.
 
 mod answer;
+mod called;
 mod catcher;
+mod chunks;
 mod framing;
 mod head;
+mod heading;
 mod intake;
 mod listen;
+mod patience;
 mod port;
 mod recorder;
 mod refusal;
@@ -17,6 +21,7 @@ mod serve;
 mod sink;
 
 pub use answer::{INERT, Reply, is_hop_by_hop};
+pub use called::Called;
 pub use catcher::catch_on;
 pub use head::{Head, HeadError, parse_head};
 pub use intake::{Limits, Room, Share};
@@ -24,4 +29,4 @@ pub use listen::{Bound, ListenError, bind};
 pub use port::{BrokenOff, Denial, Opener, Port, Served, Taken, Unencrypted, Way};
 pub use refusal::Refusal;
 pub use serve::{Connections, accept};
-pub use sink::{Caught, Sink, catch};
+pub use sink::{Caught, Sink, catch, catch_stream};

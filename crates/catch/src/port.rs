@@ -12,7 +12,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{Head, Refusal, Reply, Room, Share};
+use crate::{Called, Head, Refusal, Reply, Room, Share};
 
 /// The body of an answer to a request that is served rather than taken.
 pub type Served = UnsyncBoxBody<Bytes, BrokenOff>;
@@ -93,10 +93,15 @@ pub trait Port: Send + Sync + 'static {
         Some(Box::new(()))
     }
 
-    /// Decides from the head alone, before the body is read.
-    fn admit(&self, head: &Head, remote: SocketAddr) -> impl Future<Output = Way<Self::Place>> + Send;
+    /// Decides from the head alone, before the body is read. `called`: what the head says was called.
+    fn admit(
+        &self,
+        head: &Head,
+        called: &Called<'_>,
+        remote: SocketAddr,
+    ) -> impl Future<Output = Way<Self::Place>> + Send;
 
-    /// What of the bodies for this place, and for its like, may be in flight beside the limit for all.
+    /// What of the requests for this place, and for its like, may be in flight beside the limit for all.
     fn rooms(&self, _place: &Self::Place) -> Vec<Room> {
         Vec::new()
     }

@@ -2,29 +2,40 @@
 
 use std::{
     collections::VecDeque,
-    future::Future as _,
     io,
+    mem::MaybeUninit,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     task::{Context, Poll, ready},
     time::Duration,
 };
 
 use bytes::{Buf as _, Bytes, BytesMut};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    time::{Sleep, sleep},
-};
-use tokio_util::io::poll_read_buf;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::{
     framing::Framing,
-    head::{Head, HeadError, parse_head},
+    head::{Head, HeadError},
+    heading::Heading,
+    intake::{Room, Share},
+    patience::Patience,
 };
+
+/// A head on its way past hyper.
+pub(crate) struct Recorded {
+    pub(crate) head: Head,
+    /// The head's share of what may be in flight.
+    pub(crate) share: Share,
+    /// What is wrong with its body, once that is known.
+    pub(crate) broken: Broken,
+}
+
+/// What is wrong with the body that was read last on a connection: nothing is read after such a one.
+pub(crate) type Broken = Arc<OnceLock<&'static str>>;
 
 /// The heads of a connection's requests by their numbers, oldest first. hyper serves one at a time, so there is seldom
 /// more than one.
-pub(crate) type Heads = Arc<Mutex<VecDeque<(u32, Result<Head, HeadError>)>>>;
+pub(crate) type Heads = Arc<Mutex<VecDeque<(u32, Result<Recorded, HeadError>)>>>;
 
 /// How much is asked of the socket at a time.
 const READ: usize = 16 * 1024;
@@ -36,7 +47,9 @@ pub(crate) struct Recorder<S> {
     input: BytesMut,
     /// For hyper, before anything else.
     output: Bytes,
+    heading: Heading,
     body: Framing,
+    broken: Broken,
     heads: Heads,
     /// How many heads there were.
     count: u32,
@@ -50,20 +63,27 @@ pub(crate) struct Recorder<S> {
 }
 
 impl<S: AsyncRead + Unpin> Recorder<S> {
-    /// `pause`: how long the other side may leave unread what is written.
-    pub(crate) fn new(inner: S, upgrades_at: Option<&'static str>, pause: Duration) -> (Self, Heads) {
+    /// `pause`: how long the other side may leave unread what is written. `room`: where heads are in flight.
+    pub(crate) fn new(
+        inner: S,
+        upgrades_at: Option<&'static str>,
+        pause: Duration,
+        room: Room,
+    ) -> (Self, Heads) {
         let heads = Heads::default();
         let recorder = Self {
             inner,
             input: BytesMut::new(),
             output: Bytes::new(),
+            heading: Heading::new(room),
             body: Framing::Done,
+            broken: Broken::default(),
             heads: Arc::clone(&heads),
             count: 0,
             refused: false,
             upgrades_at,
             through: false,
-            patience: Patience { pause, until: None },
+            patience: Patience::new(pause),
         };
         (recorder, heads)
     }
@@ -72,17 +92,17 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
     /// the sender gets an answer that says what is wrong.
     fn next_head(&mut self) -> bool {
         let number = self.count.wrapping_add(1);
-        let recorded = match parse_head(&self.input) {
+        let recorded = match self.heading.take(&mut self.input) {
             Ok(None) => return false,
-            Ok(Some((head, taken))) => {
-                self.input.advance(taken);
+            Ok(Some((head, share))) => {
                 self.through = head.upgrades_at(self.upgrades_at);
                 self.output = head.for_hyper(number, self.through);
                 self.body = Framing::new(head.body);
-                Ok(head)
+                Ok(Recorded { head, share, broken: Arc::clone(&self.broken) })
             }
             Err(error) => {
                 self.refused = true;
+                self.input = BytesMut::new();
                 self.output = format!("GET /{number} HTTP/1.0\r\n\r\n").into();
                 Err(error)
             }
@@ -107,8 +127,11 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
             } else {
                 let wanted = self.input.len().min(out.remaining());
                 let taken = self.body.take(&self.input[..wanted]);
-                // hyper, which would read on, finds the end of the stream before the end of the body.
-                self.refused = self.body.is_broken();
+                if let Some(why) = self.body.broken() {
+                    // hyper, which would read on, finds the end of the stream before the end of the body.
+                    self.refused = true;
+                    let _once = self.broken.set(why);
+                }
                 out.put_slice(&self.input[..taken]);
                 self.input.advance(taken);
                 return taken > 0;
@@ -139,11 +162,12 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
     /// Reads from the socket until there is something to hand over, or the sender has no more.
     fn poll_input(&mut self, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
-            if self.input.capacity() - self.input.len() < READ / 4 {
-                self.input.reserve(READ);
-            }
-            let read = poll_read_buf(Pin::new(&mut self.inner), context, &mut self.input);
-            if ready!(read)? == 0 || self.hand_over(out) {
+            // On the stack, so that a connection that only waits holds nothing.
+            let mut space = [MaybeUninit::uninit(); READ];
+            let mut piece = ReadBuf::uninit(&mut space);
+            ready!(Pin::new(&mut self.inner).poll_read(context, &mut piece))?;
+            self.input.extend_from_slice(piece.filled());
+            if piece.filled().is_empty() || self.hand_over(out) || self.refused {
                 return Poll::Ready(Ok(()));
             }
         }
@@ -197,55 +221,5 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let shut = Pin::new(&mut self.inner).poll_shutdown(context);
         self.patience.with(context, shut)
-    }
-}
-
-/// How long is waited for the other side to read. Nobody above would: hyper waits for ever with an answer in hand.
-struct Patience {
-    pause: Duration,
-    until: Option<Pin<Box<Sleep>>>,
-}
-
-impl Patience {
-    /// What came of writing, or the end of it where nothing has moved for too long.
-    fn with<T>(&mut self, context: &mut Context<'_>, came: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if came.is_ready() {
-            self.until = None;
-            return came;
-        }
-        let until = self.until.get_or_insert_with(|| Box::pin(sleep(self.pause)));
-        ready!(until.as_mut().poll(context));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "what was written is not read")))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tokio::{
-        io::{AsyncReadExt as _, AsyncWriteExt as _, duplex},
-        time::{Instant, timeout},
-    };
-
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn an_answer_that_is_not_read_is_not_held_for_ever() {
-        let (ours, mut theirs) = duplex(16);
-        let pause = Duration::from_secs(30);
-        let (mut recorder, _heads) = Recorder::new(ours, None, pause);
-        let begun = Instant::now();
-        let reading = async {
-            // Slow, but it reads.
-            for _ in 0..4 {
-                tokio::time::advance(pause / 2).await;
-                theirs.read_exact(&mut [0; 16]).await.unwrap();
-            }
-            theirs
-        };
-        let writing = timeout(10 * pause, recorder.write_all(&[0; 100]));
-        let (written, _theirs) = tokio::join!(writing, reading);
-        let error = written.expect("it comes to an end").unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        assert!(begun.elapsed() >= 3 * pause, "not before it stopped reading: {:?}", begun.elapsed());
     }
 }

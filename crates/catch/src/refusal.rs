@@ -30,7 +30,7 @@ pub(crate) enum RefusalReason {
     Head,
     /// The body is larger than is taken.
     TooLarge,
-    /// The body stopped before its end.
+    /// The body stopped before its end, or its end can't be told.
     Truncated,
     /// The body came too slowly.
     TooSlow,
@@ -66,6 +66,15 @@ impl Short {
             reason: RefusalReason::TooSlow,
             message: format!("the body stopped for too long after {so_far} bytes"),
             hint: "send the whole body without long pauses",
+        }
+    }
+
+    pub(crate) fn chunks(why: &str) -> Self {
+        Self {
+            status: 400,
+            reason: RefusalReason::Truncated,
+            message: format!("the chunked body is malformed: {why}"),
+            hint: "write chunks as RFC 9112, 7.1 says, or send Content-Length; nothing was stored",
         }
     }
 

@@ -4,10 +4,12 @@ use std::{future::Future, net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
 use hookmitt_event::{Slug, Timestamp};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Bound, Connections, Denial, Head, Limits, Port, Refusal, Reply, Share, Taken, Unencrypted, Way, catch_on,
+    Bound, Called, Connections, Denial, Head, Limits, Port, Refusal, Reply, Share, Taken, Unencrypted, Way,
+    catch_on, catcher::connection_on,
 };
 
 /// A whole request under a well-formed source name.
@@ -45,6 +47,15 @@ pub async fn catch<S: Sink>(bound: Bound, sink: Arc<S>, limits: Limits, stop: Ca
     catch_on(bound, Arc::new(Local(sink)), Unencrypted, Connections::default(), limits, stop).await;
 }
 
+/// Serves one connection, whatever carries it, as the capture port would, until it ends.
+pub async fn catch_stream<S, C>(stream: C, remote: SocketAddr, sink: Arc<S>, limits: Limits)
+where
+    S: Sink,
+    C: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    connection_on(stream, remote, Arc::new(Local(sink)), limits).await;
+}
+
 struct Local<S>(Arc<S>);
 
 /// Where a request goes.
@@ -57,11 +68,10 @@ struct Address {
 impl<S: Sink> Port for Local<S> {
     type Place = Address;
 
-    async fn admit(&self, head: &Head, _remote: SocketAddr) -> Way<Address> {
-        let target = origin_form(&head.target);
-        let (path, query) = match target.split_once('?') {
+    async fn admit(&self, head: &Head, called: &Called<'_>, _remote: SocketAddr) -> Way<Address> {
+        let (path, query) = match called.target.split_once('?') {
             Some((path, query)) => (path, Some(query.to_owned())),
-            None => (target, None),
+            None => (called.target, None),
         };
         if path == "/" && head.method == "GET" {
             return Way::Answer(Reply::json(200, r#"{"listening":true,"post":"/<source>"}"#.to_owned()));
@@ -85,12 +95,6 @@ impl<S: Sink> Port for Local<S> {
     fn refused(&self, refusal: Refusal, _place: Option<&Address>) {
         self.0.refused(refusal);
     }
-}
-
-/// The path and query of a target; a sender may write the whole URL (RFC 9112, 3.2.2).
-fn origin_form(target: &str) -> &str {
-    let rest = target.strip_prefix("http://").or_else(|| target.strip_prefix("https://"));
-    rest.map_or(target, |rest| rest.find('/').map_or("/", |path| &rest[path..]))
 }
 
 /// `/github/a//b` into the source's name and the raw rest.

@@ -26,7 +26,7 @@ pub(crate) enum Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// Reads a raw target. `tunnel` is the one that the host names, where it names one.
+    /// Reads a raw path and query. `tunnel` is the one that the host names, where it names one.
     ///
     /// Nothing is decoded and no dots are followed: a name is what stands there, and the path after it is the sender's.
     pub(crate) fn read(target: &'a str, tunnel: Option<&'a str>) -> Self {

@@ -55,7 +55,7 @@ impl Caller {
     pub(crate) fn of(headers: &HeaderMap, peer: SocketAddr, trusted: &[IpNet]) -> Self {
         let lines = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         let lines = HeaderLines::from_pairs(lines).unwrap_or_default();
-        Self(Sender::of(&lines, peer, trusted).ip)
+        Self(Sender::of(&lines, None, peer, trusted).ip)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use axum::{Router, body::Body};
-use hookmitt_catch::{BrokenOff, Denial, Head, Port, Refusal, Reply, Room, Served, Taken, Way};
+use hookmitt_catch::{BrokenOff, Called, Denial, Head, Port, Refusal, Reply, Room, Served, Taken, Way};
 use hookmitt_mailbox::{Mailbox, Tunnel, short};
 use hookmitt_wire::SourceOffer;
 use http::{Request, Response};
@@ -30,6 +30,9 @@ pub(crate) struct Place {
     pub(crate) tunnel: Arc<Tunnel>,
     /// Which of the tunnel's sources.
     source: usize,
+    /// Path and query, as they were called.
+    pub(crate) target: String,
+    /// What of the path follows the source.
     pub(crate) path: String,
     pub(crate) query: Option<String>,
     pub(crate) sender: Sender,
@@ -49,11 +52,11 @@ impl<M: Mailbox> Door<M> {
         Self { relay, control }
     }
 
-    async fn find(&self, head: &Head, sender: Sender) -> Way<Place> {
+    async fn find(&self, target: &str, sender: Sender) -> Way<Place> {
         let options = &self.relay.options;
         let host = sender.host.clone().unwrap_or_default();
         let named = options.wildcard.then(|| tunnel_of_host(&host, options.public.authority())).flatten();
-        let (tunnel, slug, path, query) = match Address::read(&head.target, named.as_deref()) {
+        let (tunnel, slug, path, query) = match Address::read(target, named.as_deref()) {
             Address::Control => return Way::Serve,
             Address::NoPath => return Way::Refuse(no_path()),
             Address::Nowhere => return Way::Refuse(nowhere()),
@@ -76,9 +79,9 @@ impl<M: Mailbox> Door<M> {
             self.relay.count_refused(&found.name, false);
             return Way::Refuse(too_fast(seconds));
         }
-        let (path, query) = (path.to_owned(), query.map(str::to_owned));
+        let (target, path, query) = (target.to_owned(), path.to_owned(), query.map(str::to_owned));
         let origin = named.map_or(Origin::Shared, |_| Origin::Own(plain(&host)));
-        Way::Take(Place { tunnel: found, source, path, query, sender, origin })
+        Way::Take(Place { tunnel: found, source, target, path, query, sender, origin })
     }
 }
 
@@ -97,13 +100,10 @@ impl<M: Mailbox> Port for Door<M> {
         Some(Box::new(place))
     }
 
-    async fn admit(&self, head: &Head, remote: SocketAddr) -> Way<Place> {
-        let sender = Sender::of(&head.headers, remote, &self.relay.options.trusted);
-        let way = self.find(head, sender).await;
-        if let Way::Refuse(denial) = &way {
-            self.relay.metrics.refused(denial.code);
-        }
-        way
+    async fn admit(&self, head: &Head, called: &Called<'_>, remote: SocketAddr) -> Way<Place> {
+        let host = called.authority.map(|authority| authority.as_str());
+        let sender = Sender::of(&head.headers, host, remote, &self.relay.options.trusted);
+        self.find(called.target, sender).await
     }
 
     fn rooms(&self, place: &Place) -> Vec<Room> {
@@ -125,12 +125,12 @@ impl<M: Mailbox> Port for Door<M> {
 
     fn refused(&self, refusal: Refusal, place: Option<&Place>) {
         let Refusal { status, code, message, .. } = refusal;
+        self.relay.metrics.refused(code);
         // The target names the tunnel and may hold more that is nobody's business.
         match place {
             Some(place) => {
                 let tunnel = short(&place.tunnel.name);
                 tracing::info!(tunnel, status, code, message, "a request was not taken");
-                self.relay.metrics.refused(code);
                 self.relay.count_refused(&place.tunnel.name, false);
             }
             None => tracing::debug!(status, code, message, "a request was not taken"),
@@ -143,7 +143,7 @@ fn no_path() -> Denial {
         400,
         "no-path",
         "the request's target is not a path",
-        "send the path alone: POST /<tunnel>/<source>",
+        "send a path, POST /<tunnel>/<source>, or the whole URL",
     )
 }
 

@@ -2,8 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use hookmitt_event::HeaderLines;
-use http::uri::Authority;
+use hookmitt_event::{Authority, HeaderLines};
 use ipnet::IpNet;
 
 /// A sender, as far as trusted proxies tell.
@@ -22,16 +21,21 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Who sent a head that came from `peer`.
-    pub(crate) fn of(headers: &HeaderLines, peer: SocketAddr, trusted: &[IpNet]) -> Self {
-        let text = |name| headers.get_str(name).map(str::to_owned);
+    /// Who sent a head that came from `peer`. `called`: the host that the head itself names.
+    pub(crate) fn of(
+        headers: &HeaderLines,
+        called: Option<&str>,
+        peer: SocketAddr,
+        trusted: &[IpNet],
+    ) -> Self {
+        let called = called.map(str::to_owned);
         let is_trusted = |ip: &IpAddr| trusted.iter().any(|net| net.contains(ip));
         // A listener for IPv6 shows callers by IPv4 as ::ffff:192.0.2.1.
         let own = peer.ip().to_canonical();
         let peer = SocketAddr::new(own, peer.port());
         if !is_trusted(&own) {
-            let (host, remote) = (text("host").filter(|host| is_plain(host)), peer.to_string());
-            return Self { remote, ip: own, host, scheme: None, through_proxy: false };
+            let remote = peer.to_string();
+            return Self { remote, ip: own, host: called, scheme: None, through_proxy: false };
         }
         let said = Said::read(headers);
         let mut ip = own;
@@ -43,15 +47,9 @@ impl Sender {
             }
         }
         let remote = if ip == own { peer.to_string() } else { ip.to_string() };
-        let plain = |host: &String| is_plain(host);
-        let host = said.host.filter(plain).or_else(|| text("host").filter(plain));
+        let host = said.host.filter(|host| Authority::parse(host).is_some()).or(called);
         Self { remote, ip, host, scheme: said.scheme, through_proxy: true }
     }
-}
-
-/// Whether it is a host, with or without a port, as it stands in a URL.
-fn is_plain(host: &str) -> bool {
-    host.is_ascii() && !host.contains('@') && host.parse::<Authority>().is_ok()
 }
 
 /// What a proxy said. Where several did, the last is the nearest.
@@ -131,7 +129,7 @@ mod tests {
     fn sender(lines: &[(&str, &str)], peer: &str) -> Sender {
         let headers = HeaderLines::from_pairs(lines.iter().copied()).unwrap();
         let trusted = ["10.0.0.0/8".parse().unwrap(), "fd00::/8".parse().unwrap()];
-        Sender::of(&headers, peer.parse().unwrap(), &trusted)
+        Sender::of(&headers, headers.get_str("host"), peer.parse().unwrap(), &trusted)
     }
 
     #[test]
@@ -160,11 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_none_is_not_believed_whoever_says_it() {
-        for odd in ["a/b?c@d", "user@relay", "a b", "\u{fffd}", "[::1"] {
+    fn threat_1_a_host_that_is_none_is_not_believed_of_a_proxy_either() {
+        for odd in ["a/b?c@d", "relay/other", "user@relay", "a b", "\u{fffd}", "[::1", "relay:x", "relay%"] {
             let lines = [("Host", "relay"), ("X-Forwarded-Host", odd)];
             assert_eq!(sender(&lines, "10.0.0.1:4000").host.as_deref(), Some("relay"), "{odd}");
-            assert_eq!(sender(&[("Host", odd)], "203.0.113.5:80").host, None, "{odd}");
+            let quoted = format!("for=192.0.2.1;host=\"{odd}\"");
+            let lines = [("Host", "relay"), ("Forwarded", quoted.as_str())];
+            assert_eq!(sender(&lines, "10.0.0.1:4000").host.as_deref(), Some("relay"), "{odd}");
         }
         for host in ["relay:4410", "[::1]:80", "a_b.example", "relay."] {
             assert_eq!(sender(&[("Host", host)], "203.0.113.5:80").host.as_deref(), Some(host));

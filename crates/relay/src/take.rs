@@ -14,7 +14,7 @@ use crate::{
     address::is_below,
     answer::{is_held, of_app, provider_of, usual},
     ingress::Place,
-    proxies::{Sender, part},
+    proxies::part,
     relay::Relay,
     secret::held_key,
 };
@@ -62,7 +62,7 @@ impl<M: Mailbox> Relay<M> {
     }
 
     fn arriving(&self, place: &Place, head: Head, body: Bytes, received_at: Timestamp) -> Arriving {
-        let url = self.url(&place.sender, &head.target);
+        let url = self.url(place);
         let (headers, forwarded) = if place.sender.through_proxy {
             let (own, forwarded) = part(&head.headers);
             (own, forwarded.as_wire().clone())
@@ -75,8 +75,8 @@ impl<M: Mailbox> Relay<M> {
     }
 
     /// The URL that the sender called. A host that is our own was called as the world calls us, whatever stands between.
-    fn url(&self, sender: &Sender, target: &str) -> String {
-        let public = &self.options.public;
+    fn url(&self, place: &Place) -> String {
+        let (sender, target, public) = (&place.sender, &place.target, &self.options.public);
         let host = sender.host.as_deref().unwrap_or(public.authority());
         let is_ours = is_below(host, public.authority());
         let own = if self.tls.is_some() { "https" } else { "http" };
