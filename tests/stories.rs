@@ -91,6 +91,7 @@ mod stories {
     mod tunnel_away;
     mod tunnel_chaos;
     mod tunnel_cli;
+    mod tunnel_devices;
     mod tunnel_gaps;
     mod tunnel_owner;
     mod verify;

@@ -140,3 +140,35 @@ async fn nothing_overtakes_a_letter_that_could_not_be_stored_for_a_moment() {
         assert_eq!(committed.await.unwrap().seq, i64::from(number));
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_9_what_comes_under_the_name_of_another_letter_is_kept_beside_it_and_blocks_nothing() {
+    let (_folder, inbox, source, tunnel) = set().await;
+    let genuine = letter(source, tunnel, 1);
+    let first = store(&inbox, genuine.clone()).await;
+    let again = store(&inbox, genuine.clone()).await;
+    assert_eq!((again.id, again.name_was_used), (first.id, false), "a re-send is no other letter");
+
+    let mut other = Arrival { id: EventId::fresh(), sha256: [9; 32], ..genuine.clone() };
+    other.request.body = "another request".into();
+    let kept = store(&inbox, other.clone()).await;
+    assert!(kept.name_was_used && kept.seq > first.seq, "{kept:?}");
+    let event = inbox.event(kept.id).await.unwrap();
+    assert_eq!(event.request.body, "another request");
+    assert_eq!(event.causes[0].code, "relay_name_reused");
+    assert_eq!(
+        inbox.event(first.id).await.unwrap().request.body,
+        genuine.request.body,
+        "nothing is overwritten"
+    );
+    let once_more = store(&inbox, other).await;
+    assert_eq!(
+        (once_more.seq, once_more.name_was_used),
+        (kept.seq, true),
+        "a re-send of it adds no row either"
+    );
+
+    let same_id = Arrival { id: first.id, ..letter(source, tunnel, 2) };
+    let exchanged = store(&inbox, same_id).await;
+    assert!(exchanged.name_was_used && exchanged.id != first.id, "{exchanged:?}");
+}

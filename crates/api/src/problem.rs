@@ -62,6 +62,7 @@ impl From<EngineError> for Problem {
             EngineError::Vault(_) if error.code() == "keychain-locked" => StatusCode::SERVICE_UNAVAILABLE,
             EngineError::NotConfirmed(_) => StatusCode::BAD_GATEWAY,
             EngineError::TakesPart(_) => StatusCode::CONFLICT,
+            EngineError::UnknownDevice(_) => StatusCode::NOT_FOUND,
             EngineError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         };

@@ -110,6 +110,8 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(tunnels::list, tunnels::add))
         .routes(routes!(tunnels::show, tunnels::change, tunnels::remove))
         .routes(routes!(tunnels::invite))
+        .routes(routes!(tunnels::devices))
+        .routes(routes!(tunnels::revoke))
         .routes(routes!(tunnels::gaps))
         .routes(routes!(tunnels::between))
         .routes(routes!(providers::list))

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use hookmitt_engine::{Engine, GapView, Invitation, Removed, TunnelChange, TunnelOrder, TunnelView};
+use hookmitt_engine::{
+    DeviceView, Engine, GapView, Invitation, Removed, RevokedDevice, TunnelChange, TunnelOrder, TunnelView,
+};
 use hookmitt_event::Timestamp;
 use serde::Deserialize;
 
@@ -64,6 +66,25 @@ pub(crate) async fn invite(
     Path(id): Path<String>,
 ) -> Result<Json<Invitation>, Problem> {
     Ok(Json(engine.invite_to_tunnel(number(&id)?).await?))
+}
+
+/// The devices that take part in a tunnel, the oldest first.
+#[utoipa::path(get, operation_id = "tunnel_devices", path = "/api/tunnels/{id}/devices", params(("id" = i64, Path)), responses((status = 200, body = Items<DeviceView>), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
+pub(crate) async fn devices(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+) -> Result<Json<Items<DeviceView>>, Problem> {
+    Ok(Items::all(engine.tunnel_devices(number(&id)?).await?))
+}
+
+/// Turns a device out of a tunnel for good, by its id or its name: it gets nothing more, and what comes from then on is
+/// sealed by a new key. For the device that opened the tunnel.
+#[utoipa::path(delete, operation_id = "revoke_device", path = "/api/tunnels/{id}/devices/{device}", params(("id" = i64, Path), ("device" = String, Path)), responses((status = 200, body = RevokedDevice), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
+pub(crate) async fn revoke(
+    State(engine): State<Arc<Engine>>,
+    Path((id, device)): Path<(String, String)>,
+) -> Result<Json<RevokedDevice>, Problem> {
+    Ok(Json(engine.revoke_device(number(&id)?, &device).await?))
 }
 
 /// Which page of a tunnel's gaps.

@@ -180,7 +180,7 @@ fn reason(why: &str) -> String {
 }
 
 /// The time of day; with the day where that isn't today.
-fn moment(at: Timestamp, zone: &TimeZone) -> String {
+pub(crate) fn moment(at: Timestamp, zone: &TimeZone) -> String {
     let now = Timestamp::now();
     if on_day(at, zone) == on_day(now, zone) && now.since(at) < Duration::from_secs(86_400) {
         return clock(at, zone);

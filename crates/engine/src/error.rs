@@ -53,6 +53,9 @@ pub enum EngineError {
     /// A relay can't be used, or said no.
     #[error(transparent)]
     Tunnel(#[from] TunnelError),
+    /// A tunnel has no such device.
+    #[error("the tunnel has no device {0:?}")]
+    UnknownDevice(String),
     /// A tunnel was to be opened without a token.
     #[error("a relay opens tunnels for a token only")]
     NoRelayToken,
@@ -140,6 +143,7 @@ impl Explain for EngineError {
             Self::UnknownProvider(_) => "unknown-provider",
             Self::UnknownParam { .. } => "unknown-param",
             Self::UnknownScheme(_) => "unknown-scheme",
+            Self::UnknownDevice(_) => "unknown-device",
             Self::Tunnel(error) => error.code(),
             Self::NoRelayToken => "no-relay-token",
             Self::TakesPart(_) => "tunnel-joined",
@@ -183,6 +187,7 @@ impl Explain for EngineError {
             }
             Self::UnknownParam { known, .. } => Some(format!("one of {}", known.join(", "))),
             Self::UnknownScheme(_) => Some("a provider's id stands for its usual scheme".to_owned()),
+            Self::UnknownDevice(_) => Some("`hookmitt tunnel devices` lists them".to_owned()),
             Self::Tunnel(error) => error.hint(),
             Self::NoRelayToken => {
                 Some("`hookmitt relay token create`, where the relay is, prints one".to_owned())

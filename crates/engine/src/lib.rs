@@ -65,6 +65,6 @@ pub use sources::{AnswerChange, SourceChange, SourceView};
 pub use targets::{Probed, TargetChange};
 pub use test_key::{PublicHalf, TestKey};
 pub use tunnels::{
-    GapView, Invitation, RefusedCount, Removed, Trouble, TunnelChange, TunnelOrder, TunnelState, TunnelView,
-    UNASSIGNED, Waiting,
+    DeviceView, GapView, Invitation, RefusedCount, Removed, RevokedDevice, Trouble, TunnelChange,
+    TunnelOrder, TunnelState, TunnelView, UNASSIGNED, Waiting,
 };

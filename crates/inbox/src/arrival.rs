@@ -85,6 +85,8 @@ pub struct Stored {
     pub waiting: Vec<TargetId>,
     /// How many deliveries the event has, those skipped included.
     pub deliveries: u32,
+    /// Another request came under its arrival key or its id before.
+    pub name_was_used: bool,
 }
 
 /// What an event adds to the log beside its own bytes: index pages, key, delivery, page rounding.
@@ -170,7 +172,14 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
     let length = i64::try_from(arrival.request.body.len()).unwrap_or(i64::MAX);
     let change = Change { deliveries: deliveries.into(), ..Change::event(first.is_some(), length) };
     batch.arriving.tally.add(arrival.source, arrival.verdict as i64, change);
-    Ok(Stored { id: arrival.id, seq, duplicate_of: first.map(|first| first.id), waiting, deliveries })
+    Ok(Stored {
+        id: arrival.id,
+        seq,
+        duplicate_of: first.map(|first| first.id),
+        waiting,
+        deliveries,
+        name_was_used: false,
+    })
 }
 
 pub(crate) fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Option<Stored>, InboxError> {
@@ -178,7 +187,8 @@ pub(crate) fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Optio
     const SQL: &str = "SELECT id, seq, duplicate_of FROM event WHERE arrival_key = ?1";
     let earlier = db.prepare_cached(SQL)?.query_row([key], |row| {
         let (id, duplicate_of) = (rows::id(row, 0)?, rows::id_or_null(row, 2)?);
-        Ok(Stored { id, seq: row.get(1)?, duplicate_of, waiting: Vec::new(), deliveries: 0 })
+        let seq = row.get(1)?;
+        Ok(Stored { id, seq, duplicate_of, waiting: Vec::new(), deliveries: 0, name_was_used: false })
     });
     Ok(earlier.optional()?)
 }

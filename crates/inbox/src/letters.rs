@@ -8,8 +8,9 @@ use std::{
     },
 };
 
-use hookmitt_event::EventId;
-use rusqlite::params;
+use hookmitt_event::{Cause, EventId, Request};
+use rusqlite::{Connection, params};
+use sha2::{Digest as _, Sha256};
 
 use crate::{
     Arrival, Inbox, InboxError, Stored,
@@ -65,8 +66,8 @@ impl Inbox {
     /// Has an event stored: waits for a place in the writer's queue, and answers with what waits for the commit. Those
     /// that got their place one after the other are stored in that order, and none after one of their run that is not.
     ///
-    /// An id that another event has is exchanged for a fresh one. A re-send adds no row, and doesn't count as caught
-    /// up.
+    /// A re-send adds no row, and doesn't count as caught up. What comes under the arrival key or the id of another
+    /// request is kept all the same, under one of its own, and says so ([`Stored::name_was_used`]).
     ///
     /// # Errors
     /// Whatever SQLite says, and [`InboxError::OutOfTurn`]: it must be sent again.
@@ -88,15 +89,57 @@ fn store(batch: &mut Batch<'_>, arrival: &mut Arrival) -> Result<Stored, InboxEr
     const COUNT: &str =
         "UPDATE tunnel_gap SET caught_up = caught_up + 1, first_seq = coalesce(first_seq, ?2),
         last_seq = ?2 WHERE tunnel = ?1 AND ended_at IS NULL";
+    let mut name_was_used = false;
     if let Some(earlier) = arrived_before(batch.db, arrival)? {
-        return Ok(earlier);
+        if is_the_same(batch.db, arrival, earlier.seq)? {
+            return Ok(earlier);
+        }
+        name_was_used = true;
+        arrival.arrival_key = arrival.arrival_key.take().map(|key| own_name(&key, arrival));
+        if let Some(earlier) = arrived_before(batch.db, arrival)? {
+            return Ok(Stored { name_was_used, ..earlier });
+        }
     }
     if batch.db.prepare_cached(TAKEN)?.exists([arrival.id.as_bytes()])? {
+        name_was_used = true;
         arrival.id = EventId::fresh();
+    }
+    if name_was_used {
+        arrival.causes.push(name_was_used_before());
     }
     let stored = store_new(batch, arrival)?;
     if let Some(tunnel) = arrival.caught_up_by {
         batch.db.prepare_cached(COUNT)?.execute(params![tunnel, stored.seq])?;
     }
-    Ok(stored)
+    Ok(Stored { name_was_used, ..stored })
+}
+
+/// Whether an event holds the same request: then it was sent once more.
+fn is_the_same(db: &Connection, arrival: &Arrival, seq: i64) -> Result<bool, InboxError> {
+    const SQL: &str = "SELECT sha256 = ?2 AND headers = ?3 AND method = ?4 AND path = ?5 AND query IS ?6
+        FROM event WHERE seq = ?1";
+    let Request { method, path, query, headers, .. } = &arrival.request;
+    let request = params![seq, arrival.sha256, &headers.as_wire()[..], method, path, query];
+    Ok(db.prepare_cached(SQL)?.query_row(request, |row| row.get(0))?)
+}
+
+/// What a request goes by whose arrival key another has: a re-send of it has the same.
+fn own_name(key: &[u8], arrival: &Arrival) -> Vec<u8> {
+    let Request { method, path, query, headers, .. } = &arrival.request;
+    let mut hash = Sha256::new();
+    for part in [&arrival.sha256[..], method.as_bytes(), path.as_bytes(), headers.as_wire()] {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    hash.update(query.as_ref().map_or(vec![0], |query| [&[1], query.as_bytes()].concat()));
+    [key, &[0], &hash.finalize()[..]].concat()
+}
+
+fn name_was_used_before() -> Cause {
+    Cause {
+        code: "relay_name_reused".to_owned(),
+        title: None,
+        message: "The relay gave this request the id of another one. Both are kept.".to_owned(),
+        fix: "Look at the relay: it is broken, or somebody altered it.".to_owned(),
+    }
 }

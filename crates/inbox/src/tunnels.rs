@@ -49,6 +49,8 @@ pub struct KeptTunnel {
     pub created_at: Timestamp,
     /// Until when it was surely connected; none where it never was.
     pub connected_until: Option<Timestamp>,
+    /// Up to when everything was here that its relay received; none where that isn't known.
+    pub complete_until: Option<Timestamp>,
     /// What it was told last by the relay.
     pub told: Told,
     /// When its newest event was received.
@@ -71,7 +73,8 @@ pub struct Told {
 }
 
 const SELECT: &str = "SELECT id, kind, label, name, url, keys, source, public_url, enabled, created_at,
-    connected_until, refused, refused_at, unknown, last_event_at, spoilt, spoilt_at FROM tunnel WHERE removed_at IS NULL";
+    connected_until, refused, refused_at, unknown, last_event_at, spoilt, spoilt_at,
+    complete_until FROM tunnel WHERE removed_at IS NULL";
 
 impl Inbox {
     /// Every tunnel, in the order in which they were added.
@@ -165,6 +168,19 @@ impl Inbox {
         .await
     }
 
+    /// Notes up to when everything is here that a tunnel's relay received.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn tunnel_complete(&self, id: i64, until: Timestamp) -> Result<(), InboxError> {
+        const SQL: &str = "UPDATE tunnel SET complete_until = ?2 WHERE id = ?1";
+        self.write(move |batch| {
+            batch.db.prepare_cached(SQL)?.execute(params![id, until.as_micros()])?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Notes that a tunnel is connected: until when at least, where its public URL is, and what the relay tells. What
     /// it refused since it told last, while a gap was open, is lost in that gap.
     ///
@@ -229,5 +245,6 @@ fn tunnel(row: &Row<'_>) -> rusqlite::Result<KeptTunnel> {
         last_event_at: rows::moment_or_null(row, 14)?,
         spoilt: row.get(15)?,
         spoilt_at: rows::moment_or_null(row, 16)?,
+        complete_until: rows::moment_or_null(row, 17)?,
     })
 }

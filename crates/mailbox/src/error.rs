@@ -20,6 +20,15 @@ pub enum MailboxError {
     /// The token has as many tunnels as it may have.
     #[error("this token has all the tunnels that it may have: {0}, with those closed within a day")]
     TooManyTunnels(u32),
+    /// The tunnel has as many devices as it may have.
+    #[error("this tunnel has all the devices that it may have: {0}")]
+    TooManyDevices(usize),
+    /// Only the device that opened the tunnel revokes others.
+    #[error("only the device that opened the tunnel revokes its devices, and not itself")]
+    NotOwner,
+    /// Its devices or its sealing key are others than whoever revokes knew.
+    #[error("the tunnel's devices have changed meanwhile")]
+    Changed,
     /// No such tunnel, device, token or code; for a code also: it was used, or its time is over.
     #[error("no {what} {name}")]
     Unknown {
@@ -55,6 +64,9 @@ impl Explain for MailboxError {
             Self::Overloaded => "overloaded",
             Self::NameTaken(_) => "name-taken",
             Self::TooManyTunnels(_) => "too-many-tunnels",
+            Self::TooManyDevices(_) => "too-many-devices",
+            Self::NotOwner => "not-owner",
+            Self::Changed => "devices-changed",
             Self::Unknown { .. } => "unknown",
             Self::Open { .. } => "store-unusable",
             Self::InUse(_) => "store-in-use",
@@ -75,6 +87,12 @@ impl Explain for MailboxError {
             Self::TooManyTunnels(_) => {
                 "keep one of its tunnels, try again a day after one was removed, or use another token (`hookmitt relay token create --tunnels N`)".to_owned()
             }
+            Self::TooManyDevices(_) => {
+                "revoke one that isn't needed (`hookmitt tunnel devices`, `hookmitt tunnel revoke`), or raise the relay's --devices"
+                    .to_owned()
+            }
+            Self::NotOwner => "do it on the computer on which the tunnel was added".to_owned(),
+            Self::Changed => "look at the devices, and try again".to_owned(),
             Self::Unknown { .. } => return None,
             Self::InUse(_) => {
                 "end that relay first, or give this one a --store of its own; relays beside each other share nats://…"

@@ -14,8 +14,8 @@ mod sqlite;
 pub use error::MailboxError;
 pub use mailbox::{Delivered, Fed, Feed, Held, Mailbox};
 pub use model::{
-    COUNTED, Device, DeviceKey, MOST_TUNNELS, NewDevice, NewTunnel, Presence, Quota, Reply, Token, TokenId,
-    Tunnel, Usage,
+    COUNTED, Device, DeviceKey, MOST_DEVICES, MOST_TUNNELS, NewDevice, NewTunnel, Presence, Quota, Reply,
+    Revocation, Token, TokenId, Tunnel, Usage,
 };
 pub use names::short;
 pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions, NatsPresent};

@@ -5,7 +5,8 @@ use std::{future::Future, sync::Arc, time::Duration};
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
 use crate::{
-    Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Token, Tunnel, Usage,
+    Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Revocation, Token, Tunnel,
+    Usage,
 };
 
 /// A letter on its way to a device.
@@ -120,15 +121,34 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         until: i64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// Registers a device by a one-time code, which is used up; it gets the letters from now on.
+    /// [`MailboxError::TooManyDevices`] where the tunnel has `most`; the code stays good.
     fn join(
         &self,
         tunnel: &str,
         code: [u8; 32],
         device: NewDevice,
+        most: usize,
         now: i64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// A tunnel's devices.
     fn devices(&self, tunnel: &str) -> impl Future<Output = Result<Vec<Device>, MailboxError>> + Send;
+    /// A device says which letters it reads, and shows that it was invited.
+    fn introduce(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+        letters: u8,
+        proof: [u8; 32],
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// Its owner turns a device out: as if it left, codes with which devices may join are forgotten, and letters are sealed
+    /// by another key from now on. All of it at once, or nothing: [`MailboxError::NotOwner`], and [`MailboxError::Changed`]
+    /// where not just those take part that the revocation knows.
+    fn revoke(
+        &self,
+        tunnel: &str,
+        by: &DeviceKey,
+        revocation: Revocation,
+    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// A device is or was there just now.
     fn seen(
         &self,

@@ -1,6 +1,6 @@
 //! What the store holds.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_wire::SourceOffer;
@@ -14,6 +14,9 @@ pub const MOST_TUNNELS: u32 = 100;
 /// So long after it was shut a tunnel still counts among those of its token, in microseconds: opening and shutting one
 /// after the other uses up names and rows as well.
 pub const COUNTED: i64 = 24 * 60 * 60 * 1_000_000;
+
+/// How many devices a tunnel may have, where nothing else was said at the relay's start.
+pub const MOST_DEVICES: usize = 32;
 
 /// A device's Ed25519 public key, which is its name.
 pub type DeviceKey = [u8; 32];
@@ -73,6 +76,10 @@ pub struct Tunnel {
     pub sealing_key: [u8; 32],
     /// The sources that its devices take.
     pub sources: Vec<SourceOffer>,
+    /// Who takes part.
+    pub devices: Vec<DeviceKey>,
+    /// The newest version of letters that all of them read.
+    pub letters: u8,
     /// Its token was revoked: nothing is taken, and no device is let in.
     pub revoked: bool,
 }
@@ -88,6 +95,38 @@ pub struct Device {
     pub cursor: u64,
     /// When it was last connected, in microseconds since the Unix epoch.
     pub seen_at: i64,
+    /// When it joined.
+    pub joined_at: i64,
+    /// It opened the tunnel, and may revoke the others.
+    pub is_owner: bool,
+    /// The newest version of letters that it reads.
+    pub letters: u8,
+    /// That it was invited, for the others to check; none from an old one.
+    pub proof: Option<[u8; 32]>,
+    /// What it is told of the sealing key; empty as long as that was not turned over.
+    pub note: Bytes,
+}
+
+/// A device is turned out, and the sealing key with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revocation {
+    /// Who goes.
+    pub device: DeviceKey,
+    /// The sealing key as whoever revokes knows it.
+    pub before: [u8; 32],
+    /// By which letters are sealed from now on.
+    pub sealing_key: [u8; 32],
+    /// What each device is told that stays.
+    pub notes: Vec<(DeviceKey, Bytes)>,
+}
+
+impl Revocation {
+    /// Whether these are the devices that it turns out and tells.
+    pub(crate) fn knows(&self, members: &[DeviceKey]) -> bool {
+        let told = self.notes.iter().map(|(device, _)| *device).chain([self.device]);
+        let (told, members): (BTreeSet<_>, BTreeSet<_>) = (told.collect(), members.iter().copied().collect());
+        told == members
+    }
 }
 
 /// What one tunnel may keep.

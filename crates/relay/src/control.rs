@@ -20,7 +20,9 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_catch::INERT;
 use hookmitt_event::{HeaderLines, Timestamp};
 use hookmitt_mailbox::{Mailbox, MailboxError, NewDevice, NewTunnel, short};
-use hookmitt_wire::{Join, MAX_FRAME, OpenTunnel, Opened};
+use hookmitt_wire::{
+    INTRODUCTION_HEADER, Join, LETTER_VERSION, MAX_FRAME, OpenTunnel, Opened, WORDS, WORDS_HEADER,
+};
 use ipnet::IpNet;
 
 use crate::{
@@ -139,19 +141,27 @@ async fn open<M: Mailbox>(
 async fn join<M: Mailbox>(
     State(relay): Shared<M>,
     Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
     order: Result<Json<Join>, JsonRejection>,
 ) -> Result<Json<Opened>, Problem> {
     patience(&relay, caller)?;
     let Json(order) = order?;
     let device = device(&order.device_key, order.device_name)?;
+    let joins = device.key;
     let now = Timestamp::now().as_micros();
-    let joined = relay.mailbox.join(&order.tunnel, hash(&order.code), device, now).await;
+    let most = relay.options.devices;
+    let joined = relay.mailbox.join(&order.tunnel, hash(&order.code), device, most, now).await;
     if let Err(MailboxError::Unknown { .. }) = joined {
         relay.guesses.wrong(caller.0);
         let message = "this invite is not known, was used, or is too old";
         return Err(Problem::new(StatusCode::NOT_FOUND, "unknown-code", message, "ask for a new one"));
     }
     joined?;
+    if let Some((letters, proof)) = introduction(&headers)
+        && let Err(error) = relay.mailbox.introduce(&order.tunnel, &joins, letters, proof).await
+    {
+        tracing::warn!(%error, "what a device said of itself is not kept; it says it again");
+    }
     tracing::info!(tunnel = short(&order.tunnel), "a device joined");
     Ok(Json(Opened { public_url: relay.public_url(&order.tunnel), tunnel: order.tunnel }))
 }
@@ -159,6 +169,7 @@ async fn join<M: Mailbox>(
 async fn tunnel<M: Mailbox>(
     State(relay): Shared<M>,
     Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade = upgrade.map_err(|refused| {
@@ -180,10 +191,14 @@ async fn tunnel<M: Mailbox>(
         .read_buffer_size(BUFFER)
         .write_buffer_size(BUFFER)
         .max_write_buffer_size(4 * MAX_FRAME);
-    Ok(upgrade.on_upgrade(async move |socket| {
-        hello::receive(relay, caller, socket, (stranger, of_network)).await;
+    let told = headers.get(WORDS_HEADER).and_then(|words| words.to_str().ok()?.parse().ok());
+    let words = told.unwrap_or(1).min(WORDS);
+    let mut response = upgrade.on_upgrade(async move |socket| {
+        hello::receive(relay, (caller, words), socket, (stranger, of_network)).await;
         drop((place, counted));
-    }))
+    });
+    response.headers_mut().insert(WORDS_HEADER, HeaderValue::from(u16::from(WORDS)));
+    Ok(response)
 }
 
 /// Who guessed wrongly too often isn't listened to.
@@ -208,6 +223,13 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// The version of letters that a device reads, and that it was invited.
+fn introduction(headers: &HeaderMap) -> Option<(u8, [u8; 32])> {
+    let (letters, proof) = headers.get(INTRODUCTION_HEADER)?.to_str().ok()?.split_once(' ')?;
+    let letters = letters.parse::<u8>().ok()?.clamp(1, LETTER_VERSION);
+    Some((letters, STANDARD.decode(proof).ok()?.try_into().ok()?))
 }
 
 fn device(text: &str, name: String) -> Result<NewDevice, Problem> {

@@ -28,8 +28,8 @@ impl Refused {
 
     /// Unknown tunnels, revoked ones and devices that aren't theirs: nothing is told apart.
     pub(crate) fn unknown() -> Self {
-        let message = "this relay doesn't know this tunnel, or this device isn't one of it: it left, was away for too \
-                       long, or the tunnel's token was revoked; add the tunnel anew";
+        let message = "this relay doesn't know this tunnel, or this device isn't one of it: it left, was revoked, was away \
+                       for too long, or the tunnel's token was revoked; add the tunnel anew";
         Self::new("unknown-device", message)
     }
 
@@ -52,19 +52,21 @@ pub(crate) struct Guest {
     pub(crate) device: Device,
     pub(crate) window: usize,
     pub(crate) window_bytes: usize,
+    /// The newest words that it knows.
+    pub(crate) words: u8,
 }
 
 /// Receives a device, and talks with it until one of both goes.
 pub(crate) async fn receive<M: Mailbox>(
     relay: Arc<Relay<M>>,
-    caller: Caller,
+    (caller, words): (Caller, u8),
     mut socket: WebSocket,
     stranger: (OwnedSemaphorePermit, Member),
 ) {
     let greeted = tokio::time::timeout(PATIENCE, greet(&relay, &mut socket)).await;
     drop(stranger);
     match greeted {
-        Ok(Some(Ok(guest))) => Box::pin(session::run(&relay, guest, socket)).await,
+        Ok(Some(Ok(guest))) => Box::pin(session::run(&relay, Guest { words, ..guest }, socket)).await,
         Ok(Some(Err(refused))) => {
             tracing::info!(remote = %caller.0, code = refused.code, "a device was not let in");
             part(socket, Some(refused)).await;
@@ -125,7 +127,8 @@ async fn admitted<M: Mailbox>(relay: &Relay<M>, frame: AppFrame, nonce: &[u8; 32
     let app: String = app.chars().filter(|letter| !letter.is_control()).take(80).collect();
     tracing::info!(tunnel = short(&tunnel), device = known.name, app, "a device is connected");
     let size = |asked: u32| usize::try_from(asked).unwrap_or(usize::MAX);
-    Ok(Guest { tunnel: found, device: known, window: size(window), window_bytes: size(window_bytes) })
+    let (window, window_bytes) = (size(window), size(window_bytes));
+    Ok(Guest { tunnel: found, device: known, window, window_bytes, words: 1 })
 }
 
 /// What the store says; a store that can't say is busy.

@@ -11,6 +11,7 @@ mod blocks;
 mod certificates;
 mod control;
 mod crowd;
+mod devices;
 mod guesses;
 mod hello;
 mod ingress;

@@ -3,7 +3,7 @@
 use std::{fmt, net::SocketAddr, num::NonZeroU32, str::FromStr, time::Duration};
 
 use hookmitt_catch::Limits;
-use hookmitt_mailbox::Quota;
+use hookmitt_mailbox::{MOST_DEVICES, Quota};
 use http::Uri;
 use ipnet::IpNet;
 
@@ -16,6 +16,8 @@ pub struct Options {
     pub wildcard: bool,
     /// What one tunnel may keep.
     pub quota: Quota,
+    /// How many devices a tunnel may have.
+    pub devices: usize,
     /// How many requests a second a tunnel may get over time; as many as come, without.
     pub rate: Option<NonZeroU32>,
     /// How many of them at once, above that rate.
@@ -39,6 +41,7 @@ impl Options {
             public,
             wildcard: false,
             quota: Quota::default(),
+            devices: MOST_DEVICES,
             rate: NonZeroU32::new(1_000),
             burst: NonZeroU32::MIN.saturating_add(19_999),
             openings: NonZeroU32::new(10),

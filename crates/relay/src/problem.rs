@@ -42,7 +42,7 @@ impl From<MailboxError> for Problem {
     fn from(error: MailboxError) -> Self {
         let status = match &error {
             MailboxError::NameTaken(_) => StatusCode::CONFLICT,
-            MailboxError::TooManyTunnels(_) => StatusCode::FORBIDDEN,
+            MailboxError::TooManyTunnels(_) | MailboxError::TooManyDevices(_) => StatusCode::FORBIDDEN,
             MailboxError::Unknown { .. } => StatusCode::NOT_FOUND,
             MailboxError::QuotaFull(_) | MailboxError::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             _ => StatusCode::SERVICE_UNAVAILABLE,

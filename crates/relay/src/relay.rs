@@ -145,7 +145,8 @@ impl<M: Mailbox> Relay<M> {
     /// Who seals for a tunnel.
     pub(crate) fn sealer(&self, tunnel: &Tunnel) -> Result<Arc<Sealer>, SealError> {
         let mut sealers = self.sealers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sealer) = sealers.get(&tunnel.name) {
+        let known = sealers.get(&tunnel.name).filter(|sealer| sealer.is_for(&tunnel.sealing_key));
+        if let Some(sealer) = known {
             return Ok(Arc::clone(sealer));
         }
         if sealers.len() >= SEALERS {

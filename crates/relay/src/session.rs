@@ -75,12 +75,16 @@ pub(crate) struct Session<'r, M> {
     pub(crate) to_send: Notify,
     pub(crate) room: Notify,
     acked: Notify,
+    /// The newest words that the device knows.
+    pub(crate) words: u8,
     /// The device has left for good: whatever fails from now on is of no interest to it.
     pub(crate) left: AtomicBool,
 }
 
 struct Desk {
     window: Window,
+    /// The sealing key that the device was told of last.
+    told_key: [u8; 32],
     replies: VecDeque<RelayFrame>,
 }
 
@@ -92,11 +96,12 @@ impl<'r, M: Mailbox> Session<'r, M> {
             relay,
             tunnel: &guest.tunnel.name,
             device: guest.device.key,
-            desk: Mutex::new(Desk { window, replies: VecDeque::new() }),
+            desk: Mutex::new(Desk { window, told_key: guest.tunnel.sealing_key, replies: VecDeque::new() }),
             allowance: relay.outgoing.allowance(),
             to_send: Notify::new(),
             room: Notify::new(),
             acked: Notify::new(),
+            words: guest.words,
             left: AtomicBool::new(false),
         }
     }
@@ -180,6 +185,10 @@ impl<'r, M: Mailbox> Session<'r, M> {
                 Ok(batch) => batch,
                 Err(refused) => return refused.into(),
             };
+            // First the key by which they open.
+            if let Err(refused) = self.keep_told(false).await {
+                return refused.into();
+            }
             self.go_out(&batch.letters);
             if !batch.letters.is_empty() && out.send(batch).await.is_err() {
                 return End::Gone;
@@ -200,6 +209,26 @@ impl<'r, M: Mailbox> Session<'r, M> {
                 }
             }
         }
+    }
+
+    /// Tells the device of the sealing key where it was turned over, and ends where the device takes part no more.
+    pub(crate) async fn keep_told(&self, asked_for: bool) -> Result<(), Refused> {
+        let tunnel = asked(self.relay.mailbox.tunnel(self.tunnel)).await?;
+        let tunnel = tunnel.filter(|tunnel| !tunnel.revoked && tunnel.devices.contains(&self.device));
+        let sealing_key = tunnel.ok_or_else(Refused::unknown)?.sealing_key;
+        if self.words < 2 || (self.desk().told_key == sealing_key && !asked_for) {
+            return Ok(());
+        }
+        self.tell_key(sealing_key).await
+    }
+
+    /// Tells the device which the sealing key is, with what its owner has it told of that.
+    async fn tell_key(&self, sealing_key: [u8; 32]) -> Result<(), Refused> {
+        let devices = asked(self.relay.mailbox.devices(self.tunnel)).await?;
+        let note = devices.into_iter().find(|device| device.key == self.device);
+        let note = note.ok_or_else(Refused::unknown)?.note;
+        self.desk().told_key = sealing_key;
+        self.reply(RelayFrame::SealingKey { sealing_key, note })
     }
 
     fn settled(&self, letters: Vec<Delivered>, share: Share) -> Batch {
@@ -254,7 +283,7 @@ pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebS
     let present = relay.mailbox.attend(&guest.tunnel.name).await;
     let session = Session::new(relay, &guest);
     let (mut sink, mut stream) = socket.split();
-    let end = match welcome(&session).await {
+    let end = match welcome(&session, &guest).await {
         Err(refused) => refused.into(),
         Ok(()) => {
             let (batches, letters) = mpsc::channel(1);
@@ -267,7 +296,10 @@ pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebS
                 end = session.fetch(guest.device.cursor, batches) => end,
                 end = session.keep_cursor() => end,
                 end = session.keep_seen() => end,
-                () = seat.replaced.cancelled() => Refused::elsewhere().into(),
+                () = seat.replaced.cancelled() => match session.keep_told(false).await {
+                    Ok(()) => Refused::elsewhere().into(),
+                    Err(refused) => refused.into(),
+                },
                 () = relay.leaving.cancelled() => Refused::new("stopping", "the relay stops; try again soon").into(),
             };
             // What it answered before it went is still passed on.
@@ -293,9 +325,13 @@ pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebS
     }
 }
 
-async fn welcome<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
+async fn welcome<M: Mailbox>(session: &Session<'_, M>, guest: &Guest) -> Result<(), Refused> {
     let relay = session.relay;
     let (depth, newest) = asked(relay.mailbox.depth(session.tunnel, &session.device)).await?;
     let (public_url, now) = (relay.public_url(session.tunnel), Timestamp::now().as_micros());
-    session.reply(RelayFrame::Welcome { public_url, depth, newest, now })
+    session.reply(RelayFrame::Welcome { public_url, depth, newest, now })?;
+    if session.words >= 2 && !guest.device.note.is_empty() {
+        session.tell_key(guest.tunnel.sealing_key).await?;
+    }
+    Ok(())
 }

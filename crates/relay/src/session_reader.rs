@@ -6,11 +6,12 @@ use axum::extract::ws::{Message, WebSocket};
 use futures_util::{StreamExt as _, stream::SplitStream};
 use governor::{DefaultDirectRateLimiter, Quota as Pace, RateLimiter};
 use hookmitt_event::{Slug, Timestamp};
-use hookmitt_mailbox::{Mailbox, Reply};
-use hookmitt_wire::{AppFrame, MAX_SOURCES, RelayFrame, SourceOffer, decode};
+use hookmitt_mailbox::{Mailbox, Reply, Revocation};
+use hookmitt_wire::{AppFrame, LETTER_VERSION, MAX_SOURCES, RelayFrame, SourceOffer, decode};
 use tokio::sync::mpsc;
 
 use crate::{
+    devices,
     hello::{Refused, asked},
     secret::{fresh_code, hash},
     session::{Answer, End, Session},
@@ -88,23 +89,34 @@ async fn heard<M: Mailbox>(
             let now = Timestamp::now().as_micros();
             asked(mailbox.leave(session.tunnel, &session.device, now)).await
         }
+        AppFrame::Introduce { letters, proof } => {
+            let letters = letters.clamp(1, LETTER_VERSION);
+            asked(mailbox.introduce(session.tunnel, &session.device, letters, proof)).await
+        }
+        AppFrame::SealingKey => session.keep_told(true).await,
+        AppFrame::Devices => devices::tell(session).await,
+        AppFrame::Revoke { device, before, sealing_key, notes } => {
+            devices::revoke(session, Revocation { device, before, sealing_key, notes }).await
+        }
         AppFrame::Hello { .. } => Err(Refused::new("bad-frame", "a second hello")),
     }
 }
 
 async fn pong<M: Mailbox>(session: &Session<'_, M>, stamp: u64) -> Result<(), Refused> {
-    let mailbox = &session.relay.mailbox;
-    let tunnel = asked(mailbox.tunnel(session.tunnel)).await?;
-    if tunnel.is_none_or(|tunnel| tunnel.revoked) {
-        return Err(Refused::unknown());
-    }
-    let (depth, _) = asked(mailbox.depth(session.tunnel, &session.device)).await?;
+    session.keep_told(false).await?;
+    let (depth, _) = asked(session.relay.mailbox.depth(session.tunnel, &session.device)).await?;
     session.reply(RelayFrame::Pong { stamp, depth })
 }
 
 async fn invite<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
     let (code, until) = (fresh_code(), Timestamp::now().after(INVITE).as_micros());
-    asked(session.relay.mailbox.add_invite(session.tunnel, hash(&code), until)).await?;
+    let mailbox = &session.relay.mailbox;
+    asked(mailbox.add_invite(session.tunnel, hash(&code), until)).await?;
+    // Looked at afterwards: whoever was revoked meanwhile never hears a code that is good.
+    let devices = asked(mailbox.devices(session.tunnel)).await?;
+    if devices.iter().all(|device| device.key != session.device) {
+        return Err(Refused::unknown());
+    }
     session.reply(RelayFrame::Invited { code, until })
 }
 

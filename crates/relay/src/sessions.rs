@@ -33,7 +33,7 @@ pub(crate) struct Seat<'s> {
     sessions: &'s Sessions,
     who: Who,
     number: u64,
-    /// A newer connection of the same device has taken its place.
+    /// A newer connection of the same device has taken its place, or it was turned out.
     pub(crate) replaced: CancellationToken,
 }
 
@@ -49,6 +49,18 @@ impl Sessions {
         }
         drop(open);
         Seat { sessions: self, who, number, replaced }
+    }
+
+    /// A device takes part no more: its connection ends.
+    pub(crate) fn turn_out(&self, tunnel: &str, device: &DeviceKey) {
+        if let Some((_, seat)) = self.book().devices.get(&(tunnel.to_owned(), *device)) {
+            seat.cancel();
+        }
+    }
+
+    /// Whether a device of a tunnel is connected here.
+    pub(crate) fn has(&self, tunnel: &str, device: &DeviceKey) -> bool {
+        self.book().devices.contains_key(&(tunnel.to_owned(), *device))
     }
 
     /// How many there are.

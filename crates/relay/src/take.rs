@@ -5,9 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use hookmitt_catch::{Head, Reply, Taken};
 use hookmitt_event::{EventId, Explain as _, HttpVersion, Request, Timestamp};
-use hookmitt_mailbox::{Held as _, Mailbox, MailboxError, short};
+use hookmitt_mailbox::{Held as _, Mailbox, MailboxError, Tunnel, short};
 use hookmitt_seal::Sealed;
-use hookmitt_wire::{Letter, Parcel};
+use hookmitt_wire::{LETTER_VERSION, Letter, Parcel, Received};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
@@ -122,16 +122,27 @@ impl<M: Mailbox> Relay<M> {
 
     async fn store(&self, place: &Place, arriving: Arriving, held: bool) -> Result<(), MailboxError> {
         let received_at = arriving.received_at.as_micros();
-        let Sealed { epoch, number, data } = self.seal(place, arriving)?;
+        // As it is now: a body may have taken minutes, and the sealing key may have been turned over meanwhile.
+        let now = self.mailbox.tunnel(&place.tunnel.name).await?;
+        let tunnel = now.as_ref().unwrap_or(&place.tunnel);
+        let Sealed { epoch, number, data } = self.seal(tunnel, place, arriving, held)?;
         let parcel = Parcel { epoch, number, received_at, held, data: data.into() };
         self.mailbox.put(&place.tunnel.name, parcel, &self.options.quota).await.map(drop)
     }
 
-    fn seal(&self, place: &Place, arriving: Arriving) -> Result<Sealed, MailboxError> {
-        let sealer = self.sealer(&place.tunnel).map_err(|error| MailboxError::Failed(error.to_string()))?;
+    fn seal(
+        &self,
+        tunnel: &Tunnel,
+        place: &Place,
+        arriving: Arriving,
+        held: bool,
+    ) -> Result<Sealed, MailboxError> {
+        let sealer = self.sealer(tunnel).map_err(|error| MailboxError::Failed(error.to_string()))?;
         let large = arriving.request.body.len() >= LARGE;
+        let received = Received { at: arriving.received_at.as_micros(), held };
+        let received = (tunnel.letters >= LETTER_VERSION).then_some(received);
         let seal = || {
-            let plain = letter(place, arriving).to_bytes(); // the body that it was made of is gone then
+            let plain = Letter { received, ..letter(place, arriving) }.to_bytes(); // its body is gone then
             sealer.seal(&plain)
         };
         let sealed = if large { tokio::task::block_in_place(seal) } else { seal() };
@@ -181,5 +192,6 @@ fn letter(place: &Place, arriving: Arriving) -> Letter {
         url,
         remote: place.sender.remote.clone(),
         forwarded,
+        received: None,
     }
 }

@@ -28,9 +28,14 @@ pub(crate) struct Epoch {
 impl Epoch {
     /// A new one, at the relay.
     pub(crate) fn begin(public: &[u8; 32], tunnel: &str) -> Result<Self, SealError> {
+        Self::begin_for(public, &info(INFO, tunnel))
+    }
+
+    /// A new one for another use.
+    pub(crate) fn begin_for(public: &[u8; 32], info: &[u8]) -> Result<Self, SealError> {
         let public = <Kem as hpke::Kem>::PublicKey::from_bytes(public).map_err(|_| SealError::Key)?;
         let (encapsulated, context) =
-            setup_sender::<ExportOnlyAead, HkdfSha256, Kem>(&OpModeS::Base, &public, &info(tunnel))
+            setup_sender::<ExportOnlyAead, HkdfSha256, Kem>(&OpModeS::Base, &public, info)
                 .map_err(|_| SealError::Key)?;
         let mut key = Zeroizing::new([0; 32]);
         context.export(EXPORT, &mut *key).map_err(|_| SealError::Unsealable)?;
@@ -39,7 +44,12 @@ impl Epoch {
 
     /// The one of that name, in the app.
     pub(crate) fn resume(secret: &[u8; 32], tunnel: &str, name: &[u8; 32]) -> Result<Self, SealError> {
-        Ok(Self { name: *name, key: exported(secret, name, &info(tunnel), EXPORT)? })
+        Self::resume_for(secret, &info(INFO, tunnel), name)
+    }
+
+    /// The one of that name, of another use.
+    pub(crate) fn resume_for(secret: &[u8; 32], info: &[u8], name: &[u8; 32]) -> Result<Self, SealError> {
+        Ok(Self { name: *name, key: exported(secret, name, info, EXPORT)? })
     }
 
     pub(crate) fn seal(&self, tunnel: &str, number: u32, plain: &[u8]) -> Result<Vec<u8>, SealError> {
@@ -86,8 +96,9 @@ fn exported(
     Ok(key)
 }
 
-fn info(tunnel: &str) -> Vec<u8> {
-    [INFO, tunnel.as_bytes()].concat()
+/// What binds a context to its use and its tunnel.
+pub(crate) fn info(purpose: &[u8], tunnel: &str) -> Vec<u8> {
+    [purpose, tunnel.as_bytes()].concat()
 }
 
 fn cipher(key: &[u8; 32]) -> Result<LessSafeKey, SealError> {

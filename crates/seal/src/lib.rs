@@ -8,10 +8,12 @@
 mod epoch;
 mod error;
 mod key_pair;
+mod note;
 mod opener;
 mod sealer;
 
 pub use error::SealError;
 pub use key_pair::KeyPair;
-pub use opener::Opener;
+pub use note::{invited_proof, is_invited, open_note, seal_note};
+pub use opener::{Opener, SECRETS};
 pub use sealer::{Sealed, Sealer};

@@ -13,9 +13,13 @@ use crate::{KeyPair, SealError, epoch::Epoch};
 /// How many epochs are kept ready. More than relays that share a tunnel's letters have at one time.
 const KEPT: usize = 64;
 
+/// How many secrets are kept: what waits was sealed for one of the last few.
+pub const SECRETS: usize = 16;
+
 /// Opens the letters of one tunnel. Shared between tasks.
 pub struct Opener {
-    secret: Zeroizing<[u8; 32]>,
+    /// The newest in front: what was sealed before the key was turned over opens with an older one.
+    secrets: Mutex<Vec<Zeroizing<[u8; 32]>>>,
     tunnel: String,
     /// The one used last in front.
     epochs: Mutex<VecDeque<Arc<Epoch>>>,
@@ -28,7 +32,26 @@ impl Opener {
     /// [`SealError::Key`] for a key that is none.
     pub fn new(secret: &[u8; 32], tunnel: &str) -> Result<Self, SealError> {
         let secret = KeyPair::from_secret(secret)?.secret;
-        Ok(Self { secret, tunnel: tunnel.to_owned(), epochs: Mutex::default() })
+        Ok(Self { secrets: Mutex::new(vec![secret]), tunnel: tunnel.to_owned(), epochs: Mutex::default() })
+    }
+
+    /// Opens what was sealed for these, too, the newest first. Answers whether one of them is new.
+    pub fn add(&self, secrets: &[Zeroizing<[u8; 32]>]) -> bool {
+        let mut known = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known.len();
+        for secret in secrets.iter().rev() {
+            if known.iter().all(|known| known != secret) {
+                known.insert(0, secret.clone());
+            }
+        }
+        let is_new = known.len() > before;
+        known.truncate(SECRETS);
+        is_new
+    }
+
+    /// The secrets, the newest first.
+    pub fn secrets(&self) -> Vec<Zeroizing<[u8; 32]>> {
+        self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Opens a letter by its name: its epoch and its number in it.
@@ -39,11 +62,15 @@ impl Opener {
         if let Some(known) = self.known(epoch) {
             return known.open(&self.tunnel, number, data);
         }
-        let resumed = Epoch::resume(&self.secret, &self.tunnel, epoch)?;
-        let plain = resumed.open(&self.tunnel, number, data)?;
-        // Only now: letters of strangers must not push out the epochs that are used.
-        self.keep(resumed);
-        Ok(plain)
+        for secret in self.secrets() {
+            let resumed = Epoch::resume(&secret, &self.tunnel, epoch)?;
+            if let Ok(plain) = resumed.open(&self.tunnel, number, data) {
+                // Only now: letters of strangers must not push out the epochs that are used.
+                self.keep(resumed);
+                return Ok(plain);
+            }
+        }
+        Err(SealError::Foreign)
     }
 
     fn known(&self, name: &[u8; 32]) -> Option<Arc<Epoch>> {

@@ -50,6 +50,11 @@ impl Sealer {
         Ok(Self { public, tunnel: tunnel.to_owned(), current })
     }
 
+    /// Whether it seals for that public key.
+    pub fn is_for(&self, public: &[u8; 32]) -> bool {
+        self.public == *public
+    }
+
     /// Seals a letter.
     ///
     /// # Errors

@@ -71,6 +71,23 @@ fn nothing_secret_is_printed() {
     );
 }
 
+#[test]
+fn threat_12_after_a_turn_over_the_old_key_opens_nothing_new_and_what_waited_opens_with_it() {
+    let (old, new) = (KeyPair::fresh(), KeyPair::fresh());
+    let seal = |pair: &KeyPair| Sealer::new(pair.public, "acme").unwrap().seal(b"letter").unwrap();
+    let (waited, later) = (seal(&old), seal(&new));
+    let revoked = Opener::new(&old.secret, "acme").unwrap();
+    assert_eq!(revoked.open(&later.epoch, later.number, &later.data), Err(SealError::Foreign));
+
+    let stays = Opener::new(&old.secret, "acme").unwrap();
+    assert!(stays.add(&[new.secret.clone(), old.secret.clone()]));
+    assert!(!stays.add(std::slice::from_ref(&new.secret)), "once");
+    assert_eq!(stays.secrets(), [new.secret, old.secret]);
+    for letter in [waited, later] {
+        assert_eq!(stays.open(&letter.epoch, letter.number, &letter.data).unwrap(), b"letter");
+    }
+}
+
 proptest! {
     #[test]
     fn a_letter_with_one_bit_changed_or_an_end_cut_off_does_not_open(

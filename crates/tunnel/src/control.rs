@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hookmitt_wire::{Join, Joined, OpenTunnel, Opened};
-use http::{HeaderValue, Request, Response, header};
+use hookmitt_wire::{INTRODUCTION_HEADER, Join, Joined, OpenTunnel, Opened};
+use http::{HeaderName, HeaderValue, Request, Response, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -36,16 +36,23 @@ pub async fn open(
     let bearer = HeaderValue::from_str(&format!("Bearer {token}"));
     let mut bearer = bearer.map_err(|_| TunnelError::Refused(no_token()))?;
     bearer.set_sensitive(true);
-    let opened = ask(network, relay, "/-/v1/tunnels", Some(bearer), order).await;
+    let opened = ask(network, relay, "/-/v1/tunnels", Some((header::AUTHORIZATION, bearer)), order).await;
     checked(opened.map_err(|error| without(error, token))?)
 }
 
-/// Joins a tunnel with an invite's code.
+/// Joins a tunnel with an invite's code; `introduction` shows at once that the device was invited.
 ///
 /// # Errors
 /// [`TunnelError`]; [`TunnelError::Refused`] holds what the relay said.
-pub async fn join(network: &Network, relay: &Url, join: &Join) -> Result<Joined, TunnelError> {
-    let joined = ask(network, relay, "/-/v1/join", None, join).await;
+pub async fn join(
+    network: &Network,
+    relay: &Url,
+    join: &Join,
+    introduction: &str,
+) -> Result<Joined, TunnelError> {
+    let introduction = HeaderValue::from_str(introduction).ok();
+    let line = introduction.map(|introduction| (HeaderName::from_static(INTRODUCTION_HEADER), introduction));
+    let joined = ask(network, relay, "/-/v1/join", line, join).await;
     checked(joined.map_err(|error| without(error, &join.code))?)
 }
 
@@ -90,7 +97,7 @@ async fn ask<T: DeserializeOwned>(
     network: &Network,
     relay: &Url,
     path: &str,
-    bearer: Option<HeaderValue>,
+    line: Option<(HeaderName, HeaderValue)>,
     body: &impl Serialize,
 ) -> Result<T, TunnelError> {
     // Strings alone: writing them as JSON can't fail.
@@ -101,8 +108,8 @@ async fn ask<T: DeserializeOwned>(
         .header(header::CONTENT_TYPE, "application/json")
         .body(Full::new(Bytes::from(body)))
         .map_err(|_| TunnelError::Url("its host can't be sent"))?;
-    if let Some(bearer) = bearer {
-        request.headers_mut().insert(header::AUTHORIZATION, bearer);
+    if let Some((name, value)) = line {
+        request.headers_mut().insert(name, value);
     }
     let asked = async {
         let Dialled { stream, .. } = dial(relay, network).await?;

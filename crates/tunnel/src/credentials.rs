@@ -22,13 +22,18 @@ pub struct Credentials {
     pub device: Zeroizing<[u8; 32]>,
     /// The tunnel's X25519 secret key.
     pub sealing: Zeroizing<[u8; 32]>,
+    /// Those before it, the newest first: what was sealed before the key was turned over waits still.
+    pub older: Vec<Zeroizing<[u8; 32]>>,
+    /// The device that opened the tunnel, as far as this one knows: new sealing keys are believed from it alone.
+    pub owner: Option<[u8; 32]>,
 }
 
 impl Credentials {
     /// Fresh keys, for a tunnel that is to be opened.
     pub fn fresh(relay: Url) -> Self {
-        let sealing = KeyPair::fresh().secret;
-        Self { relay, tunnel: String::new(), device: seed(), sealing }
+        let (device, sealing) = (seed(), KeyPair::fresh().secret);
+        let owner = Some(SigningKey::from_bytes(&device).verifying_key().to_bytes());
+        Self { relay, tunnel: String::new(), device, sealing, older: Vec::new(), owner }
     }
 
     /// A fresh device's, for a tunnel that it is invited to.
@@ -38,7 +43,11 @@ impl Credentials {
     pub fn invited(invited: &Invited) -> Result<Self, TunnelError> {
         let relay = invited.relay.parse().map_err(|_| TunnelError::Invite("its relay is no URL"))?;
         let sealing = key(&invited.sealing_secret).ok_or(TunnelError::Invite("its key is damaged"))?;
-        Ok(Self { relay, tunnel: invited.tunnel.clone(), device: seed(), sealing })
+        let owner = invited.owner.as_deref().map(|owner| {
+            key(owner).map(|owner| *owner).ok_or(TunnelError::Invite("its owner's key is damaged"))
+        });
+        let (tunnel, owner) = (invited.tunnel.clone(), owner.transpose()?);
+        Ok(Self { relay, tunnel, device: seed(), sealing, older: Vec::new(), owner })
     }
 
     /// What [`open`](crate::open) asks for.
@@ -71,7 +80,28 @@ impl Credentials {
             tunnel: self.tunnel.clone(),
             sealing_secret: STANDARD.encode(*self.sealing),
             code,
+            owner: self.owner.map(|owner| STANDARD.encode(owner)),
         }
+    }
+
+    /// With that sealing key as the newest, where this device has it: one that was made and never came to the relay is
+    /// of no use to others.
+    #[must_use]
+    pub fn with_current(mut self, sealing_key: &[u8; 32]) -> Self {
+        let mut keys = self.sealing_keys();
+        let is_it = |key: &Zeroizing<[u8; 32]>| {
+            KeyPair::from_secret(key).is_ok_and(|pair| pair.public == *sealing_key)
+        };
+        if let Some(at) = keys.iter().position(is_it) {
+            self.sealing = keys.remove(at);
+            self.older = keys;
+        }
+        self
+    }
+
+    /// All sealing keys, the newest first.
+    pub fn sealing_keys(&self) -> Vec<Zeroizing<[u8; 32]>> {
+        [&self.sealing].into_iter().chain(&self.older).cloned().collect()
     }
 
     /// The public key by which the relay knows this device.
@@ -83,7 +113,7 @@ impl Credentials {
         self.signing().sign(&hello_text(&self.tunnel, nonce)).to_bytes()
     }
 
-    fn signing(&self) -> SigningKey {
+    pub(crate) fn signing(&self) -> SigningKey {
         SigningKey::from_bytes(&self.device)
     }
 }

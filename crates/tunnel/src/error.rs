@@ -58,6 +58,9 @@ pub enum TunnelError {
     /// The relay does what no relay may.
     #[error("the relay does not keep to the protocol: {0}")]
     Protocol(&'static str),
+    /// The relay is older than what is asked of it.
+    #[error("the relay is an older hookmitt, which knows nothing of {0}")]
+    OldRelay(&'static str),
     /// The tunnel has no connection now.
     #[error("the tunnel is not connected")]
     NotConnected,
@@ -131,6 +134,7 @@ impl Explain for TunnelError {
             Self::Refused(_) => "relay-refused",
             Self::Frame(FrameError::Version { .. }) => "relay-version",
             Self::Frame(_) | Self::Protocol(_) => "relay-protocol",
+            Self::OldRelay(_) => "relay-too-old",
             Self::NotConnected => "tunnel-not-connected",
             Self::Key(error) => error.code(),
         }
@@ -150,6 +154,7 @@ impl Explain for TunnelError {
                 "check the relay's certificate; for an authority of your own set {} to its PEM file",
                 crate::CA_VARIABLE
             ),
+            Self::OldRelay(_) => "update hookmitt where the relay runs".into(),
             Self::Closed(_) => "it is called again by itself; `hookmitt tunnel status` shows it".into(),
             Self::NotConnected => {
                 "a running hookmitt connects it: `hookmitt serve`; `hookmitt tunnel status` says how it is"

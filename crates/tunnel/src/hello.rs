@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use hookmitt_event::Timestamp;
-use hookmitt_wire::{AppFrame, Depth, RelayFrame};
+use hookmitt_wire::{AppFrame, Depth, RelayFrame, WORDS, WORDS_HEADER};
 use http::{HeaderValue, header};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::{
@@ -26,6 +26,8 @@ pub(crate) struct Welcomed<S> {
     /// The newest position in the mailbox then.
     pub(crate) newest: u64,
     pub(crate) since: Timestamp,
+    /// The newest words that both sides know.
+    pub(crate) words: u8,
 }
 
 /// Says hello over a fresh connection. The caller limits how long it takes.
@@ -35,7 +37,7 @@ pub(crate) async fn hello<S: AsyncRead + AsyncWrite + Unpin>(
     options: &Options,
 ) -> Result<Welcomed<S>, TunnelError> {
     let pulse = Pulse::new();
-    let mut socket = upgrade(Heard::new(stream, pulse.clone()), credentials, options).await?;
+    let (mut socket, words) = upgrade(Heard::new(stream, pulse.clone()), credentials, options).await?;
     let nonce = match link::next(&mut socket).await? {
         RelayFrame::Challenge { nonce } => nonce,
         frame => return Err(no(frame)),
@@ -52,7 +54,7 @@ pub(crate) async fn hello<S: AsyncRead + AsyncWrite + Unpin>(
     match link::next(&mut socket).await? {
         RelayFrame::Welcome { public_url, depth, newest, now: _ } => {
             check_public(&public_url)?;
-            Ok(Welcomed { socket, pulse, public_url, depth, newest, since: options.clock.now() })
+            Ok(Welcomed { socket, pulse, public_url, depth, newest, since: options.clock.now(), words })
         }
         frame => Err(no(frame)),
     }
@@ -72,14 +74,18 @@ async fn upgrade<S: AsyncRead + AsyncWrite + Unpin>(
     stream: Heard<S>,
     credentials: &Credentials,
     options: &Options,
-) -> Result<Socket<S>, TunnelError> {
+) -> Result<(Socket<S>, u8), TunnelError> {
     let url = format!("ws://{}/-/v1/tunnel", authority(&credentials.relay));
     let mut request = url.into_client_request().map_err(|_| TunnelError::Url("its host can't be sent"))?;
     if let Ok(app) = HeaderValue::from_str(&options.app) {
         request.headers_mut().insert(header::USER_AGENT, app);
     }
+    request.headers_mut().insert(WORDS_HEADER, HeaderValue::from(u16::from(WORDS)));
     match client_async_with_config(request, stream, Some(link::config())).await {
-        Ok((socket, _)) => Ok(socket),
+        Ok((socket, answer)) => {
+            let told = answer.headers().get(WORDS_HEADER).and_then(|words| words.to_str().ok()?.parse().ok());
+            Ok((socket, told.unwrap_or(1).min(WORDS)))
+        }
         Err(Error::Http(answer)) => {
             let body = answer.body().as_deref().unwrap_or_default();
             Err(control::problem(answer.status().as_u16(), body))

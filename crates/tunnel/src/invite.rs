@@ -36,6 +36,9 @@ pub fn read_invite(text: &str) -> Result<Invited, TunnelError> {
     let relay: Url = invited.relay.parse().map_err(|_| TunnelError::Invite("its relay is no URL"))?;
     check_relay(&relay)?;
     key(&invited.sealing_secret).ok_or(TunnelError::Invite("its key is damaged"))?;
+    if invited.owner.as_deref().is_some_and(|owner| key(owner).is_none()) {
+        return Err(TunnelError::Invite("its owner's key is damaged"));
+    }
     if invited.tunnel.is_empty() || invited.code.is_empty() {
         return Err(TunnelError::Invite("its tunnel or its code is empty"));
     }
@@ -52,6 +55,7 @@ mod tests {
             tunnel: "acme-dev".into(),
             sealing_secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".into(),
             code: "one-time".into(),
+            owner: Some("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".into()),
         }
     }
 
@@ -80,6 +84,7 @@ mod tests {
             (text.replace("hookmitt-invite:", "hookmitt-invite:%%"), "a part of it is missing"),
             (format!("{PREFIX}{}", "A".repeat(LONGEST + 1)), "too long"),
             (with(|invited| invited.sealing_secret = "AAEC".into()), "its key is damaged"),
+            (with(|invited| invited.owner = Some("AAEC".into())), "its owner's key is damaged"),
             (with(|invited| invited.relay = "relay".into()), "its relay is no URL"),
             (
                 with(|invited| invited.relay = "http://relay.example.com".into()),

@@ -45,9 +45,11 @@ pub async fn keep<R: Recipient>(
             return stop.cancelled().await;
         }
     };
-    let tunnel = credentials.tunnel.clone();
+    opener.add(&credentials.sealing_keys());
+    let (tunnel, known) = (credentials.tunnel.clone(), credentials.clone());
     let (key_fits, runs) = (AtomicBool::new(false), AtomicU64::new(0));
-    let shared = Arc::new(Shared { tunnel, opener, recipient, options, stop, key_fits, runs });
+    let shared =
+        Arc::new(Shared { tunnel, opener, credentials: known, recipient, options, stop, key_fits, runs });
     let since = shared.options.offline_since.unwrap_or_else(|| shared.options.clock.now());
     let mut keeper = Keeper {
         backoff: Backoff::new(shared.options.pace.longest_pause),

@@ -6,12 +6,13 @@ use std::{
 };
 
 use hookmitt_event::Timestamp;
+use hookmitt_wire::TunnelDevice;
 use tokio::{
     sync::{Notify, mpsc, oneshot},
     time::timeout,
 };
 
-use crate::TunnelError;
+use crate::{TunnelError, Turn};
 
 /// How long the relay may take for what it is asked.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,6 +48,20 @@ struct Shared {
 pub(crate) enum Command {
     Invite(oneshot::Sender<Invite>),
     Leave(oneshot::Sender<()>),
+    Devices(Reply<Devices>),
+    Revoke(Turn, Reply<()>),
+}
+
+/// Where an answer goes that may be none.
+pub(crate) type Reply<T> = oneshot::Sender<Result<T, TunnelError>>;
+
+/// Who takes part in a tunnel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Devices {
+    /// By which letters are sealed now.
+    pub sealing_key: [u8; 32],
+    /// The devices, the oldest first.
+    pub devices: Vec<TunnelDevice>,
 }
 
 impl Line {
@@ -76,6 +91,22 @@ impl Line {
         self.ask(Command::Leave).await
     }
 
+    /// The devices of the tunnel.
+    ///
+    /// # Errors
+    /// As [`invite`](Self::invite); [`TunnelError::OldRelay`].
+    pub async fn devices(&self) -> Result<Devices, TunnelError> {
+        self.ask(Command::Devices).await?
+    }
+
+    /// Turns a device out and the sealing key over. The new key opens letters here from now on.
+    ///
+    /// # Errors
+    /// As [`devices`](Self::devices); [`TunnelError::Refused`] where the relay did not do it.
+    pub async fn revoke(&self, turn: Turn) -> Result<(), TunnelError> {
+        self.ask(|reply| Command::Revoke(turn, reply)).await?
+    }
+
     pub(crate) async fn nudged(&self) {
         self.0.nudge.notified().await;
     }
@@ -87,7 +118,7 @@ impl Line {
         (Listening(self.clone()), commands)
     }
 
-    async fn ask<T>(&self, command: fn(oneshot::Sender<T>) -> Command) -> Result<T, TunnelError> {
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, TunnelError> {
         let session = self.0.session.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let session = session.ok_or(TunnelError::NotConnected)?;
         let (sender, answer) = oneshot::channel();

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use hookmitt_event::Timestamp;
 
-use crate::{Clock, Line, Network, WallClock};
+use crate::{Clock, Horizon, Line, Network, WallClock};
 
 /// What a tunnel is kept with.
 #[derive(Clone)]
@@ -19,6 +19,8 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Since when there has been no connection, where that is known from an earlier time.
     pub offline_since: Option<Timestamp>,
+    /// Up to when everything is here that the relay received.
+    pub horizon: Horizon,
     /// How patient it is.
     pub pace: Pace,
     /// The most letters that may be on the way unacknowledged.
@@ -52,6 +54,7 @@ impl Default for Options {
             app: concat!("hookmitt/", env!("CARGO_PKG_VERSION")).to_owned(),
             clock: Arc::new(WallClock),
             offline_since: None,
+            horizon: Horizon::default(),
             pace: Pace::default(),
             window: 1024,
             window_bytes: 16 * 1024 * 1024,

@@ -17,7 +17,7 @@ use std::{
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use hookmitt_event::Timestamp;
-use hookmitt_seal::Opener;
+use hookmitt_seal::{KeyPair, Opener};
 use hookmitt_wire::{PIECE, RelayFrame, SourceOffer, encode};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::{letters::Letters, speech::Speech};
 use crate::{
-    Options, Recipient, State, TunnelError,
+    Credentials, Devices, Options, Recipient, State, TunnelError,
     clock::{Jumps, TICK},
     hello::{Welcomed, no},
     line::Command,
@@ -48,6 +48,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(crate) struct Shared<R> {
     pub(crate) tunnel: String,
     pub(crate) opener: Arc<Opener>,
+    pub(crate) credentials: Credentials,
     pub(crate) recipient: Arc<R>,
     pub(crate) options: Options,
     pub(crate) stop: CancellationToken,
@@ -104,11 +105,11 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     R: Recipient,
 {
-    let Welcomed { socket, pulse, public_url, depth, newest, since } = welcomed;
+    let Welcomed { socket, pulse, public_url, depth, newest, since, words } = welcomed;
     let sources = shared.recipient.sources();
     let mut session = Session {
-        letters: Letters::new(Arc::clone(&shared), newest, depth),
-        speech: Speech::new(&sources),
+        letters: Letters::new(Arc::clone(&shared), newest, depth, since),
+        speech: Speech::new(&sources, words),
         jumps: Jumps::new(Arc::clone(&shared.options.clock)),
         pulse: pulse.clone(),
         way: peer.map(|peer| (peer, shared.options.network.way_to(peer))),
@@ -117,6 +118,7 @@ where
         since,
         public_url,
     };
+    session.introduce();
     // Whoever hears that it is connected may ask for something at once.
     let (_listening, commands) = session.shared.options.line.listen();
     session.tell();
@@ -206,13 +208,19 @@ impl<R: Recipient> Session<R> {
             }
             Read::Frame(RelayFrame::Piece { position, data }) => self.letters.goes_on(position, &data)?,
             Read::Frame(RelayFrame::Pong { stamp, depth }) => {
-                self.speech.pong(stamp)?;
-                self.letters.depth(depth);
+                let asked = self.speech.pong(stamp)?;
+                self.letters.depth(depth, asked);
                 self.tell();
             }
             Read::Frame(RelayFrame::Invited { code, until }) => self.speech.invited(code, until)?,
+            Read::Frame(RelayFrame::Devices { sealing_key, devices }) => {
+                self.speech.listed(Devices { sealing_key, devices })?;
+            }
+            Read::Frame(RelayFrame::Revoked(problem)) => self.speech.revoked(problem)?,
+            Read::Frame(RelayFrame::SealingKey { sealing_key, note }) => self.turned(&sealing_key, &note)?,
             Read::Frame(frame) => return Err(no(frame).into()),
         }
+        self.ask_for_key();
         self.say_when_caught_up();
         Ok(())
     }
@@ -223,14 +231,59 @@ impl<R: Recipient> Session<R> {
         while let Some(Some(done)) = self.letters.working.next().now_or_never() {
             self.letters.finished(done);
         }
+        self.ask_for_key();
         self.say_when_caught_up();
+    }
+
+    /// Asks for the sealing key where a letter does not open.
+    fn ask_for_key(&mut self) {
+        if self.letters.wants_key() && !self.speech.ask_key() {
+            self.letters.key_is_told(false);
+        }
     }
 
     fn obey(&mut self, command: Command) {
         match command {
             Command::Invite(answer) => self.speech.invite(answer),
             Command::Leave(answer) => self.speech.leave(answer),
+            Command::Devices(answer) => self.speech.list(answer),
+            Command::Revoke(turn, answer) => {
+                // Letters that it opens may be here before the relay's answer.
+                self.shared.opener.add(std::slice::from_ref(&turn.pair.secret));
+                self.speech.revoke(turn, answer);
+            }
         }
+    }
+
+    /// Shows that this device was invited, by the newest key that it has.
+    fn introduce(&mut self) {
+        if let Some(newest) = self.shared.opener.secrets().first() {
+            self.speech.introduce(self.shared.credentials.proof(newest));
+        }
+    }
+
+    /// The relay says by which key letters are sealed now, and what the owner has to say of it.
+    fn turned(&mut self, sealing_key: &[u8; 32], note: &[u8]) -> Result<(), Ended> {
+        let Shared { opener, credentials, recipient, .. } = &*self.shared;
+        let has = opener.secrets().iter().any(|secret| is_of(secret, sealing_key));
+        let told = if has { None } else { Some(credentials.told(sealing_key, note)) };
+        let mut is_new = false;
+        match told {
+            Some(Ok(keys)) => {
+                is_new = opener.add(&keys);
+                recipient.sealing_keys(opener.secrets());
+            }
+            Some(Err(why)) => recipient.no_key(why),
+            None => {}
+        }
+        if is_new {
+            self.introduce();
+        }
+        if self.letters.key_is_told(is_new) {
+            return Ok(());
+        }
+        // Letters that it may open came before it, and come again over a new connection.
+        Err(TunnelError::Closed("the tunnel's sealing key was turned over".to_owned()).into())
     }
 
     fn tick(&mut self) -> Result<(), Ended> {
@@ -287,6 +340,10 @@ impl<R: Recipient> Session<R> {
             self.shared.recipient.state(state);
         }
     }
+}
+
+fn is_of(secret: &[u8; 32], public: &[u8; 32]) -> bool {
+    KeyPair::from_secret(secret).is_ok_and(|pair| pair.public == *public)
 }
 
 /// Whether so many bytes since a heartbeat don't explain that its answer is not there yet.

@@ -32,13 +32,14 @@ pub(crate) fn work<R: Recipient>(
     opener: Arc<Opener>,
     recipient: Arc<R>,
     whole: Whole,
-    head: Letterhead,
+    mut head: Letterhead,
 ) -> Working {
     Box::pin(async move {
         let outcome = match read(opener, &whole).await {
             None => Outcome::Later,
             Some(Ok(letter)) => {
                 let event = letter.id;
+                head = head.attested(letter.received);
                 match recipient.letter(head.clone(), letter).await {
                     Ok(reply) => Outcome::Stored(reply.filter(|_| head.held).map(|reply| (event, reply))),
                     Err(Later) => Outcome::Later,

@@ -54,6 +54,10 @@ impl std::fmt::Debug for Join {
     }
 }
 
+/// With a [`Join`] a device may say in this header line what it says as [`AppFrame::Introduce`](crate::AppFrame::Introduce)
+/// later: the version of letters that it reads, a blank, and its proof in base64. A relay that knows nothing of it passes over it.
+pub const INTRODUCTION_HEADER: &str = "hookmitt-introduction";
+
 /// The device takes part from now on.
 pub type Joined = Opened;
 
@@ -68,6 +72,10 @@ pub struct Invited {
     pub sealing_secret: String,
     /// The one-time code.
     pub code: String,
+    /// The Ed25519 public key of the device that opened the tunnel, base64: new sealing keys are believed from it alone.
+    /// None in an invite of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
 }
 
 impl std::fmt::Debug for Invited {

@@ -9,6 +9,15 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 /// The version of the frames that this build speaks.
 pub const VERSION: u8 = 1;
 
+/// The newest words that this build knows. Both sides tell theirs in the header line [`WORDS_HEADER`] of the upgrade, the
+/// first ones where there is no such line, and none says what the other doesn't know.
+///
+/// 1: all up to [`AppFrame::Leave`]. 2: devices introduce themselves, are listed and revoked; letters of version 2.
+pub const WORDS: u8 = 2;
+
+/// Tells which words a side knows.
+pub const WORDS_HEADER: &str = "hookmitt-words";
+
 /// The most bytes of one frame.
 pub const MAX_FRAME: usize = 1024 * 1024;
 
@@ -80,6 +89,41 @@ pub enum RelayFrame {
         /// When it ends, in microseconds since the Unix epoch.
         until: i64,
     },
+    /// Answers an [`AppFrame::Devices`].
+    Devices {
+        /// By which letters are sealed now.
+        sealing_key: [u8; 32],
+        /// Who takes part.
+        devices: Vec<TunnelDevice>,
+    },
+    /// Answers an [`AppFrame::Revoke`]: a code and what happened, where the relay did not do it.
+    Revoked(Option<(String, String)>),
+    /// By which letters are sealed now; said after the welcome, when it was turned over, and where it is asked for.
+    SealingKey {
+        /// The public key.
+        sealing_key: [u8; 32],
+        /// What the owner has this device told of the private one; empty where it was not told anything.
+        note: Bytes,
+    },
+}
+
+/// A device of a tunnel as its relay knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TunnelDevice {
+    /// Its Ed25519 public key.
+    pub key: [u8; 32],
+    /// What it is called.
+    pub name: String,
+    /// When it joined, in microseconds since the Unix epoch.
+    pub joined_at: i64,
+    /// When it was there last.
+    pub seen_at: i64,
+    /// It is connected.
+    pub is_connected: bool,
+    /// It opened the tunnel.
+    pub is_owner: bool,
+    /// That it was invited, as it showed itself.
+    pub proof: Option<[u8; 32]>,
 }
 
 /// The status of an answer that is none: the source's default one will do.
@@ -132,6 +176,28 @@ pub enum AppFrame {
     Invite,
     /// This device takes nothing more: its cursor and key are forgotten.
     Leave,
+    /// What this device is; said after the welcome.
+    Introduce {
+        /// The newest version of letters that it reads.
+        letters: u8,
+        /// That it was invited: it holds the tunnel's sealing key. For the owner to check, who holds it, too.
+        proof: [u8; 32],
+    },
+    /// Who takes part is asked for.
+    Devices,
+    /// A device is turned out, and the sealing key turned over.
+    Revoke {
+        /// Who goes.
+        device: [u8; 32],
+        /// The sealing key until now.
+        before: [u8; 32],
+        /// And from now on.
+        sealing_key: [u8; 32],
+        /// What each device is told that stays.
+        notes: Vec<([u8; 32], Bytes)>,
+    },
+    /// The sealing key is asked for.
+    SealingKey,
 }
 
 /// A sealed letter: what of it a relay and its disk know.

@@ -3,8 +3,11 @@
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The version of letters that this build writes: the first byte of each.
-const VERSION: u8 = 1;
+/// The newest version of letters that this build reads and writes: the first byte of each.
+///
+/// Version 1 says nothing of when its request came: only the envelope does, which nobody vouches for. Version 2 ends with
+/// [`Received`]. A relay writes it for a tunnel whose devices have all said that they read it.
+pub const LETTER_VERSION: u8 = 2;
 
 /// A request at a relay, byte for byte, and what the relay knows of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,13 +36,25 @@ pub struct Letter {
     pub remote: String,
     /// `X-Forwarded-*`, `Forwarded`, `X-Real-IP` and `Via` lines of a trusted proxy, as they came.
     pub forwarded: Bytes,
+    /// When it came, and whether its sender waits, sealed with the rest; none in a letter of version 1.
+    #[serde(skip)]
+    pub received: Option<Received>,
+}
+
+/// What the relay says of a request's arrival. It is sealed, so that nobody who alters the relay's store can change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Received {
+    /// When the last byte was at the relay, by its clock, in microseconds since the Unix epoch.
+    pub at: i64,
+    /// Whether the sender waits for the app's answer.
+    pub held: bool,
 }
 
 /// A letter that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LetterError {
     /// It was written by a newer relay.
-    #[error("a letter of version {0}; this hookmitt reads {VERSION}: update it")]
+    #[error("a letter of version {0}; this hookmitt reads {LETTER_VERSION}: update it")]
     Version(u8),
     /// Its bytes make no sense.
     #[error("a letter that can't be read")]
@@ -47,9 +62,13 @@ pub enum LetterError {
 }
 
 impl Letter {
-    /// Its bytes, to be sealed.
+    /// Its bytes, to be sealed: of version 2 where it says when it was received, else of version 1.
     pub fn to_bytes(&self) -> Vec<u8> {
-        postcard::to_extend(self, vec![VERSION]).unwrap_or_default()
+        let written = match &self.received {
+            Some(received) => postcard::to_extend(&(self, received), vec![LETTER_VERSION]),
+            None => postcard::to_extend(self, vec![1]),
+        };
+        written.unwrap_or_default()
     }
 
     /// A letter from what was sealed.
@@ -57,13 +76,18 @@ impl Letter {
     /// # Errors
     /// [`LetterError`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LetterError> {
-        match bytes.split_first() {
-            Some((&VERSION, rest)) => match postcard::take_from_bytes(rest) {
-                Ok((letter, [])) => Ok(letter),
-                _ => Err(LetterError::Malformed),
-            },
-            Some((&other, _)) => Err(LetterError::Version(other)),
-            None => Err(LetterError::Malformed),
+        let (&version, rest) = bytes.split_first().ok_or(LetterError::Malformed)?;
+        let read = match version {
+            1 => postcard::take_from_bytes::<Self>(rest),
+            LETTER_VERSION => postcard::take_from_bytes::<(Self, Received)>(rest).map(|(read, rest)| {
+                let (letter, received) = read;
+                (Self { received: Some(received), ..letter }, rest)
+            }),
+            other => return Err(LetterError::Version(other)),
+        };
+        match read {
+            Ok((letter, [])) => Ok(letter),
+            _ => Err(LetterError::Malformed),
         }
     }
 }

@@ -6,9 +6,9 @@ mod control;
 mod frame;
 mod letter;
 
-pub use control::{Invited, Join, Joined, OpenTunnel, Opened};
+pub use control::{INTRODUCTION_HEADER, Invited, Join, Joined, OpenTunnel, Opened};
 pub use frame::{
     AppFrame, Depth, FrameError, HELLO_CONTEXT, Hold, MAX_FRAME, MAX_LETTER, MAX_SOURCES, NO_ANSWER, PIECE,
-    Parcel, RelayFrame, SourceOffer, VERSION, decode, encode, hello_text,
+    Parcel, RelayFrame, SourceOffer, TunnelDevice, VERSION, WORDS, WORDS_HEADER, decode, encode, hello_text,
 };
-pub use letter::{Letter, LetterError};
+pub use letter::{LETTER_VERSION, Letter, LetterError, Received};

@@ -660,6 +660,43 @@ export interface paths {
         patch: operations["change_tunnel"];
         trace?: never;
     };
+    "/api/tunnels/{id}/devices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The devices that take part in a tunnel, the oldest first. */
+        get: operations["tunnel_devices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tunnels/{id}/devices/{device}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Turns a device out of a tunnel for good, by its id or its name: it gets nothing more, and what comes from then on is
+         *     sealed by a new key. For the device that opened the tunnel.
+         */
+        delete: operations["revoke_device"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tunnels/{id}/gaps": {
         parameters: {
             query?: never;
@@ -999,6 +1036,29 @@ export interface components {
          * @enum {string}
          */
         DeliveryState: "pending" | "processing" | "completed" | "failed" | "dead_letter" | "skipped";
+        /** @description A device that takes part in a tunnel. */
+        DeviceView: {
+            /** @description Whether it is connected now. */
+            connected: boolean;
+            /** @description Names it: its whole public key, in hex. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was there last.
+             */
+            last_seen_at: string;
+            /** @description What it is called: its computer's name when it joined. */
+            name: string;
+            /** @description It opened the tunnel, and may revoke the others. */
+            owner: boolean;
+            /**
+             * Format: date-time
+             * @description When it joined.
+             */
+            since: string;
+            /** @description This one. */
+            this: boolean;
+        };
         /** @description What is to be different. Nothing, by default. */
         Edit: {
             /** @description Another body, base64. */
@@ -1476,6 +1536,33 @@ export interface components {
                 target: string;
                 /** @description The target's id; it may be gone. */
                 target_id: components["schemas"]["TargetId"];
+            }[];
+            /** @description Where the next page begins; null at the end. */
+            next_cursor: string | null;
+        };
+        /** @description A page of something. */
+        Items_DeviceView: {
+            items: {
+                /** @description Whether it is connected now. */
+                connected: boolean;
+                /** @description Names it: its whole public key, in hex. */
+                id: string;
+                /**
+                 * Format: date-time
+                 * @description When it was there last.
+                 */
+                last_seen_at: string;
+                /** @description What it is called: its computer's name when it joined. */
+                name: string;
+                /** @description It opened the tunnel, and may revoke the others. */
+                owner: boolean;
+                /**
+                 * Format: date-time
+                 * @description When it joined.
+                 */
+                since: string;
+                /** @description This one. */
+                this: boolean;
             }[];
             /** @description Where the next page begins; null at the end. */
             next_cursor: string | null;
@@ -2119,6 +2206,16 @@ export interface components {
          * @enum {string}
          */
         Respond: "stored" | "app";
+        /** @description A device that takes part no more. */
+        RevokedDevice: {
+            /** @description Which. */
+            revoked: components["schemas"]["DeviceView"];
+            /**
+             * @description Devices that stay and could not be told the new key, because nothing shows that they were invited: an older
+             *     hookmitt runs there. They read nothing that comes from now on, and have to join by a new invitation.
+             */
+            without_key: components["schemas"]["DeviceView"][];
+        };
         /** @description A sample that is asked for. */
         SampleOrder: {
             /** @description Another body, base64. */
@@ -4185,6 +4282,113 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    tunnel_devices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_DeviceView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revoke_device: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                device: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedDevice"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -34,3 +34,5 @@ export type Gap = Schemas['GapView'];
 export type Tunnel = Schemas['TunnelView'];
 /** What another device joins by; shown once. */
 export type Invitation = Schemas['Invitation'];
+/** A device that takes part in a tunnel. */
+export type Device = Schemas['DeviceView'];

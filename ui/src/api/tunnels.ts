@@ -1,6 +1,6 @@
 import { api, ask } from './client';
 import type { components } from './schema.gen';
-import type { Gap, Invitation, Tunnel } from './shapes';
+import type { Device, Gap, Invitation, Tunnel } from './shapes';
 
 type Order = components['schemas']['TunnelOrder'];
 
@@ -42,6 +42,17 @@ export async function removeTunnel(id: number): Promise<boolean | null> {
 /** Asks the relay for an invitation that works once. */
 export function inviteTo(id: number): Promise<Invitation> {
   return ask(api.POST('/api/tunnels/{id}/invite', { params: { path: { id } } }));
+}
+
+/** Who takes part in a tunnel, the oldest first. */
+export async function listDevices(id: number): Promise<Device[]> {
+  return (await ask(api.GET('/api/tunnels/{id}/devices', { params: { path: { id } } }))).items;
+}
+
+/** Turns a device out for good. Answers which others could not be given the new key. */
+export async function revokeDevice(id: number, device: string): Promise<Device[]> {
+  const path = { id, device };
+  return (await ask(api.DELETE('/api/tunnels/{id}/devices/{device}', { params: { path } }))).without_key;
 }
 
 /** When a tunnel was not connected. */

@@ -23,5 +23,6 @@ pub(crate) mod source_settings;
 pub(crate) mod target;
 pub(crate) mod tunnel;
 mod tunnel_add;
+mod tunnel_devices;
 pub(crate) mod url;
 pub(crate) mod verify;

@@ -86,6 +86,9 @@ struct Flags {
     /// How long a device may be away before it counts no more; at least 1h
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = idle)]
     device_idle: Span,
+    /// How many devices one tunnel may have
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
+    devices: u16,
     /// How many requests a second one tunnel gets over time; 0 sets no limit
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     rate: u32,
@@ -242,6 +245,7 @@ impl Flags {
                 age: self.quota_age.0,
                 idle: self.device_idle.0,
             },
+            devices: self.devices.into(),
             rate: NonZeroU32::new(self.rate),
             burst: self.burst,
             openings: NonZeroU32::new(self.openings),

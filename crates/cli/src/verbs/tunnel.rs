@@ -13,7 +13,7 @@ use crate::{
     terminal::{FAINT, ODD, Screen, Styled},
     tunnel_view::{Tunnel, line, lines},
     typed_in,
-    verbs::tunnel_add,
+    verbs::{tunnel_add, tunnel_devices},
 };
 
 /// Where a relay's token is looked for before it is asked for.
@@ -45,6 +45,18 @@ pub(crate) enum Verb {
     Status {
         /// The tunnel
         name: Option<String>,
+    },
+    /// List the devices that take part in a tunnel
+    Devices {
+        /// The tunnel
+        name: String,
+    },
+    /// Turn a device out of a tunnel that was added here; what comes from then on is sealed by a new key
+    Revoke {
+        /// The tunnel
+        name: String,
+        /// The device: what it is called, or its id as `hookmitt tunnel devices` shows it
+        device: String,
     },
     /// Remove a tunnel with its keys; its events stay
     Remove {
@@ -80,6 +92,10 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
         Verb::Invite { name } => invite(&find(name, client).await?, client, screen).await?,
         Verb::List => list(&client.all(&all()).await?, screen, line)?,
         Verb::Status { name } => status(name.as_deref(), client, screen).await?,
+        Verb::Devices { name } => tunnel_devices::list(&find(name, client).await?, client, screen).await?,
+        Verb::Revoke { name, device } => {
+            tunnel_devices::revoke(&find(name, client).await?, device, client, screen).await?;
+        }
         Verb::Remove { name } => {
             let tunnel = find(name, client).await?;
             let removed: Removed = client.send(Method::DELETE, &one(&tunnel), &Value::Null).await?;

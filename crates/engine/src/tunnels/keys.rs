@@ -11,13 +11,62 @@ use crate::EngineError;
 /// What they are called beneath the tunnel's name.
 const LABEL: &str = "keys";
 
-/// The two keys of a device in a tunnel.
+/// The keys of a device in a tunnel.
 #[derive(Clone)]
 pub(crate) struct DeviceKeys {
     /// The seed of its Ed25519 key.
     pub(crate) device: Zeroizing<[u8; 32]>,
-    /// The tunnel's X25519 secret.
-    pub(crate) sealing: Zeroizing<[u8; 32]>,
+    /// The tunnel's X25519 secrets, the newest first; one at least.
+    pub(crate) sealing: Vec<Zeroizing<[u8; 32]>>,
+    /// The device that opened the tunnel, where that is known.
+    pub(crate) owner: Option<[u8; 32]>,
+    /// Devices of which the owner knows that they were invited.
+    pub(crate) members: Vec<[u8; 32]>,
+}
+
+/// How keys are written: before, it was the device's and the sealing one alone, 64 bytes.
+const VERSION: u8 = 2;
+
+impl DeviceKeys {
+    fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(vec![VERSION]);
+        bytes.extend_from_slice(&*self.device);
+        for keys in
+            [&self.sealing.iter().map(|key| **key).collect(), &Vec::from_iter(self.owner), &self.members]
+        {
+            bytes.push(u8::try_from(keys.len()).unwrap_or(u8::MAX));
+            keys.iter().take(usize::from(u8::MAX)).for_each(|key| bytes.extend_from_slice(key));
+        }
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        if let Some((device, sealing)) = bytes.split_first_chunk::<32>()
+            && let Ok(sealing) = <[u8; 32]>::try_from(sealing)
+        {
+            let (device, sealing) = (Zeroizing::new(*device), vec![Zeroizing::new(sealing)]);
+            return Some(Self { device, sealing, owner: None, members: Vec::new() });
+        }
+        let (device, rest) = bytes.strip_prefix(&[VERSION])?.split_first_chunk::<32>()?;
+        let (sealing, rest) = keys(rest)?;
+        let (owner, rest) = keys(rest)?;
+        let (members, []) = keys(rest)? else { return None };
+        let sealing: Vec<_> = sealing.iter().copied().map(Zeroizing::new).collect();
+        let owner = owner.first().copied();
+        (!sealing.is_empty()).then(|| Self {
+            device: Zeroizing::new(*device),
+            sealing,
+            owner,
+            members: members.to_vec(),
+        })
+    }
+}
+
+/// A count and so many keys; with what follows them.
+fn keys(bytes: &[u8]) -> Option<(&[[u8; 32]], &[u8])> {
+    let (&count, rest) = bytes.split_first()?;
+    let (keys, rest) = rest.split_at_checked(usize::from(count) * 32)?;
+    Some((keys.as_chunks().0, rest))
 }
 
 /// Where they are kept. Nothing is made before the first of them.
@@ -39,9 +88,9 @@ impl Keys {
 
     /// Keeps the keys of a tunnel.
     pub(crate) async fn keep(&self, name: &str, keys: &DeviceKeys) -> Result<(), EngineError> {
-        let both = Zeroizing::new([*keys.device, *keys.sealing].concat());
+        let bytes = keys.to_bytes();
         let name: Slug = name.parse()?;
-        self.blocking(move |vault| vault.set(&name, LABEL, &both).map(drop)).await
+        self.blocking(move |vault| vault.set(&name, LABEL, &bytes).map(drop)).await
     }
 
     /// The keys of a tunnel.
@@ -50,11 +99,8 @@ impl Keys {
         self.blocking(move |vault| {
             let (secrets, problems) = vault.read_all();
             let found = secrets.into_iter().find(|secret| secret.source == name);
-            let parts = found.as_ref().and_then(|secret| secret.value.split_first_chunk::<32>());
-            if let Some((device, sealing)) = parts
-                && let Ok(sealing) = sealing.try_into()
-            {
-                return Ok(DeviceKeys { device: Zeroizing::new(*device), sealing: Zeroizing::new(sealing) });
+            if let Some(keys) = found.as_ref().and_then(|secret| DeviceKeys::from_bytes(&secret.value)) {
+                return Ok(keys);
             }
             let about = |of: &Option<(Slug, String)>| of.as_ref().is_none_or(|(of, _)| *of == name);
             let problem = problems.into_iter().find(|problem| about(&problem.secret));
@@ -92,16 +138,33 @@ impl Keys {
 mod tests {
     use super::*;
 
+    #[test]
+    fn keys_of_an_earlier_version_are_read_and_damaged_ones_are_not() {
+        let old = [[1; 32], [2; 32]].concat();
+        let read = DeviceKeys::from_bytes(&old).unwrap();
+        assert_eq!((*read.device, *read.sealing[0], read.owner), ([1; 32], [2; 32], None));
+        let new = read.to_bytes();
+        assert!(DeviceKeys::from_bytes(&new).is_some());
+        assert!(
+            (0..new.len()).filter(|cut| *cut != 64).all(|cut| DeviceKeys::from_bytes(&new[..cut]).is_none())
+        );
+        assert!(DeviceKeys::from_bytes(&[&new[..], &[0]].concat()).is_none());
+    }
+
     #[tokio::test]
     async fn keys_come_back_as_they_were_and_are_gone_when_removed() {
         let folder = tempfile::tempdir().unwrap();
         let keys = Keys::new(folder.path(), StoreChoice::File);
         assert!(!folder.path().join("tunnels").exists(), "nothing is made before it is needed");
         let name = Keys::fresh_name();
-        let both = DeviceKeys { device: Zeroizing::new([1; 32]), sealing: Zeroizing::new([2; 32]) };
-        keys.keep(&name, &both).await.unwrap();
-        let read = keys.read(&name).await.unwrap();
-        assert_eq!((*read.device, *read.sealing), ([1; 32], [2; 32]));
+        for (owner, members) in [(None, vec![]), (Some([4; 32]), vec![[5; 32], [6; 32]])] {
+            let sealing = vec![Zeroizing::new([2; 32]), Zeroizing::new([3; 32])];
+            let all = DeviceKeys { device: Zeroizing::new([1; 32]), sealing, owner, members };
+            keys.keep(&name, &all).await.unwrap();
+            let read = keys.read(&name).await.unwrap();
+            assert_eq!((read.device, read.sealing), (all.device, all.sealing));
+            assert_eq!((read.owner, read.members), (all.owner, all.members));
+        }
         assert!(keys.read(&Keys::fresh_name()).await.is_err());
         assert!(keys.warning().unwrap().contains("unencrypted"), "a file is no keychain, and that is said");
         keys.remove(&name).await.unwrap();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hookmitt_event::{Cause, EventId, HeaderLines, HttpVersion, Request, Timestamp, Via};
 use hookmitt_inbox::{InboxError, Route, SourceSettings};
-use hookmitt_tunnel::Letterhead;
+use hookmitt_tunnel::{Doubt, Letterhead};
 use hookmitt_wire::Letter;
 
 use crate::{
@@ -89,6 +89,7 @@ impl Engine {
         arrival.arrival_key = Some(head.arrival_key.clone());
         arrival.forwarded = forwarded;
         let differs = arrival.sha256 != letter.sha256;
+        arrival.causes.extend(head.doubt.map(|doubt| doubted(doubt, head.received_at)));
         if !assigned {
             arrival.route = Route::Withheld("its source is gone");
         }
@@ -117,6 +118,25 @@ impl Engine {
     }
 }
 
+/// What is said where the relay's word about the time doesn't hold.
+pub(super) fn doubted(doubt: Doubt, judged_at: Timestamp) -> Cause {
+    let (said, why) = match doubt {
+        Doubt::Altered(said) => (said, "what was sealed at its arrival says otherwise"),
+        Doubt::TooEarly(said) => (said, "everything that it received until then was here already"),
+        Doubt::TooLate(said) => (said, "that lies ahead of this machine's clock"),
+    };
+    Cause {
+        code: "relay_time_doubted".to_owned(),
+        title: None,
+        message: format!("The relay says that it received this at {said}, but {why}: judged as of {judged_at}."),
+        fix: match doubt {
+            Doubt::Altered(_) => "Look at the relay: somebody altered its store.",
+            _ => "Compare the clocks of this machine and of the relay. Where both are right, don't trust the relay.",
+        }
+        .to_owned(),
+    }
+}
+
 fn cause(sha256: &[u8; 32]) -> Cause {
     Cause {
         code: "relay_body_differs".to_owned(),
@@ -133,6 +153,7 @@ fn cause(sha256: &[u8; 32]) -> Cause {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use hookmitt_tunnel::Bounds;
 
     use super::*;
 
@@ -150,6 +171,7 @@ mod tests {
             url: "https://relay.test/t/github/a//b%2Fc?x=1".to_owned(),
             remote: "203.0.113.9:5555".to_owned(),
             forwarded: Bytes::from_static(b"X-Forwarded-For: 203.0.113.9\r\n"),
+            received: None,
         }
     }
 
@@ -165,6 +187,8 @@ mod tests {
         Letterhead {
             arrival_key: b"acme\0key".to_vec(),
             received_at: Timestamp::from_seconds(1_750_000_000),
+            doubt: None,
+            bounds: Bounds::none(),
             held: false,
             position: 1,
             waited: false,

@@ -7,14 +7,16 @@ use std::{
 
 use bytes::Bytes;
 use hookmitt_catch::Reply;
-use hookmitt_event::{Explain, Timestamp, Verdict};
+use hookmitt_event::{Cause, Explain, Timestamp, Verdict};
 use hookmitt_inbox::{InboxError, Order, Stored};
-use hookmitt_tunnel::{Answering, AppReply, Later, Letterhead, Recipient, State, Unreadable};
+use hookmitt_tunnel::{
+    Answering, AppReply, Later, Letterhead, NoKey, Recipient, SealingKey, State, Unreadable,
+};
 use hookmitt_wire::{Letter, SourceOffer};
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Trouble,
+    Trouble, devices,
     letter::{self, Opened},
     running::Running,
 };
@@ -85,6 +87,12 @@ impl Mail {
         if differs {
             self.complain_of_bytes(&stored);
         }
+        if stored.name_was_used {
+            self.complain_of_name(&stored);
+        }
+        if let Some(doubt) = head.doubt {
+            self.complain_of_time(&stored, letter::doubted(doubt, head.received_at));
+        }
         let engine = Arc::clone(engine);
         let answering = async move {
             let local = match waiting {
@@ -147,6 +155,22 @@ impl Mail {
             message,
             "the event is kept and not forwarded; have it sent again, and look at the relay",
         ));
+    }
+
+    fn complain_of_name(&self, stored: &Stored) {
+        let count = self.running.reuses_a_name();
+        let message = format!(
+            "the relay gave #{} the id of another event ({count} times since the start): both are kept",
+            stored.seq
+        );
+        tracing::error!(tunnel = self.tunnel, event = %stored.id, "{message}");
+        self.running.fault(Trouble::new("relay-name-reused", message, "look at the relay: it is broken"));
+    }
+
+    fn complain_of_time(&self, stored: &Stored, cause: Cause) {
+        let message = format!("#{}: {}", stored.seq, cause.message);
+        tracing::warn!(tunnel = self.tunnel, event = %stored.id, "{message}");
+        self.running.fault(Trouble::new("relay-time-doubted", message, &cause.fix));
     }
 
     fn lament(&self, why: &dyn std::error::Error, waited: bool) {
@@ -222,6 +246,23 @@ impl Recipient for Mail {
         self.running.fault(Trouble::new("letter-unreadable", message, hint));
     }
 
+    fn sealing_keys(&self, keys: Vec<SealingKey>) {
+        let Some(engine) = self.engine.upgrade() else { return };
+        let (tunnel, running) = (self.tunnel, Arc::clone(&self.running));
+        engine.tasks.clone().spawn(async move {
+            if let Err(error) = engine.keep_sealing_keys(tunnel, keys).await {
+                tracing::error!(tunnel, %error, "the new sealing key is not kept; the relay tells it anew");
+                running.fault(Trouble::of(&error));
+            }
+        });
+    }
+
+    fn no_key(&self, why: NoKey) {
+        let trouble = devices::no_key(why);
+        tracing::error!(tunnel = self.tunnel, "{}", trouble.message);
+        self.running.fault(trouble);
+    }
+
     fn state(&self, state: State) {
         self.running.becomes(state, Timestamp::now());
     }
@@ -238,6 +279,7 @@ mod tests {
 
     use hookmitt_event::{GapWhy, TunnelKind};
     use hookmitt_inbox::{KeptTunnel, NewTunnel};
+    use hookmitt_tunnel::Bounds;
     use tokio_util::sync::CancellationToken;
 
     use super::*;
@@ -257,6 +299,7 @@ mod tests {
             url: "https://relay.test/t/github".to_owned(),
             remote: "203.0.113.9:5555".to_owned(),
             forwarded: Bytes::new(),
+            received: None,
         }
     }
 
@@ -279,7 +322,9 @@ mod tests {
 
     fn head(waited: bool) -> Letterhead {
         let arrival_key = b"acme\0key".to_vec();
-        Letterhead { arrival_key, received_at: Timestamp::now(), held: false, position: 1, waited, run: 1 }
+        let (doubt, bounds) = (None, Bounds::none());
+        let received_at = Timestamp::now();
+        Letterhead { arrival_key, received_at, doubt, bounds, held: false, position: 1, waited, run: 1 }
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -109,6 +109,9 @@ impl<'a> Minder<'a> {
 
     /// Notes that it is connected now.
     async fn note(&self, public_url: Option<String>, told: Told) -> Result<(), EngineError> {
+        if let Some(until) = self.running.horizon.until() {
+            self.engine.inbox.tunnel_complete(self.tunnel, until).await?;
+        }
         let (now, last) = (Timestamp::now(), self.running.last_event_at());
         Ok(self.engine.inbox.tunnel_connected(self.tunnel, now, public_url, told, last).await?)
     }

@@ -4,6 +4,7 @@
 //! to outlive it (gaps, until when it was connected) is in the inbox, its keys are in a vault of their own.
 
 mod detours;
+mod devices;
 mod keys;
 mod letter;
 mod mail;
@@ -30,11 +31,12 @@ use tokio::sync::{Notify, Semaphore, watch};
 use url::Url;
 
 pub(crate) use detours::rewritten;
+pub use devices::{DeviceView, RevokedDevice};
 pub use order::{Invitation, Removed, TunnelChange, TunnelOrder};
 pub use view::{GapView, RefusedCount, Trouble, TunnelState, TunnelView, Waiting};
 
 use crate::{Config, Engine, EngineError};
-use keys::Keys;
+use keys::{DeviceKeys, Keys};
 use running::Running;
 use view::{Seen, view};
 
@@ -52,6 +54,8 @@ pub(crate) struct Tunnels {
     keys: Keys,
     offers: watch::Sender<Arc<Vec<SourceOffer>>>,
     room: Arc<Semaphore>,
+    /// Who changes kept keys does so alone.
+    turning: tokio::sync::Mutex<()>,
     /// The tunnels may be others than they were.
     reloaded: Notify,
     /// One has ended.
@@ -65,6 +69,7 @@ impl Tunnels {
             keys: Keys::new(data_dir, choice),
             offers: watch::Sender::default(),
             room: Arc::new(Semaphore::new(ROOM)),
+            turning: tokio::sync::Mutex::default(),
             reloaded: Notify::new(),
             endings: watch::Sender::default(),
         }
@@ -188,7 +193,10 @@ impl Engine {
         let relay = kept.url.as_deref().and_then(|url| Url::parse(url).ok()).ok_or_else(damaged)?;
         let tunnel = kept.name.clone().ok_or_else(damaged)?;
         let keys = self.tunnels.keys.read(kept.keys.as_deref().unwrap_or_default()).await?;
-        Ok(Credentials { relay, tunnel, device: keys.device, sealing: keys.sealing })
+        let DeviceKeys { device, mut sealing, owner, .. } = keys;
+        let older = sealing.split_off(1);
+        let sealing = sealing.pop().ok_or_else(damaged)?;
+        Ok(Credentials { relay, tunnel, device, sealing, older, owner })
     }
 
     /// How a tunnel is that this process doesn't run.

@@ -127,7 +127,7 @@ impl Engine {
         }
         let keys = self.keep_keys(&credentials).await?;
         let asked = credentials.joining(&invited.code, &device_name());
-        let joined = match join(&Network::from_env()?, &relay, &asked).await {
+        let joined = match join(&Network::from_env()?, &relay, &asked, &credentials.introduction()).await {
             Ok(joined) => joined,
             Err(error) => return Err(self.forget_keys(&keys, error).await),
         };
@@ -136,7 +136,8 @@ impl Engine {
 
     async fn keep_keys(&self, credentials: &Credentials) -> Result<String, EngineError> {
         let name = Keys::fresh_name();
-        let keys = DeviceKeys { device: credentials.device.clone(), sealing: credentials.sealing.clone() };
+        let (device, sealing) = (credentials.device.clone(), credentials.sealing_keys());
+        let keys = DeviceKeys { device, sealing, owner: credentials.owner, members: Vec::new() };
         self.tunnels.keys.keep(&name, &keys).await?;
         Ok(name)
     }
@@ -210,14 +211,9 @@ impl Engine {
     /// # Errors
     /// An unknown tunnel; one that isn't connected here.
     pub async fn invite_to_tunnel(&self, id: i64) -> Result<Invitation, EngineError> {
-        let kept = self.inbox.tunnel(id).await?;
-        if kept.kind != TunnelKind::Relay {
-            let words = "only a relay's tunnel can be shared: a channel or a program serves this inbox alone";
-            return Err(EngineError::BadInput(words.to_owned()));
-        }
-        let running = self.tunnels.one(id).ok_or(TunnelError::NotConnected)?;
+        let (kept, running) = self.shared_tunnel(id).await?;
         let Invite { code, until } = running.line.invite().await?;
-        let credentials = self.credentials(&kept).await?;
+        let credentials = self.current_credentials(&kept, &running).await?;
         Ok(Invitation { invite: invite_text(&credentials.invite(code)), until })
     }
 }

@@ -186,8 +186,8 @@ impl Engine {
 
 fn options(kept: &KeptTunnel, running: &Running) -> Result<Options, TunnelError> {
     let network = Network::from_env()?;
-    let (line, offline_since) = (running.line.clone(), kept.connected_until);
-    Ok(Options { network, line, offline_since, ..Options::default() })
+    let (line, horizon) = (running.line.clone(), running.horizon.clone());
+    Ok(Options { network, line, horizon, offline_since: kept.connected_until, ..Options::default() })
 }
 
 fn trouble(error: &EngineError) -> Trouble {

@@ -10,7 +10,7 @@ use std::{
 
 use hookmitt_event::{Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, Told};
-use hookmitt_tunnel::{Line, State, Why};
+use hookmitt_tunnel::{Horizon, Line, State, Why};
 use hookmitt_wire::Depth;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +27,8 @@ const STEPS: usize = 64;
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) line: Line,
+    /// Up to when everything is here that the relay received.
+    pub(super) horizon: Horizon,
     pub(super) stop: CancellationToken,
     /// Something is otherwise than it was.
     pub(super) changed: Notify,
@@ -39,6 +41,8 @@ pub(super) struct Running {
     unknown: AtomicU64,
     /// Letters that could not be read, and how many of them had waited, as far as the inbox doesn't know.
     spoilt: Mutex<(u64, u64)>,
+    /// Letters that came under the id of another one.
+    reused: AtomicU64,
     steps: mpsc::Sender<Step>,
     /// How many steps were sent, and how many of them are in the inbox.
     sent: watch::Sender<u64>,
@@ -50,6 +54,7 @@ impl Running {
         let (steps, waiting) = mpsc::channel(STEPS);
         let running = Self {
             line: Line::new(),
+            horizon: Horizon::default(),
             stop,
             changed: Notify::new(),
             now: Mutex::new(Now::new(now)),
@@ -57,6 +62,7 @@ impl Running {
             left: AtomicBool::new(false),
             unknown: AtomicU64::new(0),
             spoilt: Mutex::default(),
+            reused: AtomicU64::new(0),
             steps,
             sent: watch::Sender::new(0),
             handled: watch::Sender::new(0),
@@ -68,6 +74,7 @@ impl Running {
     pub(super) fn of(mut self, kept: &KeptTunnel) -> Self {
         self.serves = kept.source.as_deref().and_then(|source| source.parse().ok());
         self.unknown = AtomicU64::new(kept.told.unknown);
+        self.horizon = Horizon::new(complete_until(kept), Timestamp::now());
         let mut now = self.now();
         if kept.kind == TunnelKind::Smee {
             now.up = TunnelState::Limited;
@@ -120,6 +127,11 @@ impl Running {
     pub(super) fn fault(&self, trouble: Trouble) {
         self.now().fault = Some(trouble);
         self.changed.notify_one();
+    }
+
+    /// A letter came under the id of another one. Answers how many did.
+    pub(super) fn reuses_a_name(&self) -> u64 {
+        self.reused.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// It can't go on here.
@@ -253,6 +265,13 @@ impl Running {
         }
         self.changed.notify_one();
     }
+}
+
+/// Up to when everything was here that a relay received. An earlier version did not note it: letters come in their order,
+/// so that none is older than the newest event.
+fn complete_until(kept: &KeptTunnel) -> Option<Timestamp> {
+    let since = kept.connected_until.unwrap_or(kept.created_at);
+    kept.complete_until.or_else(|| Some(kept.last_event_at.map_or(since, |newest| newest.min(since))))
 }
 
 #[cfg(test)]

@@ -49,8 +49,8 @@ pub use options::NatsOptions;
 pub use store::NatsMailbox;
 
 use crate::{
-    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Token, Tunnel,
-    Usage,
+    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Revocation,
+    Token, Tunnel, Usage,
 };
 
 impl Mailbox for NatsMailbox {
@@ -108,9 +108,24 @@ impl Mailbox for NatsMailbox {
         tunnel: &str,
         code: [u8; 32],
         device: NewDevice,
+        most: usize,
         now: i64,
     ) -> Result<(), MailboxError> {
-        tunnels::join(&self.store, tunnel, code, device, now).await
+        tunnels::join(&self.store, tunnel, code, device, most, now).await
+    }
+
+    async fn introduce(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+        letters: u8,
+        proof: [u8; 32],
+    ) -> Result<(), MailboxError> {
+        tunnels::introduce(&self.store, tunnel, device, letters, proof).await
+    }
+
+    async fn revoke(&self, tunnel: &str, by: &DeviceKey, revocation: Revocation) -> Result<(), MailboxError> {
+        tunnels::revoke(&self.store, tunnel, by, &revocation).await
     }
 
     async fn devices(&self, tunnel: &str) -> Result<Vec<Device>, MailboxError> {

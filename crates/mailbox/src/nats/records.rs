@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hookmitt_wire::Parcel;
 use serde::{Deserialize, Serialize};
 
-use crate::{DeviceKey, MOST_TUNNELS};
+use crate::{DeviceKey, MOST_TUNNELS, NewDevice};
 
 /// The version of the layout that this build reads and writes.
 pub(super) const VERSION: u32 = 1;
@@ -55,10 +55,24 @@ pub(super) struct TunnelRecord {
     /// wrote the record, which did not tell.
     #[serde(default = "was_used")]
     pub(super) used: bool,
+    /// Who opened it. A record from before this was noted has none: it was the first of the devices.
+    #[serde(default, with = "hex::serde", skip_serializing_if = "is_nobody")]
+    pub(super) owner: DeviceKey,
 }
 
 fn was_used() -> bool {
     true
+}
+
+fn is_nobody(key: &DeviceKey) -> bool {
+    *key == DeviceKey::default()
+}
+
+impl TunnelRecord {
+    /// Who opened it and may revoke the others.
+    pub(super) fn owner(&self) -> Option<DeviceKey> {
+        if is_nobody(&self.owner) { self.devices.first().map(|first| first.key) } else { Some(self.owner) }
+    }
 }
 
 /// A device of a tunnel.
@@ -70,6 +84,28 @@ pub(super) struct DeviceRecord {
     /// It gets the letters after this position. 0 until that is settled: nothing is deleted meanwhile.
     pub(super) from: u64,
     pub(super) joined_at: i64,
+    /// The newest version of letters that it reads.
+    #[serde(default = "first_letters")]
+    pub(super) letters: u8,
+    /// That it was invited.
+    #[serde(default)]
+    pub(super) proof: Option<[u8; 32]>,
+    /// What it is told of the sealing key.
+    #[serde(default, with = "hex::serde", skip_serializing_if = "Vec::is_empty")]
+    pub(super) note: Vec<u8>,
+}
+
+/// For a device that has not said what it reads.
+pub(super) const fn first_letters() -> u8 {
+    1
+}
+
+impl DeviceRecord {
+    /// One that is new.
+    pub(super) fn new(device: NewDevice, now: i64) -> Self {
+        let NewDevice { key, name } = device;
+        Self { key, name, from: 0, joined_at: now, letters: first_letters(), proof: None, note: Vec::new() }
+    }
 }
 
 /// A one-time code.

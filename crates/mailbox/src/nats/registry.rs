@@ -12,7 +12,7 @@ use super::{
     counts::{Counts, Whose},
     index::Waiting,
     names::unword,
-    records::{CountRecord, CursorRecord, DeviceRecord, TokenRecord, TunnelRecord},
+    records::{CountRecord, CursorRecord, DeviceRecord, TokenRecord, TunnelRecord, first_letters},
     table::Versioned,
 };
 use crate::{COUNTED, Device, DeviceKey, Token, Tunnel, offers};
@@ -94,6 +94,8 @@ impl Registry {
             token: record.token.clone(),
             sealing_key: record.sealing_key,
             sources: mirror.sources(name, &record.devices),
+            devices: record.devices.iter().map(|device| device.key).collect(),
+            letters: record.devices.iter().map(|device| device.letters).min().unwrap_or_else(first_letters),
             revoked: mirror.is_revoked(&record.token),
         });
         mirror.shown.insert(name.to_owned(), Arc::clone(&shown));
@@ -163,7 +165,12 @@ impl Registry {
         if record.shut || mirror.is_revoked(&record.token) {
             return None;
         }
-        Some(record.devices.iter().map(|device| mirror.device(tunnel, device)).collect())
+        let owner = record.owner();
+        let device = |device: &DeviceRecord| Device {
+            is_owner: owner == Some(device.key),
+            ..mirror.device(tunnel, device)
+        };
+        Some(record.devices.iter().map(device).collect())
     }
 
     /// All tokens, oldest first.
@@ -238,6 +245,11 @@ impl Mirror {
             name: device.name.clone(),
             cursor: cursor.max(device.from),
             seen_at: seen_at.max(device.joined_at),
+            joined_at: device.joined_at,
+            is_owner: false,
+            letters: device.letters,
+            proof: device.proof,
+            note: device.note.clone().into(),
         }
     }
 

@@ -14,7 +14,7 @@ use super::{
     table::{Next, Versioned},
     tokens,
 };
-use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Tunnel, model::MOST_INVITES};
+use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Revocation, Tunnel, model::MOST_INVITES};
 
 /// Opens a tunnel.
 pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
@@ -23,10 +23,11 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
     let known = tokens::read(store, &token).await?.filter(|known| known.record.revoked_at.is_none());
     let most = known.ok_or_else(|| no_token(&token))?.record.most_tunnels;
     let _claim = store.claims.claim(&name, &token, most, || store.registry.counted_of(&token, now))?;
-    let device = DeviceRecord { key: device.key, name: device.name, from: 0, joined_at: now };
+    let device = DeviceRecord::new(device, now);
     let record = TunnelRecord {
         token: token.clone(),
         sealing_key,
+        owner: device.key,
         devices: vec![device],
         invites: Vec::new(),
         floor: 0,
@@ -134,6 +135,7 @@ pub(super) async fn join(
     name: &str,
     code: [u8; 32],
     device: NewDevice,
+    most: usize,
     now: i64,
 ) -> Result<(), MailboxError> {
     let no_code = || MailboxError::Unknown { what: "code", name: "that was given".to_owned() };
@@ -147,10 +149,12 @@ pub(super) async fn join(
         if record.invites.swap_remove(invite).until <= now {
             return Err(no_code());
         }
+        if !is_there && record.devices.len() >= most {
+            return Err(MailboxError::TooManyDevices(most));
+        }
         if !is_there {
             is_added = true;
-            let device = DeviceRecord { key: device.key, name: device.name.clone(), from: 0, joined_at: now };
-            record.devices.push(device);
+            record.devices.push(DeviceRecord::new(device.clone(), now));
         }
         Ok(())
     });
@@ -232,12 +236,80 @@ pub(super) async fn leave(
         store.registry.set_tunnel(name, record);
     }
     if is_gone {
-        store.give_up(name, floor);
-        store.cursors.erase(&store.js, &cursor_key(name, device)).await?;
-        store.cursors.erase(&store.js, &count_key(name, Some(device))).await?;
-        store.tunnels.erase(&store.js, &offer_key(name, device)).await?;
+        forget(store, name, device, floor).await?;
     }
     Ok(is_gone)
+}
+
+/// Removes what is left of a device that went, and the letters that only it wanted.
+async fn forget(store: &Store, name: &str, device: &DeviceKey, floor: u64) -> Result<(), MailboxError> {
+    store.give_up(name, floor);
+    store.cursors.erase(&store.js, &cursor_key(name, device)).await?;
+    store.cursors.erase(&store.js, &count_key(name, Some(device))).await?;
+    store.tunnels.erase(&store.js, &offer_key(name, device)).await
+}
+
+/// A device says which letters it reads, and shows that it was invited.
+pub(super) async fn introduce(
+    store: &Store,
+    name: &str,
+    device: &DeviceKey,
+    letters: u8,
+    proof: [u8; 32],
+) -> Result<(), MailboxError> {
+    let is_said = |known: &DeviceRecord| known.letters == letters && known.proof == Some(proof);
+    let record = read(store, name).await?.record;
+    let known = record.devices.iter().find(|known| known.key == *device).ok_or_else(|| no_device(device))?;
+    if is_said(known) {
+        return Ok(()); // every app says it each time that it connects
+    }
+    change(store, name, |record| {
+        let known = record.devices.iter_mut().find(|known| known.key == *device);
+        let known = known.ok_or_else(|| no_device(device))?;
+        (known.letters, known.proof) = (letters, Some(proof));
+        Ok(())
+    })
+    .await
+}
+
+/// The owner turns a device out, and the sealing key over.
+pub(super) async fn revoke(
+    store: &Store,
+    name: &str,
+    by: &DeviceKey,
+    revocation: &Revocation,
+) -> Result<(), MailboxError> {
+    let Revocation { device, before, sealing_key, notes } = revocation;
+    let mut floor = 0;
+    change(store, name, |record| {
+        let is_out = record.devices.iter().all(|known| known.key != *device);
+        if is_out && record.sealing_key == *sealing_key {
+            return Ok(()); // the word of it was lost
+        }
+        if record.owner() != Some(*by) || device == by {
+            return Err(MailboxError::NotOwner);
+        }
+        if is_out {
+            return Err(no_device(device));
+        }
+        let members: Vec<_> = record.devices.iter().map(|known| known.key).collect();
+        if record.sealing_key != *before || !revocation.knows(&members) {
+            return Err(MailboxError::Changed);
+        }
+        record.owner = *by;
+        record.sealing_key = *sealing_key;
+        record.invites.clear();
+        record.devices.retain(|known| known.key != *device);
+        for known in &mut record.devices {
+            let note = notes.iter().find(|(told, _)| *told == known.key);
+            known.note = note.map(|(_, note)| note.to_vec()).unwrap_or_default();
+        }
+        floor = store.registry.slowest(name, &record.devices, None);
+        record.floor = record.floor.max(floor);
+        Ok(())
+    })
+    .await?;
+    forget(store, name, device, floor).await
 }
 
 /// What waits for a device.

@@ -8,7 +8,7 @@ use super::{
     tunnels,
     writer::Batch,
 };
-use crate::{Device, DeviceKey, MailboxError, NewDevice, model::MOST_INVITES};
+use crate::{Device, DeviceKey, MailboxError, NewDevice, Revocation, model::MOST_INVITES};
 
 /// How much newer than what is written a sign of life must be to be written, in microseconds: it comes every 10 s.
 const SEEN_EVERY: i64 = 60_000_000;
@@ -44,15 +44,22 @@ pub(super) fn join(
     tunnel: &str,
     code: &[u8; 32],
     device: &NewDevice,
+    most: usize,
     now: i64,
 ) -> Result<(), Trouble> {
-    const USE: &str = "DELETE FROM invite WHERE code = ?1 AND tunnel = ?2 AND until > ?3";
+    const IS_GOOD: &str = "SELECT 1 FROM invite WHERE code = ?1 AND tunnel = ?2 AND until > ?3";
+    const USE: &str = "DELETE FROM invite WHERE code = ?1";
     const RENAME: &str =
         "UPDATE device SET name = ?3, seen_at = max(seen_at, ?4) WHERE tunnel = ?1 AND key = ?2";
     let mailbox = batch.boxes.open(tunnel)?;
-    if batch.db.prepare_cached(USE)?.execute((&code[..], mailbox.id, now))? == 0 {
+    if !batch.db.prepare_cached(IS_GOOD)?.exists((&code[..], mailbox.id, now))? {
         return Err(MailboxError::Unknown { what: "code", name: format!("for {tunnel}") }.into());
     }
+    let is_there = mailbox.member(&device.key).is_ok();
+    if !is_there && mailbox.members.len() >= most {
+        return Err(MailboxError::TooManyDevices(most).into());
+    }
+    batch.db.prepare_cached(USE)?.execute([&code[..]])?;
     if let Ok(member) = mailbox.member(&device.key) {
         member.seen_at = member.seen_at.max(now);
         let row = (mailbox.id, &device.key[..], &device.name, now);
@@ -62,15 +69,80 @@ pub(super) fn join(
     let member = Member { key: device.key, cursor: mailbox.newest, seen_at: now };
     insert(batch.db, mailbox.id, &member, &device.name)?;
     mailbox.members.push(member);
+    batch.news.changed.push(tunnel.to_owned());
+    Ok(())
+}
+
+/// A device says which letters it reads, and shows that it was invited.
+pub(super) fn introduce(
+    batch: &mut Batch<'_>,
+    tunnel: &str,
+    device: &DeviceKey,
+    letters: u8,
+    proof: &[u8; 32],
+) -> Result<(), Trouble> {
+    // Every app says it each time that it connects.
+    const SQL: &str = "UPDATE device SET letters = ?3, proof = ?4
+        WHERE tunnel = ?1 AND key = ?2 AND (letters <> ?3 OR proof IS NOT ?4)";
+    let mailbox = batch.boxes.open(tunnel)?;
+    let id = mailbox.id;
+    mailbox.member(device)?;
+    if batch.db.prepare_cached(SQL)?.execute((id, &device[..], letters, &proof[..]))? > 0 {
+        batch.news.changed.push(tunnel.to_owned());
+    }
+    Ok(())
+}
+
+/// The owner turns a device out, and the sealing key over.
+pub(super) fn revoke(
+    batch: &mut Batch<'_>,
+    tunnel: &str,
+    by: &DeviceKey,
+    revocation: &Revocation,
+) -> Result<(), Trouble> {
+    const KEYS: &str = "SELECT sealing_key, owner FROM tunnel WHERE id = ?1";
+    const TURN: &str = "UPDATE tunnel SET sealing_key = ?2 WHERE id = ?1";
+    const NOTE: &str = "UPDATE device SET note = ?3 WHERE tunnel = ?1 AND key = ?2";
+    let Revocation { device, before, sealing_key, notes } = revocation;
+    let mailbox = batch.boxes.open(tunnel)?;
+    let (id, db) = (mailbox.id, batch.db);
+    let (key, owner): ([u8; 32], Option<DeviceKey>) =
+        db.prepare_cached(KEYS)?.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if owner != Some(*by) || device == by {
+        return Err(MailboxError::NotOwner.into());
+    }
+    mailbox.member(device)?;
+    let members: Vec<_> = mailbox.members.iter().map(|member| member.key).collect();
+    if key != *before || !revocation.knows(&members) {
+        return Err(MailboxError::Changed.into());
+    }
+    leave(batch, tunnel, device, 0)?; // its owner stays: nothing is shut, now or ever
+    db.prepare_cached("DELETE FROM invite WHERE tunnel = ?1")?.execute([id])?;
+    db.prepare_cached(TURN)?.execute((id, &sealing_key[..]))?;
+    for (device, note) in notes {
+        db.prepare_cached(NOTE)?.execute((id, &device[..], &note[..]))?;
+    }
     Ok(())
 }
 
 /// A tunnel's devices, in the order of their keys.
 pub(super) fn all(db: &Connection, tunnel: &str) -> Result<Vec<Device>, MailboxError> {
-    const SQL: &str = "SELECT key, name, cursor, seen_at FROM device WHERE tunnel = ?1 ORDER BY key";
+    const SQL: &str =
+        "SELECT key, device.name, cursor, seen_at, joined_at, letters, proof, note, key IS owner
+        FROM device JOIN tunnel ON device.tunnel = id WHERE device.tunnel = ?1 ORDER BY key";
     let mut statement = db.prepare_cached(SQL)?;
     let devices = statement.query_map([tunnels::id(db, tunnel)?], |row| {
-        Ok(Device { key: row.get(0)?, name: row.get(1)?, cursor: row.get(2)?, seen_at: row.get(3)? })
+        Ok(Device {
+            key: row.get(0)?,
+            name: row.get(1)?,
+            cursor: row.get(2)?,
+            seen_at: row.get(3)?,
+            joined_at: row.get(4)?,
+            letters: row.get(5)?,
+            proof: row.get(6)?,
+            note: row.get::<_, Vec<u8>>(7)?.into(),
+            is_owner: row.get(8)?,
+        })
     });
     Ok(devices?.collect::<rusqlite::Result<_>>()?)
 }

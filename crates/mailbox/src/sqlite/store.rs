@@ -16,8 +16,8 @@ use super::{
     writer::{self, Jobs},
 };
 use crate::{
-    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Token, Tunnel,
-    Usage,
+    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Revocation,
+    Token, Tunnel, Usage,
 };
 
 /// Mailboxes in one SQLite file; clones share it.
@@ -143,10 +143,27 @@ impl Mailbox for SqliteMailbox {
         tunnel: &str,
         code: [u8; 32],
         device: NewDevice,
+        most: usize,
         now: i64,
     ) -> Result<(), MailboxError> {
         let tunnel = tunnel.to_owned();
-        self.jobs.write(move |batch| devices::join(batch, &tunnel, &code, &device, now)).await
+        self.jobs.write(move |batch| devices::join(batch, &tunnel, &code, &device, most, now)).await
+    }
+
+    async fn introduce(
+        &self,
+        tunnel: &str,
+        device: &DeviceKey,
+        letters: u8,
+        proof: [u8; 32],
+    ) -> Result<(), MailboxError> {
+        let (tunnel, device) = (tunnel.to_owned(), *device);
+        self.jobs.write(move |batch| devices::introduce(batch, &tunnel, &device, letters, &proof)).await
+    }
+
+    async fn revoke(&self, tunnel: &str, by: &DeviceKey, revocation: Revocation) -> Result<(), MailboxError> {
+        let (tunnel, by) = (tunnel.to_owned(), *by);
+        self.jobs.write(move |batch| devices::revoke(batch, &tunnel, &by, &revocation)).await
     }
 
     async fn devices(&self, tunnel: &str) -> Result<Vec<Device>, MailboxError> {

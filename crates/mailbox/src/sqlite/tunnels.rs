@@ -9,7 +9,7 @@ use super::{
     trouble::{Trouble, no_tunnel},
     writer::Batch,
 };
-use crate::{COUNTED, MailboxError, NewTunnel, Tunnel};
+use crate::{COUNTED, DeviceKey, MailboxError, NewTunnel, Tunnel};
 
 /// Why a tunnel is shut: its token was revoked.
 pub(super) const REVOKED: i64 = 1;
@@ -22,7 +22,7 @@ const MOST: i64 = 1 << 23;
 
 /// Opens a tunnel with its first device.
 pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Result<(), Trouble> {
-    let NewTunnel { name, token, sealing_key, device } = tunnel;
+    let NewTunnel { name, token, device, .. } = tunnel;
     let db = batch.db;
     let most = "SELECT most_tunnels FROM token WHERE id = ?1 AND revoked_at IS NULL";
     let most: Option<u32> = db.prepare_cached(most)?.query_row([token], |row| row.get(0)).optional()?;
@@ -38,7 +38,7 @@ pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Resul
         return Err(MailboxError::TooManyTunnels(most).into());
     }
     let id = match id {
-        Some(id) => again(batch, id, sealing_key, now)?,
+        Some(id) => again(batch, id, tunnel, now)?,
         None => first(db, tunnel, now)?,
     };
     let member = Member { key: device.key, cursor: 0, seen_at: now };
@@ -59,8 +59,8 @@ fn counted(db: &Connection, token: &str, but: Option<i64>, now: i64) -> rusqlite
 
 /// Writes a tunnel with a name that nobody ever had; answers its id.
 fn first(db: &Connection, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> {
-    const SQL: &str = "INSERT INTO tunnel (name, token, sealing_key, shut, created_at, used)
-        VALUES (?1, ?2, ?3, 0, ?4, 0)";
+    const SQL: &str = "INSERT INTO tunnel (name, token, sealing_key, shut, created_at, used, owner)
+        VALUES (?1, ?2, ?3, 0, ?4, 0, ?5)";
     const MARK: &str = "INSERT INTO mark (tunnel, floor, cleared, cleared_bytes, refused, unknown)
         VALUES (?1, 0, 0, 0, 0, 0)";
     let last: Option<i64> = db.query_row("SELECT max(id) FROM tunnel", [], |row| row.get(0))?;
@@ -69,7 +69,7 @@ fn first(db: &Connection, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> 
             MailboxError::Failed(format!("the file has had {MOST} tunnels, and takes no more")).into()
         );
     }
-    let row = (&tunnel.name, &tunnel.token, &tunnel.sealing_key[..], now);
+    let row = (&tunnel.name, &tunnel.token, &tunnel.sealing_key[..], now, &tunnel.device.key[..]);
     db.prepare_cached(SQL)?.execute(row)?;
     let id = db.last_insert_rowid();
     db.prepare_cached(MARK)?.execute([id])?;
@@ -77,10 +77,11 @@ fn first(db: &Connection, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> 
 }
 
 /// Writes a tunnel anew that was never used: nobody but its own token knew of it, and nothing ever waited there.
-fn again(batch: &mut Batch<'_>, id: i64, sealing_key: &[u8; 32], now: i64) -> Result<i64, Trouble> {
-    const SQL: &str =
-        "UPDATE tunnel SET sealing_key = ?2, shut = 0, shut_at = NULL, created_at = ?3 WHERE id = ?1";
-    batch.db.prepare_cached(SQL)?.execute((id, &sealing_key[..], now))?;
+fn again(batch: &mut Batch<'_>, id: i64, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> {
+    const SQL: &str = "UPDATE tunnel SET sealing_key = ?2, shut = 0, shut_at = NULL, created_at = ?3, owner = ?4
+        WHERE id = ?1";
+    let row = (id, &tunnel.sealing_key[..], now, &tunnel.device.key[..]);
+    batch.db.prepare_cached(SQL)?.execute(row)?;
     batch.db.prepare_cached("DELETE FROM device WHERE tunnel = ?1")?.execute([id])?;
     batch.db.prepare_cached("DELETE FROM invite WHERE tunnel = ?1")?.execute([id])?;
     batch.news.rung.insert(id, u64::MAX);
@@ -125,8 +126,18 @@ pub(super) fn find(db: &Connection, name: &str) -> Result<Option<Tunnel>, Mailbo
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, i64>(3)? == REVOKED))
     });
     let Some((id, token, sealing_key, revoked)) = found.optional()? else { return Ok(None) };
-    let sources = offers::of_tunnel(db, id)?;
-    Ok(Some(Tunnel { name: name.to_owned(), token, sealing_key, sources, revoked }))
+    let mut devices = db.prepare_cached("SELECT key, letters FROM device WHERE tunnel = ?1")?;
+    let devices = devices.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let devices: Vec<(DeviceKey, u8)> = devices.collect::<rusqlite::Result<_>>()?;
+    Ok(Some(Tunnel {
+        name: name.to_owned(),
+        token,
+        sealing_key,
+        sources: offers::of_tunnel(db, id)?,
+        letters: devices.iter().map(|(_, letters)| *letters).min().unwrap_or(1),
+        devices: devices.into_iter().map(|(key, _)| key).collect(),
+        revoked,
+    }))
 }
 
 /// The id of an open tunnel.

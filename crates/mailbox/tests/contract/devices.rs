@@ -1,6 +1,7 @@
 //! Devices.
 
-use hookmitt_mailbox::{DeviceKey, Mailbox, MailboxError, Quota};
+use bytes::Bytes;
+use hookmitt_mailbox::{Device, DeviceKey, MOST_DEVICES, Mailbox, MailboxError, Quota, Revocation};
 
 use super::{
     DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, join, new_device, new_tunnel, put,
@@ -21,15 +22,15 @@ async fn keys(store: &impl Mailbox) -> Vec<DeviceKey> {
 
 pub(crate) async fn a_code_lets_one_device_in_once(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), NOW).await));
+    assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW).await));
     store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
     let (one, other) = tokio::join!(
-        store.join(TUNNEL, CODE, new_device(DESKTOP), NOW),
-        store.join(TUNNEL, CODE, new_device([3; 32]), NOW)
+        store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW),
+        store.join(TUNNEL, CODE, new_device([3; 32]), MOST_DEVICES, NOW)
     );
     assert!(one.is_ok() != other.is_ok(), "{one:?}, {other:?}");
     assert_eq!(keys(&store).await.len(), 2);
-    assert!(is_no_code(store.join(TUNNEL, CODE, new_device([4; 32]), NOW).await));
+    assert!(is_no_code(store.join(TUNNEL, CODE, new_device([4; 32]), MOST_DEVICES, NOW).await));
 }
 
 pub(crate) async fn a_code_is_good_for_its_tunnel_and_its_time(maker: &impl Maker) {
@@ -37,10 +38,10 @@ pub(crate) async fn a_code_is_good_for_its_tunnel_and_its_time(maker: &impl Make
     store.open_tunnel(new_tunnel("other", [6; 32]), NOW).await.unwrap();
     store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
     // Trying it elsewhere doesn't use it up.
-    assert!(is_no_code(store.join("other", CODE, new_device(DESKTOP), NOW).await));
-    assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), NOW + MINUTE).await));
+    assert!(is_no_code(store.join("other", CODE, new_device(DESKTOP), MOST_DEVICES, NOW).await));
+    assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW + MINUTE).await));
     store.sweep(&Quota::default(), NOW + MINUTE - 1).await.unwrap();
-    store.join(TUNNEL, CODE, new_device(DESKTOP), NOW + MINUTE - 1).await.unwrap();
+    store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW + MINUTE - 1).await.unwrap();
     assert_eq!(keys(&store).await, [LAPTOP, DESKTOP]);
     let refused = store.add_invite("nobody", CODE, NOW + MINUTE).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "tunnel", .. }), "{refused}");
@@ -51,9 +52,9 @@ pub(crate) async fn of_too_many_codes_the_oldest_gives_way(maker: &impl Maker) {
     for number in 0..33_u8 {
         store.add_invite(TUNNEL, [number; 32], NOW + MINUTE + i64::from(number)).await.unwrap();
     }
-    assert!(is_no_code(store.join(TUNNEL, [0; 32], new_device(DESKTOP), NOW).await));
+    assert!(is_no_code(store.join(TUNNEL, [0; 32], new_device(DESKTOP), MOST_DEVICES, NOW).await));
     for number in [1, 32] {
-        store.join(TUNNEL, [number; 32], new_device([number + 100; 32]), NOW).await.unwrap();
+        store.join(TUNNEL, [number; 32], new_device([number + 100; 32]), MOST_DEVICES, NOW).await.unwrap();
     }
 }
 
@@ -126,4 +127,94 @@ pub(crate) async fn a_tunnel_whose_last_device_was_idle_is_shut(maker: &impl Mak
         Err(MailboxError::NameTaken(_))
     ));
     holds(&store, 0).await;
+}
+
+pub(crate) async fn threat_9_a_tunnel_has_no_more_devices_than_it_may(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
+    let refused = store.join(TUNNEL, CODE, new_device(DESKTOP), 1, NOW).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::TooManyDevices(1)), "{refused}");
+    assert_eq!(keys(&store).await, [LAPTOP]);
+    store.join(TUNNEL, CODE, new_device(DESKTOP), 2, NOW).await.expect("the code is good still");
+    join(&store, LAPTOP).await;
+    assert_eq!(keys(&store).await, [LAPTOP, DESKTOP], "one that is there is no more than there were");
+}
+
+/// Turns DESKTOP out, and tells LAPTOP.
+fn revocation() -> Revocation {
+    let notes = vec![(LAPTOP, Bytes::from_static(b"sealed to the laptop"))];
+    Revocation { device: DESKTOP, before: [7; 32], sealing_key: [8; 32], notes }
+}
+
+async fn device(store: &impl Mailbox, key: DeviceKey) -> Device {
+    let devices = store.devices(TUNNEL).await.unwrap();
+    devices.into_iter().find(|device| device.key == key).expect("it takes part")
+}
+
+pub(crate) async fn threat_12_a_revoked_device_is_out_and_the_key_turned_over(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    join(&store, DESKTOP).await;
+    let positions = put(&store, 0..3).await;
+    store.ack(TUNNEL, &LAPTOP, positions[2]).await.unwrap();
+    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
+    store.revoke(TUNNEL, &LAPTOP, revocation()).await.unwrap();
+
+    assert_eq!(keys(&store).await, [LAPTOP]);
+    holds(&store, 0).await;
+    let tunnel = eventually("the tunnel is known as it is", async || {
+        store.tunnel(TUNNEL).await.unwrap().filter(|tunnel| tunnel.sealing_key == [8; 32])
+    })
+    .await;
+    assert_eq!(tunnel.devices, [LAPTOP]);
+    assert_eq!(device(&store, LAPTOP).await.note, "sealed to the laptop");
+    assert!(store.depth(TUNNEL, &DESKTOP).await.is_err() && store.ack(TUNNEL, &DESKTOP, 1).await.is_err());
+    let code = store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW).await;
+    assert!(is_no_code(code), "codes from before are forgotten: the one who is out may have one");
+    let again = maker.open().await;
+    assert_eq!(device(&again, LAPTOP).await.note, "sealed to the laptop", "after a restart, too");
+    assert_eq!(again.tunnel(TUNNEL).await.unwrap().unwrap().sealing_key, [8; 32]);
+}
+
+pub(crate) async fn threat_12_only_the_owner_revokes_and_only_those_it_knows(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    join(&store, DESKTOP).await;
+    assert!(device(&store, LAPTOP).await.is_owner && !device(&store, DESKTOP).await.is_owner);
+    let turned = Revocation { device: LAPTOP, notes: vec![(DESKTOP, Bytes::new())], ..revocation() };
+    let by_another = store.revoke(TUNNEL, &DESKTOP, turned.clone()).await.unwrap_err();
+    let itself = store.revoke(TUNNEL, &LAPTOP, turned).await.unwrap_err();
+    for refused in [by_another, itself] {
+        assert!(matches!(refused, MailboxError::NotOwner), "{refused}");
+    }
+    let other_key = Revocation { before: [6; 32], ..revocation() };
+    let refused = store.revoke(TUNNEL, &LAPTOP, other_key).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Changed), "{refused}");
+    join(&store, [3; 32]).await;
+    let refused = store.revoke(TUNNEL, &LAPTOP, revocation()).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Changed), "the new one would get no key: {refused}");
+    let nobody = Revocation { device: [9; 32], ..revocation() };
+    let refused = store.revoke(TUNNEL, &LAPTOP, nobody).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Unknown { what: "device", .. }), "{refused}");
+    assert_eq!(keys(&store).await, [LAPTOP, DESKTOP, [3; 32]]);
+    assert_eq!(store.tunnel(TUNNEL).await.unwrap().unwrap().sealing_key, [7; 32]);
+}
+
+pub(crate) async fn what_devices_say_of_themselves_is_kept(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    join(&store, DESKTOP).await;
+    let reads = async |version| {
+        eventually("the tunnel reads that version", async || {
+            store.tunnel(TUNNEL).await.unwrap().filter(|tunnel| tunnel.letters == version)
+        })
+        .await;
+    };
+    reads(1).await;
+    store.introduce(TUNNEL, &LAPTOP, 2, [4; 32]).await.unwrap();
+    reads(1).await;
+    store.introduce(TUNNEL, &DESKTOP, 2, [5; 32]).await.unwrap();
+    reads(2).await;
+    join(&store, [3; 32]).await;
+    reads(1).await;
+    let laptop = device(&store, LAPTOP).await;
+    assert_eq!((laptop.proof, laptop.letters, laptop.joined_at), (Some([4; 32]), 2, NOW));
+    assert!(store.introduce(TUNNEL, &[9; 32], 2, [4; 32]).await.is_err());
 }

@@ -11,7 +11,7 @@ mod tunnels;
 use std::{future::Future, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_mailbox::{DeviceKey, MOST_TUNNELS, Mailbox, NewDevice, NewTunnel, Quota};
+use hookmitt_mailbox::{DeviceKey, MOST_DEVICES, MOST_TUNNELS, Mailbox, NewDevice, NewTunnel, Quota};
 use hookmitt_wire::Parcel;
 
 pub(crate) use self::{devices::*, feeds::*, letters::*, limits::*, model::*, tokens::*, tunnels::*};
@@ -49,6 +49,10 @@ macro_rules! contract {
             what_waited_for_a_device_that_leaves_goes
             an_idle_device_is_forgotten
             a_tunnel_whose_last_device_was_idle_is_shut
+            threat_9_a_tunnel_has_no_more_devices_than_it_may
+            threat_12_a_revoked_device_is_out_and_the_key_turned_over
+            threat_12_only_the_owner_revokes_and_only_those_it_knows
+            what_devices_say_of_themselves_is_kept
             letters_come_out_as_they_went_in
             letters_are_there_after_a_restart
             positions_grow_even_where_all_was_delivered
@@ -149,7 +153,7 @@ pub(crate) async fn with_tunnel<M: Maker>(maker: &M) -> M::Store {
 pub(crate) async fn join(store: &impl Mailbox, device: DeviceKey) {
     let code = [device[0] ^ 0x80; 32];
     store.add_invite(TUNNEL, code, NOW + MINUTE).await.unwrap();
-    store.join(TUNNEL, code, new_device(device), NOW).await.unwrap();
+    store.join(TUNNEL, code, new_device(device), MOST_DEVICES, NOW).await.unwrap();
 }
 
 /// A letter that is unlike any other with another number.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hookmitt_mailbox::{DeviceKey, MOST_TUNNELS, Mailbox, Quota};
+use hookmitt_mailbox::{DeviceKey, MOST_DEVICES, MOST_TUNNELS, Mailbox, Quota};
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 
 use super::{Maker, NOW, drain, holds, new_device, new_tunnel, parcel};
@@ -87,7 +87,7 @@ async fn live(store: &impl Mailbox, tunnel: &str, model: &mut Model, step: usize
         90..95 => {
             let key = [u8::try_from(step % 250).unwrap() + 1; 32];
             store.add_invite(tunnel, key, NOW + 1).await.unwrap();
-            store.join(tunnel, key, new_device(key), NOW).await.unwrap();
+            store.join(tunnel, key, new_device(key), MOST_DEVICES, NOW).await.unwrap();
             model.devices.entry(key).or_insert(model.letters.last_key_value().map_or(0, |(&last, _)| last));
         }
         _ if model.devices.len() > 1 => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hookmitt_mailbox::{
-    DeviceKey, Feed as _, MOST_TUNNELS, Mailbox, MailboxError, NewDevice, NewTunnel, Tunnel,
+    DeviceKey, Feed as _, MOST_DEVICES, MOST_TUNNELS, Mailbox, MailboxError, NewDevice, NewTunnel, Tunnel,
 };
 use hookmitt_wire::{Hold, SourceOffer};
 
@@ -31,6 +31,8 @@ pub(crate) async fn a_tunnel_is_there_after_a_restart(maker: &impl Maker) {
         token: "tk".to_owned(),
         sealing_key: [7; 32],
         sources: Vec::new(),
+        devices: vec![LAPTOP],
+        letters: 1,
         revoked: false,
     });
     assert_eq!(store.tunnel(TUNNEL).await.unwrap(), Some(expected.clone()));
@@ -141,7 +143,7 @@ pub(crate) async fn each_device_takes_sources_of_its_own(maker: &impl Maker) {
     store.set_sources(TUNNEL, &LAPTOP, vec![named("stripe", 201), named("github", 201)]).await.unwrap();
     store.add_invite(TUNNEL, [7; 32], NOW + DAY).await.unwrap();
     let mate = NewDevice { key: MATE, name: "mate".to_owned() };
-    store.join(TUNNEL, [7; 32], mate, NOW + MINUTE).await.unwrap();
+    store.join(TUNNEL, [7; 32], mate, MOST_DEVICES, NOW + MINUTE).await.unwrap();
     store.set_sources(TUNNEL, &MATE, Vec::new()).await.unwrap();
     takes(&store, &[("stripe", 201), ("github", 201)]).await;
     store.set_sources(TUNNEL, &MATE, vec![named("slack", 204), named("github", 204)]).await.unwrap();

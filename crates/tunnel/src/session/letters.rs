@@ -10,6 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _, stream::FuturesUnordered};
+use hookmitt_event::Timestamp;
 use hookmitt_wire::{AppFrame, Depth, LetterError, MAX_FRAME, NO_ANSWER, Parcel, encode};
 use tokio::time::{Instant, timeout};
 use tracing::warn;
@@ -18,6 +19,7 @@ use super::Shared;
 use crate::{
     Answering, AppReply, Letterhead, Options, Recipient, TunnelError, Unreadable,
     acks::Acks,
+    horizon::Mark,
     intake::{Intake, Whole},
     work::{Done, Outcome, Working, work},
 };
@@ -27,6 +29,35 @@ type Answer = Pin<Box<dyn Future<Output = ([u8; 16], Option<AppReply>)> + Send>>
 
 /// So many senders may be held at a time; any more get the source's default answer from the relay.
 const MOST_HELD: usize = 1_024;
+
+/// After the relay knew no other key, letters that don't open are nobody's for so long.
+const ASK_AGAIN: Duration = Duration::from_secs(10);
+
+/// Whether the relay is asked for the sealing key.
+#[derive(Clone, Copy)]
+enum Asking {
+    /// No; it said then that there is no new one.
+    No(Option<Instant>),
+    /// It is to be.
+    Wants,
+    /// It has been, and the answer is not here.
+    Asked,
+}
+
+impl Asking {
+    fn is_open(self) -> bool {
+        !matches!(self, Self::No(_))
+    }
+
+    /// Where it is being asked already, the answer concerns whatever comes until then.
+    fn may_ask(self) -> bool {
+        !matches!(self, Self::No(Some(at)) if at.elapsed() < ASK_AGAIN)
+    }
+
+    fn begun(self) -> Self {
+        if self.is_open() { self } else { Self::Wants }
+    }
+}
 
 fn next_run<R>(shared: &Shared<R>) -> u64 {
     shared.runs.fetch_add(1, Ordering::Relaxed) + 1
@@ -51,17 +82,21 @@ pub(super) struct Letters<R> {
     run: u64,
     /// Those that this key does not open, as long as it opened none.
     locked: BTreeMap<u64, Letterhead>,
+    /// The relay is to be asked for the sealing key, or has been: letters wait that don't open.
+    asking: Asking,
     /// Answers to senders that are held.
     answers: VecDeque<AppFrame>,
-    /// The newest position when this connection began.
+    /// The newest position when this connection began, and when that was.
     newest: u64,
+    began: Mark,
     /// What waits at the relay.
     depth: Depth,
     caught_up: bool,
 }
 
 impl<R: Recipient> Letters<R> {
-    pub(super) fn new(shared: Arc<Shared<R>>, newest: u64, depth: Depth) -> Self {
+    pub(super) fn new(shared: Arc<Shared<R>>, newest: u64, depth: Depth, since: Timestamp) -> Self {
+        shared.options.horizon.heard(&depth, since, since);
         let (run, acks) = (next_run(&shared), Acks::new(shared.options.window_bytes.into()));
         Self {
             shared,
@@ -74,8 +109,10 @@ impl<R: Recipient> Letters<R> {
             tries: false,
             run,
             locked: BTreeMap::new(),
+            asking: Asking::No(None),
             answers: VecDeque::new(),
             newest,
+            began: Mark::at(since, since),
             depth,
             caught_up: depth.letters == 0,
         }
@@ -102,8 +139,11 @@ impl<R: Recipient> Letters<R> {
     }
 
     fn arrived(&mut self, whole: Whole) {
-        let head = Letterhead::new(&self.shared.tunnel, whole.position, &whole.parcel, self.newest);
-        if self.resume_at.is_some() || self.tries {
+        let Shared { tunnel, options, .. } = &*self.shared;
+        let waited = whole.position <= self.newest;
+        let bounds = options.horizon.bounds((!waited).then_some(self.began), options.clock.now());
+        let head = Letterhead::new(tunnel, whole.position, &whole.parcel, waited, bounds);
+        if self.resume_at.is_some() || self.tries || self.asking.is_open() {
             // An older one could not be stored: this one waits behind it.
             self.later.insert(whole.position, (whole, head));
         } else {
@@ -137,6 +177,12 @@ impl<R: Recipient> Letters<R> {
                 self.later.insert(whole.position, (whole, head));
                 self.tries = false;
                 self.resume_at.get_or_insert_with(|| Instant::now() + self.shared.options.pace.later);
+            }
+            Outcome::Unreadable(Unreadable::Foreign) if self.asking.may_ask() => {
+                // Maybe the sealing key was turned over, and this side has not heard of it.
+                self.later.insert(whole.position, (whole, head));
+                self.tries = false;
+                self.asking = self.asking.begun();
             }
             Outcome::Unreadable(why) => {
                 self.unreadable(head, &why);
@@ -195,9 +241,27 @@ impl<R: Recipient> Letters<R> {
         self.answers.push_back(reply.map(said).filter(fits).unwrap_or_else(none));
     }
 
+    /// Whether the relay is to be asked for the sealing key, once.
+    pub(super) fn wants_key(&mut self) -> bool {
+        let wants = matches!(self.asking, Asking::Wants);
+        if wants {
+            self.asking = Asking::Asked;
+        }
+        wants
+    }
+
+    /// The relay has told the sealing key: what waited for it is tried again. Answers whether all of it is here.
+    pub(super) fn key_is_told(&mut self, is_new: bool) -> bool {
+        if self.asking.is_open() {
+            self.resume_at.get_or_insert_with(Instant::now);
+        }
+        self.asking = Asking::No((!is_new).then(Instant::now));
+        !is_new || self.locked.is_empty()
+    }
+
     /// When letters are tried again; not while others of their run are still under way, or those might overtake them.
     pub(super) fn resume_at(&self) -> Option<Instant> {
-        self.resume_at.filter(|_| self.working.is_empty())
+        self.resume_at.filter(|_| self.working.is_empty() && !self.asking.is_open())
     }
 
     /// Tries the first letter again that could not be stored. The others follow once it is.
@@ -215,7 +279,7 @@ impl<R: Recipient> Letters<R> {
         if !std::mem::take(&mut self.tries) {
             return;
         }
-        while self.resume_at.is_none() {
+        while self.resume_at.is_none() && !self.asking.is_open() {
             let Some((_, (whole, head))) = self.later.pop_first() else { break };
             self.start(whole, head);
         }
@@ -243,8 +307,10 @@ impl<R: Recipient> Letters<R> {
         self.answers.pop_front().or_else(|| self.acks.is_untold().then(|| self.acks.tell()))
     }
 
-    /// What the relay says that waits there.
-    pub(super) fn depth(&mut self, depth: Depth) {
+    /// What the relay says that waits there, asked so long ago.
+    pub(super) fn depth(&mut self, depth: Depth, asked: Duration) {
+        let now = self.shared.options.clock.now();
+        self.shared.options.horizon.heard(&depth, now.before(asked), now);
         self.depth = depth;
     }
 

@@ -4,14 +4,14 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_event::Timestamp;
-use hookmitt_wire::{AppFrame, MAX_SOURCES, SourceOffer, encode};
+use hookmitt_wire::{AppFrame, LETTER_VERSION, MAX_SOURCES, SourceOffer, encode};
 use tokio::{
     sync::{oneshot, watch},
     time::Instant,
 };
 use tracing::warn;
 
-use crate::{Invite, TunnelError};
+use crate::{Devices, Invite, RelayProblem, TunnelError, Turn, line::Reply};
 
 /// The words that wait to be said, and the answers that are waited for.
 pub(super) struct Speech {
@@ -25,12 +25,16 @@ pub(super) struct Speech {
     unanswered: bool,
     rtt: Option<Duration>,
     invites: VecDeque<oneshot::Sender<Invite>>,
+    lists: VecDeque<Reply<Devices>>,
+    revocations: VecDeque<Reply<()>>,
+    /// The newest words that the relay knows.
+    known: u8,
     /// Says that we are out of the tunnel, by being dropped or used.
     leaving: Option<oneshot::Sender<()>>,
 }
 
 impl Speech {
-    pub(super) fn new(sources: &watch::Receiver<Arc<Vec<SourceOffer>>>) -> Self {
+    pub(super) fn new(sources: &watch::Receiver<Arc<Vec<SourceOffer>>>, known: u8) -> Self {
         Self {
             words: VecDeque::new(),
             sources: Some(Arc::clone(&sources.borrow())),
@@ -39,6 +43,9 @@ impl Speech {
             unanswered: false,
             rtt: None,
             invites: VecDeque::new(),
+            lists: VecDeque::new(),
+            revocations: VecDeque::new(),
+            known,
             leaving: None,
         }
     }
@@ -76,13 +83,14 @@ impl Speech {
         }
     }
 
-    pub(super) fn pong(&mut self, stamp: u64) -> Result<(), TunnelError> {
+    /// How long the answer took that is here now.
+    pub(super) fn pong(&mut self, stamp: u64) -> Result<Duration, TunnelError> {
         if !self.unanswered || stamp != self.stamp {
             return Err(TunnelError::Protocol("it answers what was not asked"));
         }
         self.unanswered = false;
         self.rtt = self.pinged.map(|(at, _)| at.elapsed());
-        Ok(())
+        Ok(self.rtt.unwrap_or_default())
     }
 
     /// The last round trip; or how long, in seconds, the one under way takes already, where that is longer.
@@ -108,6 +116,55 @@ impl Speech {
         let answer = answer.ok_or(TunnelError::Protocol("it answers what was not asked"))?;
         // Whoever asked may have given up.
         let _ = answer.send(Invite { code, until: Timestamp::from_micros(until) });
+        Ok(())
+    }
+
+    /// Says what this device is, where the relay wants to know.
+    pub(super) fn introduce(&mut self, proof: [u8; 32]) {
+        if self.known >= 2 {
+            self.words.push_back(AppFrame::Introduce { letters: LETTER_VERSION, proof });
+        }
+    }
+
+    /// Asks for the sealing key. Answers whether the relay knows what that is.
+    pub(super) fn ask_key(&mut self) -> bool {
+        if self.known >= 2 {
+            self.words.push_back(AppFrame::SealingKey);
+        }
+        self.known >= 2
+    }
+
+    pub(super) fn list(&mut self, answer: Reply<Devices>) {
+        if self.known < 2 {
+            let _ = answer.send(Err(TunnelError::OldRelay("devices")));
+            return;
+        }
+        self.words.push_back(AppFrame::Devices);
+        self.lists.push_back(answer);
+    }
+
+    pub(super) fn listed(&mut self, devices: Devices) -> Result<(), TunnelError> {
+        let answer = self.lists.pop_front();
+        let answer = answer.ok_or(TunnelError::Protocol("it answers what was not asked"))?;
+        let _ = answer.send(Ok(devices));
+        Ok(())
+    }
+
+    pub(super) fn revoke(&mut self, turn: Turn, answer: Reply<()>) {
+        if self.known < 2 {
+            let _ = answer.send(Err(TunnelError::OldRelay("revoking devices")));
+            return;
+        }
+        let Turn { device, before, pair, notes } = turn;
+        self.words.push_back(AppFrame::Revoke { device, before, sealing_key: pair.public, notes });
+        self.revocations.push_back(answer);
+    }
+
+    pub(super) fn revoked(&mut self, problem: Option<(String, String)>) -> Result<(), TunnelError> {
+        let answer = self.revocations.pop_front();
+        let answer = answer.ok_or(TunnelError::Protocol("it answers what was not asked"))?;
+        let refused = |(code, message)| TunnelError::Refused(RelayProblem { code, message, hint: None });
+        let _ = answer.send(problem.map_or(Ok(()), |problem| Err(refused(problem))));
         Ok(())
     }
 

@@ -8,7 +8,9 @@ use tokio::io::{DuplexStream, duplex};
 use tokio_tungstenite::{WebSocketStream, accept_async};
 
 use super::*;
-use crate::{Answering, Credentials, Later, Letterhead, Unreadable, clock::tests::HandClock, hello::hello};
+use crate::{
+    Answering, Later, Letterhead, NoKey, SealingKey, Unreadable, clock::tests::HandClock, hello::hello,
+};
 
 #[derive(Default)]
 struct Nobody(Mutex<Vec<State>>);
@@ -23,6 +25,10 @@ impl Recipient for Nobody {
     }
 
     fn unreadable(&self, _: &Letterhead, _: &Unreadable, _: bool) {}
+
+    fn sealing_keys(&self, _: Vec<SealingKey>) {}
+
+    fn no_key(&self, _: NoKey) {}
 
     fn state(&self, state: State) {
         self.0.lock().unwrap().push(state);
@@ -49,6 +55,7 @@ async fn connection() -> (impl Future<Output = (Ended, Timestamp)>, WebSocketStr
     let shared = Arc::new(Shared {
         tunnel: credentials.tunnel.clone(),
         opener: Arc::new(Opener::new(&credentials.sealing, &credentials.tunnel).unwrap()),
+        credentials: credentials.clone(),
         recipient: Arc::new(Nobody::default()),
         options,
         stop: CancellationToken::new(),
@@ -149,7 +156,7 @@ async fn a_heartbeat_is_not_answered_where_little_comes_instead_and_that_is_the_
 #[tokio::test(start_paused = true)]
 async fn a_round_trip_is_never_shown_shorter_than_it_takes_already() {
     let (_sender, sources) = watch::channel(Arc::new(Vec::new()));
-    let mut speech = Speech::new(&sources);
+    let mut speech = Speech::new(&sources, 1);
     assert_eq!(speech.rtt(), None);
     for (stamp, takes) in [(1, 400), (2, 20)] {
         speech.ping(0);

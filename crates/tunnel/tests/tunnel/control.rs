@@ -111,7 +111,7 @@ async fn a_teammate_s_device_joins_with_the_line_that_it_was_given() {
     let network = Network::new();
     let answer =
         json!({ "tunnel": "acme-dev", "public_url": "https://relay.example.com/acme-dev" }).to_string();
-    let asked = join(&network, &credentials.relay, &wanted);
+    let asked = join(&network, &credentials.relay, &wanted, "2 proof");
     let (joined, (head, body)) =
         within("the answer", async { tokio::join!(asked, answers(&relay, "200 OK", &answer)) }).await;
     assert_eq!(joined.unwrap().tunnel, "acme-dev");

@@ -63,7 +63,7 @@ async fn a_letter_of_a_newer_relay_waits_for_an_update_and_one_that_is_none_is_g
     let mut app = App::start(tunnel.credentials.clone(), App::options());
     let mut caller = relay.lets_in().await;
     let mut newer = letter("of tomorrow").to_bytes();
-    newer[0] = 2;
+    newer[0] = 3;
     caller.say(whole(1, tunnel.sealed(&[1, 2, 3]))).await;
     caller.say(whole(2, tunnel.sealed(&newer))).await;
     caller.say(tunnel.says(3, "of today")).await;
@@ -71,7 +71,7 @@ async fn a_letter_of_a_newer_relay_waits_for_an_update_and_one_that_is_none_is_g
     while caller.hear().await != (AppFrame::Ack { through: 1, also: vec![3] }) {}
     let expected = [
         (1, Unreadable::Letter(LetterError::Malformed), true),
-        (2, Unreadable::Letter(LetterError::Version(2)), false),
+        (2, Unreadable::Letter(LetterError::Version(3)), false),
     ];
     assert_eq!(app.not_read(), expected);
 }

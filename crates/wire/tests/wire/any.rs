@@ -3,7 +3,9 @@
 use std::fmt::Debug;
 
 use bytes::Bytes;
-use hookmitt_wire::{AppFrame, Depth, Hold, Letter, Parcel, RelayFrame, SourceOffer, decode, encode};
+use hookmitt_wire::{
+    AppFrame, Depth, Hold, Letter, Parcel, Received, RelayFrame, SourceOffer, decode, encode,
+};
 use proptest::{collection::vec, option, prelude::*, sample::Index};
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -91,12 +93,27 @@ fn app_frame() -> impl Strategy<Value = AppFrame> {
 
 fn letter() -> impl Strategy<Value = Letter> {
     let texts = any::<(String, String, String, String, String)>();
-    let parts = (option::of(any::<String>()), any::<([u8; 16], [u8; 32], bool)>());
-    (texts, parts, bytes(), bytes(), bytes()).prop_map(
-        |((slug, method, path, url, remote), (query, (id, sha256, http10)), headers, body, forwarded)| {
-            Letter { id, slug, method, path, query, http10, headers, body, sha256, url, remote, forwarded }
-        },
-    )
+    let received = option::of(any::<(i64, bool)>().prop_map(|(at, held)| Received { at, held }));
+    let parts = (option::of(any::<String>()), any::<([u8; 16], [u8; 32], bool)>(), received);
+    (texts, parts, bytes(), bytes(), bytes()).prop_map(|(texts, parts, headers, body, forwarded)| {
+        let (slug, method, path, url, remote) = texts;
+        let (query, (id, sha256, http10), received) = parts;
+        Letter {
+            id,
+            slug,
+            method,
+            path,
+            query,
+            http10,
+            headers,
+            body,
+            sha256,
+            url,
+            remote,
+            forwarded,
+            received,
+        }
+    })
 }
 
 /// Read as it was written; not with a byte more, nor cut off anywhere.

@@ -8,7 +8,7 @@ use hookmitt_wire::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use crate::samples::{app_frames, letter, relay_frames};
+use crate::samples::{app_frames, dated_letter, letter, relay_frames};
 
 /// Lines of a name and the bytes in hex.
 const GOLDEN: &str = include_str!("golden.txt");
@@ -33,16 +33,20 @@ fn every_frame_has_the_bytes_that_it_had() {
 
 #[test]
 fn a_letter_has_the_bytes_that_it_had() {
-    assert_eq!(hex::encode(letter().to_bytes()), golden("letter"));
-    assert_eq!(Letter::from_bytes(&hex::decode(golden("letter")).unwrap()), Ok(letter()));
+    for (name, letter) in [("letter", letter()), ("dated_letter", dated_letter())] {
+        assert_eq!(hex::encode(letter.to_bytes()), golden(name));
+        assert_eq!(Letter::from_bytes(&hex::decode(golden(name)).unwrap()), Ok(letter));
+    }
 }
 
 #[test]
 fn every_line_of_the_golden_file_is_one_that_is_tested() {
     let lines: Vec<_> = GOLDEN.lines().filter_map(|line| line.split(' ').next()).collect();
     let names = relay_frames().into_iter().map(|(name, _)| name);
-    let names: Vec<_> =
-        names.chain(app_frames().into_iter().map(|(name, _)| name)).chain(["letter"]).collect();
+    let names: Vec<_> = names
+        .chain(app_frames().into_iter().map(|(name, _)| name))
+        .chain(["letter", "dated_letter"])
+        .collect();
     assert_eq!(lines, names);
 }
 
@@ -86,8 +90,12 @@ fn what_is_asked_by_http_has_the_names_that_it_had() {
         tunnel: "acme-dev".into(),
         sealing_secret: "s".into(),
         code: "c".into(),
+        owner: None,
     };
     let text =
         json!({ "relay": "https://r.example/", "tunnel": "acme-dev", "sealing_secret": "s", "code": "c" });
-    assert_eq!(serde_json::to_value(invited).unwrap(), text);
+    assert_eq!(serde_json::to_value(&invited).unwrap(), text);
+    assert_eq!(serde_json::from_value::<Invited>(text.clone()).unwrap(), invited);
+    let owned = Invited { owner: Some("o".into()), ..invited };
+    assert_eq!(serde_json::to_value(owned).unwrap()["owner"], "o");
 }

@@ -17,11 +17,11 @@ fn another_version_is_refused_in_words() {
     assert_eq!(error.to_string(), words);
 
     let mut newer = letter().to_bytes();
-    newer[0] = 2;
-    assert_eq!(Letter::from_bytes(&newer), Err(LetterError::Version(2)));
+    newer[0] = 3;
+    assert_eq!(Letter::from_bytes(&newer), Err(LetterError::Version(3)));
     assert_eq!(
-        LetterError::Version(2).to_string(),
-        "a letter of version 2; this hookmitt reads 1: update it"
+        LetterError::Version(3).to_string(),
+        "a letter of version 3; this hookmitt reads 2: update it"
     );
 }
 

@@ -1,7 +1,7 @@
 //! One of each frame, with every field filled.
 
 use bytes::Bytes;
-use hookmitt_wire::{AppFrame, Depth, Hold, Letter, Parcel, RelayFrame, SourceOffer};
+use hookmitt_wire::{AppFrame, Depth, Hold, Letter, Parcel, Received, RelayFrame, SourceOffer, TunnelDevice};
 
 pub(crate) fn depth() -> Depth {
     Depth {
@@ -24,6 +24,18 @@ pub(crate) fn parcel() -> Parcel {
     }
 }
 
+fn device() -> TunnelDevice {
+    TunnelDevice {
+        key: [7; 32],
+        name: "laptop".into(),
+        joined_at: 1_750_000_000_000_000,
+        seen_at: -1,
+        is_connected: true,
+        is_owner: false,
+        proof: Some([5; 32]),
+    }
+}
+
 pub(crate) fn relay_frames() -> Vec<(&'static str, RelayFrame)> {
     let url = "https://relay.example.com/acme-dev".to_owned();
     vec![
@@ -37,6 +49,10 @@ pub(crate) fn relay_frames() -> Vec<(&'static str, RelayFrame)> {
         ("piece", RelayFrame::Piece { position: 300, data: Bytes::from_static(b"more") }),
         ("pong", RelayFrame::Pong { stamp: u64::MAX, depth: Depth::default() }),
         ("invited", RelayFrame::Invited { code: "one-time".into(), until: 1_750_000_000_000_000 }),
+        ("devices", RelayFrame::Devices { sealing_key: [6; 32], devices: vec![device()] }),
+        ("revoked", RelayFrame::Revoked(None)),
+        ("not_revoked", RelayFrame::Revoked(Some(("not-owner".into(), "no".into())))),
+        ("key", RelayFrame::SealingKey { sealing_key: [6; 32], note: Bytes::from_static(b"note") }),
     ]
 }
 
@@ -89,9 +105,28 @@ pub(crate) fn app_frames() -> Vec<(&'static str, AppFrame)> {
         ("ping", AppFrame::Ping { stamp: 1 }),
         ("invite", AppFrame::Invite),
         ("leave", AppFrame::Leave),
+        ("introduce", AppFrame::Introduce { letters: 2, proof: [5; 32] }),
+        ("who", AppFrame::Devices),
+        (
+            "revoke",
+            AppFrame::Revoke {
+                device: [1; 32],
+                before: [2; 32],
+                sealing_key: [6; 32],
+                notes: vec![([3; 32], Bytes::from_static(b"note"))],
+            },
+        ),
+        ("which_key", AppFrame::SealingKey),
     ]
 }
 
+/// A letter of version 2.
+pub(crate) fn dated_letter() -> Letter {
+    let received = Received { at: 1_750_000_000_000_120, held: true };
+    Letter { received: Some(received), ..letter() }
+}
+
+/// A letter of version 1.
 pub(crate) fn letter() -> Letter {
     Letter {
         id: [3; 16],
@@ -106,5 +141,6 @@ pub(crate) fn letter() -> Letter {
         url: "https://relay.example.com/acme-dev/github/a//b%2F?".into(),
         remote: "192.0.2.7".into(),
         forwarded: Bytes::from_static(b"Via: 1.1 edge\r\n"),
+        received: None,
     }
 }

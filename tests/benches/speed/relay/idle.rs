@@ -11,7 +11,8 @@ use std::{
 
 use anyhow::ensure;
 use hookmitt_tunnel::{
-    Answering, Credentials, Later, Letterhead, Network, Options, Recipient, State, Unreadable, keep, open,
+    Answering, Credentials, Later, Letterhead, Network, NoKey, Options, Recipient, SealingKey, State,
+    Unreadable, keep, open,
 };
 use hookmitt_wire::{Hold, Letter, SourceOffer};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -59,6 +60,10 @@ impl Recipient for NothingComes {
     }
 
     fn unreadable(&self, _: &Letterhead, _: &Unreadable, _: bool) {}
+
+    fn sealing_keys(&self, _: Vec<SealingKey>) {}
+
+    fn no_key(&self, _: NoKey) {}
 
     fn state(&self, state: State) {
         // With the answer to its first heartbeat; said again with each.

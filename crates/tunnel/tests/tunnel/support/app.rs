@@ -11,8 +11,8 @@ use std::{
 
 use hookmitt_event::Timestamp;
 use hookmitt_tunnel::{
-    Answering, AppReply, Clock, Credentials, Later, Letterhead, Options, Pace, Recipient, State, Unreadable,
-    keep,
+    Answering, AppReply, Clock, Credentials, Later, Letterhead, NoKey, Options, Pace, Recipient, SealingKey,
+    State, Unreadable, keep,
 };
 use hookmitt_wire::{Letter, SourceOffer};
 use tokio::{
@@ -58,6 +58,16 @@ struct Inbox {
     given: mpsc::UnboundedSender<Given>,
     states: mpsc::UnboundedSender<State>,
     not_read: Mutex<Vec<NotRead>>,
+    keys: Mutex<Told>,
+}
+
+/// What it heard of a sealing key that was turned over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum Told {
+    #[default]
+    Nothing,
+    Keys(Vec<SealingKey>),
+    None(NoKey),
 }
 
 impl Recipient for Inbox {
@@ -77,6 +87,14 @@ impl Recipient for Inbox {
 
     fn unreadable(&self, head: &Letterhead, why: &Unreadable, lost: bool) {
         self.not_read.lock().expect("no panic").push((head.position, why.clone(), lost));
+    }
+
+    fn sealing_keys(&self, keys: Vec<SealingKey>) {
+        *self.keys.lock().expect("no panic") = Told::Keys(keys);
+    }
+
+    fn no_key(&self, why: NoKey) {
+        *self.keys.lock().expect("no panic") = Told::None(why);
     }
 
     fn state(&self, state: State) {
@@ -104,6 +122,7 @@ impl App {
             given: to_story,
             states: tell,
             not_read: Mutex::default(),
+            keys: Mutex::default(),
         });
         let stop = CancellationToken::new();
         let keeping = keep(credentials, Arc::clone(&inbox), stop.clone(), options);
@@ -180,6 +199,10 @@ impl App {
 
     pub(crate) fn not_read(&self) -> Vec<NotRead> {
         self.inbox.not_read.lock().expect("no panic").clone()
+    }
+
+    pub(crate) fn told_keys(&self) -> Told {
+        self.inbox.keys.lock().expect("no panic").clone()
     }
 
     pub(crate) fn stop(&self) {

@@ -6,8 +6,8 @@ mod relay;
 use std::{future::Future, time::Duration};
 
 pub(crate) use self::{
-    app::{App, HandClock},
-    relay::{Caller, Relay, Tunnel, letter, many_letters, pieces, whole},
+    app::{App, HandClock, Told},
+    relay::{Caller, Relay, Tunnel, letter, many_letters, parcel, pieces, whole},
 };
 
 /// How long anything may take, on the slowest of machines.

@@ -3,11 +3,20 @@
 use bytes::Bytes;
 use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
 use futures_util::{SinkExt as _, StreamExt as _};
+use hookmitt_event::Timestamp;
 use hookmitt_seal::{KeyPair, Sealed, Sealer};
 use hookmitt_tunnel::Credentials;
-use hookmitt_wire::{AppFrame, Depth, Letter, PIECE, Parcel, RelayFrame, decode, encode, hello_text};
+use hookmitt_wire::{
+    AppFrame, Depth, Letter, PIECE, Parcel, RelayFrame, WORDS_HEADER, decode, encode, hello_text,
+};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_tungstenite::{WebSocketStream, accept_async, tungstenite::Message};
+use tokio_tungstenite::{
+    WebSocketStream, accept_hdr_async,
+    tungstenite::{
+        Message,
+        handshake::server::{Request, Response},
+    },
+};
 
 use super::within;
 
@@ -32,10 +41,31 @@ impl Relay {
 
     /// The next app that calls; it has not said hello.
     pub(crate) async fn call(&self) -> Caller {
+        self.call_knowing(1).await
+    }
+
+    /// The next app that calls, answered by a relay that knows these words.
+    pub(crate) async fn call_knowing(&self, words: u16) -> Caller {
         let tcp = self.tcp().await;
         tcp.set_nodelay(true).expect("a socket");
-        let socket = within("the upgrade", accept_async(tcp)).await.expect("a WebSocket");
+        #[expect(clippy::result_large_err, reason = "the library's own type")]
+        let tell = |_: &Request, mut answer: Response| {
+            if words > 1 {
+                answer.headers_mut().insert(WORDS_HEADER, words.into());
+            }
+            Ok(answer)
+        };
+        let socket = within("the upgrade", accept_hdr_async(tcp, tell)).await.expect("a WebSocket");
         Caller { socket, depth: Depth::default() }
+    }
+
+    /// The next app that calls, let in by a relay that knows these words; with what it says of itself.
+    pub(crate) async fn lets_in_knowing(&self, words: u16) -> (Caller, AppFrame) {
+        let mut caller = self.call_knowing(words).await;
+        caller.hello().await;
+        caller.welcome(Depth::default(), 0).await;
+        let introduced = caller.hear().await;
+        (caller, introduced)
     }
 
     /// The next app that calls, let in.
@@ -109,9 +139,9 @@ fn sealer(credentials: &Credentials, tunnel: &str) -> Sealer {
     Sealer::new(public, tunnel).expect("a key")
 }
 
-fn parcel(sealer: &Sealer, plain: &[u8]) -> Parcel {
+pub(crate) fn parcel(sealer: &Sealer, plain: &[u8]) -> Parcel {
     let Sealed { epoch, number, data } = sealer.seal(plain).expect("a sealed letter");
-    Parcel { epoch, number, received_at: 1_750_000_000_000_000, held: false, data: data.into() }
+    Parcel { epoch, number, received_at: Timestamp::now().as_micros(), held: false, data: data.into() }
 }
 
 /// A letter with this body.
@@ -129,6 +159,7 @@ pub(crate) fn letter(body: impl Into<Bytes>) -> Letter {
         url: "https://relay.example.com/acme-dev/github/a//b".to_owned(),
         remote: "192.0.2.7".to_owned(),
         forwarded: Bytes::new(),
+        received: None,
     }
 }
 

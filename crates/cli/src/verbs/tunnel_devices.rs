@@ -1,0 +1,91 @@
+//! `hookmitt tunnel devices` and `revoke`: who takes part in a tunnel.
+
+use hookmitt_event::{Plain, Timestamp};
+use http::Method;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    client::{Address, Client},
+    failure::CliError,
+    terminal::{FAINT, ODD, Screen, Styled},
+    tunnel_view::{Tunnel, moment},
+};
+
+/// How much of an id is shown: enough to tell devices apart.
+const SHOWN: usize = 16;
+
+#[derive(Deserialize, Serialize)]
+struct Device {
+    id: String,
+    name: String,
+    since: Timestamp,
+    last_seen_at: Timestamp,
+    connected: bool,
+    owner: bool,
+    this: bool,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Revoked {
+    revoked: Device,
+    without_key: Vec<Device>,
+}
+
+/// Lists them, the oldest first.
+pub(super) async fn list(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    let address = Address::new(["tunnels", &tunnel.id.to_string(), "devices"]);
+    let devices: Vec<Device> = client.all(&address).await?;
+    let zone = TimeZone::system();
+    for device in &devices {
+        if screen.json { screen.print_json(device)? } else { screen.print(line(device, &zone))? }
+    }
+    Ok(())
+}
+
+/// Turns one out.
+pub(super) async fn revoke(
+    tunnel: &Tunnel,
+    device: &str,
+    client: &Client,
+    screen: &Screen,
+) -> Result<(), CliError> {
+    let address = Address::new(["tunnels", &tunnel.id.to_string(), "devices", device]);
+    let revoked: Revoked = client.send(Method::DELETE, &address, &Value::Null).await?;
+    if screen.json {
+        screen.print_json(&revoked)?;
+    }
+    let (label, name) = (Plain(&tunnel.label), Plain(&revoked.revoked.name));
+    let note = format!(
+        "{name} is out of {label}, for good; what comes from now on is sealed by a new key. What it has it keeps: set new \
+         secrets with your providers where it knew them"
+    );
+    screen.note(Styled(FAINT, note));
+    for device in &revoked.without_key {
+        let note = format!(
+            "{} could not be given the new key, as nothing shows that it was invited (an older hookmitt runs there): update \
+             it, remove the tunnel there, and invite it anew",
+            Plain(&device.name)
+        );
+        screen.note(Styled(ODD, note));
+    }
+    Ok(())
+}
+
+fn line(device: &Device, zone: &TimeZone) -> String {
+    let seen = if device.connected {
+        "connected".to_owned()
+    } else {
+        format!("last seen {}", moment(device.last_seen_at, zone))
+    };
+    let id = device.id.get(..SHOWN).unwrap_or(&device.id);
+    let mut line = format!("{id}  {}  since {}, {seen}", Plain(&device.name), moment(device.since, zone));
+    if device.owner {
+        line.push_str(", opened the tunnel");
+    }
+    if device.this {
+        line.push_str(", this one");
+    }
+    line
+}
