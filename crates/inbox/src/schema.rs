@@ -10,12 +10,13 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order; the schema number is how many have run.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
     include_str!("../../../migrations/0004_tunnel.sql"),
     include_str!("../../../migrations/0005_spoilt.sql"),
+    include_str!("../../../migrations/0006_tunnel_sources.sql"),
 ];
 
 /// Makes the data directory (0700) and its inbox (0600) where they are missing, and migrates.
@@ -77,7 +78,7 @@ mod tests {
         let path = prepare(folder.path()).unwrap();
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = prepare(folder.path()).unwrap_err();
-        assert!(error.to_string().contains("has schema 99; this hookmitt knows up to 5"), "{error}");
+        assert!(error.to_string().contains("has schema 99; this hookmitt knows up to 6"), "{error}");
     }
 
     #[test]

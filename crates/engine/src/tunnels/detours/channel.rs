@@ -138,7 +138,7 @@ impl Inlet {
     }
 
     async fn take(&self, engine: &Arc<Engine>, message: &SmeeMessage) -> Result<(), EngineError> {
-        let (known, assigned) = engine.addressee(self.source.as_str()).await?;
+        let (known, assigned) = engine.addressee(self.source.as_str(), true).await?;
         let (headers, beside) = lines::part(&message.request.headers);
         let browser = engine.is_from_web_page(&headers);
         let request = Request { headers, ..message.request.clone() };
