@@ -94,6 +94,7 @@ mod stories {
     mod tunnel_devices;
     mod tunnel_gaps;
     mod tunnel_owner;
+    mod tunnel_sources;
     mod verify;
     #[cfg(target_os = "linux")]
     mod window;

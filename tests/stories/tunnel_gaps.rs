@@ -22,6 +22,7 @@ async fn set() -> (TempDir, Inbox, i64, i64) {
         url: Some("https://relay.test/".to_owned()),
         keys: Some("tunnel-1".to_owned()),
         source: None,
+        sources: Vec::new(),
         public_url: Some("https://relay.test/acme-dev".to_owned()),
     };
     let tunnel = inbox.add_tunnel(new, NOW).await.unwrap();

@@ -24,6 +24,9 @@ pub(crate) struct Tunnel {
     pub(crate) relay: Option<String>,
     /// The only source that it serves, where it serves one.
     pub(crate) source: Option<String>,
+    /// The sources that its relay is told of; all where there are none.
+    #[serde(default)]
+    pub(crate) sources: Vec<String>,
     /// The other side, for people.
     pub(crate) host: String,
     /// Its public URL; of a relay's, `/<source>` follows.
@@ -91,6 +94,11 @@ pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
     let mut lines = vec![line(tunnel, zone)];
     lines.extend(tunnel.relay.iter().map(|relay| row("relay", relay.clone())));
     lines.extend(tunnel.source.iter().map(|source| row("source", source.clone())));
+    if tunnel.kind == "relay" {
+        let all = || "all: none was chosen, so the relay is told of each, also of those to come".to_owned();
+        let told = if tunnel.sources.is_empty() { all() } else { tunnel.sources.join(", ") };
+        lines.push(row("sources", told));
+    }
     match limits(&tunnel.kind) {
         Some(limits) => lines.push(row("limits", limits.to_owned())),
         None => lines.push(row("waiting", waiting(tunnel, zone))),

@@ -65,7 +65,7 @@ pub struct Engine {
     pub(crate) network: Network,
     /// Held while a set-up request is confirmed: two clicks are one call.
     pub(crate) by_hand: Mutex<()>,
-    config: ArcSwap<Config>,
+    pub(crate) config: ArcSwap<Config>,
     reloading: Mutex<()>,
     pub(crate) live: Live,
     pub(crate) refusals: Refusals,
@@ -249,9 +249,10 @@ impl Engine {
         let _alone = self.reloading.lock().await;
         let version = self.inbox.config_version().await?;
         let config = self.secrets.config(&self.inbox, version, &self.keys).await?;
-        self.own.relays(self.inbox.tunnels().await?.iter());
-        self.tunnels.take_up(&config);
+        let tunnels = self.inbox.tunnels().await?;
+        self.own.relays(tunnels.iter());
         self.config.store(Arc::new(config));
+        self.tunnels.take_up(&self.config, &tunnels);
         self.couriers.wake_all();
         self.live.announce(Change::Config);
         Ok(())

@@ -20,6 +20,8 @@ pub struct NewTunnel {
     pub keys: Option<String>,
     /// The only source that it serves, where it serves one.
     pub source: Option<String>,
+    /// The sources that were chosen for a relay's tunnel; none was: all.
+    pub sources: Vec<String>,
     /// Its public URL.
     pub public_url: Option<String>,
 }
@@ -41,6 +43,8 @@ pub struct KeptTunnel {
     pub keys: Option<String>,
     /// The only source that it serves, where it serves one.
     pub source: Option<String>,
+    /// The sources that were chosen for a relay's tunnel; none was: all.
+    pub sources: Vec<String>,
     /// Its public URL, as it was told last.
     pub public_url: Option<String>,
     /// Whether it is wanted.
@@ -74,7 +78,7 @@ pub struct Told {
 
 const SELECT: &str = "SELECT id, kind, label, name, url, keys, source, public_url, enabled, created_at,
     connected_until, refused, refused_at, unknown, last_event_at, spoilt, spoilt_at,
-    complete_until FROM tunnel WHERE removed_at IS NULL";
+    complete_until, sources FROM tunnel WHERE removed_at IS NULL";
 
 impl Inbox {
     /// Every tunnel, in the order in which they were added.
@@ -105,11 +109,12 @@ impl Inbox {
     /// Whatever SQLite says.
     pub async fn add_tunnel(&self, new: NewTunnel, now: Timestamp) -> Result<KeptTunnel, InboxError> {
         const SQL: &str =
-            "INSERT INTO tunnel (kind, label, name, url, keys, source, public_url, enabled, created_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8) RETURNING id";
+            "INSERT INTO tunnel (kind, label, name, url, keys, source, public_url, enabled, created_at, sources)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?9) RETURNING id";
         self.write(move |batch| {
-            let NewTunnel { kind, label, name, url, keys, source, public_url } = &new;
-            let values = params![*kind as i64, label, name, url, keys, source, public_url, now.as_micros()];
+            let NewTunnel { kind, label, name, url, keys, source, sources, public_url } = &new;
+            let (kind, now, sources) = (*kind as i64, now.as_micros(), list(sources));
+            let values = params![kind, label, name, url, keys, source, public_url, now, sources];
             let id = batch.db.prepare_cached(SQL)?.query_row(values, |row| row.get(0))?;
             configured(batch.db)?;
             find(batch.db, id)
@@ -117,14 +122,21 @@ impl Inbox {
         .await
     }
 
-    /// Calls a tunnel otherwise, turns it on or off.
+    /// Calls a tunnel otherwise, turns it on or off, chooses its sources.
     ///
     /// # Errors
     /// [`InboxError::UnknownTunnel`].
-    pub async fn set_tunnel(&self, id: i64, label: String, enabled: bool) -> Result<KeptTunnel, InboxError> {
-        const SQL: &str = "UPDATE tunnel SET label = ?2, enabled = ?3 WHERE id = ?1 AND removed_at IS NULL";
+    pub async fn set_tunnel(
+        &self,
+        id: i64,
+        label: String,
+        enabled: bool,
+        sources: Vec<String>,
+    ) -> Result<KeptTunnel, InboxError> {
+        const SQL: &str =
+            "UPDATE tunnel SET label = ?2, enabled = ?3, sources = ?4 WHERE id = ?1 AND removed_at IS NULL";
         self.write(move |batch| {
-            batch.db.prepare_cached(SQL)?.execute(params![id, label, enabled])?;
+            batch.db.prepare_cached(SQL)?.execute(params![id, label, enabled, list(&sources)])?;
             configured(batch.db)?;
             find(batch.db, id)
         })
@@ -246,5 +258,17 @@ fn tunnel(row: &Row<'_>) -> rusqlite::Result<KeptTunnel> {
         spoilt: row.get(15)?,
         spoilt_at: rows::moment_or_null(row, 16)?,
         complete_until: rows::moment_or_null(row, 17)?,
+        sources: chosen(row.get(18)?)?,
     })
+}
+
+/// The chosen sources as they are kept; null for none.
+fn list(sources: &[String]) -> Option<String> {
+    (!sources.is_empty()).then(|| serde_json::Value::from(sources).to_string())
+}
+
+/// The chosen sources from what is kept. A list that can't be read must not become "all".
+fn chosen(kept: Option<String>) -> rusqlite::Result<Vec<String>> {
+    let Some(kept) = kept else { return Ok(Vec::new()) };
+    serde_json::from_str(&kept).map_err(|_| rows::corrupt(18, "list of sources"))
 }

@@ -135,3 +135,20 @@ story('with a real relay: a tunnel is removed after a question that says what is
   await says(strip(ui), 'Relay not set up');
   await eventually('the relay takes no more', async () => (await relay.post('acme-dev', 'shop', { body: '{}' })).status === 404);
 });
+
+story('with a real relay: it is told of the chosen sources alone, and the page says which', async (stage) => {
+  const { hookmitt, relay, ui, id, pane } = await connected(stage);
+  await hookmitt.api.source('private');
+  await ui.go(`#/tunnels/${id}`);
+  await says(pane, 'None was chosen, so the relay is told of every source');
+  await ui.button('Choose', pane).click();
+  const dialog = ui.page.getByRole('dialog');
+  await dialog.getByRole('radio', { name: 'Only these' }).click();
+  assert.ok(await ui.button('Save', dialog).isDisabled(), 'nothing chosen is not all');
+  await dialog.getByRole('checkbox', { name: 'shop' }).click();
+  await ui.button('Save', dialog).click();
+  await gone(dialog);
+  await says(pane, 'The relay is told of shop alone.');
+  await eventually('the other one is unknown there', async () => (await relay.post('acme-dev', 'private', { body: '{}' })).status === 404);
+  assert.equal((await relay.post('acme-dev', 'shop', { path: '/still', body: '{}' })).status < 300, true);
+});

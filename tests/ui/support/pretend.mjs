@@ -13,7 +13,7 @@ function ago(now, days, time) {
 
 /** A tunnel to a relay that is well; `change` says what is different. */
 export const tunnel = (now, change = {}) => ({
-  id: 1, kind: 'relay', label: 'acme-dev', tunnel: 'acme-dev', relay: 'https://relay.acme.dev', source: null, host: 'relay.acme.dev',
+  id: 1, kind: 'relay', label: 'acme-dev', tunnel: 'acme-dev', relay: 'https://relay.acme.dev', source: null, sources: [], host: 'relay.acme.dev',
   public_url: 'https://relay.acme.dev/acme-dev', enabled: true, state: 'connected', since: new Date(now - 16 * MINUTE).toISOString(),
   why: null, error: null, rtt_ms: 38, waiting: { letters: 0, bytes: 0, oldest_at: null }, to_acknowledge: 0,
   refused: { count: 0, last_at: null }, unknown: 0, spoilt: { count: 0, last_at: null }, last_event_at: new Date(now - 4_000).toISOString(),

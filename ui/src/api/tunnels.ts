@@ -33,6 +33,12 @@ export function turnTunnel(id: number, enabled: boolean): Promise<Tunnel> {
   return ask(api.PATCH('/api/tunnels/{id}', { params: { path: { id } }, body }));
 }
 
+/** Chooses the sources that a relay is told of; none: all. */
+export function chooseSources(id: number, sources: readonly string[]): Promise<Tunnel> {
+  const body = { sources } as components['schemas']['TunnelChange'];
+  return ask(api.PATCH('/api/tunnels/{id}', { params: { path: { id } }, body }));
+}
+
 /** Leaves a tunnel for good. Answers whether the relay heard of it; null where there is none. */
 export async function removeTunnel(id: number): Promise<boolean | null> {
   const removed = await ask(api.DELETE('/api/tunnels/{id}', { params: { path: { id } } }));

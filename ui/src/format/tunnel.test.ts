@@ -3,9 +3,21 @@ import { expect, test } from 'vitest';
 import { stateWord, toneOf, urlOf } from './tunnel';
 
 test('a source has a URL at each tunnel that serves it', () => {
-  const relay = { kind: 'relay', public_url: 'https://relay.acme.dev/acme-dev', source: null } as const;
+  const relay = {
+    kind: 'relay',
+    public_url: 'https://relay.acme.dev/acme-dev',
+    source: null,
+    sources: [] as string[],
+  } as const;
   expect(urlOf(relay, 'shop')).toBe('https://relay.acme.dev/acme-dev/shop');
-  const channel = { kind: 'smee', public_url: 'https://smee.io/AbC123', source: 'shop' } as const;
+  expect(urlOf({ ...relay, sources: ['shop'] }, 'shop')).toBe('https://relay.acme.dev/acme-dev/shop');
+  expect(urlOf({ ...relay, sources: ['other'] }, 'shop')).toBeNull();
+  const channel = {
+    kind: 'smee',
+    public_url: 'https://smee.io/AbC123',
+    source: 'shop',
+    sources: [] as string[],
+  } as const;
   expect([urlOf(channel, 'shop'), urlOf(channel, 'other')]).toEqual(['https://smee.io/AbC123', null]);
   expect(urlOf({ ...channel, public_url: null }, 'shop')).toBeNull();
 });

@@ -17,12 +17,13 @@ export function stateWord({ state, rtt_ms: rtt, error }: Pick<Tunnel, 'state' | 
   return state === 'connected' && rtt !== null ? `${count(Math.round(rtt))} ms` : state;
 }
 
-/** Where a source's provider posts; null where the tunnel serves another source. What serves one only is its address. */
+/** Where a source's provider posts; null where the tunnel serves other sources. What serves one only is its address. */
 export function urlOf(
-  { kind, public_url: url, source }: Pick<Tunnel, 'kind' | 'public_url' | 'source'>,
+  { kind, public_url: url, source, sources }: Pick<Tunnel, 'kind' | 'public_url' | 'source' | 'sources'>,
   slug: string,
 ): string | null {
   if (url === null) return null;
-  if (kind === 'relay') return `${url}/${slug}`;
+  const isServed = sources.length === 0 || sources.includes(slug);
+  if (kind === 'relay') return isServed ? `${url}/${slug}` : null;
   return source === slug ? url : null;
 }

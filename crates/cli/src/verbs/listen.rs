@@ -166,7 +166,7 @@ impl Args {
     /// Sees that events come from the relay, and says under which URL.
     async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<(), CliError> {
         let Some(relay) = &self.relay else { return Ok(()) };
-        let tunnel = tunnel::at_relay(relay, &seat.client, screen).await?;
+        let tunnel = tunnel::at_relay(relay, self.source.as_ref(), &seat.client, screen).await?;
         let source = self.source.as_ref().map_or("<source>", Slug::as_str);
         let public_url = tunnel.public_url.unwrap_or_default();
         screen.note(format_args!("  {:<8} {}", "public", Plain(&format!("{public_url}/{source}"))));

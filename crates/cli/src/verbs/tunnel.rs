@@ -1,6 +1,6 @@
 //! `hookmitt tunnel`: tunnels added, shared, shown and removed.
 
-use hookmitt_event::{Plain, Timestamp};
+use hookmitt_event::{Plain, Slug, Timestamp};
 use hookmitt_tunnel::relay_url;
 use http::Method;
 use jiff::tz::TimeZone;
@@ -38,6 +38,16 @@ pub(crate) enum Verb {
         /// What to call it here; its name at the relay without
         #[arg(long, value_name = "L")]
         label: Option<String>,
+        /// A source that it serves here; may be given several times; all without
+        #[arg(long, value_name = "S")]
+        source: Vec<Slug>,
+    },
+    /// Choose the sources that a relay is told of, or what the tunnel is called
+    Edit {
+        /// The tunnel
+        name: String,
+        #[command(flatten)]
+        change: Change,
     },
     /// List all tunnels
     List,
@@ -65,6 +75,21 @@ pub(crate) enum Verb {
     },
 }
 
+/// What is changed of a tunnel.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct Change {
+    /// A source that it serves, and no others that aren't named; may be given several times
+    #[arg(long, value_name = "S", conflicts_with = "all_sources")]
+    source: Vec<Slug>,
+    /// It serves every source, also those to come
+    #[arg(long)]
+    all_sources: bool,
+    /// What to call it here
+    #[arg(long, value_name = "L")]
+    label: Option<String>,
+}
+
 #[derive(Deserialize, Serialize)]
 struct Invitation {
     invite: String,
@@ -80,16 +105,17 @@ struct Removed {
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     match verb {
         Verb::Add(args) => tunnel_add::run(args, client, screen).await?,
-        Verb::Join { label } => {
+        Verb::Join { label, source } => {
             let invite = typed_in::line("the invitation", screen).await?.ok_or_else(|| {
                 let hint = "pipe it in as `hookmitt tunnel invite` printed it";
                 CliError::bad_input_with("invite-empty", "there is no invitation on standard input", hint)
             })?;
-            let order = json!({ "invite": invite, "label": label });
+            let order = json!({ "invite": invite, "label": label, "sources": source });
             let joined = client.send(Method::POST, &all(), &order).await?;
             tunnel_add::added(joined, client, screen).await?;
         }
         Verb::Invite { name } => invite(&find(name, client).await?, client, screen).await?,
+        Verb::Edit { name, change } => edit(&find(name, client).await?, change, client, screen).await?,
         Verb::List => list(&client.all(&all()).await?, screen, line)?,
         Verb::Status { name } => status(name.as_deref(), client, screen).await?,
         Verb::Devices { name } => tunnel_devices::list(&find(name, client).await?, client, screen).await?,
@@ -178,6 +204,13 @@ async fn invite(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(),
     Ok(())
 }
 
+async fn edit(tunnel: &Tunnel, change: &Change, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    let chosen = (change.all_sources || !change.source.is_empty()).then_some(&change.source);
+    let order = json!({ "sources": chosen, "label": change.label });
+    let tunnel: Tunnel = client.send(Method::PATCH, &one(tunnel), &order).await?;
+    list(&[tunnel], screen, |tunnel, zone| lines(tunnel, zone).join("\n"))
+}
+
 fn list(
     tunnels: &[Tunnel],
     screen: &Screen,
@@ -201,18 +234,35 @@ async fn status(name: Option<&str>, client: &Client, screen: &Screen) -> Result<
     list(&tunnels, screen, |tunnel, zone| lines(tunnel, zone).join("\n"))
 }
 
-/// The tunnel at a relay; opened, with a token of the environment or standard input, where there is none yet.
-pub(crate) async fn at_relay(relay: &str, client: &Client, screen: &Screen) -> Result<Tunnel, CliError> {
+/// The tunnel at a relay, which serves that source; opened, with a token of the environment or standard input, where
+/// there is none yet.
+pub(crate) async fn at_relay(
+    relay: &str,
+    source: Option<&Slug>,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Tunnel, CliError> {
     let wanted = relay_url(relay).map_err(|error| CliError::explained(&error))?;
     let tunnels: Vec<Tunnel> = client.all(&all()).await?;
     let known = tunnels.into_iter().find(|tunnel| tunnel.relay.as_deref() == Some(wanted.as_str()));
     match known {
-        Some(tunnel) if tunnel.state == "off" => {
-            client.send(Method::PATCH, &one(&tunnel), &json!({ "enabled": true })).await
+        Some(tunnel) => {
+            let mut sources = tunnel.sources.clone();
+            let is_served =
+                |slug: &&Slug| sources.is_empty() || sources.iter().any(|one| one == slug.as_str());
+            match source.filter(|slug| !is_served(slug)) {
+                None if tunnel.state != "off" => Ok(tunnel),
+                missing => {
+                    sources.extend(missing.map(Slug::to_string));
+                    let change = json!({ "enabled": true, "sources": sources });
+                    client.send(Method::PATCH, &one(&tunnel), &change).await
+                }
+            }
         }
-        Some(tunnel) => Ok(tunnel),
         None => {
-            let order = json!({ "relay": relay, "token": token(relay, screen).await? });
+            let token = token(relay, screen).await?;
+            let sources: Vec<_> = source.into_iter().collect();
+            let order = json!({ "relay": relay, "token": token, "sources": sources });
             client.send(Method::POST, &all(), &order).await
         }
     }

@@ -23,9 +23,9 @@ const NAMED: (Duration, Duration) = (Duration::from_secs(35), Duration::from_mil
 pub(crate) struct Args {
     #[command(flatten)]
     way: Way,
-    /// The source that a channel or a program serves
-    #[arg(long, value_name = "S", conflicts_with = "relay")]
-    source: Option<Slug>,
+    /// A source that it serves: of a relay any number, of a channel or a program one; a relay serves all without
+    #[arg(long, value_name = "S")]
+    source: Vec<Slug>,
     /// The name that is wanted at the relay; an unguessable one without
     #[arg(long, value_name = "N", requires = "relay")]
     name: Option<String>,
@@ -53,12 +53,23 @@ struct Way {
 
 impl Args {
     async fn order(&self, screen: &Screen) -> Result<Value, CliError> {
-        let (source, label) = (&self.source, &self.label);
+        let label = &self.label;
+        if let Way { relay: Some(relay), .. } = &self.way {
+            let token = token(relay, screen).await?;
+            let sources = &self.source;
+            return Ok(
+                json!({ "relay": relay, "name": self.name, "label": label, "token": token, "sources": sources }),
+            );
+        }
+        let [source] = self.source.as_slice() else {
+            let hint = "give --source once; only a relay's tunnel serves several";
+            return Err(CliError::bad_input_with(
+                "one-source",
+                "a channel or a program serves one source",
+                hint,
+            ));
+        };
         Ok(match &self.way {
-            Way { relay: Some(relay), .. } => {
-                let token = token(relay, screen).await?;
-                json!({ "relay": relay, "name": self.name, "label": label, "token": token })
-            }
             Way { smee: Some(url), .. } => {
                 json!({ "kind": "smee", "url": url, "source": source, "label": label })
             }
@@ -92,6 +103,7 @@ pub(super) async fn added(tunnel: Tunnel, client: &Client, screen: &Screen) -> R
     match (limits, client.is_attached()) {
         (None, attached) => {
             screen.note(Styled(FAINT, "providers post to that URL, with / and a source's name after it"));
+            screen.note(Styled(FAINT, told(&tunnel)));
             if !attached {
                 let note = "what comes waits at the relay until a hookmitt runs: `hookmitt serve`";
                 screen.note(Styled(FAINT, note));
@@ -113,6 +125,17 @@ pub(super) async fn added(tunnel: Tunnel, client: &Client, screen: &Screen) -> R
         }),
         _ => Ok(()),
     }
+}
+
+/// Which sources the relay is told of.
+fn told(tunnel: &Tunnel) -> String {
+    if tunnel.sources.is_empty() {
+        let name = Plain(&tunnel.label);
+        return format!(
+            "no source was chosen, so the relay is told of all, also of those to come; `hookmitt tunnel edit {name} --source S` narrows that"
+        );
+    }
+    format!("the relay is told of {} alone", Plain(&tunnel.sources.join(", ")))
 }
 
 /// As it is once its public URL is known, or why it isn't.

@@ -65,15 +65,17 @@ pub(super) fn request(letter: &Letter) -> Result<(Request, Option<HeaderLines>),
 }
 
 impl Engine {
-    /// Judges a letter at the moment at which the relay received it, for the URL that was called there.
+    /// Judges a letter at the moment at which the relay received it, for the URL that was called there. `is_served`: its
+    /// tunnel serves the source that it names.
     pub(super) async fn judge_letter(
         &self,
         head: &Letterhead,
         letter: Letter,
         request: (Request, Option<HeaderLines>),
+        is_served: bool,
     ) -> Result<Opened, EngineError> {
         let (request, forwarded) = request;
-        let (known, assigned) = self.addressee(&letter.slug).await?;
+        let (known, assigned) = self.addressee(&letter.slug, is_served).await?;
         let page = self.page_through_tunnel(&request);
         let incoming = Incoming {
             request,
@@ -91,7 +93,7 @@ impl Engine {
         let differs = arrival.sha256 != letter.sha256;
         arrival.causes.extend(head.doubt.map(|doubt| doubted(doubt, head.received_at)));
         if !assigned {
-            arrival.route = Route::Withheld("its source is gone");
+            arrival.route = Route::Withheld("its tunnel serves no such source");
         }
         if differs {
             arrival.route = Route::Withheld("its body is not what the relay received");
@@ -100,9 +102,14 @@ impl Engine {
         Ok(Opened { known, assigned, judged, differs })
     }
 
-    /// The source of that name, else the one for what belongs to none: a tunnel makes no other (Threat 3).
-    pub(super) async fn addressee(&self, slug: &str) -> Result<(Arc<Known>, bool), EngineError> {
-        if let Some(known) = self.config().sources.get(slug) {
+    /// The source of that name where the tunnel serves it, else the one for what belongs to none: a tunnel makes no
+    /// source (Threat 3), and its relay reaches none that wasn't chosen for it (Threat 12).
+    pub(super) async fn addressee(
+        &self,
+        slug: &str,
+        is_served: bool,
+    ) -> Result<(Arc<Known>, bool), EngineError> {
+        if let Some(known) = self.config().sources.get(slug).filter(|_| is_served) {
             return Ok((Arc::clone(known), slug != UNASSIGNED));
         }
         let unassigned = UNASSIGNED.parse()?;
@@ -205,7 +212,7 @@ mod tests {
         for (told, differs) in [(sha256, false), ([0; 32], true)] {
             let letter = Letter { sha256: told, ..letter() };
             let opened =
-                engine.judge_letter(&head(), letter.clone(), request(&letter).unwrap()).await.unwrap();
+                engine.judge_letter(&head(), letter.clone(), request(&letter).unwrap(), true).await.unwrap();
             let arrival = opened.judged.arrival;
             assert_eq!(opened.differs, differs);
             assert_eq!(arrival.route == Route::Targets, !differs);

@@ -33,7 +33,6 @@ pub(super) struct Mail {
     engine: Weak<Engine>,
     tunnel: i64,
     running: Arc<Running>,
-    sources: watch::Receiver<Arc<Vec<SourceOffer>>>,
     /// Whose turn it is. A fair lock, taken in the order of the mailbox: so is everything after it.
     turn: Mutex<()>,
     order: Order,
@@ -41,12 +40,10 @@ pub(super) struct Mail {
 
 impl Mail {
     pub(super) fn new(engine: &Arc<Engine>, tunnel: i64, running: Arc<Running>) -> Self {
-        let sources = engine.tunnels.offers.subscribe();
         Self {
             engine: Arc::downgrade(engine),
             tunnel,
             running,
-            sources,
             turn: Mutex::default(),
             order: Order::default(),
         }
@@ -124,7 +121,9 @@ impl Mail {
         else {
             return Ok(None);
         };
-        let Opened { known, assigned, judged, differs } = engine.judge_letter(head, letter, request).await?;
+        let is_served = self.running.is_offered(&letter.slug);
+        let Opened { known, assigned, judged, differs } =
+            engine.judge_letter(head, letter, request, is_served).await?;
         let (mut arrival, answered) = (judged.arrival, judged.answered);
         if head.waited {
             self.running.gap_is_known().await;
@@ -214,7 +213,7 @@ enum Taken {
 
 impl Recipient for Mail {
     fn sources(&self) -> watch::Receiver<Arc<Vec<SourceOffer>>> {
-        self.sources.clone()
+        self.running.offers()
     }
 
     async fn letter(&self, head: Letterhead, letter: Letter) -> Result<Option<Answering>, Later> {
@@ -312,6 +311,7 @@ mod tests {
             url: Some("https://relay.test/".to_owned()),
             keys: None,
             source: None,
+            sources: Vec::new(),
             public_url: None,
         };
         let began = Timestamp::from_seconds(1_750_000_000);

@@ -22,11 +22,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use arc_swap::ArcSwap;
 use hookmitt_event::{GapWhy, Slug, TunnelKind};
 use hookmitt_inbox::{Gap, GapPage, KeptTunnel};
 use hookmitt_tunnel::Credentials;
 use hookmitt_vault::StoreChoice;
-use hookmitt_wire::SourceOffer;
 use tokio::sync::{Notify, Semaphore, watch};
 use url::Url;
 
@@ -52,7 +52,6 @@ const ROOM: usize = 1_024;
 pub(crate) struct Tunnels {
     running: Mutex<HashMap<i64, Arc<Running>>>,
     keys: Keys,
-    offers: watch::Sender<Arc<Vec<SourceOffer>>>,
     room: Arc<Semaphore>,
     /// Who changes kept keys does so alone.
     turning: tokio::sync::Mutex<()>,
@@ -67,7 +66,6 @@ impl Tunnels {
         Self {
             running: Mutex::default(),
             keys: Keys::new(data_dir, choice),
-            offers: watch::Sender::default(),
             room: Arc::new(Semaphore::new(ROOM)),
             turning: tokio::sync::Mutex::default(),
             reloaded: Notify::new(),
@@ -75,16 +73,13 @@ impl Tunnels {
         }
     }
 
-    /// Settings changed: relays are told what concerns them.
-    pub(crate) fn take_up(&self, config: &Config) {
-        let offers = offers::offers(config);
-        self.offers.send_if_modified(|told| {
-            let differs = **told != *offers;
-            if differs {
-                *told = offers;
+    /// Settings changed: each relay is told what concerns it.
+    pub(crate) fn take_up(&self, config: &ArcSwap<Config>, kept: &[KeptTunnel]) {
+        for tunnel in kept {
+            if let Some(running) = self.one(tunnel.id) {
+                running.offer(config, &tunnel.sources);
             }
-            differs
-        });
+        }
         self.reloaded.notify_one();
     }
 

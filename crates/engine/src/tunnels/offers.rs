@@ -9,10 +9,14 @@ use hookmitt_wire::{Hold, SourceOffer};
 
 use crate::{Config, tunnels::UNASSIGNED};
 
-/// Every source, by name. What belongs to none is taken in under a name that nobody can call.
-pub(super) fn offers(config: &Config) -> Arc<Vec<SourceOffer>> {
+/// The chosen sources that there are, by name; every source where none was chosen. What belongs to none is taken in
+/// under a name that nobody can call.
+pub(super) fn offers(config: &Config, chosen: &[String]) -> Arc<Vec<SourceOffer>> {
+    let is_served = |slug: &str| chosen.is_empty() || chosen.iter().any(|one| one == slug);
     let sources = config.sources.values().map(|known| &known.source);
-    let mut offers: Vec<_> = sources.filter(|source| source.slug.as_str() != UNASSIGNED).map(offer).collect();
+    let sources =
+        sources.filter(|source| source.slug.as_str() != UNASSIGNED && is_served(source.slug.as_str()));
+    let mut offers: Vec<_> = sources.map(offer).collect();
     offers.sort_by(|one, other| one.slug.cmp(&other.slug));
     Arc::new(offers)
 }
@@ -85,12 +89,19 @@ mod tests {
     }
 
     #[test]
-    fn every_source_is_offered_by_name_but_the_one_for_what_belongs_to_none() {
+    fn threat_12_a_relay_is_told_of_the_chosen_sources_alone_or_of_all_but_the_one_for_what_belongs_to_none()
+    {
         let mut config = Config::default();
         for slug in ["b", UNASSIGNED, "a"] {
             config.sources.insert(slug.to_owned(), source(slug, |_| ()));
         }
-        let slugs: Vec<_> = offers(&config).iter().map(|offer| offer.slug.clone()).collect();
-        assert_eq!(slugs, ["a", "b"]);
+        let slugs = |chosen: &[&str]| {
+            let chosen: Vec<_> = chosen.iter().map(|slug| (*slug).to_owned()).collect();
+            offers(&config, &chosen).iter().map(|offer| offer.slug.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(slugs(&[]), ["a", "b"]);
+        assert_eq!(slugs(&["b"]), ["b"]);
+        assert_eq!(slugs(&["b", UNASSIGNED]), ["b"]);
+        assert_eq!(slugs(&["gone"]), [""; 0], "a chosen source that was removed doesn't make it all");
     }
 }

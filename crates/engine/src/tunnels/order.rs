@@ -39,6 +39,9 @@ pub struct TunnelOrder {
     /// The source that a channel or program serves.
     #[schema(value_type = Option<String>)]
     pub source: Option<Slug>,
+    /// The sources that a relay is told of, and takes events for; every source, also of those to come, without.
+    #[schema(value_type = Vec<String>)]
+    pub sources: Vec<Slug>,
 }
 
 /// A change to a tunnel: what is absent stays.
@@ -49,6 +52,9 @@ pub struct TunnelChange {
     pub enabled: Option<bool>,
     /// What people call it.
     pub label: Option<String>,
+    /// The sources that a relay is told of; an empty list: every source.
+    #[schema(value_type = Option<Vec<String>>)]
+    pub sources: Option<Vec<Slug>>,
 }
 
 /// What became of a tunnel that was removed.
@@ -77,15 +83,16 @@ impl Engine {
     pub async fn add_tunnel(&self, order: TunnelOrder) -> Result<TunnelView, EngineError> {
         let label = order.label.as_deref().map(checked_label).transpose()?;
         let kind = order.kind.unwrap_or(TunnelKind::Relay);
+        let sources = self.chosen(kind, &order.sources)?;
         let added = match (&order.invite, kind, detours::program(kind)) {
-            (Some(invite), TunnelKind::Relay, _) => self.join_tunnel(invite.expose(), label).await?,
+            (Some(invite), TunnelKind::Relay, _) => self.join_tunnel(invite.expose(), label, sources).await?,
             (Some(_), ..) => {
                 let words = "an invitation is one to a relay's tunnel: give it alone";
                 return Err(EngineError::BadInput(words.to_owned()));
             }
             (None, _, Some(program)) => self.add_program(program, &order, label).await?,
             (None, TunnelKind::Smee, _) => self.add_channel(&order, label).await?,
-            (None, ..) => self.open_tunnel(&order, label).await?,
+            (None, ..) => self.open_tunnel(&order, label, sources).await?,
         };
         self.reload().await?;
         self.tunnel(added.id).await
@@ -96,6 +103,7 @@ impl Engine {
         &self,
         order: &TunnelOrder,
         label: Option<String>,
+        sources: Vec<String>,
     ) -> Result<KeptTunnel, EngineError> {
         let typed = order.relay.as_deref().filter(|typed| !typed.trim().is_empty());
         let typed = typed.ok_or_else(|| {
@@ -111,11 +119,16 @@ impl Engine {
             Ok(opened) => opened,
             Err(error) => return Err(self.forget_keys(&keys, error).await),
         };
-        self.enter_tunnel(opened, &relay, keys, label).await
+        self.enter_tunnel(opened, &relay, keys, (label, sources)).await
     }
 
     /// Takes part in somebody's tunnel.
-    async fn join_tunnel(&self, invite: &str, label: Option<String>) -> Result<KeptTunnel, EngineError> {
+    async fn join_tunnel(
+        &self,
+        invite: &str,
+        label: Option<String>,
+        sources: Vec<String>,
+    ) -> Result<KeptTunnel, EngineError> {
         let invited = read_invite(invite)?;
         let credentials = Credentials::invited(&invited)?;
         let relay = credentials.relay.clone();
@@ -131,7 +144,7 @@ impl Engine {
             Ok(joined) => joined,
             Err(error) => return Err(self.forget_keys(&keys, error).await),
         };
-        self.enter_tunnel(joined, &relay, keys, label).await
+        self.enter_tunnel(joined, &relay, keys, (label, sources)).await
     }
 
     async fn keep_keys(&self, credentials: &Credentials) -> Result<String, EngineError> {
@@ -154,7 +167,7 @@ impl Engine {
         opened: Opened,
         relay: &Url,
         keys: String,
-        label: Option<String>,
+        (label, sources): (Option<String>, Vec<String>),
     ) -> Result<KeptTunnel, EngineError> {
         let new = NewTunnel {
             kind: TunnelKind::Relay,
@@ -163,6 +176,7 @@ impl Engine {
             url: Some(relay.to_string()),
             keys: Some(keys),
             source: None,
+            sources,
             public_url: Some(opened.public_url),
         };
         Ok(self.inbox.add_tunnel(new, Timestamp::now()).await?)
@@ -171,17 +185,35 @@ impl Engine {
     /// Changes a tunnel.
     ///
     /// # Errors
-    /// An unknown tunnel, a label that is none.
+    /// An unknown tunnel or source, a label that is none.
     pub async fn change_tunnel(&self, id: i64, change: TunnelChange) -> Result<TunnelView, EngineError> {
         let kept = self.inbox.tunnel(id).await?;
         let label = change.label.map_or(Ok(kept.label), |label| checked_label(&label))?;
         let enabled = change.enabled.unwrap_or(kept.enabled);
-        self.inbox.set_tunnel(id, label, enabled).await?;
+        let sources = change.sources.map(|sources| self.chosen(kept.kind, &sources)).transpose()?;
+        self.inbox.set_tunnel(id, label, enabled, sources.unwrap_or(kept.sources)).await?;
         self.reload().await?;
         if !enabled {
             self.tunnels.until_ended(id).await;
         }
         self.tunnel(id).await
+    }
+
+    /// The sources that were chosen for a tunnel, each once.
+    fn chosen(&self, kind: TunnelKind, slugs: &[Slug]) -> Result<Vec<String>, EngineError> {
+        if kind != TunnelKind::Relay && !slugs.is_empty() {
+            let words =
+                "only a relay's tunnel serves several sources: give a channel or a program its one `source`";
+            return Err(EngineError::BadInput(words.to_owned()));
+        }
+        let mut chosen = Vec::new();
+        for slug in slugs {
+            self.known(slug)?;
+            chosen.push(slug.to_string());
+        }
+        chosen.sort();
+        chosen.dedup();
+        Ok(chosen)
     }
 
     /// Removes a tunnel with its keys. The relay is told first, where this process is connected to it.

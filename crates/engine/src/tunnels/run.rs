@@ -79,8 +79,12 @@ impl Engine {
             }
         }
         for tunnel in kept {
-            if tunnel.enabled && !tasks.contains_key(&tunnel.id) {
-                tasks.insert(tunnel.id, self.start(tunnel));
+            match tasks.get(&tunnel.id) {
+                Some((running, _)) => running.offer(&self.config, &tunnel.sources),
+                None if tunnel.enabled => {
+                    tasks.insert(tunnel.id, self.start(tunnel));
+                }
+                None => {}
             }
         }
         Ok(())
@@ -91,6 +95,7 @@ impl Engine {
             Running::new(self.stop.child_token(), kept.connected_until.unwrap_or_else(Timestamp::now));
         let running = Arc::new(running.of(&kept));
         self.tunnels.runs(kept.id, Arc::clone(&running));
+        running.offer(&self.config, &kept.sources);
         let (engine, own) = (Arc::clone(self), Arc::clone(&running));
         let task = self.tasks.spawn(async move {
             let _told = Bell(&engine.tunnels.reloaded);

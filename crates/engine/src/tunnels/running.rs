@@ -2,23 +2,26 @@
 
 use std::{
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use arc_swap::ArcSwap;
 use hookmitt_event::{Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, Told};
 use hookmitt_tunnel::{Horizon, Line, State, Why};
-use hookmitt_wire::Depth;
+use hookmitt_wire::{Depth, SourceOffer};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     now::{Now, Step},
+    offers::offers,
     view::{Seen, Trouble, TunnelState, is_forgotten},
 };
+use crate::Config;
 
 /// How many steps may wait. A step is a connection gained or lost, and those take longer than a commit.
 const STEPS: usize = 64;
@@ -35,6 +38,8 @@ pub(super) struct Running {
     now: Mutex<Now>,
     /// The only source, where a channel or a program serves one.
     serves: Option<Slug>,
+    /// What a relay is told of the sources that its tunnel serves.
+    offers: watch::Sender<Arc<Vec<SourceOffer>>>,
     /// The relay was told that this device doesn't come back.
     left: AtomicBool,
     /// How many requests named another source.
@@ -59,6 +64,7 @@ impl Running {
             changed: Notify::new(),
             now: Mutex::new(Now::new(now)),
             serves: None,
+            offers: watch::Sender::default(),
             left: AtomicBool::new(false),
             unknown: AtomicU64::new(0),
             spoilt: Mutex::default(),
@@ -98,6 +104,29 @@ impl Running {
 
     pub(super) fn serves(&self) -> Option<Slug> {
         self.serves.clone()
+    }
+
+    /// Tells the relay of these sources, as the settings now have them; of all where none was chosen.
+    pub(super) fn offer(&self, config: &ArcSwap<Config>, chosen: &[String]) {
+        self.offers.send_if_modified(|told| {
+            // Read while nobody else tells: of two changes the later one stays.
+            let offers = offers(&config.load(), chosen);
+            let differs = **told != *offers;
+            if differs {
+                *told = offers;
+            }
+            differs
+        });
+    }
+
+    /// What the relay is told, as it changes.
+    pub(super) fn offers(&self) -> watch::Receiver<Arc<Vec<SourceOffer>>> {
+        self.offers.subscribe()
+    }
+
+    /// Whether the relay was told of a source.
+    pub(super) fn is_offered(&self, slug: &str) -> bool {
+        self.offers.borrow().iter().any(|offer| offer.slug == slug)
     }
 
     pub(super) fn public_url(&self) -> Option<String> {

@@ -90,6 +90,10 @@ pub struct TunnelView {
     /// The only source that it serves, where it serves one.
     #[schema(value_type = Option<String>)]
     pub source: Option<Slug>,
+    /// The sources that were chosen for a relay's tunnel: it is told of no others. Empty: none was chosen, and it is told
+    /// of all.
+    #[schema(value_type = Vec<String>)]
+    pub sources: Vec<Slug>,
     /// The other side, for people: `relay.acme.dev`.
     pub host: String,
     /// Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected.
@@ -137,8 +141,16 @@ impl TunnelView {
     pub fn url_of(&self, source: &Slug) -> Option<String> {
         let base = self.public_url.as_deref()?;
         match self.kind {
-            TunnelKind::Relay => Some(format!("{base}/{source}")),
-            _ => (self.source.as_ref() == Some(source)).then(|| base.to_owned()),
+            TunnelKind::Relay => self.serves(source).then(|| format!("{base}/{source}")),
+            _ => self.serves(source).then(|| base.to_owned()),
+        }
+    }
+
+    /// Whether events of a source come through it.
+    fn serves(&self, source: &Slug) -> bool {
+        match self.kind {
+            TunnelKind::Relay => self.sources.is_empty() || self.sources.contains(source),
+            _ => self.source.as_ref() == Some(source),
         }
     }
 }
@@ -224,6 +236,7 @@ pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> Tunnel
         tunnel: kept.name,
         relay: kept.url.filter(|_| kept.kind == TunnelKind::Relay),
         source: kept.source.and_then(|source| source.parse().ok()),
+        sources: kept.sources.iter().filter_map(|source| source.parse().ok()).collect(),
         public_url: kept.public_url,
         enabled: kept.enabled,
         state: seen.state,

@@ -12,6 +12,7 @@ import {
   noGaps,
   notTold,
   removalLoss,
+  servedSentence,
   settled,
   stateSentence,
   tally,
@@ -43,6 +44,7 @@ const tunnel = (change: Partial<Tunnel> = {}): Tunnel => ({
   label: 'acme-dev',
   tunnel: 'acme-dev',
   source: null,
+  sources: [],
   relay: 'https://relay.acme.dev',
   host: 'relay.acme.dev',
   public_url: 'https://relay.acme.dev/acme-dev',
@@ -219,4 +221,12 @@ test('a line is dashed while something waits, and broken when it is cut', () => 
 test('what can’t be seen is not claimed', () => {
   const { stops, legs } = way({ state: 'offline' });
   expect([legs[0]?.tone, stops[1]?.note]).toEqual(['none', 'mailbox not in sight']);
+});
+
+test('which sources a relay is told of is said, also where none was chosen', () => {
+  expect(servedSentence({ sources: [] })).toBe(
+    'None was chosen, so the relay is told of every source, also of those that you add later.',
+  );
+  expect(servedSentence({ sources: ['github'] })).toBe('The relay is told of github alone.');
+  expect(servedSentence({ sources: ['a', 'b', 'c'] })).toBe('The relay is told of a, b and c alone.');
 });

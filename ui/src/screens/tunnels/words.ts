@@ -189,6 +189,14 @@ export function turnedAway({ refused, unknown, spoilt }: Tunnel, now: number): s
   return said.length > 0 ? said.join(' ') : null;
 }
 
+/** Which sources a relay is told of. */
+export function servedSentence({ sources }: Pick<Tunnel, 'sources'>): string {
+  if (sources.length === 0)
+    return 'None was chosen, so the relay is told of every source, also of those that you add later.';
+  const names = new Intl.ListFormat('en-GB').format(sources);
+  return `The relay is told of ${names} alone.`;
+}
+
 /** What goes when a tunnel is removed, and what stays. */
 export function removalLoss({ kind, public_url: url, waiting, label, state }: Tunnel): string {
   if (kind !== 'relay') return `Its URL no longer leads here. Events in the inbox stay.`;

@@ -138,7 +138,7 @@ impl Inlet {
     }
 
     async fn take(&self, engine: &Arc<Engine>, message: &SmeeMessage) -> Result<(), EngineError> {
-        let (known, assigned) = engine.addressee(self.source.as_str()).await?;
+        let (known, assigned) = engine.addressee(self.source.as_str(), true).await?;
         let (headers, beside) = lines::part(&message.request.headers);
         let request = Request { headers, ..message.request.clone() };
         let page = engine.page_through_tunnel(&request);

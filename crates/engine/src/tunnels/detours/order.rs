@@ -65,6 +65,7 @@ impl Engine {
             url,
             keys: None,
             source: Some(source.to_string()),
+            sources: Vec::new(),
         };
         Ok(self.inbox.add_tunnel(new, Timestamp::now()).await?)
     }
