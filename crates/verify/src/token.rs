@@ -94,7 +94,9 @@ fn of_fault(fault: TokenFault, place: &str, sender: &str) -> Option<Cause> {
 pub(crate) fn named_otherwise(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let algorithm = jws(signed.scheme.algorithm)?;
     let fault = tokens(signed).find_map(|token| token.names(algorithm).err())?;
-    of_fault(fault, &signed.place_words(), sender)
+    // One that names none holds with no key, but it names nothing else either.
+    let is_named = matches!(&fault, TokenFault::Algorithm { found, .. } if !found.is_empty());
+    if is_named { of_fault(fault, &signed.place_words(), sender) } else { None }
 }
 
 fn tokens<'s>(signed: &'s Signed<'_>) -> impl Iterator<Item = Token<'s>> {

@@ -66,7 +66,7 @@ fn threat_11_a_token_that_names_another_algorithm_is_invalid_before_any_key_is_l
         ("google_pubsub", "Authorization", "Bearer "),
         ("netlify", "X-Webhook-Signature", ""),
     ] {
-        for head in [r#"{"alg":"none"}"#, r#"{"alg":"HS512"}"#, "{}"] {
+        for head in [r#"{"alg":"none"}"#, r#"{"alg":"HS512"}"#] {
             let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
             let token = format!("{scheme}{}.{}.{}", part(head), part(r#"{"iss":"netlify"}"#), part("x"));
             let made = sample(provider(id).unwrap(), None, "0197-a", AT).unwrap();
