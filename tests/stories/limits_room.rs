@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use hookmitt_catch::{
-    Connections, Head, Limits, Port, Refusal, Reply, Room, Taken, Unencrypted, Way, bind, catch_on,
+    Called, Connections, Head, Limits, Port, Refusal, Reply, Room, Taken, Unencrypted, Way, bind, catch_on,
 };
 use hookmitt_stories::{eventually, post, within};
 use tokio::{sync::Semaphore, task::JoinSet};
@@ -21,7 +21,7 @@ struct Slow {
 impl Port for Slow {
     type Place = usize;
 
-    async fn admit(&self, head: &Head, _: SocketAddr) -> Way<usize> {
+    async fn admit(&self, head: &Head, _: &Called<'_>, _: SocketAddr) -> Way<usize> {
         Way::Take(usize::from(head.target == "/other"))
     }
 
