@@ -168,12 +168,7 @@ impl Known {
 
 /// Where it goes, by what a web page has to do with it and by how its sender is answered. `awaits`: its source rejects, and
 /// the verdict isn't there yet.
-fn route(
-    withheld: Option<WithheldReason>,
-    answered: &Answered,
-    is_set_up: bool,
-    awaits: bool,
-) -> Route {
+fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool, awaits: bool) -> Route {
     match (withheld, answered) {
         (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
         (Some(reason), _) => Route::Withheld(reason.words()),

@@ -231,7 +231,8 @@ mod tests {
         engine.add_source("github".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
         let sha256 = <sha2::Sha256 as sha2::Digest>::digest(b"{}").into();
         let letter = Letter { method: "GET".to_owned(), sha256, ..letter() };
-        let opened = engine.judge_letter(&head(), letter.clone(), request(&letter).unwrap()).await.unwrap();
+        let opened =
+            engine.judge_letter(&head(), letter.clone(), request(&letter).unwrap(), true).await.unwrap();
         let arrival = opened.judged.arrival;
         assert_eq!((arrival.route, arrival.browser, arrival.foreign_host), (Route::Targets, false, None));
         engine.stop().await;

@@ -78,7 +78,8 @@ fn first(db: &Connection, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> 
 
 /// Writes a tunnel anew that was never used: nobody but its own token knew of it, and nothing ever waited there.
 fn again(batch: &mut Batch<'_>, id: i64, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> {
-    const SQL: &str = "UPDATE tunnel SET sealing_key = ?2, shut = 0, shut_at = NULL, created_at = ?3, owner = ?4
+    const SQL: &str =
+        "UPDATE tunnel SET sealing_key = ?2, shut = 0, shut_at = NULL, created_at = ?3, owner = ?4
         WHERE id = ?1";
     let row = (id, &tunnel.sealing_key[..], now, &tunnel.device.key[..]);
     batch.db.prepare_cached(SQL)?.execute(row)?;
