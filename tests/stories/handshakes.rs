@@ -27,11 +27,12 @@ pub(crate) fn asked(row: &Row) -> Request {
     }
 }
 
-/// Posts a request to a source, byte for byte.
+/// Posts a request to a source, byte for byte but for its Host: that is the port's own.
 pub(crate) async fn send(app: &App, source: &str, asked: &Request) -> Reply {
     let lines: Vec<_> = asked
         .headers
         .iter()
+        .filter(|line| !line.name.eq_ignore_ascii_case("host"))
         .map(|line| (line.name.to_owned(), String::from_utf8_lossy(line.value).into_owned()))
         .collect();
     let lines: Vec<_> = lines.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

@@ -61,7 +61,7 @@ async fn a_provider_s_parameters_are_known_by_name() {
     assert_eq!((status, &answer["code"]), (400, &json!("unknown-param")), "{answer}");
     assert!(answer["hint"].as_str().unwrap().contains("webhook_id"), "{answer}");
     app.source("pay", json!({ "provider": "paypal", "params": { "webhook_id": "1" } })).await;
-    let none = json!({ "provider": "github", "params": { "webhook_id": "1" } });
+    let none = json!({ "provider": "stripe", "params": { "webhook_id": "1" } });
     let answer = app.call("PATCH", "/api/sources/pay", none).await.1;
     assert!(answer["hint"].as_str().unwrap().contains("in its requests"), "{answer}");
     let own = json!({ "generic": { "signature_header": "X-Sig" }, "params": { "anything": "goes" } });
