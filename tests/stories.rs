@@ -86,6 +86,7 @@ mod stories {
     mod threats_host;
     mod threats_loops;
     mod threats_proof;
+    mod threats_single_use;
     mod threats_wire;
     mod tunnel;
     mod tunnel_away;

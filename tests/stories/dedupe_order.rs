@@ -48,6 +48,8 @@ pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
         dedupe_key: key,
         key_hash,
         may_own: true,
+        single_use: None,
+        rejects: false,
         on_duplicate: OnDuplicate::Skip,
         browser: false,
         callback: false,

@@ -22,6 +22,8 @@ pub(crate) enum Answered {
     Invalid(u16),
     /// 401: the source rejects what it can't prove.
     Rejected(Verdict),
+    /// 401: its signature holds, and came with another body before.
+    OtherBody,
 }
 
 impl Answered {
@@ -29,6 +31,12 @@ impl Answered {
     pub(crate) fn reply(&self) -> Option<Reply> {
         match self {
             Self::Usual | Self::Unanswered(_) => None,
+            Self::OtherBody => Some(Reply::problem(
+                401,
+                "other-body",
+                "another body came before under the same signed id, and the signature doesn't tell which is genuine",
+                "look at both events; the one that is genuine can be sent by hand",
+            )),
             Self::Handshake(answer) => Some(said(answer)),
             Self::Refused => Some(Reply::problem(
                 403,
@@ -69,7 +77,11 @@ impl Answered {
                 Some(HandshakeAnswer { status: answer.status, body: answer.body.clone(), confirmed_at: None })
             }
             Self::Refused => Some(HandshakeAnswer { status: 403, body: String::new(), confirmed_at: None }),
-            Self::Usual | Self::Unanswered(_) | Self::Invalid(_) | Self::Rejected(_) => None,
+            Self::Usual
+            | Self::Unanswered(_)
+            | Self::Invalid(_)
+            | Self::Rejected(_)
+            | Self::OtherBody => None,
         }
     }
 }

@@ -1,9 +1,10 @@
 //! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
 
 use hookmitt_event::{
-    Cause, DedupeKey, DeliveryId, EventId, Facts, Request, Timestamp, Verdict, Via, WithheldReason, reads_as,
+    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via, WithheldReason,
+    reads_as,
 };
-use hookmitt_inbox::{AWAITS, Arrival, REJECTED, Route};
+use hookmitt_inbox::{AWAITS, Arrival, REJECTED, Route, SingleUse};
 use hookmitt_verify::{
     Inquiry, Judgement, Provider, PublishedKeys, facts, handshake, judge, provider, providers, recognise,
 };
@@ -128,6 +129,9 @@ impl Known {
         let answered = self.answered(&asked, handshake.as_ref());
         let awaits = self.withholds(judgement.verdict, via) == Some(AWAITS);
         let route = route(withheld, &answered, is_set_up, awaits);
+        let sha256: [u8; 32] = Sha256::digest(&request.body).into();
+        // A copy that the provider's API vouches for forges nothing; a web page proves nothing.
+        let counts = !browser && via != Via::BackupSync;
         let arrival = Arrival {
             id: EventId::fresh(),
             source: self.source.row,
@@ -138,9 +142,11 @@ impl Known {
             provider: provider.map(|provider| provider.id.clone()),
             handshake_answer: answered.kept(),
             may_own: self.may_own(judgement.verdict, browser),
+            single_use: judgement.single_use.filter(|_| counts).map(|id| single_use(&id, &sha256)),
+            rejects: self.source.on_invalid == OnInvalid::Reject,
             verdict: judgement.verdict,
             causes: judgement.causes,
-            sha256: Sha256::digest(&request.body).into(),
+            sha256,
             key_hash: key_hash(&dedupe_key),
             dedupe_key,
             on_duplicate: self.source.on_duplicate,
@@ -209,7 +215,17 @@ pub(crate) fn dedupe_key(facts: &Facts, request: &Request) -> DedupeKey {
 
 /// The form in which keys are compared.
 pub(crate) fn key_hash(key: &DedupeKey) -> [u8; 16] {
-    let digest: [u8; 32] = Sha256::digest(key.to_string()).into();
+    short_hash(&key.to_string())
+}
+
+/// A signed id that only one body may come under, and the body. No dedupe key begins so.
+pub(crate) fn single_use(id: &str, sha256: &[u8; 32]) -> SingleUse {
+    let id = format!("once:{id}");
+    SingleUse { id: short_hash(&id), with_body: short_hash(&format!("{}:{id}", hex::encode(sha256))) }
+}
+
+fn short_hash(text: &str) -> [u8; 16] {
+    let digest: [u8; 32] = Sha256::digest(text).into();
     let mut short = [0; 16];
     short.copy_from_slice(&digest[..16]);
     short

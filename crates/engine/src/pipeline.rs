@@ -79,6 +79,7 @@ impl Engine {
         match stored {
             Err(error) => self.refuse(error.into(), target, remote, received_at),
             Ok(stored) => {
+                let answered = if stored.turned_away { Answered::OtherBody } else { answered };
                 if is_set_up {
                     self.confirm_by_itself(known, stored.id);
                 }
@@ -146,7 +147,7 @@ impl Engine {
 
     /// The answer where it is another one than the source's settings give to every event.
     pub(crate) async fn special_answer(&self, known: &Known, answered: &Answered) -> Option<Reply> {
-        let set_aside = matches!(answered, Answered::Rejected(_));
+        let set_aside = matches!(answered, Answered::Rejected(_) | Answered::OtherBody);
         let fails = !set_aside && known.source.answer.fail_next > 0;
         if fails && self.takes_failure(&known.source.slug).await {
             return Some(Reply::problem(500, "told-to-fail", "this source was told to fail", "try again"));

@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 
-use hookmitt_event::{DedupeKey, Event, EventId, Slug, Timestamp, Verdict};
+use hookmitt_event::{DedupeKey, Event, EventId, Slug, Timestamp, Verdict, Via};
 use hookmitt_inbox::{KeyClaim, Rejudged};
 use hookmitt_verify::{Evidence, Judgement, Provider};
 use serde::Deserialize;
 
 use crate::{
-    Change, Engine, EngineError, config::Known, explain::Surroundings, judged::key_hash, tunnels::rewritten,
+    Change, Engine, EngineError,
+    config::Known,
+    explain::Surroundings,
+    judged::{key_hash, single_use},
+    tunnels::rewritten,
 };
 
 /// How many events are judged between two commits; small, so that capture never waits long for the writer.
@@ -182,7 +186,10 @@ pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
         (judgement.verdict, judgement.causes) = (event.verdict, event.causes.clone());
     }
     let may_own = known.may_own(judgement.verdict, event.browser);
-    let claim = |key: &DedupeKey, by_content| KeyClaim { hash: key_hash(key), may_own, by_content };
+    let counts = !event.browser && event.via != Via::BackupSync;
+    let single_use = judgement.single_use.as_ref().filter(|_| counts).map(|id| single_use(id, &event.sha256));
+    let claim =
+        |key: &DedupeKey, by_content| KeyClaim { hash: key_hash(key), may_own, by_content, single_use };
     let key = event.dedupe_key.as_ref().filter(|_| event.parent.is_none()).and_then(|key| match key {
         DedupeKey::Id(_) => Some(claim(key, false)),
         // Means the same event for minutes only: none but an event that waited for its verdict settles it this late.

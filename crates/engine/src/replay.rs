@@ -115,7 +115,8 @@ impl Engine {
             Incoming { request, url, remote: None, received_at, via: Via::Edit, page: Page::default() };
         let mut arrival = known.judge(incoming).arrival;
         arrival.parent = Some(parent.id);
-        arrival.may_own = false; // a copy of ours must not shadow the genuine event
+        // A copy of ours must not shadow the genuine event.
+        (arrival.may_own, arrival.single_use) = (false, None);
         arrival.route = Route::To(targets);
         let stored = self.store(arrival).await?;
         if let Some(with) = signed_with {

@@ -7,7 +7,7 @@ use hookmitt_event::{
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Inbox, InboxError, KeyClaim, Route,
+    Inbox, InboxError, KeyClaim, Route, SingleUse,
     first_key::{KeyPlace, own_key},
     routing::route,
     rows::{self, BROWSER, CALLBACK, CONFLICT, STALE},
@@ -50,6 +50,10 @@ pub struct Arrival {
     pub key_hash: [u8; 16],
     /// Whether it may own its key: valid where the source can prove anything, and not from a web page.
     pub may_own: bool,
+    /// The signed id that only this body may come under; `None` where the signature covers the body.
+    pub single_use: Option<SingleUse>,
+    /// Whether the source rejects, so that another body under that id is withheld.
+    pub rejects: bool,
     /// What the source does with a repeat.
     pub on_duplicate: OnDuplicate,
     /// Sent by a web page of another origin, or by one that may be.
@@ -87,6 +91,8 @@ pub struct Stored {
     pub deliveries: u32,
     /// Another request came under its arrival key or its id before.
     pub name_was_used: bool,
+    /// It is withheld, for its signed id came with another body before.
+    pub turned_away: bool,
 }
 
 /// What an event adds to the log beside its own bytes: index pages, key, delivery, page rounding.
@@ -145,6 +151,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
         hash: arrival.key_hash,
         may_own: arrival.may_own,
         by_content: matches!(arrival.dedupe_key, DedupeKey::Content(_)),
+        single_use: arrival.single_use,
     };
     let place = KeyPlace {
         source: arrival.source,
@@ -159,7 +166,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
         flags |= CALLBACK;
     }
     if let Some(first) = &first
-        && differs(batch.db, arrival, first.seq)?
+        && (first.other_body || differs(batch.db, arrival, first.seq)?)
     {
         flags |= CONFLICT;
     }
@@ -172,6 +179,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
     let length = i64::try_from(arrival.request.body.len()).unwrap_or(i64::MAX);
     let change = Change { deliveries: deliveries.into(), ..Change::event(first.is_some(), length) };
     batch.arriving.tally.add(arrival.source, arrival.verdict as i64, change);
+    let turned_away = arrival.rejects && first.as_ref().is_some_and(|first| first.other_body);
     Ok(Stored {
         id: arrival.id,
         seq,
@@ -179,6 +187,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
         waiting,
         deliveries,
         name_was_used: false,
+        turned_away,
     })
 }
 
@@ -188,7 +197,15 @@ pub(crate) fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Optio
     let earlier = db.prepare_cached(SQL)?.query_row([key], |row| {
         let (id, duplicate_of) = (rows::id(row, 0)?, rows::id_or_null(row, 2)?);
         let seq = row.get(1)?;
-        Ok(Stored { id, seq, duplicate_of, waiting: Vec::new(), deliveries: 0, name_was_used: false })
+        Ok(Stored {
+            id,
+            seq,
+            duplicate_of,
+            waiting: Vec::new(),
+            deliveries: 0,
+            name_was_used: false,
+            turned_away: false,
+        })
     });
     Ok(earlier.optional()?)
 }

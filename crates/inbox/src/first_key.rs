@@ -3,7 +3,10 @@
 use hookmitt_event::EventId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{InboxError, rows};
+use crate::{
+    InboxError, rows,
+    single_use::{self, SingleUse},
+};
 
 /// For how long a repeat with the same content, but no id, counts as one.
 const CONTENT_WINDOW_US: i64 = 5 * 60 * 1_000_000;
@@ -17,6 +20,8 @@ pub struct KeyClaim {
     pub may_own: bool,
     /// The key is a hash of what was sent, which means the same event for minutes only.
     pub by_content: bool,
+    /// The signed id that only this event's body may come under; `None` where the signature covers the body.
+    pub single_use: Option<SingleUse>,
 }
 
 /// The event that claims.
@@ -34,6 +39,8 @@ pub(crate) struct KeyPlace {
 pub(crate) struct First {
     pub(crate) seq: i64,
     pub(crate) id: EventId,
+    /// It came with another body under a signed id that is used for one.
+    pub(crate) other_body: bool,
 }
 
 /// Takes the key for this event, or finds who else has it. What is proved takes it from an owner that is not: such a
@@ -50,6 +57,11 @@ pub(crate) fn own_key(
     const FIND: &str = "SELECT seq, id, at FROM first_key WHERE source = ?1 AND key = ?2";
     const RENEW: &str = "UPDATE first_key SET seq = ?3, id = ?4, at = ?5 WHERE source = ?1 AND key = ?2";
     let KeyPlace { source, seq, id, at, is_proved } = place;
+    let other_body =
+        claim.single_use.map(|single| single_use::taken(db, single, place)).transpose()?.flatten();
+    if other_body.is_some() {
+        return Ok(other_body);
+    }
     if claim.may_own {
         let own = params![source, claim.hash, seq, id.as_bytes(), at, is_proved];
         if db.prepare_cached(TAKE)?.execute(own)? == 1 {
@@ -57,7 +69,8 @@ pub(crate) fn own_key(
         }
     }
     let found = db.prepare_cached(FIND)?.query_row(params![source, claim.hash], |row| {
-        Ok((First { seq: row.get(0)?, id: rows::id(row, 1)? }, row.get::<_, i64>(2)?))
+        let first = First { seq: row.get(0)?, id: rows::id(row, 1)?, other_body: false };
+        Ok((first, row.get::<_, i64>(2)?))
     });
     let Some((first, since)) = found.optional()?.filter(|(first, _)| first.id != *id) else {
         return Ok(None);

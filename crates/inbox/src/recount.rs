@@ -83,6 +83,8 @@ impl Story {
             dedupe_key: DedupeKey::Id(key.to_string()),
             key_hash: [key; 16],
             may_own: verdict == Verdict::Valid,
+            single_use: None,
+            rejects: false,
             on_duplicate: OnDuplicate::default(),
             browser: false,
             callback: false,
@@ -100,7 +102,8 @@ impl Story {
 
     async fn judge(&mut self, id: EventId) {
         let (was, verdict, hash) = (self.verdict(), self.verdict(), [self.rng.random_range(0..12); 16]);
-        let key = Some(KeyClaim { hash, may_own: verdict == Verdict::Valid, by_content: false });
+        let key =
+            Some(KeyClaim { hash, may_own: verdict == Verdict::Valid, by_content: false, single_use: None });
         let held = HeldBack::Send { on_duplicate: OnDuplicate::default(), now: self.moment() };
         let rejudged = Rejudged { id, was, verdict, causes: Vec::new(), key, held };
         self.inbox.rejudge(vec![rejudged]).await.unwrap();

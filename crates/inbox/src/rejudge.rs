@@ -180,13 +180,15 @@ fn settle_first(
     place: &Place,
 ) -> Result<Option<First>, InboxError> {
     // Another first may have other bytes, or the same.
-    const REPEAT: &str = "UPDATE event SET duplicate_of = ?2, flags = (flags & ~?3) | CASE WHEN via <> ?4
+    const REPEAT: &str =
+        "UPDATE event SET duplicate_of = ?2, flags = (flags & ~?3) | CASE WHEN ?5 OR via <> ?4
         AND EXISTS (SELECT 1 FROM event AS first WHERE first.id = ?2 AND first.sha256 <> event.sha256)
         THEN ?3 ELSE 0 END WHERE seq = ?1 AND duplicate_of IS NOT ?2";
     let key_place = KeyPlace { source: place.source, seq: place.seq, id, at: place.at, is_proved };
     let first = settle_key(db, claim, &key_place)?;
     let owner = first.as_ref().map(|first| first.id.as_bytes());
-    let repeat = params![place.seq, owner, CONFLICT, Via::BackupSync as i64];
+    let other_body = first.as_ref().is_some_and(|first| first.other_body);
+    let repeat = params![place.seq, owner, CONFLICT, Via::BackupSync as i64, other_body];
     db.prepare_cached(REPEAT)?.execute(repeat)?;
     Ok(first)
 }

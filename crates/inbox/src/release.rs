@@ -54,7 +54,7 @@ pub(crate) fn settle(
             Ok(Vec::new())
         }
         HeldBack::Send { on_duplicate, now } => {
-            let repeat = Repeat { verdict: Verdict::Valid, by_content, on_duplicate };
+            let repeat = Repeat { verdict: Verdict::Valid, by_content, on_duplicate, rejects: true };
             send(db, seq, &repeat, first, now)
         }
     }

@@ -60,6 +60,8 @@ impl Story {
             dedupe_key: DedupeKey::Id("1".to_owned()),
             key_hash: [1; 16],
             may_own: verdict == Verdict::Valid,
+            single_use: None,
+            rejects: false,
             on_duplicate: OnDuplicate::Skip,
             browser: false,
             callback: false,
@@ -80,7 +82,12 @@ impl Story {
 
     /// An event that waited is judged. Answers the targets that get it.
     async fn judged(&self, id: EventId, was: Verdict, verdict: Verdict, now: Timestamp) -> Vec<TargetId> {
-        let key = KeyClaim { hash: [1; 16], may_own: verdict == Verdict::Valid, by_content: false };
+        let key = KeyClaim {
+            hash: [1; 16],
+            may_own: verdict == Verdict::Valid,
+            by_content: false,
+            single_use: None,
+        };
         let held = match verdict {
             Verdict::Valid => HeldBack::Send { on_duplicate: OnDuplicate::Skip, now },
             Verdict::Unsupported => HeldBack::Wait,

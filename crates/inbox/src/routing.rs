@@ -3,7 +3,7 @@
 use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, params};
 
-use crate::{Arrival, InboxError, first_key::First, release::AWAITS, writer::Batch};
+use crate::{Arrival, InboxError, first_key::First, release::AWAITS, single_use::OTHER_BODY, writer::Batch};
 
 /// Where an arriving event is to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,12 @@ pub(crate) fn route(
     let (mut waiting, mut number) = (Vec::new(), 0);
     let looped = is_loop(batch.db, arrival)?;
     let by_content = matches!(arrival.dedupe_key, DedupeKey::Content(_));
-    let repeat = Repeat { verdict: arrival.verdict, by_content, on_duplicate: arrival.on_duplicate };
+    let repeat = Repeat {
+        verdict: arrival.verdict,
+        by_content,
+        on_duplicate: arrival.on_duplicate,
+        rejects: arrival.rejects,
+    };
     let ended_at = if let Route::AwaitsVerdict(since) = arrival.route { since } else { arrival.received_at };
     for target in targets(batch, arrival) {
         number += 1;
@@ -86,6 +91,8 @@ pub(crate) struct Repeat {
     /// It is known as one by its content alone.
     pub(crate) by_content: bool,
     pub(crate) on_duplicate: OnDuplicate,
+    /// The source lets nothing through that isn't proved.
+    pub(crate) rejects: bool,
 }
 
 /// Why a repeat is not sent to this target: its first, or another repeat of it, is waiting, running or completed
@@ -100,6 +107,9 @@ pub(crate) fn repeats(
     const SQL: &str = "SELECT 1 FROM delivery WHERE target = ?3 AND state IN (0, 1, 2) AND (event = ?1
         OR event IN (SELECT seq FROM event WHERE duplicate_of = ?2 AND (verdict = ?4 OR ?5)))";
     let Some(first) = first else { return Ok(None) };
+    if first.other_body && repeat.rejects {
+        return Ok(Some(OTHER_BODY));
+    }
     if repeat.by_content || repeat.on_duplicate == OnDuplicate::Forward {
         return Ok(None);
     }

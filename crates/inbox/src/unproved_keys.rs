@@ -57,6 +57,7 @@ impl Inbox {
                     hash: *hash,
                     may_own: verdict == Verdict::Valid as i64 && !browser,
                     by_content: *by_content,
+                    single_use: None,
                 })?;
             }
             match up_to {
