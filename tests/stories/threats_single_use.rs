@@ -28,8 +28,9 @@ fn forged(genuine: &Request) -> Request {
 }
 
 fn table() -> Vec<u32> {
-    let entry =
-        |byte: u32| (0..8).fold(byte, |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 });
+    let entry = |byte: u32| {
+        (0..8).fold(byte, |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xedb8_8320 } else { crc >> 1 })
+    };
     (0..256).map(entry).collect()
 }
 

@@ -77,11 +77,9 @@ impl Answered {
                 Some(HandshakeAnswer { status: answer.status, body: answer.body.clone(), confirmed_at: None })
             }
             Self::Refused => Some(HandshakeAnswer { status: 403, body: String::new(), confirmed_at: None }),
-            Self::Usual
-            | Self::Unanswered(_)
-            | Self::Invalid(_)
-            | Self::Rejected(_)
-            | Self::OtherBody => None,
+            Self::Usual | Self::Unanswered(_) | Self::Invalid(_) | Self::Rejected(_) | Self::OtherBody => {
+                None
+            }
         }
     }
 }

@@ -1,8 +1,8 @@
 //! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
 
 use hookmitt_event::{
-    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via, WithheldReason,
-    reads_as,
+    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via,
+    WithheldReason, reads_as,
 };
 use hookmitt_inbox::{AWAITS, Arrival, REJECTED, Route, SingleUse};
 use hookmitt_verify::{

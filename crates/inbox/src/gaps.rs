@@ -204,6 +204,7 @@ mod tests {
             url: None,
             keys: None,
             source: None,
+            sources: Vec::new(),
             public_url: None,
         };
         let id = inbox.add_tunnel(new, Timestamp::now()).await.unwrap().id;

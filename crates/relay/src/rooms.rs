@@ -94,6 +94,8 @@ mod tests {
             token: "tk".to_owned(),
             sealing_key: [7; 32],
             sources: Vec::new(),
+            devices: Vec::new(),
+            letters: 1,
             revoked: false,
         };
         let count = || rooms.rooms.lock().unwrap().len();

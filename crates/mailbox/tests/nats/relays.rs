@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use hookmitt_mailbox::{
-    Feed as _, Held as _, MOST_TUNNELS, Mailbox as _, MailboxError, NewTunnel, Quota, Reply,
+    Feed as _, Held as _, MOST_DEVICES, MOST_TUNNELS, Mailbox as _, MailboxError, NewTunnel, Quota, Reply,
 };
 
 use crate::{
@@ -118,8 +118,8 @@ async fn two_relays_never_give_out_the_same_thing() {
         let code = [round; 32];
         here.add_invite(&name, code, NOW + MINUTE).await.unwrap();
         let (one, other) = tokio::join!(
-            here.join(&name, code, new_device([100; 32]), NOW),
-            there.join(&name, code, new_device([101; 32]), NOW)
+            here.join(&name, code, new_device([100; 32]), MOST_DEVICES, NOW),
+            there.join(&name, code, new_device([101; 32]), MOST_DEVICES, NOW)
         );
         assert!(one.is_ok() != other.is_ok(), "{one:?}, {other:?}");
         assert_eq!(there.devices(&name).await.unwrap().len(), 2);
