@@ -1953,6 +1953,11 @@ export interface components {
                 since: string;
                 /** @description The only source that it serves, where it serves one. */
                 source?: string | null;
+                /**
+                 * @description The sources that were chosen for a relay's tunnel: it is told of no others. Empty: none was chosen, and it is told
+                 *     of all.
+                 */
+                sources: string[];
                 /** @description Events that came through it and could not be read: they are gone. */
                 spoilt: components["schemas"]["RefusedCount"];
                 /** @description How it is. */
@@ -2497,6 +2502,8 @@ export interface components {
             enabled?: boolean | null;
             /** @description What people call it. */
             label?: string | null;
+            /** @description The sources that a relay is told of; an empty list: every source. */
+            sources?: string[] | null;
         };
         /**
          * @description What makes a tunnel.
@@ -2516,6 +2523,8 @@ export interface components {
             relay?: string | null;
             /** @description The source that a channel or program serves. */
             source?: string | null;
+            /** @description The sources that a relay is told of, and takes events for; every source, also of those to come, without. */
+            sources?: string[];
             /** @description A token that the relay gave out. */
             token?: string | null;
             /** @description The URL of a channel. */
@@ -2571,6 +2580,11 @@ export interface components {
             since: string;
             /** @description The only source that it serves, where it serves one. */
             source: string | null;
+            /**
+             * @description The sources that were chosen for a relay's tunnel: it is told of no others. Empty: none was chosen, and it is told
+             *     of all.
+             */
+            sources: string[];
             /** @description Events that came through it and could not be read: they are gone. */
             spoilt: components["schemas"]["RefusedCount"];
             /** @description How it is. */
