@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 /// What opens a webview to a WebDriver.
 const DRIVEN: &str = "TAURI_WEBVIEW_AUTOMATION";
 
-/// What tests say to keep it.
+/// What tests say: `1` keeps it, `0` clears it in a development build, too.
 const TESTED: &str = "HOOKMITT_TEST_AUTOMATION";
 
 /// A release opens its window to nobody who merely sets a variable. To be called before any thread starts.
@@ -21,7 +21,7 @@ pub(crate) fn clear() {
 }
 
 fn may_be_driven(in_development: bool, flag: Option<&OsStr>) -> bool {
-    in_development || flag.is_some_and(|flag| flag == "1")
+    flag.map_or(in_development, |flag| flag == "1" || in_development && flag != "0")
 }
 
 #[cfg(test)]
@@ -35,5 +35,7 @@ mod tests {
         assert!(!may_be_driven(false, Some(OsStr::new("true"))));
         assert!(may_be_driven(false, Some(OsStr::new("1"))));
         assert!(may_be_driven(true, None));
+        assert!(may_be_driven(true, Some(OsStr::new("1"))));
+        assert!(!may_be_driven(true, Some(OsStr::new("0"))), "as a release is");
     }
 }

@@ -236,7 +236,8 @@ async fn an_event_is_verified_anew_and_nothing_is_kept_of_it() {
     assert_eq!(verify().await["verdict"], "no_secret");
     app.secret("hub", "main", "hush").await;
     let valid = json!({ "verdict": "valid", "provider": "github", "scheme": "github-hmac-sha256",
-            "scheme_name": "HMAC-SHA256", "signed_at": null, "tolerance_s": null, "secret_label": "main", "causes": [] });
+            "scheme_name": "HMAC-SHA256", "signed_at": null, "tolerance_s": null, "secret_label": "main",
+            "uncovered": null, "causes": [] });
     assert_eq!(verify().await, valid);
     app.github("hub", "2", Some("guess"), "{}").await;
     let invalid = verify().await;

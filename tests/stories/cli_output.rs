@@ -111,7 +111,7 @@ async fn a_reader_that_has_enough_hears_no_complaint() {
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;pwned\u{7}\u{202e}evil\u{2066}\u{9b}31m\rfake";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_strangers_send_reaches_no_terminal_as_it_is() {
+async fn threat_2_what_strangers_send_reaches_no_terminal_and_no_log_as_it_is() {
     let (folder, server) = (folder(), LocalServer::start().await);
     let dir = folder.path();
     server.will([hookmitt_stories::Answer::Raw(

@@ -27,7 +27,7 @@ async fn one_file_is_served_by_one_relay() {
 }
 
 #[tokio::test]
-async fn metrics_are_on_a_private_listener() {
+async fn threat_9_metrics_are_on_a_private_listener() {
     let set = set(&["--metrics", "127.0.0.1:0"]).await;
     let mut line = set.device.offering(vec![offer("s")]).await;
     set.post("/acme-dev/s", b"x").await;
@@ -52,7 +52,7 @@ async fn metrics_are_on_a_private_listener() {
 }
 
 #[tokio::test]
-async fn metrics_that_the_world_can_read_are_warned_of() {
+async fn threat_9_metrics_that_the_world_can_read_are_warned_of() {
     for (address, is_open) in [("0.0.0.0:0", true), ("127.0.0.1:0", false)] {
         let set = set(&["--metrics", address]).await;
         let said = set.relay.process.stop().await.exits(0).err;

@@ -92,6 +92,10 @@ const MEANS: &[Place] = &[
     ),
     ("crates/engine/src/tunnels/keys.rs", "reads the tunnels' own vault"),
     (
+        "crates/tunnel/src/turn.rs",
+        "signs a new sealing key of the owner's own making with his device's key, behind a text of our own",
+    ),
+    (
         "crates/engine/src/tunnels/order.rs",
         "shows a relay the token that opens a tunnel there, and no source's secret",
     ),

@@ -133,6 +133,40 @@ async fn threat_3_only_senders_on_this_machine_make_a_source() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn threat_3_what_a_proxy_passed_on_makes_no_source_whatever_line_it_adds() {
+    let app = App::start().await;
+    for (number, line) in [
+        "Forwarded: for=203.0.113.9",
+        "Via: 1.1 proxy",
+        "X-Forwarded-For: 203.0.113.9",
+        "X-Forwarded-Host: hooks.example",
+        "X-Forwarded-Proto: https",
+        "X-Forwarded-Port: 443",
+        "X-Forwarded-Server: proxy",
+        "X-Real-IP: 203.0.113.9",
+        "X-Client-IP: 203.0.113.9",
+        "True-Client-IP: 203.0.113.9",
+        "CF-Connecting-IP: 203.0.113.9",
+        "CF-Ray: 8f",
+        "CDN-Loop: cloudflare",
+        "Fly-Client-IP: 203.0.113.9",
+        "Fastly-Client-IP: 203.0.113.9",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (name, value) = line.split_once(": ").unwrap();
+        let reply = post(app.capture(), &format!("/new-{number}"), &[(name, value)], b"{}").await;
+        assert_eq!(reply.status, 404, "{line}");
+    }
+    assert_eq!(app.ask("GET", "/api/sources", Value::Null).await["items"], json!([]));
+    assert!(app.events().await.is_empty());
+    // A source that is there takes what was passed on.
+    assert_eq!(post(app.capture(), "/here", &[], b"{}").await.status, 202);
+    assert_eq!(post(app.capture(), "/here", &[("Via", "1.1 proxy")], b"{}").await.status, 202);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn threat_3_unknown_names_make_fifty_sources_and_no_more() {
     let app = App::start().await;
     let mut all = JoinSet::new();

@@ -93,7 +93,12 @@ impl Vector {
         let params = self.params.iter().flatten().map(|(name, value)| (name.clone(), text(value)));
         let kid = self.public_key_format.as_deref().and_then(|format| format.split_once("(kid "));
         let kid = kid.map(|(_, kid)| ("kid".to_owned(), kid.trim_end_matches(')').to_owned()));
-        params.chain(kid).collect()
+        // The vectors are older than the rule that a topic must be configured (Threat 6), and name it nowhere else.
+        let body = STANDARD.decode(&self.body_base64).expect("base64");
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let topic = body["TopicArn"].as_str().filter(|_| self.provider == "aws_sns");
+        let topic = topic.map(|topic| ("topic_arn".to_owned(), topic.to_owned()));
+        params.chain(kid).chain(topic).collect()
     }
 
     fn check(&self, ran: &Ran, causes: &Causes) -> Result<(), String> {

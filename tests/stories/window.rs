@@ -2,7 +2,9 @@
 
 use std::{collections::HashSet, path::Path, sync::Arc};
 
-use hookmitt_stories::{Answer, Desk, LocalServer, Process, Ran, Stored, binary, eventually, hookmitt, post};
+use hookmitt_stories::{
+    Answer, Desk, LocalServer, Process, Ran, Stored, binary, descendants, eventually, hookmitt, post,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::{process::Command, sync::Notify};
@@ -83,6 +85,31 @@ async fn the_window_opens_and_nothing_listens_but_the_capture_port() {
     assert_eq!(window.stop().await.code, 0);
     scene.unseen().await;
     scene.desk.end().await;
+}
+
+/// What shows the page is started by the window after it has cleared the variable, and inherits what is left.
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_10_the_variable_that_would_let_others_drive_the_window_is_cleared_at_its_start() {
+    for (flag, is_kept) in [("0", false), ("1", true)] {
+        let Some(scene) = Scene::start().await else { return };
+        let mut command = scene.desk.window(scene.folder.path());
+        command.env("TAURI_WEBVIEW_AUTOMATION", "true").env("HOOKMITT_TEST_AUTOMATION", flag);
+        let mut window = Process::start(command);
+        window.capture().await;
+        scene.seen().await;
+        let environment = eventually("something shows the page", async || {
+            descendants(window.id()).into_iter().find_map(|pid| {
+                let program = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+                let shows = program.to_string_lossy().contains("WebKitWebProcess");
+                shows.then(|| std::fs::read(format!("/proc/{pid}/environ")).ok()).flatten()
+            })
+        })
+        .await;
+        let is_there = String::from_utf8_lossy(&environment).contains("TAURI_WEBVIEW_AUTOMATION=");
+        assert_eq!(is_there, is_kept, "HOOKMITT_TEST_AUTOMATION={flag}");
+        window.stop().await;
+        scene.desk.end().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

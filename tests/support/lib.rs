@@ -67,5 +67,5 @@ pub use stored::Stored;
 pub use tls::{Secured, secured, secured_from};
 pub use wait::{eventually, within};
 #[cfg(target_os = "linux")]
-pub use web_driver::WebDriver;
+pub use web_driver::{WebDriver, descendants};
 pub use wire::{Reply, exchange, parse_reply, post, read_reply, request};

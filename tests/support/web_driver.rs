@@ -112,7 +112,7 @@ async fn ask(driver: SocketAddr, method: &str, path: &str, body: &Value) -> Resu
 }
 
 /// The processes that one has started, and those that these have.
-fn descendants(pid: u32) -> Vec<u32> {
+pub fn descendants(pid: u32) -> Vec<u32> {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let children = children.split_whitespace().filter_map(|child| child.parse().ok());
     children.flat_map(|child| std::iter::once(child).chain(descendants(child))).collect()

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_name_is_escaped_where_it_is_repeated() {
+    fn threat_2_a_hostile_name_is_escaped_where_it_is_repeated() {
         let error = "\u{1b}[2J".parse::<EventRef>().unwrap_err();
         assert!(error.starts_with(r"\u{1b}[2J"), "{error}");
     }

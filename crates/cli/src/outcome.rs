@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_error_is_escaped() {
+    fn threat_2_a_hostile_error_is_escaped() {
         let line = outcome(None, Some("no\n\u{1b}[2J")).line();
         assert!(line.contains(r"no\u{a}\u{1b}[2J") && !line.contains('\n'), "{line:?}");
     }

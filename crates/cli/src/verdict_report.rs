@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_printed_with_their_fixes_and_escaped() {
+    fn threat_2_causes_are_printed_with_their_fixes_and_escaped() {
         let text = anstream::adapter::strip_str(&report(Verdict::Invalid).text()).to_string();
         assert_eq!(
             text,

@@ -184,8 +184,27 @@ impl Engine {
 
 /// Whether something on this machine passes on what came from elsewhere, such as a tunnel that was started by hand.
 fn was_passed_on(headers: &HeaderLines) -> bool {
-    ["x-forwarded-for", "forwarded", "cf-connecting-ip", "x-real-ip"].iter().any(|name| headers.has(name))
+    PASSED_ON.iter().any(|name| headers.has(name))
 }
+
+/// The lines that proxies and tunnels add, each of which tells that the sender isn't on this machine.
+pub(crate) const PASSED_ON: [&str; 15] = [
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-forwarded-port",
+    "x-forwarded-server",
+    "x-real-ip",
+    "x-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "cf-ray",
+    "cdn-loop",
+    "fly-client-ip",
+    "fastly-client-ip",
+];
 
 /// What a source answers to an event.
 fn usual(settings: &Answer, id: &str, known_provider: bool) -> Reply {

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escape_sequences_and_bidi_marks_are_spelt_out() {
+    fn threat_2_escape_sequences_and_bidi_marks_are_spelt_out() {
         assert_eq!(Plain("a\u{1b}[31mb\u{202e}c\r\n").to_string(), r"a\u{1b}[31mb\u{202e}c\u{d}\u{a}");
     }
 

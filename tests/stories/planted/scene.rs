@@ -146,9 +146,9 @@ impl Scene {
     pub(super) fn plant_kept_keys(&mut self) {
         let tunnels = read_vault(&self.data.path().join("tunnels/secrets.json"));
         for keys in tunnels {
-            assert_eq!(keys.len(), 64, "a device's key and the tunnel's");
-            self.planted.plant("a device's key", &keys[..32]);
-            self.planted.plant("the tunnel's key", &keys[32..]);
+            assert_eq!((keys[0], keys[33]), (2, 1), "version 2: a device's key, and one of the tunnel's");
+            self.planted.plant("a device's key", &keys[1..33]);
+            self.planted.plant("the tunnel's key", &keys[34..66]);
         }
         let pem = read_vault(&self.data.path().join("secrets.json"))
             .into_iter()

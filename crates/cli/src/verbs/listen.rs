@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Address, StartError},
+    client::{Address, Client, StartError},
     destination::Destination,
     failure::{CliError, Exit},
     live::{Listening, Message, News},
@@ -166,11 +166,24 @@ impl Args {
     /// Sees that events come from the relay, and says under which URL.
     async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<(), CliError> {
         let Some(relay) = &self.relay else { return Ok(()) };
+        self.make_source(&seat.client).await?;
         let tunnel = tunnel::at_relay(relay, self.source.as_ref(), &seat.client, screen).await?;
         let source = self.source.as_ref().map_or("<source>", Slug::as_str);
         let public_url = tunnel.public_url.unwrap_or_default();
         screen.note(format_args!("  {:<8} {}", "public", Plain(&format!("{public_url}/{source}"))));
         Ok(())
+    }
+
+    /// Makes the source that the tunnel is to serve, where there is none of that name yet.
+    async fn make_source(&self, client: &Client) -> Result<(), CliError> {
+        let Some(source) = &self.source else { return Ok(()) };
+        let provider = self.provider.as_deref().map(provider_name::find).transpose()?;
+        let order = json!({ "slug": source, "provider": provider.map(|provider| &provider.id) });
+        let made: Result<Value, _> = client.send(Method::POST, &Address::new(["sources"]), &order).await;
+        match made {
+            Err(error) if error.code() != "source-exists" => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn order(&self) -> Result<Value, CliError> {

@@ -95,7 +95,7 @@ pub(crate) async fn what_waited_for_a_device_that_leaves_goes(maker: &impl Maker
     assert!(store.put(TUNNEL, super::parcel(12, 10), &Quota::default()).await.is_err());
 }
 
-pub(crate) async fn an_idle_device_is_forgotten(maker: &impl Maker) {
+pub(crate) async fn threat_9_an_idle_device_is_forgotten(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     join(&store, DESKTOP).await;
     let positions = put(&store, 0..10).await;

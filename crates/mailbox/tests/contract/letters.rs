@@ -84,7 +84,7 @@ pub(crate) async fn a_letter_goes_once_every_device_has_it(maker: &impl Maker) {
     assert_eq!((usage.tunnels, usage.bytes, usage.oldest), (1, 0, None));
 }
 
-pub(crate) async fn a_cursor_never_goes_back(maker: &impl Maker) {
+pub(crate) async fn threat_9_a_cursor_never_goes_back(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     let positions = put(&store, 0..5).await;
     let cursor = async || store.devices(TUNNEL).await.unwrap()[0].cursor;
@@ -99,7 +99,7 @@ pub(crate) async fn a_cursor_never_goes_back(maker: &impl Maker) {
     assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.letters, 2);
 }
 
-pub(crate) async fn a_device_moves_its_own_cursor_only(maker: &impl Maker) {
+pub(crate) async fn threat_9_a_device_moves_its_own_cursor_only(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     join(&store, DESKTOP).await;
     // The same device in another tunnel has another cursor there.

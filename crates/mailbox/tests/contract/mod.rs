@@ -29,7 +29,7 @@ pub(crate) trait Maker: Send + Sync {
 macro_rules! contract {
     ($maker:expr) => {
         $crate::contract! { $maker;
-            a_token_is_known_by_its_hash_alone
+            threat_9_a_token_is_known_by_its_hash_alone
             a_revoked_token_shuts_its_tunnels_for_good
             a_token_has_as_many_open_tunnels_as_it_may
             threat_12_a_tunnel_that_was_closed_counts_for_another_day
@@ -47,7 +47,7 @@ macro_rules! contract {
             a_device_that_joins_gets_what_comes_from_then_on
             a_device_that_joins_again_keeps_its_place
             what_waited_for_a_device_that_leaves_goes
-            an_idle_device_is_forgotten
+            threat_9_an_idle_device_is_forgotten
             a_tunnel_whose_last_device_was_idle_is_shut
             threat_9_a_tunnel_has_no_more_devices_than_it_may
             threat_12_a_revoked_device_is_out_and_the_key_turned_over
@@ -57,8 +57,8 @@ macro_rules! contract {
             letters_are_there_after_a_restart
             positions_grow_even_where_all_was_delivered
             a_letter_goes_once_every_device_has_it
-            a_cursor_never_goes_back
-            a_device_moves_its_own_cursor_only
+            threat_9_a_cursor_never_goes_back
+            threat_9_a_device_moves_its_own_cursor_only
             letters_of_25_mib_come_out_whole
             what_waits_is_reckoned_for_each_device
             mailboxes_do_not_mix

@@ -4,7 +4,7 @@ use hookmitt_mailbox::{MOST_TUNNELS, Mailbox, MailboxError, NewTunnel, Quota};
 
 use super::{DAY, LAPTOP, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel};
 
-pub(crate) async fn a_token_is_known_by_its_hash_alone(maker: &impl Maker) {
+pub(crate) async fn threat_9_a_token_is_known_by_its_hash_alone(maker: &impl Maker) {
     let store = maker.open().await;
     store.add_token("tk_1", [1; 32], Some("Acme"), MOST_TUNNELS, NOW).await.unwrap();
     store.add_token("tk_2", [2; 32], None, MOST_TUNNELS, NOW + 1).await.unwrap();
