@@ -178,14 +178,11 @@ impl Explain for EngineError {
             Self::NotKept(why) => why.hint(),
             Self::Fixture { hint, .. } => hint.clone(),
             Self::Slug(_) => Some("such as github or stripe-test".to_owned()),
-            Self::UnknownProvider(_) => {
-                let ids: Vec<_> = hookmitt_verify::providers().map(|provider| provider.id.as_str()).collect();
-                Some(format!("one of {}", ids.join(", ")))
-            }
+            Self::UnknownProvider(_) => Some(one_of(&provider_ids())),
             Self::UnknownParam { known, .. } if known.is_empty() => {
                 Some("everything that it signs is in its requests".to_owned())
             }
-            Self::UnknownParam { known, .. } => Some(format!("one of {}", known.join(", "))),
+            Self::UnknownParam { known, .. } => Some(one_of(known)),
             Self::UnknownScheme(_) => Some("a provider's id stands for its usual scheme".to_owned()),
             Self::UnknownDevice(_) => Some("`hookmitt tunnel devices` lists them".to_owned()),
             Self::Tunnel(error) => error.hint(),
@@ -221,4 +218,12 @@ impl Explain for EngineError {
             Self::AlreadyConfirmed(_) | Self::BadInput(_) | Self::Stopping => None,
         }
     }
+}
+
+fn one_of(names: &[&str]) -> String {
+    format!("one of {}", names.join(", "))
+}
+
+fn provider_ids() -> Vec<&'static str> {
+    hookmitt_verify::providers().map(|provider| provider.id.as_str()).collect()
 }

@@ -186,8 +186,12 @@ mod tests {
         let by_relay = turn(&Credentials { tunnel: owner.tunnel.clone(), ..relay }, &[&mate], &goes);
         let empty = mate.told(&by_relay.pair.public, &[]);
         assert_eq!(empty, Err(NoKey::NotTold));
-        let made_up =
-            note(&opened(), &by_relay.pair.public, &[by_relay.pair.secret.clone()], &mate.device_key());
+        let made_up = note(
+            &opened(),
+            &by_relay.pair.public,
+            std::slice::from_ref(&by_relay.pair.secret),
+            &mate.device_key(),
+        );
         assert_eq!(mate.told(&by_relay.pair.public, &made_up.unwrap()), Err(NoKey::Forged));
         let genuine = turn(&owner, &[&mate], &goes);
         let other_key = mate.told(&by_relay.pair.public, note_for(&genuine, &mate));

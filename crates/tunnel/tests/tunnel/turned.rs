@@ -19,7 +19,7 @@ struct Set {
 async fn set() -> Set {
     let relay = Relay::start().await;
     let owner = Tunnel::at(&relay);
-    let mate = Credentials::invited(&owner.credentials.invite("code".to_owned())).unwrap();
+    let mate = Credentials::invited(&owner.credentials.invite("code".to_owned())).expect("an invite");
     let listed = |key| TunnelDevice {
         key,
         name: "laptop".to_owned(),
@@ -30,7 +30,7 @@ async fn set() -> Set {
         proof: None,
     };
     let devices = [listed(mate.device_key()), listed([9; 32])];
-    let turn = Turn::new(&owner.credentials, [0; 32], &devices, [9; 32], |_| true).unwrap();
+    let turn = Turn::new(&owner.credentials, [0; 32], &devices, [9; 32], |_| true).expect("keys");
     Set { relay, owner, mate, turn }
 }
 
@@ -44,7 +44,7 @@ impl Set {
     }
 
     fn letter(&self, position: u64, text: &'static str) -> RelayFrame {
-        let sealer = Sealer::new(self.turn.pair.public, "acme-dev").unwrap();
+        let sealer = Sealer::new(self.turn.pair.public, "acme-dev").expect("a key");
         whole(position, parcel(&sealer, &letter(text).to_bytes()))
     }
 }

@@ -57,6 +57,28 @@ pub(crate) fn relay_frames() -> Vec<(&'static str, RelayFrame)> {
 }
 
 pub(crate) fn app_frames() -> Vec<(&'static str, AppFrame)> {
+    [first_words(), words_about_devices()].concat()
+}
+
+/// Those that only a side says that knows the second words.
+fn words_about_devices() -> Vec<(&'static str, AppFrame)> {
+    vec![
+        ("introduce", AppFrame::Introduce { letters: 2, proof: [5; 32] }),
+        ("who", AppFrame::Devices),
+        (
+            "revoke",
+            AppFrame::Revoke {
+                device: [1; 32],
+                before: [2; 32],
+                sealing_key: [6; 32],
+                notes: vec![([3; 32], Bytes::from_static(b"note"))],
+            },
+        ),
+        ("which_key", AppFrame::SealingKey),
+    ]
+}
+
+fn first_words() -> Vec<(&'static str, AppFrame)> {
     let headers = vec![("X-Answer".to_owned(), Bytes::from_static(b"\xff yes"))];
     let offer = |slug: &str, hold| SourceOffer {
         slug: slug.to_owned(),
@@ -105,18 +127,6 @@ pub(crate) fn app_frames() -> Vec<(&'static str, AppFrame)> {
         ("ping", AppFrame::Ping { stamp: 1 }),
         ("invite", AppFrame::Invite),
         ("leave", AppFrame::Leave),
-        ("introduce", AppFrame::Introduce { letters: 2, proof: [5; 32] }),
-        ("who", AppFrame::Devices),
-        (
-            "revoke",
-            AppFrame::Revoke {
-                device: [1; 32],
-                before: [2; 32],
-                sealing_key: [6; 32],
-                notes: vec![([3; 32], Bytes::from_static(b"note"))],
-            },
-        ),
-        ("which_key", AppFrame::SealingKey),
     ]
 }
 
