@@ -76,6 +76,7 @@ export default [
   address({
     row: 'hubspot v2',
     provider: 'hubspot',
+    params: { scheme: 'hubspot-v2' },
     enc: 'hex',
     header: 'X-HubSpot-Signature',
     secret: 'yyyyyyyy-1111-4222-8333-yyyyyyyyyyyy',
@@ -89,6 +90,7 @@ export default [
   recipe({
     row: 'hubspot v1',
     provider: 'hubspot',
+    params: { scheme: 'hubspot-v1' },
     header: 'X-HubSpot-Signature',
     secret: 'yyyyyyyy-1111-4222-8333-yyyyyyyyyyyy',
     other: '00000000-1111-4222-8333-yyyyyyyyyyyy',

@@ -19,6 +19,7 @@ export default [
   plain({
     row: 'github sha1',
     provider: 'github',
+    params: { scheme: 'github-hmac-sha1-legacy' },
     header: 'X-Hub-Signature',
     alg: 'sha1',
     ...after('sha1='),

@@ -227,6 +227,7 @@ export default [
   recipe({
     row: 'aws_sns',
     kind: 'public',
+    params: { topic_arn: 'arn:aws:sns:us-west-2:123456789012:MyTopic' },
     ...sns,
     other: foreignCert.secret,
     otherPublicKey: foreignCert.publicKey,

@@ -26,7 +26,10 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
         inside.push(("deflate", read(DeflateDecoder::new(body), body.len(), |count| trial.spend(count))));
     }
     if coding.eq_ignore_ascii_case("br") {
-        inside.push(("brotli", read(brotli_decompressor::Decompressor::new(body, 4096), body.len(), |count| trial.spend(count))));
+        inside.push((
+            "brotli",
+            read(brotli_decompressor::Decompressor::new(body, 4096), body.len(), |count| trial.spend(count)),
+        ));
     }
     inside.push(("base64", STANDARD.decode(body.trim_ascii()).ok().filter(|inside| !inside.is_empty())));
     let mut inside = inside.into_iter().filter_map(|(name, bytes)| Some((name, bytes?)));

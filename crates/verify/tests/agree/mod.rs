@@ -108,11 +108,12 @@ impl<'a> Bench<'a> {
         let request = request_of(&signed);
         // Box's first key is for its first signature, and the second one for the second.
         let beside: &[&str] = if self.row.id == "box" { &[] } else { &[&self.wrong] };
-        self.expect(Verdict::Valid, &request, &[beside, &[&self.verifying]].concat())?;
-        self.expect(Verdict::Invalid, &request, &[&self.wrong])?;
+        let scheme = self.row.scheme;
+        self.expect(Verdict::Valid, &request, &[beside, &[&self.verifying]].concat(), scheme)?;
+        self.expect(Verdict::Invalid, &request, &[&self.wrong], scheme)?;
         if self.row.covers_body {
             let other = Request { body: bodies::edited(self.row, &signed.body).into(), ..request };
-            self.expect(Verdict::Invalid, &other, &[&self.verifying])?;
+            self.expect(Verdict::Invalid, &other, &[&self.verifying], scheme)?;
         }
         Ok(signed)
     }
@@ -134,7 +135,8 @@ impl<'a> Bench<'a> {
             body: body.to_vec().into(),
             ..made
         };
-        self.signed_by_us_is_taken(peer, &unsigned)
+        // By the scheme that its provider prefers.
+        self.signed_by_us_is_taken(peer, &unsigned, None)
     }
 
     /// We sign what the SDK signed and somebody edited: the SDK takes it again, which it would not have without.
@@ -143,10 +145,15 @@ impl<'a> Bench<'a> {
         if self.row.covers_body && peer.verify(&edited).is_ok() {
             return Err("the SDK takes the edited body as it is".to_owned());
         }
-        self.signed_by_us_is_taken(peer, &request_of(&edited))
+        self.signed_by_us_is_taken(peer, &request_of(&edited), self.row.scheme)
     }
 
-    fn signed_by_us_is_taken(&self, peer: &mut Peer, request: &Request) -> Result<(), String> {
+    fn signed_by_us_is_taken(
+        &self,
+        peer: &mut Peer,
+        request: &Request,
+        scheme: Option<&str>,
+    ) -> Result<(), String> {
         let url = url_of(request);
         let by = SignBy {
             url: Some(&url),
@@ -162,25 +169,31 @@ impl<'a> Bench<'a> {
             ..self.order()
         };
         peer.verify(&order).map_err(|error| format!("the SDK says {error}; we sent {:?}", order.headers))?;
-        self.expect(Verdict::Valid, &signed, &[&self.verifying])
+        self.expect(Verdict::Valid, &signed, &[&self.verifying], scheme)
     }
 
-    fn expect(&self, verdict: Verdict, request: &Request, keys: &[&str]) -> Result<(), String> {
-        let judgement = self.judged(request, keys);
+    fn expect(
+        &self,
+        verdict: Verdict,
+        request: &Request,
+        keys: &[&str],
+        scheme: Option<&str>,
+    ) -> Result<(), String> {
+        let judgement = self.judged(request, keys, scheme);
         if judgement.verdict == verdict {
             return Ok(());
         }
         Err(format!("{:?} instead of {verdict:?}: {:?}", judgement.verdict, judgement.causes))
     }
 
-    fn judged(&self, request: &Request, keys: &[&str]) -> Judgement {
+    fn judged(&self, request: &Request, keys: &[&str], scheme: Option<&str>) -> Judgement {
         let secrets: Vec<_> = keys.iter().map(|key| self.secret(key)).collect();
         judge(&Inquiry {
             request,
             url: Some(&url_of(request)),
             provider: Some(self.provider),
             generic: None,
-            scheme: self.row.scheme,
+            scheme,
             secrets: &secrets,
             tolerance: None,
             at: Timestamp::now(),
