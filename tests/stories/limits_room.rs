@@ -9,7 +9,7 @@ use hookmitt_stories::{eventually, post, within};
 use tokio::{sync::Semaphore, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-const BODY: [u8; 60 * 1024] = [b'x'; 60 * 1024];
+static BODY: [u8; 60 * 1024] = [b'x'; 60 * 1024];
 
 /// A port with little room for each name, and a store that is slow.
 struct Slow {

@@ -141,8 +141,10 @@ async fn a_source_that_records_delivers_what_waits_for_its_verdict() {
     assert_eq!(repeat["duplicate_of"], event["id"], "it took its key when it became valid");
 }
 
-/// Requests that prove nothing to a source of those settings: settings, secret, header lines, verdict.
-const UNPROVED: [(&str, Option<&str>, &[(&str, &str)], &str); 7] = [
+/// A request that proves nothing to a source of those settings: settings, secret, header lines, verdict.
+type Unproved = (&'static str, Option<&'static str>, &'static [(&'static str, &'static str)], &'static str);
+
+const UNPROVED: [Unproved; 7] = [
     // PayPal's event without a signature, where its webhook id makes its published keys count.
     (r#"{"provider":"paypal","params":{"webhook_id":"1AB23456CD789012E"}}"#, None, &[], "unsigned"),
     (

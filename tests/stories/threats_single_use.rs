@@ -100,7 +100,7 @@ async fn threat_6_another_body_under_one_transmission_is_a_conflict_that_reject_
     app.until(id(&next), "settled", |event| event["status"] != "pending" && event["status"] != "processing")
         .await;
     let forgeries =
-        server.seen().iter().filter(|seen| String::from_utf8_lossy(&seen.body()).contains("FORGED")).count();
+        server.seen().iter().filter(|seen| String::from_utf8_lossy(seen.body()).contains("FORGED")).count();
     assert_eq!(forgeries, 0);
 }
 

@@ -24,6 +24,11 @@ pub struct ProviderHost {
     heads: Arc<Mutex<Vec<String>>>,
 }
 
+/// While this is there, a host answers nobody. Only the host's own threads wait for it, never a story's task.
+pub struct Silence<'h> {
+    _held: MutexGuard<'h, ()>,
+}
+
 impl ProviderHost {
     /// Starts one that has that name and answers 200.
     pub fn start(name: &str) -> Self {
@@ -66,8 +71,8 @@ impl ProviderHost {
     }
 
     /// Answers nobody until what this returns is dropped.
-    pub fn holds(&self) -> MutexGuard<'_, ()> {
-        self.held.lock().expect("no poison")
+    pub fn holds(&self) -> Silence<'_> {
+        Silence { _held: self.held.lock().expect("no poison") }
     }
 
     /// The heads of the requests that came.

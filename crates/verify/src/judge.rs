@@ -118,6 +118,22 @@ pub fn judge(inquiry: &Inquiry<'_>) -> Judgement {
     }
 }
 
+/// What a request is that has no signature of any of these schemes.
+fn without_signature(
+    inquiry: &Inquiry<'_>,
+    schemes: &[Scheme],
+    sender: &str,
+    id_of: impl Fn(&str) -> &'static str,
+) -> Judgement {
+    let scheme = schemes.first().map(|scheme| id_of(&scheme.id));
+    let view = View::of(inquiry);
+    let told = companion_missing(view, schemes, sender).or_else(|| unknown_version(view, schemes, sender));
+    match told {
+        Some(cause) => Judgement::with(Verdict::Invalid, scheme, vec![cause]),
+        None => Judgement::with(Verdict::Unsigned, scheme, vec![cause::unsigned(sender, schemes)]),
+    }
+}
+
 fn judge_by(
     inquiry: &Inquiry<'_>,
     schemes: &[Scheme],
@@ -125,16 +141,7 @@ fn judge_by(
     id_of: impl Fn(&str) -> &'static str,
 ) -> Judgement {
     let mut found = candidates(View::of(inquiry), schemes);
-    let Some(first) = found.first() else {
-        let scheme = schemes.first().map(|scheme| id_of(&scheme.id));
-        let view = View::of(inquiry);
-        let told =
-            companion_missing(view, schemes, sender).or_else(|| unknown_version(view, schemes, sender));
-        if let Some(cause) = told {
-            return Judgement::with(Verdict::Invalid, scheme, vec![cause]);
-        }
-        return Judgement::with(Verdict::Unsigned, scheme, vec![cause::unsigned(sender, schemes)]);
-    };
+    let Some(first) = found.first() else { return without_signature(inquiry, schemes, sender, id_of) };
     let refused = named::refusal(inquiry, first, sender).map(|cause| (id_of(&first.scheme.id), cause));
     found.retain(|signed| named::refusal(inquiry, signed, sender).is_none());
     let first = match (found.first(), refused) {

@@ -25,7 +25,7 @@ async fn promise_7_planted_secrets_come_out_nowhere() {
     events_are_caught_sent_and_exported(&mut scene).await;
     the_api_is_asked_wrongly(&mut scene).await;
     stores_fail(&mut scene).await;
-    scene.is_searched().await;
+    scene.search_all().await;
 }
 
 async fn secrets_are_set(scene: &mut Scene) {

@@ -160,7 +160,7 @@ impl Scene {
     }
 
     /// Ends everything, and searches all that came out: what was said, files, logs, the process list.
-    pub(super) async fn is_searched(mut self) {
+    pub(super) async fn search_all(mut self) {
         let serve = self.serve.stop().await;
         self.said.push(("serve: standard output".to_owned(), serve.out));
         self.said.push(("serve: its log".to_owned(), serve.err.into_bytes()));

@@ -20,6 +20,14 @@ export const tunnel = (now, change = {}) => ({
   created_at: new Date(now - 40 * 24 * HOUR).toISOString(), gap: null, ...change,
 });
 
+/** Two devices of a tunnel, of which this one opened it. */
+export const devices = () => {
+  const device = (name, change) => ({
+    id: name.repeat(64).slice(0, 64), name, since: '2026-10-12T08:00:00Z', last_seen_at: '2026-11-20T08:00:00Z', connected: true, owner: false, this: false, ...change,
+  });
+  return [device('laptop', { owner: true, this: true }), device('desktop', { connected: false })];
+};
+
 /** A channel with its limits. */
 export const smee = (now, change = {}) => tunnel(now, {
   id: 2, kind: 'smee', label: 'smee channel', tunnel: null, relay: null, host: 'smee.io', public_url: 'https://smee.io/AbC123', source: 'stripe-test', state: 'limited', rtt_ms: null, ...change,
@@ -68,6 +76,7 @@ export async function pretend(page, { tunnels, gaps = [] }) {
     const [, id] = /tunnels\/(\d+)\/gaps/.exec(route.request().url());
     return route.fulfill(items(told.gaps.filter((one) => one.tunnel_id === Number(id))));
   });
+  await page.route('**/api/tunnels/*/devices', (route) => route.fulfill(items(devices())));
   await page.route(/\/api\/tunnels\/\d+$/, (route) => {
     const id = Number(/(\d+)$/.exec(route.request().url())[1]);
     const found = told.tunnels.find((one) => one.id === id);

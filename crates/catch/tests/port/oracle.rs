@@ -72,12 +72,16 @@ struct Message {
     is_plain: bool,
 }
 
-/// Takes one message from the start. None: it isn't whole, or is none.
-fn message(rest: &mut &[u8]) -> Option<Message> {
-    // 2.2: empty lines before a request line are ignored, and a line may end in a bare line feed.
+/// 2.2: empty lines before a request line are ignored, and a line may end in a bare line feed.
+fn skip_empty_lines(rest: &mut &[u8]) {
     while let Some(after) = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")) {
         *rest = after;
     }
+}
+
+/// Takes one message from the start. None: it isn't whole, or is none.
+fn message(rest: &mut &[u8]) -> Option<Message> {
+    skip_empty_lines(rest);
     let before = rest.len();
     let mut is_plain = true;
     let first = head_line(rest, &mut is_plain)?;
@@ -191,12 +195,7 @@ fn trim(mut value: &[u8]) -> &[u8] {
 }
 
 fn is_tchar(byte: u8) -> bool {
-    match byte {
-        b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => true,
-        b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`' => true,
-        b'|' | b'~' => true,
-        _ => false,
-    }
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
 #[derive(PartialEq, Eq)]
