@@ -48,6 +48,7 @@ mod stories {
     mod pages;
     #[cfg(target_os = "linux")] // processes are listed in /proc
     mod planted;
+    mod provider_found;
     mod providers;
     mod relay;
     mod relay_acme;

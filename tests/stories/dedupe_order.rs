@@ -42,6 +42,7 @@ pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
         received_at: at,
         via: Via::Tunnel,
         provider: None,
+        finds_provider: false,
         facts: Facts::default(),
         verdict: Verdict::Unsigned,
         causes: Vec::new(),

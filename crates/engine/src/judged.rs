@@ -140,6 +140,7 @@ impl Known {
             received_at,
             via,
             provider: provider.map(|provider| provider.id.clone()),
+            finds_provider: self.finds_provider(judgement.verdict, via, browser),
             handshake_answer: answered.kept(),
             may_own: self.may_own(judgement.verdict, browser),
             single_use: judgement.single_use.filter(|_| counts).map(|id| single_use(&id, &sha256)),

@@ -114,6 +114,9 @@ impl Engine {
         for target in &stored.waiting {
             self.couriers.wake(*target);
         }
+        if stored.set_provider {
+            self.provider_is_found(stored.id);
+        }
     }
 
     /// The source of that name; one is made for a sender on this machine that is no web page and no tunnel (Threat 3).

@@ -1,6 +1,6 @@
 //! What a source can prove: who may own a dedupe key, what a rejecting source lets through, and what it lacks for that.
 
-use hookmitt_event::{Cause, OnInvalid, Timestamp, Verdict, Via};
+use hookmitt_event::{Cause, OnInvalid, Source, Timestamp, Verdict, Via};
 use hookmitt_inbox::{AWAITS, HeldBack, REJECTED};
 use hookmitt_verify::{Judgement, Provider, provider, providers};
 
@@ -43,6 +43,14 @@ impl Known {
             OnInvalid::Reject if waits => Some(AWAITS),
             OnInvalid::Reject => self.rejects(verdict, via).then_some(REJECTED),
         }
+    }
+
+    /// Whether an event with this verdict says who sends, where nobody did: the first one that came in and is valid.
+    pub(crate) fn finds_provider(&self, verdict: Verdict, via: Via, browser: bool) -> bool {
+        let Source { provider, provider_from, generic, .. } = &self.source;
+        let is_open = provider.is_none() && provider_from.is_none() && generic.is_none();
+        let came_in = !browser && matches!(via, Via::Direct | Via::Tunnel);
+        is_open && came_in && verdict == Verdict::Valid
     }
 
     /// What becomes of deliveries that wait for a verdict, now that it is this one. One for which the key could not be

@@ -100,7 +100,10 @@ impl Engine {
             }
         }
         if !changed.is_empty() {
-            self.keep_verdicts(changed.iter().map(|(_, now)| now.clone()).collect()).await?;
+            let verdicts = changed.iter().map(|(_, now)| now.clone()).collect();
+            for event in self.keep_verdicts(verdicts).await? {
+                self.provider_is_found(event);
+            }
         }
         for (known, now) in changed {
             self.live.announce(Change::Event(now.id));

@@ -40,9 +40,9 @@ impl Engine {
     /// # Errors
     /// Whatever the inbox says.
     pub async fn rejudge(&self, source: &Slug) -> Result<(), EngineError> {
-        let Some(known) = self.config().sources.get(source.as_str()).cloned() else { return Ok(()) };
         let mut after = 0;
         loop {
+            let Ok(known) = self.known(source) else { return Ok(()) };
             let ids = self.inbox.ids_after(known.source.row, after, BATCH).await?;
             let Some((last, _)) = ids.last() else { return Ok(()) };
             after = *last;
@@ -52,7 +52,9 @@ impl Engine {
                 verdicts.push(rejudged(&known, &event));
             }
             let changed: Vec<_> = verdicts.iter().map(|rejudged| (rejudged.id, rejudged.verdict)).collect();
-            self.keep_verdicts(verdicts).await?;
+            if !self.keep_verdicts(verdicts).await?.is_empty() {
+                after = 0; // by the provider that is set now; that happens once
+            }
             for (id, verdict) in changed {
                 self.live.announce(Change::Event(id));
                 if verdict == Verdict::Invalid {
@@ -62,12 +64,29 @@ impl Engine {
         }
     }
 
-    /// Stores new verdicts, and sees off what waited for them.
-    pub(crate) async fn keep_verdicts(&self, verdicts: Vec<Rejudged>) -> Result<(), EngineError> {
-        for target in self.inbox.rejudge(verdicts).await? {
-            self.couriers.wake(target);
+    /// An event has set the provider of its source: the others there are judged by it.
+    pub(crate) fn provider_is_found(&self, event: EventId) {
+        let Some(engine) = self.this.upgrade() else { return };
+        self.tasks.spawn(async move {
+            let judged = async {
+                engine.reload().await?;
+                let slug = engine.inbox.event(event).await?.source;
+                engine.rejudge(&slug).await
+            };
+            if let Err(error) = judged.await {
+                tracing::warn!(%error, "the provider that an event says could not be taken up");
+            }
+        });
+    }
+
+    /// Stores new verdicts, and sees off what waited for them. Answers the events that set the provider of their source.
+    pub(crate) async fn keep_verdicts(&self, verdicts: Vec<Rejudged>) -> Result<Vec<EventId>, EngineError> {
+        let (targets, set_provider) = self.inbox.rejudge(verdicts).await?;
+        targets.into_iter().for_each(|target| self.couriers.wake(target));
+        if !set_provider.is_empty() {
+            self.reload().await?;
         }
-        Ok(())
+        Ok(set_provider)
     }
 
     /// Has events give up, beside what else goes on, the dedupe keys that earlier versions gave them though they prove
@@ -196,6 +215,9 @@ pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
         DedupeKey::Content(_) => (event.verdict == Verdict::Pending).then(|| claim(key, true)),
     });
     let held = known.held_back(&judgement, Timestamp::now());
-    let (id, was) = (event.id, event.verdict);
-    Rejudged { id, was, verdict: judgement.verdict, causes: judgement.causes, key, held }
+    let (id, was, verdict) = (event.id, event.verdict, judgement.verdict);
+    let finds = known.finds_provider(verdict, event.via, event.browser);
+    let provider = known.provider_of(&event.request).filter(|_| finds);
+    let finds_provider = provider.map(|provider| provider.id.clone());
+    Rejudged { id, was, verdict, causes: judgement.causes, key, held, finds_provider }
 }

@@ -168,6 +168,7 @@ impl Engine {
             row: 0,
             slug,
             provider: None,
+            provider_from: None,
             on_invalid: Default::default(),
             on_duplicate: Default::default(),
             public_url: None,

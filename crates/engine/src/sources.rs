@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hookmitt_event::{
-    Answer, Cause, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, Respond, Slug, Source, Timestamp,
+    Answer, Cause, EventId, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, ProviderFrom, Respond, Slug,
+    Source, Timestamp,
 };
 use hookmitt_inbox::SourceSettings;
 use hookmitt_verify::{provider, validate_generic};
@@ -18,6 +19,9 @@ pub struct SourceView {
     pub slug: Slug,
     /// The catalogue id of its provider, where it was set.
     pub provider: Option<String>,
+    /// The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes that.
+    #[schema(value_type = Option<String>, format = "uuid")]
+    pub provider_event: Option<EventId>,
     /// What is done with a bad signature.
     pub on_invalid: OnInvalid,
     /// What is done with a repeat.
@@ -128,6 +132,9 @@ impl AnswerChange {
 
 impl SourceChange {
     fn apply(self, settings: &mut SourceSettings) -> Result<(), EngineError> {
+        if self.provider.is_some() {
+            settings.provider_from = Some(ProviderFrom::Hand);
+        }
         set(&mut settings.provider, self.provider);
         set(&mut settings.on_invalid, self.on_invalid);
         set(&mut settings.on_duplicate, self.on_duplicate);
@@ -267,6 +274,10 @@ fn view(
 ) -> SourceView {
     SourceView {
         slug: source.slug,
+        provider_event: match source.provider_from {
+            Some(ProviderFrom::Event(event)) => Some(event),
+            Some(ProviderFrom::Hand) | None => None,
+        },
         provider: source.provider,
         on_invalid: source.on_invalid,
         on_duplicate: source.on_duplicate,

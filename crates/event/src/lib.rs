@@ -35,7 +35,9 @@ pub use id::{DeliveryId, EventId, IdError, TargetId};
 pub use json::{AttemptJson, DeliveryJson, EventJson};
 pub use own_lines::{is_ours, reads_as};
 pub use request::{HttpVersion, Request};
-pub use source::{Answer, GenericScheme, OnDuplicate, OnInvalid, Respond, Slug, SlugError, Source};
+pub use source::{
+    Answer, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Respond, Slug, SlugError, Source,
+};
 pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind};
 pub use text::{Plain, PlainJson};
 pub use time::{Timestamp, TimestampError};

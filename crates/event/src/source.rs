@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::HeaderLines;
+use crate::{EventId, HeaderLines};
 
 /// The name of a source in URLs: `[a-z0-9][a-z0-9_-]{0,62}`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, utoipa::ToSchema)]
@@ -157,6 +157,16 @@ pub struct GenericScheme {
     pub title_at: Option<String>,
 }
 
+/// Who said which provider sends to a source, or that none is to be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderFrom {
+    /// A person.
+    Hand,
+    /// Its first valid event.
+    Event(EventId),
+}
+
 /// One integration as the inbox holds it. Its secrets live in the vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
@@ -166,6 +176,8 @@ pub struct Source {
     pub slug: Slug,
     /// The catalogue id of the provider, where it was set.
     pub provider: Option<String>,
+    /// Who settled that; `None` leaves it to the first valid event.
+    pub provider_from: Option<ProviderFrom>,
     /// What is done with a bad signature.
     pub on_invalid: OnInvalid,
     /// What is done with a repeat.

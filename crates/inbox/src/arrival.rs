@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::{
     Inbox, InboxError, KeyClaim, Route, SingleUse,
     first_key::{KeyPlace, own_key},
+    found_provider::settle_provider,
     routing::route,
     rows::{self, BROWSER, CALLBACK, CONFLICT, STALE},
     tally::{Change, Tally},
@@ -34,6 +35,8 @@ pub struct Arrival {
     pub via: Via,
     /// The catalogue id of its provider.
     pub provider: Option<String>,
+    /// Whether it is one that sets the provider of its source, where nobody did.
+    pub finds_provider: bool,
     /// What was read out of it.
     pub facts: Facts,
     /// What it was answered as a set-up request.
@@ -93,6 +96,8 @@ pub struct Stored {
     pub name_was_used: bool,
     /// It is withheld, for its signed id came with another body before.
     pub turned_away: bool,
+    /// It set the provider of its source.
+    pub set_provider: bool,
 }
 
 /// What an event adds to the log beside its own bytes: index pages, key, delivery, page rounding.
@@ -179,6 +184,8 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
     let length = i64::try_from(arrival.request.body.len()).unwrap_or(i64::MAX);
     let change = Change { deliveries: deliveries.into(), ..Change::event(first.is_some(), length) };
     batch.arriving.tally.add(arrival.source, arrival.verdict as i64, change);
+    let finds = arrival.provider.as_deref().filter(|_| arrival.finds_provider);
+    let set_provider = settle_provider(batch.db, arrival.source, finds, arrival.id)?;
     let turned_away = arrival.rejects && first.as_ref().is_some_and(|first| first.other_body);
     Ok(Stored {
         id: arrival.id,
@@ -188,6 +195,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
         deliveries,
         name_was_used: false,
         turned_away,
+        set_provider,
     })
 }
 
@@ -205,6 +213,7 @@ pub(crate) fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Optio
             deliveries: 0,
             name_was_used: false,
             turned_away: false,
+            set_provider: false,
         })
     });
     Ok(earlier.optional()?)

@@ -10,6 +10,7 @@ mod error;
 mod events;
 mod finish;
 mod first_key;
+mod found_provider;
 mod gaps;
 mod glance;
 mod letters;

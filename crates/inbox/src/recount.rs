@@ -76,6 +76,7 @@ impl Story {
             received_at,
             via: Via::Direct,
             provider: None,
+            finds_provider: false,
             facts: Facts::default(),
             verdict,
             causes: Vec::new(),
@@ -105,7 +106,7 @@ impl Story {
         let key =
             Some(KeyClaim { hash, may_own: verdict == Verdict::Valid, by_content: false, single_use: None });
         let held = HeldBack::Send { on_duplicate: OnDuplicate::default(), now: self.moment() };
-        let rejudged = Rejudged { id, was, verdict, causes: Vec::new(), key, held };
+        let rejudged = Rejudged { id, was, verdict, causes: Vec::new(), key, held, finds_provider: None };
         self.inbox.rejudge(vec![rejudged]).await.unwrap();
     }
 

@@ -7,6 +7,7 @@ use crate::{
     HeldBack, Inbox, InboxError, KeyClaim,
     arrival::causes_json,
     first_key::{First, KeyPlace, settle_key},
+    found_provider::settle_provider,
     release,
     routing::DUPLICATE,
     rows::{self, BROWSER, CONFLICT},
@@ -29,6 +30,8 @@ pub struct Rejudged {
     pub key: Option<KeyClaim>,
     /// What becomes of deliveries that wait for the verdict.
     pub held: HeldBack,
+    /// The provider that it says sends to its source, where nobody said so.
+    pub finds_provider: Option<String>,
 }
 
 impl Inbox {
@@ -79,17 +82,24 @@ impl Inbox {
     }
 
     /// Stores new verdicts, oldest event first. An event that may no longer own its key gives it up, to the next
-    /// one that may. What waited for a verdict is settled with it: answers the targets that get something now.
+    /// one that may. What waited for a verdict is settled with it: answers the targets that get something now, and
+    /// the events that set the provider of their source.
     ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn rejudge(&self, verdicts: Vec<Rejudged>) -> Result<Vec<TargetId>, InboxError> {
+    pub async fn rejudge(
+        &self,
+        verdicts: Vec<Rejudged>,
+    ) -> Result<(Vec<TargetId>, Vec<EventId>), InboxError> {
         self.write(move |batch| {
-            let mut targets = Vec::new();
+            let (mut targets, mut set_provider) = (Vec::new(), Vec::new());
             for rejudged in &verdicts {
                 targets.extend(one(batch, rejudged)?);
+                if finds_provider(batch.db, rejudged)? {
+                    set_provider.push(rejudged.id);
+                }
             }
-            Ok(targets)
+            Ok((targets, set_provider))
         })
         .await
     }
@@ -128,6 +138,12 @@ impl Inbox {
         })
         .await
     }
+}
+
+fn finds_provider(db: &Connection, rejudged: &Rejudged) -> Result<bool, InboxError> {
+    let Some(provider) = rejudged.finds_provider.as_deref() else { return Ok(false) };
+    let Some(place) = Place::find(db, rejudged.id)? else { return Ok(false) };
+    settle_provider(db, place.source, Some(provider), rejudged.id)
 }
 
 fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, InboxError> {

@@ -53,6 +53,7 @@ impl Story {
             received_at: self.now,
             via: Via::Direct,
             provider: None,
+            finds_provider: false,
             facts: Facts::default(),
             verdict,
             causes: Vec::new(),
@@ -93,8 +94,9 @@ impl Story {
             Verdict::Unsupported => HeldBack::Wait,
             _ => HeldBack::Reject,
         };
-        let rejudged = Rejudged { id, was, verdict, causes: Vec::new(), key: Some(key), held };
-        self.inbox.rejudge(vec![rejudged]).await.unwrap()
+        let rejudged =
+            Rejudged { id, was, verdict, causes: Vec::new(), key: Some(key), held, finds_provider: None };
+        self.inbox.rejudge(vec![rejudged]).await.unwrap().0
     }
 
     async fn proved(&self, id: EventId) -> Vec<TargetId> {
@@ -253,6 +255,7 @@ async fn keys_that_prove_nothing_are_given_up_once_and_the_genuine_event_takes_i
         causes: Vec::new(),
         key: None,
         held: HeldBack::Wait,
+        finds_provider: None,
     };
     story.inbox.rejudge(vec![unsigned]).await.unwrap();
     assert_eq!(story.event(genuine).await.duplicate_of, Some(forged));

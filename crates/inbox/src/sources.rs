@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hookmitt_event::{Answer, GenericScheme, OnDuplicate, OnInvalid, Slug, Source, Timestamp};
+use hookmitt_event::{Answer, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Slug, Source, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ pub struct SourceSettings {
     /// The catalogue id of the provider.
     #[serde(skip)]
     pub provider: Option<String>,
+    /// Who settled that.
+    pub provider_from: Option<ProviderFrom>,
     /// What is done with a bad signature.
     pub on_invalid: OnInvalid,
     /// What is done with a repeat.
@@ -43,6 +45,7 @@ impl From<&Source> for SourceSettings {
         let source = source.clone();
         Self {
             provider: source.provider,
+            provider_from: source.provider_from,
             on_invalid: source.on_invalid,
             on_duplicate: source.on_duplicate,
             public_url: source.public_url,
@@ -101,7 +104,8 @@ impl Inbox {
         .await
     }
 
-    /// Changes a source.
+    /// Changes a source. Settings that leave the provider to the first valid event don't undo what one has set since
+    /// they were read.
     ///
     /// # Errors
     /// [`InboxError::UnknownSource`].
@@ -109,6 +113,12 @@ impl Inbox {
         const SQL: &str = "UPDATE source SET provider = ?2, settings = ?3, auto_created = 0
             WHERE slug = ?1 AND removed_at IS NULL";
         self.write(move |batch| {
+            let mut settings = settings.clone();
+            if settings.provider_from.is_none()
+                && let Some(now) = find(batch.db, &slug)?
+            {
+                (settings.provider, settings.provider_from) = (now.provider, now.provider_from);
+            }
             let changed = batch.db.prepare_cached(SQL)?.execute(params![
                 slug.as_str(),
                 settings.provider,
@@ -222,11 +232,11 @@ fn auto_created(db: &Connection) -> Result<i64, InboxError> {
     Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)
 }
 
-fn json(settings: &SourceSettings) -> String {
+pub(crate) fn json(settings: &SourceSettings) -> String {
     serde_json::to_string(settings).unwrap_or_else(|_| "{}".to_owned())
 }
 
-fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
+pub(crate) fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
     let slug: String = row.get(1)?;
     let settings: String = row.get(3)?;
     let settings: SourceSettings =
@@ -235,6 +245,7 @@ fn source(row: &Row<'_>) -> rusqlite::Result<Source> {
         row: row.get(0)?,
         slug: slug.parse().map_err(|_| rows::corrupt(1, "source name"))?,
         provider: row.get(2)?,
+        provider_from: settings.provider_from,
         on_invalid: settings.on_invalid,
         on_duplicate: settings.on_duplicate,
         public_url: settings.public_url,

@@ -67,6 +67,27 @@ story('a secret is added in settings and judges what came before; removing it as
   await eventually('the secret is gone', async () => (await items(hookmitt, 'secrets')).length === 0);
 });
 
+story('the provider that the first valid event sets is shown with that event, and undone', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  await hookmitt.api.source('shop', {});
+  await hookmitt.api.secret('shop', SECRETS.stripe);
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()) }));
+  const provider = async () => (await items(hookmitt, 'sources'))[0].provider;
+  await eventually('the event sets it', async () => (await provider()) === 'stripe');
+  const ui = await stage.open(hookmitt);
+  await ui.go('#/settings/sources/shop');
+  const main = ui.page.getByRole('main');
+  const link = main.getByRole('link', { name: 'the first valid event' });
+  const [event] = await hookmitt.api.events();
+  assert.ok((await link.getAttribute('href')).includes(event.id));
+  await ui.button('Undo', main).click();
+  await gone(link);
+  await ui.button(/^Save/, main).last().click();
+  await eventually('it is undone', async () => (await provider()) === null);
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()) }));
+  assert.equal(await provider(), null);
+});
+
 story('a target is added, paused, resumed and removed in settings; removing can be undone', async (stage) => {
   const { hookmitt, ui, main } = await settings(stage);
   const server = await stage.server();

@@ -1858,6 +1858,11 @@ export interface components {
                 /** @description The catalogue id of its provider, where it was set. */
                 provider?: string | null;
                 /**
+                 * Format: uuid
+                 * @description The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes that.
+                 */
+                provider_event?: string | null;
+                /**
                  * @description The URL that the provider calls, where something else stands before us: as it was set, else a channel's or a
                  *     program's that serves this source now.
                  */
@@ -2353,6 +2358,11 @@ export interface components {
             };
             /** @description The catalogue id of its provider, where it was set. */
             provider: string | null;
+            /**
+             * Format: uuid
+             * @description The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes that.
+             */
+            provider_event: string | null;
             /**
              * @description The URL that the provider calls, where something else stands before us: as it was set, else a channel's or a
              *     program's that serves this source now.

@@ -57,6 +57,7 @@ mod tests {
             row: 1,
             slug: slug.parse().unwrap(),
             provider: None,
+            provider_from: None,
             on_invalid: OnInvalid::Record,
             on_duplicate: hookmitt_event::OnDuplicate::Skip,
             public_url: None,

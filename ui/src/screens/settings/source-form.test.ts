@@ -26,6 +26,7 @@ const source: SourceView = {
   auto_created: false,
   secrets: [],
   lacks: null,
+  provider_event: null,
 };
 
 test('a form that was not touched changes nothing', () => {

@@ -1,0 +1,42 @@
+//! The provider of a source for which nobody has set one: its first valid event says who sends.
+
+use hookmitt_event::{EventId, ProviderFrom};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::{
+    InboxError, SourceSettings,
+    sources::{configured, json, source},
+};
+
+/// Sets the provider of a source to the one that an event proves, once; `None` changes nothing. A source that has valid
+/// events of several is left to recognise them. Answers whether the provider was set.
+pub(crate) fn settle_provider(
+    db: &Connection,
+    row: i64,
+    provider: Option<&str>,
+    event: EventId,
+) -> Result<bool, InboxError> {
+    const FIND: &str = "SELECT id, slug, provider, settings, auto_created FROM source
+        WHERE id = ?1 AND removed_at IS NULL";
+    const SET: &str = "UPDATE source SET provider = ?2, settings = ?3 WHERE id = ?1";
+    let Some(provider) = provider else { return Ok(false) };
+    let Some(found) = db.prepare_cached(FIND)?.query_row([row], source).optional()? else { return Ok(false) };
+    let mut settings = SourceSettings::from(&found);
+    if settings.provider.is_some() || settings.provider_from.is_some() || settings.generic.is_some() {
+        return Ok(false);
+    }
+    let is_only = !others_were_valid(db, row, provider)?;
+    settings.provider = is_only.then(|| provider.to_owned());
+    settings.provider_from = Some(if is_only { ProviderFrom::Event(event) } else { ProviderFrom::Hand });
+    db.prepare_cached(SET)?.execute(params![row, settings.provider, json(&settings)])?;
+    configured(db)?;
+    Ok(is_only)
+}
+
+/// Whether one of the newest thousand events of a source is valid by another provider's scheme. That can only be so
+/// where an earlier version, which set no provider by itself, received them.
+fn others_were_valid(db: &Connection, row: i64, provider: &str) -> Result<bool, InboxError> {
+    const SQL: &str = "SELECT 1 FROM (SELECT verdict, provider FROM event WHERE source = ?1
+        ORDER BY seq DESC LIMIT 1000) WHERE verdict = 0 AND provider IS NOT ?2 LIMIT 1";
+    Ok(db.prepare_cached(SQL)?.exists(params![row, provider])?)
+}
