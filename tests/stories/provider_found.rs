@@ -1,5 +1,6 @@
 //! A source's first valid event says who sends to it; a person can undo that.
 
+use hookmitt_event::Timestamp;
 use hookmitt_stories::{App, eventually, post, signature};
 use serde_json::{Value, json};
 
@@ -58,4 +59,35 @@ async fn an_event_that_a_new_secret_proves_sets_the_provider_too() {
     let genuine = app.github("hub", "2", Some("hush"), "{}").await.json()["id"].clone();
     app.secret("hub", "main", "hush").await;
     assert_eq!(shown(&app).await, (json!("github"), genuine));
+}
+
+/// Makes the source one of an earlier version, which set no provider by itself.
+async fn as_an_earlier_version_left_it(app: App) -> App {
+    let folder = app.stop().await;
+    let db = rusqlite::Connection::open(folder.path().join("inbox.db")).unwrap();
+    let undone = "UPDATE source SET provider = NULL, settings = json_remove(settings, '$.provider_from')";
+    assert_eq!(db.execute(undone, []).unwrap(), 1);
+    App::start_on(folder).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_several_send_to_is_left_to_recognise_them() {
+    let app = App::start().await;
+    app.secret("hub", "main", "hush").await;
+    app.github("hub", "1", Some("hush"), "{}").await;
+    provider_is(&app, "github").await;
+    let app = as_an_earlier_version_left_it(app).await;
+
+    // The next valid one sets it where all are of one provider.
+    let next = app.github("hub", "2", Some("hush"), "{}").await.json()["id"].clone();
+    assert_eq!(provider_is(&app, "github").await, next);
+
+    let app = as_an_earlier_version_left_it(app).await;
+    app.stripe("hub", "hush", Timestamp::now().as_seconds(), "{}").await;
+    let event = app.event("last").await;
+    assert_eq!((&event["provider"], &event["verdict"]), (&json!("stripe"), &json!("valid")), "{event}");
+    assert_eq!(shown(&app).await, (Value::Null, Value::Null));
+    app.github("hub", "3", Some("hush"), "{}").await;
+    assert_eq!(app.event("last").await["verdict"], "valid");
+    assert_eq!(shown(&app).await, (Value::Null, Value::Null), "it stays so");
 }
