@@ -1,7 +1,7 @@
 // A real relay, a real app, and the page between them.
 import assert from 'node:assert/strict';
 
-import { gone, says, sees } from '../support/see.mjs';
+import { gone, hasNoBarriers, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
 
@@ -121,6 +121,29 @@ story('with a real relay: an invitation is shown once, and another app that join
   await says(paneOf(second), /Connected since/);
   const { id: event } = await relay.post('acme-dev', 'shop', { path: '/both', body: '{}' });
   for (const one of [hookmitt, other]) await eventually('both have it', async () => (await one.api.call('GET', `/api/events/${event}`)).status === 200);
+});
+
+story('with a real relay: a device that joins is listed while the page is open, and its owner revokes it there', async (stage) => {
+  const { hookmitt, relay, ui, id, pane } = await connected(stage);
+  await ui.go(`#/tunnels/${id}`);
+  const devices = pane.getByRole('list', { name: 'Devices' });
+  await says(devices, /opened the tunnel, this one/);
+  assert.equal(await ui.button('Revoke', devices).count(), 0, 'nobody turns himself out');
+
+  const { invite } = await hookmitt.api.ask('POST', `/api/tunnels/${id}/invite`, {});
+  const other = await stage.hookmitt();
+  await other.api.source('shop');
+  const theirs = await other.api.ask('POST', '/api/tunnels', { invite });
+  await ui.button('Revoke', devices).click();
+  const dialog = ui.page.getByRole('dialog');
+  await hasNoBarriers(ui.page, 'the question before a device is revoked');
+  await ui.button('Revoke the device', dialog).click();
+  await gone(dialog);
+  await eventually('one is left', async () => (await devices.getByRole('listitem').count()) === 1);
+  await eventually('the other is told', async () => (await other.api.ask('GET', `/api/tunnels/${theirs.id}`)).state === 'refused');
+  const { id: event } = await relay.post('acme-dev', 'shop', { path: '/after', body: '{}' });
+  await eventually('its owner has it', async () => (await hookmitt.api.call('GET', `/api/events/${event}`)).status === 200);
+  assert.equal((await other.api.call('GET', `/api/events/${event}`)).status, 404);
 });
 
 story('with a real relay: a tunnel is removed after a question that says what is lost', async (stage) => {
