@@ -1,10 +1,11 @@
 //! A relay is shared: what one tunnel answers, one token opens, or one network sends is nothing to the others (Threat 12).
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_stories::{
     Connection, Device, RelayProcess, Reply, exchange, offer, open_tunnel, parse_reply, post, relay_token,
     request, within,
 };
-use hookmitt_wire::{AppFrame, Hold, SourceOffer};
+use hookmitt_wire::{AppFrame, Hold, RelayFrame, SourceOffer};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -145,6 +146,16 @@ async fn threat_12_what_a_relay_says_itself_is_no_page() {
 fn order(name: &str) -> Value {
     let key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
     json!({ "name": name, "sealing_key": key, "device_key": key, "device_name": "x" })
+}
+
+#[tokio::test]
+async fn threat_12_a_device_whose_key_nothing_can_be_sealed_to_is_refused() {
+    let set = set(&[]).await;
+    let token = RelayProcess::token(set.dir.path()).await;
+    let mut order = order("weak");
+    order["device_key"] = "AQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=".into();
+    let refused = open_tunnel(set.relay.address, &token, &order).await;
+    assert_eq!(code(&refused), (400, "bad-key".to_owned()));
 }
 
 fn code(reply: &Reply) -> (u16, String) {
@@ -295,4 +306,28 @@ async fn threat_12_all_tunnels_of_one_token_leave_room_for_those_of_others() {
     lines.push(device.offering(vec![offer("s")]).await);
     let large = vec![b'y'; 25 * 1024 * 1024];
     assert_eq!(post(relay.address, &format!("/{}/s", device.tunnel), &[], &large).await.status, 202);
+}
+
+#[tokio::test]
+async fn threat_12_who_has_a_code_cannot_speak_for_another_device() {
+    let set = set(&[]).await;
+    let mut laptop = set.device.connect().await;
+    let store = rusqlite::Connection::open(set.dir.path().join("relay.db")).unwrap();
+    let kept = || {
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, u8>(1)?, row.get::<_, Option<Vec<u8>>>(2)?))
+        };
+        store.query_row("SELECT name, letters, proof FROM device", [], row).unwrap()
+    };
+    let before = kept();
+    laptop.say(&AppFrame::Invite).await;
+    let Some(RelayFrame::Invited { code, .. }) = laptop.next().await else { panic!("a code") };
+    let key = STANDARD.encode(set.device.key.verifying_key().as_bytes());
+    let join =
+        json!({ "tunnel": set.device.tunnel, "code": code, "device_key": key, "device_name": "theirs" });
+    let junk = format!("1 {}", STANDARD.encode([7; 32]));
+    let headers = [("Content-Type", "application/json"), ("hookmitt-introduction", junk.as_str())];
+    let reply = post(set.relay.address, "/-/v1/join", &headers, join.to_string().as_bytes()).await;
+    assert_eq!(reply.status, 200);
+    assert_eq!(kept(), before);
 }

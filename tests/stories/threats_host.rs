@@ -301,3 +301,19 @@ async fn threat_1_the_explanation_says_who_vouches_for_the_host_of_a_signed_url(
     assert_eq!(by_setting["url"], "https://hooks.example.com/tw/a?b=1");
     assert_eq!(by_setting["note"], "Its host is that of the source's public URL.");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_1_a_name_that_is_allowed_lets_nothing_past_reject() {
+    let app = App::start().await;
+    app.source("demo", json!({ "on_invalid": "reject" })).await;
+    app.secret("demo", "main", "hush").await;
+    assert_eq!(get(&app, "/demo/forged", "abc.tunnel.example").await.status, 401);
+    let server = LocalServer::start().await;
+    app.target(Some("demo"), &server.url(), json!({})).await;
+    let run = async |arguments: &[&str]| hookmitt(app.folder.path()).args(arguments).output().await.unwrap();
+    run(&["source", "edit", "demo", "--allow-host", "abc.tunnel.example"]).await;
+    let sent = run(&["retry", "--withheld-host", "abc.tunnel.example", "--source", "demo"]).await;
+    assert_eq!((sent.status.code(), sent.stdout.as_slice()), (Some(0), &b""[..]));
+    assert_eq!(app.event("last").await["deliveries"], json!([]));
+    assert!(server.seen().is_empty());
+}

@@ -97,11 +97,29 @@ async fn threat_6_another_body_under_one_transmission_is_a_conflict_that_reject_
     assert_eq!((status, &again["conflict"], &again["duplicate_of"]), (200, &json!(false), &first["id"]));
     let (status, next) = caught(&app, "pay", &transmission(&pair, "0197-two")).await;
     assert_eq!((status, &next["conflict"]), (200, &json!(false)));
+    // Another key: what was proved stays so, and says nothing new of whose id it is.
+    let another = TestKeyPair::generate(PairKind::Rsa).unwrap();
+    app.secret("pay", "default", &another.private_pem()).await;
+    assert_eq!(told(&app.event(id(&other)).await), told(&other));
     app.until(id(&next), "settled", |event| event["status"] != "pending" && event["status"] != "processing")
         .await;
     let forgeries =
         server.seen().iter().filter(|seen| String::from_utf8_lossy(seen.body()).contains("FORGED")).count();
     assert_eq!(forgeries, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_6_another_body_is_turned_away_through_a_relay_too() {
+    let (set, pair) = (super::tunnel::set(&[]).await, TestKeyPair::generate(PairKind::Rsa).unwrap());
+    let server = source(&set.app, "reject").await;
+    set.app.secret("pay", "default", &pair.private_pem()).await;
+    let genuine = transmission(&pair, "0197-one");
+    let other = forged(&genuine);
+    assert_eq!(set.send("pay", &genuine).await.status, 200);
+    assert_eq!(set.send("pay", &other).await.status, 401);
+    let event = set.app.event("last").await;
+    assert_eq!(told(&event).3, &json!(OTHER_BODY));
+    server.wait_for(1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -55,7 +55,7 @@ impl Set {
             .await
     }
 
-    async fn send(&self, source: &str, asked: &Request) -> Reply {
+    pub(super) async fn send(&self, source: &str, asked: &Request) -> Reply {
         let bytes = on_the_wire(source, asked);
         let reply = async || Some(parse_reply(&exchange(self.relay.address, &bytes).await));
         eventually("the relay knows the source", async || reply().await.filter(|reply| reply.status != 404))

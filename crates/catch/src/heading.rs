@@ -29,8 +29,8 @@ impl Heading {
     /// Takes a head, with its share of what may be in flight, from the start of `input`. `Ok(None)`: more is needed.
     pub(crate) fn take(&mut self, input: &mut BytesMut) -> Result<Option<(Head, Share)>, HeadError> {
         self.skip_empty_lines(input)?;
-        if input.is_empty() {
-            return Ok(None);
+        if matches!(input[..], [] | [b'\r']) {
+            return Ok(None); // a lone CR is half of an empty line, until more is here
         }
         let whole = if self.is_worth_parsing(input) { parse_head(input)? } else { None };
         let mut share =
@@ -123,6 +123,16 @@ mod tests {
             let some = [&line.repeat(1_000), "GET / HTTP/1.0\r\n\r\n"].concat();
             assert!(fed(some.as_bytes(), 7, &room).unwrap().is_some());
         }
+    }
+
+    #[test]
+    fn threat_7_half_of_an_empty_line_is_part_of_no_head() {
+        let (mut heading, mut input) = (Heading::new(Room::new(1 << 20)), BytesMut::new());
+        for piece in ["\r", "\n", "\r\n\r", "\n"] {
+            input.extend_from_slice(piece.as_bytes());
+            assert_eq!(heading.take(&mut input).map(|head| head.is_some()), Ok(false));
+        }
+        assert_eq!((heading.skipped, heading.searched), (6, 0));
     }
 
     #[test]

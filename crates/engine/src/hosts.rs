@@ -98,6 +98,10 @@ impl Engine {
             let Some((last, _)) = found.last() else { return Ok(all) };
             after = *last;
             for (_, id) in found {
+                let event = self.inbox.event(id).await?;
+                if known.withholds(event.verdict, event.via).is_some() {
+                    continue; // the source rejects it, by whatever name it was called
+                }
                 // One that came before there was a target has no delivery that could be taken up.
                 let again = match self.inbox.deliveries(id).await?.is_empty() {
                     true => self.replay(id, Edit::default()).await.map(|(replayed, _)| replayed),

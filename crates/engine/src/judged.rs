@@ -1,8 +1,8 @@
 //! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
 
 use hookmitt_event::{
-    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, Request, Timestamp, Verdict, Via,
-    WithheldReason, reads_as,
+    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, ProviderFrom, Request, Source, Timestamp,
+    Verdict, Via, WithheldReason, reads_as,
 };
 use hookmitt_inbox::{AWAITS, Arrival, REJECTED, Route, SingleUse};
 use hookmitt_verify::{
@@ -52,8 +52,11 @@ impl Known {
     /// What the source's settings have to do with a verdict.
     pub(crate) fn own_causes(&self, request: &Request, verdict: Verdict, fits: bool) -> Option<Cause> {
         match verdict {
+            Verdict::Unsigned | Verdict::Invalid if !fits && self.other_than_found(request).is_some() => {
+                self.other_than_found(request)
+            }
             Verdict::Unsigned | Verdict::NoSecret | Verdict::Unsupported if !self.has_secret => self.lacks(),
-            Verdict::NoSecret if self.has_secret => Some(Cause {
+            Verdict::NoSecret if self.secrets.is_empty() => Some(Cause {
                 code: "secret_unreadable".to_owned(),
                 title: None,
                 message: "This source has a secret, but it could not be read.".to_owned(),
@@ -63,6 +66,25 @@ impl Known {
             Verdict::Invalid if !fits => self.unsaid_provider(request),
             _ => None,
         }
+    }
+
+    /// Where the headers are another provider's than the one that the source's first valid event has set.
+    fn other_than_found(&self, request: &Request) -> Option<Cause> {
+        let Source { slug, provider_from, .. } = &self.source;
+        let set =
+            self.provider_of(request).filter(|_| matches!(provider_from, Some(ProviderFrom::Event(_))))?;
+        let other = recognise(request).filter(|other| other.id != set.id)?;
+        Some(Cause {
+            code: "provider_found".to_owned(),
+            title: None,
+            message: format!(
+                "It has the headers of {}, but {slug} is set to {}: its first valid event was of {}, and has set that.",
+                other.name, set.name, set.name
+            ),
+            fix: format!(
+                "Where several send to {slug}, undo that: `hookmitt source edit {slug} --provider ''`."
+            ),
+        })
     }
 
     /// Where the headers name a format that several providers use, each in its own way, and the source doesn't say

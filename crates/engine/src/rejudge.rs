@@ -67,13 +67,14 @@ impl Engine {
     /// An event has set the provider of its source: the others there are judged by it.
     pub(crate) fn provider_is_found(&self, event: EventId) {
         let Some(engine) = self.this.upgrade() else { return };
+        let stop = self.stop.clone();
         self.tasks.spawn(async move {
-            let judged = async {
+            let judged = stop.run_until_cancelled(async {
                 engine.reload().await?;
                 let slug = engine.inbox.event(event).await?.source;
                 engine.rejudge(&slug).await
-            };
-            if let Err(error) = judged.await {
+            });
+            if let Some(Err(error)) = judged.await {
                 tracing::warn!(%error, "the provider that an event says could not be taken up");
             }
         });
@@ -200,8 +201,10 @@ pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
     if judgement.verdict == Verdict::Invalid {
         judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
+    // Such a verdict says nothing new of what it proves, so that whose key it is stays as it was, too.
     let unproved = event.verdict == Verdict::Valid && judgement.secret_label.is_none();
-    if unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret {
+    let is_kept = unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret;
+    if is_kept {
         (judgement.verdict, judgement.causes) = (event.verdict, event.causes.clone());
     }
     let may_own = known.may_own(judgement.verdict, event.browser);
@@ -209,7 +212,8 @@ pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
     let single_use = judgement.single_use.as_ref().filter(|_| counts).map(|id| single_use(id, &event.sha256));
     let claim =
         |key: &DedupeKey, by_content| KeyClaim { hash: key_hash(key), may_own, by_content, single_use };
-    let key = event.dedupe_key.as_ref().filter(|_| event.parent.is_none()).and_then(|key| match key {
+    let settles = event.parent.is_none() && !(is_kept && event.verdict == Verdict::Valid);
+    let key = event.dedupe_key.as_ref().filter(|_| settles).and_then(|key| match key {
         DedupeKey::Id(_) => Some(claim(key, false)),
         // Means the same event for minutes only: none but an event that waited for its verdict settles it this late.
         DedupeKey::Content(_) => (event.verdict == Verdict::Pending).then(|| claim(key, true)),

@@ -215,8 +215,11 @@ impl Engine {
     /// # Errors
     /// As [`add_source`](Self::add_source), and an unknown source.
     pub async fn change_source(&self, slug: Slug, change: SourceChange) -> Result<SourceView, EngineError> {
-        let known = self.known(&slug)?;
-        let before = SourceSettings::from(&known.source);
+        self.known(&slug)?;
+        // As it is stored: what runs here may be lent a provider for a time.
+        let stored = self.inbox.sources().await?.into_iter().find(|source| source.slug == slug);
+        let stored = stored.ok_or_else(|| hookmitt_inbox::InboxError::UnknownSource(slug.to_string()))?;
+        let before = SourceSettings::from(&stored);
         let mut settings = before.clone();
         change.apply(&mut settings)?;
         let judges = |settings: &SourceSettings| {

@@ -161,7 +161,7 @@ pub struct GenericScheme {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderFrom {
-    /// A person.
+    /// A person; or nobody, because events of several providers are valid.
     Hand,
     /// Its first valid event.
     Event(EventId),

@@ -1,10 +1,11 @@
 //! The provider of a source for which nobody has set one: its first valid event says who sends.
 
-use hookmitt_event::{EventId, ProviderFrom};
+use hookmitt_event::{EventId, ProviderFrom, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     InboxError, SourceSettings,
+    rows::BROWSER,
     sources::{configured, json, source},
 };
 
@@ -33,10 +34,18 @@ pub(crate) fn settle_provider(
     Ok(is_only)
 }
 
-/// Whether one of the newest thousand events of a source is valid by another provider's scheme. That can only be so
-/// where an earlier version, which set no provider by itself, received them.
+/// Whether another provider's events are valid here, among the newest thousand: then each goes on being recognised. An
+/// earlier version, which set no provider by itself, may have received them. Imported and edited ones don't count.
 fn others_were_valid(db: &Connection, row: i64, provider: &str) -> Result<bool, InboxError> {
-    const SQL: &str = "SELECT 1 FROM (SELECT verdict, provider FROM event WHERE source = ?1
-        ORDER BY seq DESC LIMIT 1000) WHERE verdict = 0 AND provider IS NOT ?2 LIMIT 1";
-    Ok(db.prepare_cached(SQL)?.exists(params![row, provider])?)
+    const SQL: &str =
+        "SELECT 1 FROM (SELECT verdict, provider, via, flags, deleted_at FROM event WHERE source = ?1
+        ORDER BY seq DESC LIMIT 1000) WHERE verdict = 0 AND provider <> ?2
+        AND via IN (?3, ?4) AND flags & ?5 = 0 AND deleted_at IS NULL LIMIT 1";
+    Ok(db.prepare_cached(SQL)?.exists(params![
+        row,
+        provider,
+        Via::Direct as i64,
+        Via::Tunnel as i64,
+        BROWSER
+    ])?)
 }

@@ -68,7 +68,9 @@ impl Inbox {
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, EventId)>, InboxError> {
-        const SQL: &str = "SELECT event.seq, event.id FROM tally JOIN event ON event.source = tally.source
+        // CROSS JOIN: the totals are read first, and no event where they have none.
+        const SQL: &str =
+            "SELECT event.seq, event.id FROM tally CROSS JOIN event ON event.source = tally.source
             WHERE tally.verdict = ?1 AND tally.events > 0 AND event.verdict = ?1 AND event.seq > ?2
             AND event.deleted_at IS NULL AND event.received_at >= ?4 ORDER BY event.seq LIMIT ?3";
         self.readers

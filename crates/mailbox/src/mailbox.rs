@@ -120,7 +120,8 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         code: [u8; 32],
         until: i64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// Registers a device by a one-time code, which is used up; it gets the letters from now on.
+    /// Registers a device by a one-time code, which is used up; it gets the letters from now on. Answers whether it is
+    /// new: one that takes part already stays as it is, for whoever has a code can give any device's key.
     /// [`MailboxError::TooManyDevices`] where the tunnel has `most`; the code stays good.
     fn join(
         &self,
@@ -129,7 +130,7 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         device: NewDevice,
         most: usize,
         now: i64,
-    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    ) -> impl Future<Output = Result<bool, MailboxError>> + Send;
     /// A tunnel's devices.
     fn devices(&self, tunnel: &str) -> impl Future<Output = Result<Vec<Device>, MailboxError>> + Send;
     /// A device says which letters it reads, and shows that it was invited.

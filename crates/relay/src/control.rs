@@ -156,8 +156,9 @@ async fn join<M: Mailbox>(
         let message = "this invite is not known, was used, or is too old";
         return Err(Problem::new(StatusCode::NOT_FOUND, "unknown-code", message, "ask for a new one"));
     }
-    joined?;
-    if let Some((letters, proof)) = introduction(&headers)
+    let is_new = joined?;
+    if is_new
+        && let Some((letters, proof)) = introduction(&headers)
         && let Err(error) = relay.mailbox.introduce(&order.tunnel, &joins, letters, proof).await
     {
         tracing::warn!(%error, "what a device said of itself is not kept; it says it again");
@@ -234,7 +235,8 @@ fn introduction(headers: &HeaderMap) -> Option<(u8, [u8; 32])> {
 
 fn device(text: &str, name: String) -> Result<NewDevice, Problem> {
     let key = key(text, "device_key")?;
-    if ed25519_dalek::VerifyingKey::from_bytes(&key).is_err() {
+    // To a weak key, one of small order, nothing can be sealed.
+    if ed25519_dalek::VerifyingKey::from_bytes(&key).map_or(true, |key| key.is_weak()) {
         return Err(Problem::bad_input(
             "bad-key",
             "device_key is no Ed25519 key",

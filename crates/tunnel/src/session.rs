@@ -255,10 +255,13 @@ impl<R: Recipient> Session<R> {
         }
     }
 
-    /// Shows that this device was invited, by the newest key that it has.
+    /// Shows that this device was invited, by the newest key that it has. One that doesn't know the owner shows nothing,
+    /// for it would not believe a new key: so the owner hears that it has to join anew.
     fn introduce(&mut self) {
-        if let Some(newest) = self.shared.opener.secrets().first() {
-            self.speech.introduce(self.shared.credentials.proof(newest));
+        let Shared { opener, credentials, .. } = &*self.shared;
+        if let Some(newest) = opener.secrets().first() {
+            let knows_owner = credentials.owner.is_some();
+            self.speech.introduce(if knows_owner { credentials.proof(newest) } else { [0; 32] });
         }
     }
 

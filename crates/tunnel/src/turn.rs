@@ -33,27 +33,33 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Makes a new key, and tells it to all of `devices` but the one that goes and those that can't be `trusted`.
-    ///
-    /// # Errors
-    /// [`TunnelError::Key`].
+    /// Makes a new key, and tells it to all of `devices` but the one that goes, those that can't be `trusted`, and those
+    /// whose keys nothing can be sealed to.
     pub fn new(
         owner: &Credentials,
         before: [u8; 32],
         devices: &[TunnelDevice],
         device: [u8; 32],
         trusted: impl Fn(&TunnelDevice) -> bool,
-    ) -> Result<Self, TunnelError> {
+    ) -> Self {
         let pair = KeyPair::fresh();
         let keys: Vec<_> =
             [pair.secret.clone()].into_iter().chain(owner.sealing_keys()).take(SECRETS).collect();
         let stay = devices.iter().filter(|one| one.key != device);
         let note = |one: &TunnelDevice| match trusted(one) && one.key != owner.device_key() {
-            true => Ok((one.key, note(owner, &pair.public, &keys, &one.key)?)),
-            false => Ok((one.key, Bytes::new())),
+            // A key that nothing can be sealed to is that of a device which wants nobody to be revoked.
+            true => note(owner, &pair.public, &keys, &one.key).unwrap_or_default(),
+            false => Bytes::new(),
         };
-        let notes = stay.map(note).collect::<Result<_, TunnelError>>()?;
-        Ok(Self { device, before, pair, notes })
+        let notes = stay.map(|one| (one.key, note(one))).collect();
+        Self { device, before, pair, notes }
+    }
+}
+
+impl Turn {
+    /// Whether a device that stays is told the new key.
+    pub fn tells(&self, device: &[u8; 32]) -> bool {
+        self.notes.iter().any(|(key, note)| key == device && !note.is_empty())
     }
 }
 
@@ -160,7 +166,7 @@ mod tests {
 
     fn turn(owner: &Credentials, stays: &[&Credentials], goes: &Credentials) -> Turn {
         let devices: Vec<_> = stays.iter().chain([&owner, &goes]).map(|one| listed(one)).collect();
-        Turn::new(owner, [0; 32], &devices, goes.device_key(), |one| owner.has_invited(one)).unwrap()
+        Turn::new(owner, [0; 32], &devices, goes.device_key(), |one| owner.has_invited(one))
     }
 
     fn note_for<'t>(turn: &'t Turn, one: &Credentials) -> &'t [u8] {

@@ -48,6 +48,7 @@ impl Challenge {
 /// - `{timestamp}.{body}` and `{timestamp}{token}` begin with a timestamp, `{id}.{timestamp}.{body}` has one between
 ///   dots;
 /// - a token's `{header}.{claims}` begins with a JSON object in base64url;
+/// - whatever stands before it, a body that comes last follows a dot;
 /// - `{body}` is JSON, and a word is that where it is a number, `true`, `false` or `null`. No provider sends any other
 ///   word as a body, and a handler finds neither an object nor a form field in one.
 fn may_be_an_event(word: &[u8]) -> bool {
@@ -57,10 +58,12 @@ fn may_be_an_event(word: &[u8]) -> bool {
     let mut parts = word.split(|byte| *byte == b'.');
     let first = parts.next().unwrap_or_default();
     let is_json = |text: &[u8]| serde_json::from_slice::<Value>(text).is_ok();
+    let ends_as_json = || (1..word.len()).any(|at| word[at - 1] == b'.' && is_json(&word[at..]));
     let is_object = |text: Vec<u8>| serde_json::from_slice::<serde_json::Map<String, Value>>(&text).is_ok();
     begins_with_one(word)
         || parts.any(is_timestamp)
         || is_json(word)
+        || ends_as_json()
         || first.len() < word.len() && URL_SAFE_NO_PAD.decode(first).is_ok_and(is_object)
 }
 
@@ -112,6 +115,8 @@ mod tests {
             "eyJhbGciOiJIUzI1NiJ9.e30",
             "IHsiYSI6MX0.e30",
             "e30.",
+            "0.true",
+            "x.99.null",
         ];
         for text in none {
             assert!(!Challenge::Word.fits(text.as_bytes()), "{text:?}");

@@ -13,10 +13,13 @@ pub(crate) fn is_form(headers: &HeaderLines) -> bool {
 
 /// The names and values of a form, still encoded.
 pub(crate) fn pairs(body: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
-    body.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()).map(|pair| {
-        let equals = pair.iter().position(|byte| *byte == b'=');
-        equals.map_or((pair, &[][..]), |at| (&pair[..at], &pair[at + 1..]))
-    })
+    body.split(|byte| *byte == b'&').filter(|field| !field.is_empty()).map(pair)
+}
+
+/// The name and the value of one field, still encoded.
+pub(crate) fn pair(field: &[u8]) -> (&[u8], &[u8]) {
+    let equals = field.iter().position(|byte| *byte == b'=');
+    equals.map_or((field, &[][..]), |at| (&field[..at], &field[at + 1..]))
 }
 
 /// The decoded values of the fields of that name.
@@ -55,20 +58,24 @@ pub(crate) fn decode(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|byte| matches!(byte, b'%' | b'+')) {
         return Cow::Borrowed(text);
     }
-    let mut out = Vec::with_capacity(text.len());
+    Cow::Owned(decoded(text).collect())
+}
+
+/// The bytes of [`decode`], one after the other.
+pub(crate) fn decoded(text: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = text;
-    while let [first, tail @ ..] = rest {
+    std::iter::from_fn(move || {
+        let [first, tail @ ..] = rest else { return None };
         rest = tail;
-        match first {
-            b'+' => out.push(b' '),
-            b'%' if escape(tail).is_some() => {
-                out.extend(escape(tail));
+        match (first, escape(tail)) {
+            (b'+', _) => Some(b' '),
+            (b'%', Some(byte)) => {
                 rest = &tail[2..];
+                Some(byte)
             }
-            other => out.push(*other),
+            (other, _) => Some(*other),
         }
-    }
-    Cow::Owned(out)
+    })
 }
 
 fn escape(tail: &[u8]) -> Option<u8> {

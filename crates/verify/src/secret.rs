@@ -89,8 +89,16 @@ impl Secret {
         }
         let value = self.value.expose();
         let one_sided: [&[u8]; 3] = [b"whpk_", b"whsk_", b"-----BEGIN "];
-        !value.is_empty() && !one_sided.iter().any(|start| value.starts_with(start))
+        let is_key = self.public.is_some() && !is_bare_key(value);
+        !value.is_empty() && !is_key && !one_sided.iter().any(|start| value.starts_with(start))
     }
+}
+
+/// Whether these are 32 bytes as they are, in hex or in base64: what else reads as a public key can't be a shared secret.
+fn is_bare_key(value: &[u8]) -> bool {
+    let text = std::str::from_utf8(value).map_or(value, |text| text.trim().as_bytes());
+    let is_hex = text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit);
+    value.len() == 32 || is_hex || decode_base64(text).is_some_and(|key| key.len() == 32)
 }
 
 /// Whether a secret is the private half of a key pair.
@@ -146,6 +154,19 @@ mod tests {
     fn a_secret_is_never_printed() {
         let secret = Secret::new("main", "hush-hush");
         assert!(!format!("{secret:?}").contains("hush"));
+    }
+
+    #[test]
+    fn threat_11_what_reads_as_a_public_key_in_full_is_no_shared_secret() {
+        let github = crate::provider("github").and_then(|provider| provider.schemes.first());
+        let suits = |secret: &str| github.map(|scheme| Secret::new("main", secret).suits(scheme));
+        // Ed25519's SubjectPublicKeyInfo, then the key in it alone, which a shared secret may look like.
+        let spki = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=";
+        assert_eq!(suits(spki), Some(false));
+        assert_eq!(suits(&format!(" {spki}\n")), Some(false));
+        for bare in ["Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=", &"19".repeat(32), "a plain secret"] {
+            assert_eq!(suits(bare), Some(true), "{bare}");
+        }
     }
 
     #[test]

@@ -100,10 +100,12 @@ impl Engine {
         let mut keys = self.tunnels.keys.read(name).await?;
         let is_trusted = |one: &TunnelDevice| keys.members.contains(&one.key) || own.has_invited(one);
         let stay = devices.iter().filter(|one| one.key != goes.key && one.key != own.device_key());
-        let (told, untold): (Vec<_>, Vec<_>) = stay.partition(|one| is_trusted(one));
-        let turn = Turn::new(&own, sealing_key, &devices, goes.key, is_trusted)?;
+        let turn = Turn::new(&own, sealing_key, &devices, goes.key, is_trusted);
+        let (told, untold): (Vec<_>, Vec<_>) = stay.partition(|one| turn.tells(&one.key));
         // Kept before the relay hears of it: no letter may come that nobody opens.
         keys.members = told.iter().map(|one| one.key).collect();
+        // The key in use stays the second, however many attempts have failed before.
+        keys.sealing = own.sealing_keys().into_iter().collect();
         keys.sealing.insert(0, turn.pair.secret.clone());
         keys.sealing.truncate(hookmitt_tunnel::SECRETS);
         keys.owner = Some(own.device_key());
@@ -145,7 +147,11 @@ impl Engine {
         running: &Running,
     ) -> Result<Credentials, EngineError> {
         let own = self.credentials(kept).await?;
-        let Ok(Devices { sealing_key, devices }) = running.line.devices().await else { return Ok(own) };
+        let Devices { sealing_key, devices } = match running.line.devices().await {
+            Ok(found) => found,
+            Err(TunnelError::OldRelay(_)) => return Ok(own),
+            Err(error) => return Err(error.into()),
+        };
         let is_owner = devices.iter().any(|one| one.is_owner && one.key == own.device_key());
         let owner = own.owner.or_else(|| is_owner.then(|| own.device_key()));
         Ok(Credentials { owner, ..own.with_current(&sealing_key) })
@@ -172,7 +178,10 @@ fn found<'d>(
     let is_it = |one: &&TunnelDevice| {
         one.name == text || text.len() >= 4 && hex::encode(one.key).starts_with(&text.to_ascii_lowercase())
     };
-    let found: Vec<_> = devices.iter().filter(is_it).collect();
+    // A name is its device's own choice: none may stand in the way of another one's id.
+    let by_id: Vec<_> =
+        devices.iter().filter(|one| hex::encode(one.key).eq_ignore_ascii_case(text)).collect();
+    let found: Vec<_> = if by_id.is_empty() { devices.iter().filter(is_it).collect() } else { by_id };
     match found.as_slice() {
         [one] if one.key == own.device_key() => {
             let words = "this is the device that you are on: to leave a tunnel, remove it here";

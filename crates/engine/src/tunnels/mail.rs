@@ -80,6 +80,7 @@ impl Mail {
             })
         };
         let stored = seen_through.await.map_err(|_| EngineError::Stopping)??;
+        let answered = if stored.turned_away { Answered::OtherBody } else { answered };
         self.running.stored(facts.received_at);
         if differs {
             self.complain_of_bytes(&stored);

@@ -110,7 +110,7 @@ impl Mailbox for NatsMailbox {
         device: NewDevice,
         most: usize,
         now: i64,
-    ) -> Result<(), MailboxError> {
+    ) -> Result<bool, MailboxError> {
         tunnels::join(&self.store, tunnel, code, device, most, now).await
     }
 

@@ -11,7 +11,7 @@ use super::{
     names::letter_id,
     records::{label, message},
     store::{LABEL, Store},
-    tunnels,
+    sweep, tunnels,
 };
 use crate::{MailboxError, Quota};
 
@@ -33,7 +33,10 @@ pub(super) async fn put(
     let bytes = parcel.data.len() as u64;
     let index = &store.shard(tunnel).index;
     let _permit = store.puts.try_acquire().map_err(|_| MailboxError::Overloaded)?;
-    index.reserve(tunnel, bytes, quota)?;
+    if let Err(full) = index.reserve(tunnel, bytes, quota) {
+        sweep::crowd_out(store, tunnel, quota, parcel.received_at).await?;
+        index.reserve(tunnel, bytes, quota).map_err(|_| full)?;
+    }
     let _room = Room { store, tunnel, bytes };
     let letter = letter_id(&parcel);
     let is_in_parts = parcel.data.len() > PART;

@@ -55,7 +55,7 @@ pub(super) struct TunnelRecord {
     /// wrote the record, which did not tell.
     #[serde(default = "was_used")]
     pub(super) used: bool,
-    /// Who opened it. A record from before this was noted has none: it was the first of the devices.
+    /// Who opened it. None in a record from before this was noted: then it was the first device, unless that has left.
     #[serde(default, with = "hex::serde", skip_serializing_if = "is_nobody")]
     pub(super) owner: DeviceKey,
 }
@@ -71,7 +71,9 @@ fn is_nobody(key: &DeviceKey) -> bool {
 impl TunnelRecord {
     /// Who opened it and may revoke the others.
     pub(super) fn owner(&self) -> Option<DeviceKey> {
-        if is_nobody(&self.owner) { self.devices.first().map(|first| first.key) } else { Some(self.owner) }
+        // Whoever joined later has a position from which it gets letters.
+        let opener = || self.devices.first().filter(|first| first.from == 0).map(|first| first.key);
+        if is_nobody(&self.owner) { opener() } else { Some(self.owner) }
     }
 }
 

@@ -19,6 +19,9 @@ use crate::{MailboxError, Quota};
 /// How often what was refused is written.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
 
+/// How many bytes of letters are crowded out for one that comes, about: more than the largest has.
+const CROWDED_OUT: u64 = 64 * 1024 * 1024;
+
 /// How many requests are under way at once.
 const AT_ONCE: usize = 16;
 
@@ -56,6 +59,25 @@ async fn delete_old(store: &Store, before: i64, now: i64) -> Result<(), MailboxE
         deleted.try_collect::<()>().await?;
     }
     Ok(())
+}
+
+/// Makes room by what the device that is furthest has already: one that is slow or gone must not keep letters from it
+/// (Threat 12). The others are told how many they lost. Only a little, since it is asked for again.
+pub(super) async fn crowd_out(
+    store: &Store,
+    tunnel: &str,
+    quota: &Quota,
+    now: i64,
+) -> Result<(), MailboxError> {
+    let most = usize::try_from((quota.letters / 16).clamp(1, 128)).unwrap_or(128);
+    let devices = store.registry.devices(tunnel).unwrap_or_default();
+    let ahead = devices.iter().map(|device| device.cursor).max().unwrap_or(0);
+    let shard = store.shard(tunnel);
+    let oldest = shard.index.after(tunnel, 0, most, CROWDED_OUT);
+    let had = oldest.into_iter().take_while(|(position, _)| *position <= ahead);
+    let deleted =
+        had.map(|(position, known)| delete_one(store, shard, tunnel.to_owned(), position, known, now));
+    futures_util::stream::iter(deleted).buffer_unordered(AT_ONCE).try_collect::<()>().await
 }
 
 /// Deletes one letter. The relay that really did it counts it, for each device that does not have it.

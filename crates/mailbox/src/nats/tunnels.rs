@@ -137,7 +137,7 @@ pub(super) async fn join(
     device: NewDevice,
     most: usize,
     now: i64,
-) -> Result<(), MailboxError> {
+) -> Result<bool, MailboxError> {
     let no_code = || MailboxError::Unknown { what: "code", name: "that was given".to_owned() };
     let mut is_added = false;
     let joined = change(store, name, |record| {
@@ -160,7 +160,7 @@ pub(super) async fn join(
     });
     joined.await?;
     if !is_added {
-        return Ok(()); // it takes part already, and keeps its place
+        return Ok(false); // it takes part already, and keeps its place
     }
     // It holds back all deleting now, so that nothing goes between this look and what is made of it.
     let newest = newest(store, name).await?;
@@ -171,7 +171,8 @@ pub(super) async fn join(
         }
         Ok(())
     })
-    .await
+    .await?;
+    Ok(true)
 }
 
 /// The position of a tunnel's newest letter, or one before which all are gone.

@@ -32,7 +32,7 @@ pub(super) fn some(db: &Connection, boxes: &mut Boxes) -> rusqlite::Result<()> {
 }
 
 /// Deletes from the beginning of a mailbox; answers whether nothing is left to be deleted.
-fn step(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<bool> {
+pub(super) fn step(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<bool> {
     let done = mailbox.done();
     if done <= mailbox.cleared {
         return Ok(true);

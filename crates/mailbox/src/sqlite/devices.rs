@@ -46,11 +46,9 @@ pub(super) fn join(
     device: &NewDevice,
     most: usize,
     now: i64,
-) -> Result<(), Trouble> {
+) -> Result<bool, Trouble> {
     const IS_GOOD: &str = "SELECT 1 FROM invite WHERE code = ?1 AND tunnel = ?2 AND until > ?3";
     const USE: &str = "DELETE FROM invite WHERE code = ?1";
-    const RENAME: &str =
-        "UPDATE device SET name = ?3, seen_at = max(seen_at, ?4) WHERE tunnel = ?1 AND key = ?2";
     let mailbox = batch.boxes.open(tunnel)?;
     if !batch.db.prepare_cached(IS_GOOD)?.exists((&code[..], mailbox.id, now))? {
         return Err(MailboxError::Unknown { what: "code", name: format!("for {tunnel}") }.into());
@@ -60,17 +58,14 @@ pub(super) fn join(
         return Err(MailboxError::TooManyDevices(most).into());
     }
     batch.db.prepare_cached(USE)?.execute([&code[..]])?;
-    if let Ok(member) = mailbox.member(&device.key) {
-        member.seen_at = member.seen_at.max(now);
-        let row = (mailbox.id, &device.key[..], &device.name, now);
-        batch.db.prepare_cached(RENAME)?.execute(row)?;
-        return Ok(());
+    if is_there {
+        return Ok(false);
     }
     let member = Member { key: device.key, cursor: mailbox.newest, seen_at: now };
     insert(batch.db, mailbox.id, &member, &device.name)?;
     mailbox.members.push(member);
     batch.news.changed.push(tunnel.to_owned());
-    Ok(())
+    Ok(true)
 }
 
 /// A device says which letters it reads, and shows that it was invited.

@@ -4,8 +4,10 @@ use hookmitt_wire::{Depth, Parcel};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
-    boxes::{letter_id, newest},
+    boxes::{MailBox, letter_id, newest},
+    clear,
     refusals::Count,
+    sweep,
     trouble::{Trouble, no_device, no_tunnel},
     tunnels,
     writer::Batch,
@@ -26,11 +28,9 @@ pub(super) fn put(
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let mailbox = batch.boxes.open(tunnel)?;
     let size = u64::try_from(parcel.data.len()).unwrap_or(u64::MAX);
-    if mailbox.letters() >= quota.letters {
-        return Err(MailboxError::QuotaFull("as many letters wait as may").into());
-    }
-    if mailbox.bytes().saturating_add(size) > quota.bytes {
-        return Err(MailboxError::QuotaFull("as many bytes wait as may").into());
+    if let Err(full) = fits(mailbox, size, quota) {
+        crowd_out(batch.db, mailbox, (size, parcel.received_at), quota)?;
+        fits(mailbox, size, quota).map_err(|_| full)?;
     }
     tunnels::keep_name(batch.db, mailbox)?;
     let position = mailbox.newest + 1;
@@ -44,6 +44,40 @@ pub(super) fn put(
     batch.news.rung.insert(mailbox.id, position);
     batch.news.bytes += size + ROW;
     Ok(position)
+}
+
+fn fits(mailbox: &MailBox, size: u64, quota: &Quota) -> Result<(), MailboxError> {
+    if mailbox.letters() >= quota.letters {
+        return Err(MailboxError::QuotaFull("as many letters wait as may"));
+    }
+    if mailbox.bytes().saturating_add(size) > quota.bytes {
+        return Err(MailboxError::QuotaFull("as many bytes wait as may"));
+    }
+    Ok(())
+}
+
+/// Makes room by what the device that is furthest has already: one that is slow or gone must not keep letters from it
+/// (Threat 12). The others are told how many they lost. A little at a time, and only as much as is needed.
+fn crowd_out(
+    db: &Connection,
+    mailbox: &mut MailBox,
+    (size, now): (u64, i64),
+    quota: &Quota,
+) -> rusqlite::Result<()> {
+    const STEPS: usize = 16;
+    let most = (quota.letters / 16).clamp(1, 128);
+    for _ in 0..STEPS {
+        let ahead = mailbox.members.iter().map(|member| member.cursor).max().unwrap_or(0);
+        let done = mailbox.done();
+        if size > quota.bytes || fits(mailbox, size, quota).is_ok() || ahead.max(done) <= mailbox.cleared {
+            return Ok(());
+        }
+        if done == mailbox.cleared {
+            sweep::give_up(db, mailbox, ahead.min(done + most), now)?;
+        }
+        clear::step(db, mailbox)?;
+    }
+    Ok(())
 }
 
 /// Moves the cursor of a device forward, and no further than there are letters.

@@ -145,7 +145,7 @@ impl Mailbox for SqliteMailbox {
         device: NewDevice,
         most: usize,
         now: i64,
-    ) -> Result<(), MailboxError> {
+    ) -> Result<bool, MailboxError> {
         let tunnel = tunnel.to_owned();
         self.jobs.write(move |batch| devices::join(batch, &tunnel, &code, &device, most, now)).await
     }

@@ -70,10 +70,7 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<bool, Tr
     let done = mailbox.done();
     let floor = too_old(batch.db, mailbox, limits.letters)?;
     if floor > done {
-        const SQL: &str = "UPDATE mark SET floor = ?2 WHERE tunnel = ?1";
-        batch.db.prepare_cached(SQL)?.execute((mailbox.id, floor))?;
-        expire(batch.db, mailbox, floor, limits.now)?;
-        mailbox.floor = floor;
+        give_up(batch.db, mailbox, floor, limits.now)?;
         let letters = floor - done;
         tracing::warn!(tunnel = short(tunnel), letters, "letters waited for too long and are deleted");
         batch.boxes.look_at(tunnel);
@@ -81,16 +78,19 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<bool, Tr
     Ok(floor - done < LETTERS)
 }
 
-/// Counts what goes with a new floor, for each device that does not have it.
-fn expire(db: &Connection, mailbox: &MailBox, floor: u64, now: i64) -> rusqlite::Result<()> {
+/// Gives up the letters up to a position, and counts them for each device that does not have them.
+pub(super) fn give_up(db: &Connection, mailbox: &mut MailBox, floor: u64, now: i64) -> rusqlite::Result<()> {
+    const MARK: &str = "UPDATE mark SET floor = ?2 WHERE tunnel = ?1";
     const SQL: &str =
         "UPDATE device SET expired = expired + ?3, expired_at = ?4 WHERE tunnel = ?1 AND key = ?2";
+    db.prepare_cached(MARK)?.execute((mailbox.id, floor))?;
     for member in &mailbox.members {
         let lost = floor.saturating_sub(member.cursor.max(mailbox.floor));
         if lost > 0 {
             db.prepare_cached(SQL)?.execute((mailbox.id, &member.key[..], lost, now))?;
         }
     }
+    mailbox.floor = floor;
     Ok(())
 }
 

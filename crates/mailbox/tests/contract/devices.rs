@@ -4,13 +4,13 @@ use bytes::Bytes;
 use hookmitt_mailbox::{Device, DeviceKey, MOST_DEVICES, Mailbox, MailboxError, Quota, Revocation};
 
 use super::{
-    DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, join, new_device, new_tunnel, put,
-    with_tunnel,
+    DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, join, new_device, new_tunnel,
+    parcel, put, with_tunnel,
 };
 
 const CODE: [u8; 32] = [5; 32];
 
-fn is_no_code(outcome: Result<(), MailboxError>) -> bool {
+fn is_no_code<T>(outcome: Result<T, MailboxError>) -> bool {
     matches!(outcome, Err(MailboxError::Unknown { what: "code", .. }))
 }
 
@@ -45,6 +45,17 @@ pub(crate) async fn a_code_is_good_for_its_tunnel_and_its_time(maker: &impl Make
     assert_eq!(keys(&store).await, [LAPTOP, DESKTOP]);
     let refused = store.add_invite("nobody", CODE, NOW + MINUTE).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "tunnel", .. }), "{refused}");
+}
+
+pub(crate) async fn threat_12_a_code_changes_nothing_of_a_device_that_takes_part(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    let before = store.devices(TUNNEL).await.unwrap();
+    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
+    let renamed = hookmitt_mailbox::NewDevice { name: "somebody else".to_owned(), ..new_device(LAPTOP) };
+    assert!(!store.join(TUNNEL, CODE, renamed, MOST_DEVICES, NOW).await.unwrap());
+    assert_eq!(store.devices(TUNNEL).await.unwrap(), before);
+    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
+    assert!(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW).await.unwrap());
 }
 
 pub(crate) async fn of_too_many_codes_the_oldest_gives_way(maker: &impl Maker) {
@@ -217,4 +228,30 @@ pub(crate) async fn what_devices_say_of_themselves_is_kept(maker: &impl Maker) {
     let laptop = device(&store, LAPTOP).await;
     assert_eq!((laptop.proof, laptop.letters, laptop.joined_at), (Some([4; 32]), 2, NOW));
     assert!(store.introduce(TUNNEL, &[9; 32], 2, [4; 32]).await.is_err());
+}
+
+pub(crate) async fn threat_12_a_device_that_takes_nothing_keeps_no_letters_from_the_others(
+    maker: &impl Maker,
+) {
+    let store = with_tunnel(maker).await;
+    join(&store, DESKTOP).await;
+    let quota = Quota { letters: 32, ..Quota::default() };
+    for number in 0..100 {
+        let position = store.put(TUNNEL, parcel(number, 100), &quota).await.unwrap();
+        store.ack(TUNNEL, &LAPTOP, position).await.unwrap();
+    }
+    // It is told what it lost, and has the newest.
+    let of_the_other = async || {
+        let depth = store.depth(TUNNEL, &DESKTOP).await.unwrap().0;
+        let is_all = depth.letters + depth.refused == 100 && depth.letters >= 28;
+        is_all.then_some(())
+    };
+    eventually("what was crowded out is counted", of_the_other).await;
+    assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.refused, 0);
+    // What nobody has yet isn't crowded out.
+    let mut taken = 0;
+    while store.put(TUNNEL, parcel(1_000 + taken, 100), &quota).await.is_ok() {
+        taken += 1;
+    }
+    assert_eq!(taken, 32);
 }

@@ -43,6 +43,8 @@ macro_rules! contract {
             another_process_changes_are_seen_soon
             a_code_lets_one_device_in_once
             a_code_is_good_for_its_tunnel_and_its_time
+            threat_12_a_device_that_takes_nothing_keeps_no_letters_from_the_others
+            threat_12_a_code_changes_nothing_of_a_device_that_takes_part
             of_too_many_codes_the_oldest_gives_way
             a_device_that_joins_gets_what_comes_from_then_on
             a_device_that_joins_again_keeps_its_place

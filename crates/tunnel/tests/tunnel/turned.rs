@@ -30,7 +30,7 @@ async fn set() -> Set {
         proof: None,
     };
     let devices = [listed(mate.device_key()), listed([9; 32])];
-    let turn = Turn::new(&owner.credentials, [0; 32], &devices, [9; 32], |_| true).expect("keys");
+    let turn = Turn::new(&owner.credentials, [0; 32], &devices, [9; 32], |_| true);
     Set { relay, owner, mate, turn }
 }
 
@@ -47,6 +47,26 @@ impl Set {
         let sealer = Sealer::new(self.turn.pair.public, "acme-dev").expect("a key");
         whole(position, parcel(&sealer, &letter(text).to_bytes()))
     }
+}
+
+#[tokio::test]
+async fn threat_12_a_device_that_nothing_can_be_sealed_to_does_not_keep_others_in() {
+    let set = set().await;
+    let listed = |key| TunnelDevice {
+        key,
+        name: "laptop".to_owned(),
+        joined_at: 0,
+        seen_at: 0,
+        is_connected: false,
+        is_owner: false,
+        proof: None,
+    };
+    let mut weak = [0; 32];
+    weak[0] = 1; // the neutral element
+    let mate = set.mate.device_key();
+    let devices = [listed(mate), listed(weak), listed([9; 32])];
+    let turn = Turn::new(&set.owner.credentials, [0; 32], &devices, [9; 32], |_| true);
+    assert!(turn.tells(&mate) && !turn.tells(&weak) && !turn.tells(&[9; 32]));
 }
 
 async fn asks_for_the_key(caller: &mut Caller) {
