@@ -222,6 +222,8 @@ async fn the_verb_adds_a_channel_once() {
 #[tokio::test]
 async fn a_tunnel_that_could_not_begin_does_when_it_can() {
     let Set { data, channel, server } = set().await;
+    // Without a connection before, nothing needs to be noted at the next start.
+    eventually("the connection is kept", async || is_kept(&data).then_some(())).await;
     server.kill().await;
     let inbox = || rusqlite::Connection::open(data.path().join("inbox.db")).unwrap();
     let refuse =

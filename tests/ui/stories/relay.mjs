@@ -72,6 +72,7 @@ story('with a real relay: what came while the app was closed is caught up, and t
 story('with a real relay: what a proxy before it added is shown beside the request, and only then', async (stage) => {
   const { relay, ui } = await connected(stage, {}, ['--trusted-proxy', '127.0.0.1']);
   await relay.post('acme-dev', 'shop', { path: '/proxied', headers: [['X-Own', 'mine'], ['X-Forwarded-For', '203.0.113.9']], body: '{}' });
+  await sees(ui.row('/proxied').first()); // rows move when one comes in, and a click would hit another
   await ui.select('/first');
   const panel = await ui.tab('Headers');
   await says(panel, /in order, as on the wire/);
