@@ -43,7 +43,12 @@ async fn the_first_valid_event_sets_the_provider_and_a_person_undoes_it_for_good
     post(app.capture(), "/hub", &[("Plaid-Verification", "e30.e30.e30")], b"{}").await;
     let event = app.event("last").await;
     assert_eq!((&event["provider"], &event["verdict"]), (&json!("github"), &json!("unsigned")));
-    assert!(event["causes"].to_string().contains("its first valid event was of GitHub"), "{event}");
+    assert!(
+        event["causes"]
+            .to_string()
+            .contains("but hub is set to GitHub: that is who sent its first valid event"),
+        "{event}"
+    );
     assert!(event["causes"].to_string().contains("`hookmitt source edit hub --provider ''`"), "{event}");
 
     app.ask("PATCH", "/api/sources/hub", json!({ "provider": null })).await;

@@ -78,11 +78,11 @@ impl Known {
             code: "provider_found".to_owned(),
             title: None,
             message: format!(
-                "It has the headers of {}, but {slug} is set to {}: its first valid event was of {}, and has set that.",
-                other.name, set.name, set.name
+                "It has the headers of {}, but {slug} is set to {}: that is who sent its first valid event.",
+                other.name, set.name
             ),
             fix: format!(
-                "Where several send to {slug}, undo that: `hookmitt source edit {slug} --provider ''`."
+                "Where both send to {slug}, have each request recognised by its headers again: `hookmitt source edit {slug} --provider ''`."
             ),
         })
     }

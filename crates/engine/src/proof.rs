@@ -45,7 +45,8 @@ impl Known {
         }
     }
 
-    /// Whether an event with this verdict says who sends, where nobody did: the first one that came in and is valid.
+    /// Whether an event with this verdict may set the source's provider: it is valid, was received here, and neither a
+    /// person nor an earlier event has settled it.
     pub(crate) fn finds_provider(&self, verdict: Verdict, via: Via, browser: bool) -> bool {
         let Source { provider, provider_from, generic, .. } = &self.source;
         let is_open = provider.is_none() && provider_from.is_none() && generic.is_none();

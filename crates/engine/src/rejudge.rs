@@ -53,7 +53,7 @@ impl Engine {
             }
             let changed: Vec<_> = verdicts.iter().map(|rejudged| (rejudged.id, rejudged.verdict)).collect();
             if !self.keep_verdicts(verdicts).await?.is_empty() {
-                after = 0; // by the provider that is set now; that happens once
+                after = 0; // From now on only that provider's scheme counts. A provider is found once, so this ends.
             }
             for (id, verdict) in changed {
                 self.live.announce(Change::Event(id));
@@ -75,7 +75,7 @@ impl Engine {
                 engine.rejudge(&slug).await
             });
             if let Some(Err(error)) = judged.await {
-                tracing::warn!(%error, "the provider that an event says could not be taken up");
+                tracing::warn!(%error, "a source's events could not be judged by the provider that its first valid event has set");
             }
         });
     }
@@ -201,7 +201,7 @@ pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
     if judgement.verdict == Verdict::Invalid {
         judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
-    // Such a verdict says nothing new of what it proves, so that whose key it is stays as it was, too.
+    // Where an old verdict is kept, nothing new is known of the event: it keeps its dedupe key, or goes on without.
     let unproved = event.verdict == Verdict::Valid && judgement.secret_label.is_none();
     let is_kept = unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret;
     if is_kept {

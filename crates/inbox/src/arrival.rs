@@ -35,7 +35,7 @@ pub struct Arrival {
     pub via: Via,
     /// The catalogue id of its provider.
     pub provider: Option<String>,
-    /// Whether it is one that sets the provider of its source, where nobody did.
+    /// It may set the provider of its source. Whether it does is decided where it is stored.
     pub finds_provider: bool,
     /// What was read out of it.
     pub facts: Facts,

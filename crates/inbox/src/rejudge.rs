@@ -30,7 +30,7 @@ pub struct Rejudged {
     pub key: Option<KeyClaim>,
     /// What becomes of deliveries that wait for the verdict.
     pub held: HeldBack,
-    /// The provider that it says sends to its source, where nobody said so.
+    /// The provider that this event proves to be the sender, where its source's may be set by an event.
     pub finds_provider: Option<String>,
 }
 

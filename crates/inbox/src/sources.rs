@@ -104,8 +104,8 @@ impl Inbox {
         .await
     }
 
-    /// Changes a source. Settings that leave the provider to the first valid event don't undo what one has set since
-    /// they were read.
+    /// Changes a source. Without a `provider_from` the stored provider is kept, and the one given here is not looked at: an
+    /// event may have set it meanwhile.
     ///
     /// # Errors
     /// [`InboxError::UnknownSource`].

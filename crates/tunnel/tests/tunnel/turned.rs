@@ -16,19 +16,15 @@ struct Set {
     turn: Turn,
 }
 
+fn listed(key: [u8; 32]) -> TunnelDevice {
+    let name = "laptop".to_owned();
+    TunnelDevice { key, name, joined_at: 0, seen_at: 0, is_connected: false, is_owner: false, proof: None }
+}
+
 async fn set() -> Set {
     let relay = Relay::start().await;
     let owner = Tunnel::at(&relay);
     let mate = Credentials::invited(&owner.credentials.invite("code".to_owned())).expect("an invite");
-    let listed = |key| TunnelDevice {
-        key,
-        name: "laptop".to_owned(),
-        joined_at: 0,
-        seen_at: 0,
-        is_connected: false,
-        is_owner: false,
-        proof: None,
-    };
     let devices = [listed(mate.device_key()), listed([9; 32])];
     let turn = Turn::new(&owner.credentials, [0; 32], &devices, [9; 32], |_| true);
     Set { relay, owner, mate, turn }
@@ -52,15 +48,6 @@ impl Set {
 #[tokio::test]
 async fn threat_12_a_device_that_nothing_can_be_sealed_to_does_not_keep_others_in() {
     let set = set().await;
-    let listed = |key| TunnelDevice {
-        key,
-        name: "laptop".to_owned(),
-        joined_at: 0,
-        seen_at: 0,
-        is_connected: false,
-        is_owner: false,
-        proof: None,
-    };
     let mut weak = [0; 32];
     weak[0] = 1; // the neutral element
     let mate = set.mate.device_key();
