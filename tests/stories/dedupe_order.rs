@@ -15,7 +15,8 @@ pub(super) const NOW: Timestamp = Timestamp::from_seconds(1_750_000_000);
 
 pub(super) async fn inbox() -> (TempDir, Inbox, i64) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let inbox = Inbox::open(folder.path()).expect("an inbox");
+    let inbox =
+        Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock)).expect("an inbox");
     let source =
         inbox.add_source("demo".parse().unwrap(), SourceSettings::default(), false, NOW).await.unwrap();
     (folder, inbox, source.row)
@@ -90,7 +91,8 @@ async fn an_arrival_that_is_sent_again_adds_no_row() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_inboxes_on_one_folder_agree_on_the_first() {
     let (folder, one, source) = inbox().await;
-    let other = Inbox::open(folder.path()).expect("an inbox");
+    let other =
+        Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock)).expect("an inbox");
     let mut all = JoinSet::new();
     for number in 0..40 {
         let inbox = if number % 2 == 0 { one.clone() } else { other.clone() };

@@ -202,7 +202,8 @@ struct Watched {
 /// Stores straight into an inbox while two readers turn its pages, and looks at the log after each commit.
 async fn watched(load: Load) -> Watched {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let inbox = Inbox::open(folder.path()).expect("an inbox");
+    let inbox =
+        Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock)).expect("an inbox");
     let added =
         inbox.add_source("load".parse().expect("a slug"), SourceSettings::default(), false, Timestamp::now());
     let source = added.await.expect("a source").row;

@@ -214,7 +214,7 @@ async fn claims_that_a_crash_left_behind_are_taken_back_at_the_next_start() {
     let ids = three(&app).await;
     let folder = app.stop().await;
     let db = rusqlite::Connection::open(folder.path().join("inbox.db")).unwrap();
-    let claim = "UPDATE delivery SET state = 1, claim = 7, lease_until = 9000000000000000";
+    let claim = "UPDATE delivery SET state = 1, claim = 7, claimed_at = 0";
     assert_eq!(db.execute(claim, []).unwrap(), 3);
     drop(db);
     let server = down.up();

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, os::unix::fs::PermissionsExt as _, path::Path, sync::
 
 use bytes::Bytes;
 use hookmitt_catch::{Caught, Share, Sink as _, parse_head};
+use hookmitt_clock::MachineClock;
 use hookmitt_engine::{Engine, Network, Resources, StoreChoice};
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{App, LocalServer, post};
@@ -13,7 +14,8 @@ use tokio::task::JoinSet;
 /// An engine that nobody reaches by a port.
 async fn engine(folder: &Path) -> Arc<Engine> {
     let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
-    Engine::open(Resources { data_dir, secrets, network: Network::default() }).await.unwrap()
+    let (network, clock) = (Network::default(), Arc::new(MachineClock));
+    Engine::open(Resources { data_dir, secrets, network, clock }).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]

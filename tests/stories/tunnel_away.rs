@@ -74,7 +74,8 @@ async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forward
     let reply = post(relay.address, "/acme-dev/old", &[], b"2").await;
     assert_eq!(reply.status, 202);
     // As if it had been removed while the event was on its way.
-    let away = hookmitt_inbox::Inbox::open(folder.path()).unwrap();
+    let away = hookmitt_inbox::Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock))
+        .unwrap();
     away.remove_source("old".parse().unwrap(), Timestamp::now()).await.unwrap();
     drop(away);
     let app = App::start_on(folder).await;

@@ -10,6 +10,7 @@ use std::{
 
 use axum::Router;
 use hookmitt_catch::{Bound, Connections, Limits, accept, bind, catch};
+use hookmitt_clock::MachineClock;
 use hookmitt_engine::{Engine, Network, Resources, StoreChoice};
 use hookmitt_event::Timestamp;
 use tokio_util::task::TaskTracker;
@@ -66,7 +67,12 @@ impl Host {
         let api = options.api_port.map(|port| bind(None, port)).transpose()?;
         let network = options.network;
         let resources = match options.secrets {
-            Some(secrets) => Resources { data_dir: options.data_dir.clone(), secrets, network },
+            Some(secrets) => Resources {
+                data_dir: options.data_dir.clone(),
+                secrets,
+                network,
+                clock: Arc::new(MachineClock),
+            },
             None => Resources { network, ..Resources::of(&options.data_dir)? },
         };
         let engine = Engine::open(resources).await?;

@@ -3,14 +3,16 @@
 use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
-use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp, Via};
+use hookmitt_clock::{Clock as _, MachineClock};
+use hookmitt_event::{HeaderLines, HttpVersion, Request, Via};
 
 use crate::{Engine, Network, Resources, StoreChoice, judged::Incoming, pages::Page};
 
 /// An engine on that folder, which asks no keychain.
 pub(crate) async fn engine(folder: &Path) -> Arc<Engine> {
     let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
-    Engine::open(Resources { data_dir, secrets, network: Network::default() }).await.unwrap()
+    let (network, clock) = (Network::default(), Arc::new(MachineClock));
+    Engine::open(Resources { data_dir, secrets, network, clock }).await.unwrap()
 }
 
 /// A POST that comes in now.
@@ -23,6 +25,6 @@ pub(crate) fn post<const N: usize>(headers: [(&str, &str); N], body: &'static [u
         headers: HeaderLines::from_pairs(headers).unwrap(),
         body: Bytes::from_static(body),
     };
-    let received_at = Timestamp::now();
+    let received_at = MachineClock.now();
     Incoming { request, url: None, remote: None, received_at, via: Via::Direct, page: Page::default() }
 }

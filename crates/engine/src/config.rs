@@ -44,6 +44,24 @@ impl Known {
         Self { source, secrets, has_secret, params, keys: None, public_host }
     }
 
+    /// Whether an event is judged alike by both.
+    pub(crate) fn judges_like(&self, other: &Self) -> bool {
+        let secrets = |known: &Self| {
+            let named = known.secrets.iter().map(|secret| (secret.label.clone(), secret.value().clone()));
+            named.collect::<Vec<_>>()
+        };
+        let Source { provider, generic, on_invalid, .. } = &self.source;
+        (provider, generic, on_invalid, &self.params, self.has_secret)
+            == (
+                &other.source.provider,
+                &other.source.generic,
+                &other.source.on_invalid,
+                &other.params,
+                other.has_secret,
+            )
+            && secrets(self) == secrets(other)
+    }
+
     /// With the keys that providers publish.
     pub(crate) fn with_keys(self, keys: KeyStore) -> Self {
         Self { keys: Some(keys), ..self }

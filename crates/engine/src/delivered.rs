@@ -175,7 +175,7 @@ impl Engine {
         if let Some(kept) = known.secrets.iter().find(|known| *known.value() == secret) {
             return Ok((slug, kept.label.clone()));
         }
-        may_be_kept(&known, &event, Timestamp::now())?;
+        may_be_kept(&known, &event, self.clock.now())?;
         let listed = self.list_secrets().await?;
         let own: Vec<_> = listed.iter().filter(|entry| entry.source == slug).collect();
         let label = match label {

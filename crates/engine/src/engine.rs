@@ -7,6 +7,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::{EventId, Timestamp};
 use hookmitt_inbox::Inbox;
 use hookmitt_keys::{KeyStore, Network};
@@ -18,6 +19,7 @@ use crate::{
     Change, Config, EngineError,
     delivery::{Couriers, Ownership},
     explain::Explaining,
+    keep_going::Faults,
     live::Live,
     own_addresses::OwnAddresses,
     published,
@@ -36,6 +38,8 @@ pub struct Resources {
     pub secrets: StoreChoice,
     /// How the hosts of providers are reached, which publish keys and take confirmations.
     pub network: Network,
+    /// By which everything is timed.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Resources {
@@ -48,6 +52,7 @@ impl Resources {
             data_dir: data_dir.to_owned(),
             secrets: StoreChoice::from_env()?,
             network: Network::default(),
+            clock: Arc::new(MachineClock),
         })
     }
 }
@@ -63,6 +68,8 @@ pub struct Engine {
     pub(crate) keys: KeyStore,
     pub(crate) pending: published::Pending,
     pub(crate) network: Network,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) faults: Faults,
     /// Held while a set-up request is confirmed: two clicks are one call.
     pub(crate) by_hand: Mutex<()>,
     pub(crate) config: ArcSwap<Config>,
@@ -89,11 +96,11 @@ impl Engine {
     /// A newer or unreadable data directory. Secrets that can't be read are no error:
     /// [`warnings`](Self::warnings) says so.
     pub async fn open(resources: Resources) -> Result<Arc<Self>, EngineError> {
-        let Resources { data_dir, secrets, network } = resources;
-        let inbox = Inbox::open(&data_dir)?;
+        let Resources { data_dir, secrets, network, clock } = resources;
+        let inbox = Inbox::open(&data_dir, Arc::clone(&clock))?;
         let tunnels = Tunnels::new(&data_dir, secrets);
         let secrets = Secrets::open(&data_dir, secrets).await?;
-        let (keys, fetching) = published::open(&data_dir, network.clone());
+        let (keys, fetching) = published::open(&data_dir, network.clone(), Arc::clone(&clock));
         let (pending, stored) = published::Pending::new();
         let engine = Arc::new_cyclic(|this| Self {
             this: Weak::clone(this),
@@ -104,6 +111,7 @@ impl Engine {
             keys,
             pending,
             network,
+            faults: Faults::default(),
             by_hand: Mutex::default(),
             config: ArcSwap::default(),
             reloading: Mutex::default(),
@@ -116,7 +124,8 @@ impl Engine {
             explaining: Arc::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
-            started_at: Timestamp::now(),
+            started_at: clock.now(),
+            clock,
             capture: OnceLock::new(),
         });
         engine.reload().await?;
@@ -159,7 +168,8 @@ impl Engine {
 
     /// What a person should know about, such as secrets that could not be read.
     pub fn warnings(&self) -> Vec<String> {
-        self.secrets.warnings().into_iter().chain(self.tunnels.warning()).collect()
+        let warnings = self.secrets.warnings().into_iter().chain(self.tunnels.warning());
+        warnings.chain(self.faults.warnings()).collect()
     }
 
     pub(crate) fn ownership(&self) -> &Ownership {
@@ -194,7 +204,7 @@ impl Engine {
     /// # Errors
     /// An unknown event.
     pub async fn set_deleted(&self, id: EventId, deleted: bool) -> Result<(), EngineError> {
-        self.inbox.set_deleted(id, deleted.then(Timestamp::now)).await?;
+        self.inbox.set_deleted(id, deleted.then(|| self.clock.now())).await?;
         self.live.announce(Change::Event(id));
         Ok(())
     }
@@ -238,6 +248,11 @@ impl Engine {
         self.stop.cancel();
         self.tasks.close();
         self.tasks.wait().await;
+        if *self.owns_delivery().borrow()
+            && let Err(error) = self.inbox.keep_clock().await
+        {
+            tracing::warn!(%error, "how far the inbox's clock is could not be written down");
+        }
         self.ownership.give_up();
     }
 
@@ -262,13 +277,15 @@ impl Engine {
     /// and, where we deliver, sent.
     fn watch_others(self: &Arc<Self>) {
         let engine = Arc::downgrade(self);
-        let stop = self.stop.clone();
-        let mut others = self.inbox.others();
-        self.tasks.spawn(async move {
-            while let Some(Ok(())) = stop.run_until_cancelled(others.changed()).await {
-                let Some(engine) = engine.upgrade() else { return };
-                if let Err(error) = engine.catch_up().await {
-                    tracing::warn!(%error, "can't see what other processes changed");
+        let (stop, others) = (self.stop.clone(), self.inbox.others());
+        self.keep_going("the look at other processes", move || {
+            let (engine, stop, mut others) = (engine.clone(), stop.clone(), others.clone());
+            async move {
+                while let Some(Ok(())) = stop.run_until_cancelled(others.changed()).await {
+                    let Some(engine) = engine.upgrade() else { return };
+                    if let Err(error) = engine.catch_up().await {
+                        tracing::warn!(%error, "can't see what other processes changed");
+                    }
                 }
             }
         });

@@ -112,18 +112,23 @@ impl Engine {
     pub(crate) fn explain_invalid(self: &Arc<Self>) {
         let (engine, stop) = (Arc::downgrade(self), self.stop.clone());
         let explaining = Arc::clone(&self.explaining);
-        self.tasks.spawn(async move {
-            while let Some(id) = stop.run_until_cancelled(explaining.next()).await {
-                let began = Instant::now();
-                if let Err(error) = explain_one(&engine, id).await {
-                    tracing::warn!(%error, "an invalid event could not be explained");
-                }
-                let rest = began.elapsed().max(REST);
-                if stop.run_until_cancelled(tokio::time::sleep(rest)).await.is_none() {
-                    return;
-                }
+        self.keep_going("explaining what is invalid", move || {
+            let (engine, stop, explaining) = (engine.clone(), stop.clone(), Arc::clone(&explaining));
+            async move {
+                let _stopped = stop.run_until_cancelled(explain_all(&engine, &explaining)).await;
             }
         });
+    }
+}
+
+async fn explain_all(engine: &Weak<Engine>, explaining: &Explaining) {
+    loop {
+        let id = explaining.next().await;
+        let began = Instant::now();
+        if let Err(error) = explain_one(engine, id).await {
+            tracing::warn!(%error, "an invalid event could not be explained");
+        }
+        tokio::time::sleep(began.elapsed().max(REST)).await;
     }
 }
 

@@ -111,7 +111,7 @@ impl Engine {
             arrival.route = Route::Nowhere;
         }
         let verdict = arrival.verdict;
-        let stored = self.store(arrival).await?;
+        let stored = self.store(arrival, &known).await?;
         Ok(Imported { name, event_id: stored.id, source: slug, verdict, duplicate_of: stored.duplicate_of })
     }
 }

@@ -1,7 +1,7 @@
 //! Set-up requests: answered at once, and what a person can do with them afterwards.
 
 use hookmitt_catch::Reply;
-use hookmitt_event::{Event, EventId, HandshakeAnswer, Request, Timestamp, Verdict, Via};
+use hookmitt_event::{Event, EventId, HandshakeAnswer, Request, Verdict, Via};
 use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, Secret, confirm_url, handshake};
 use serde::Serialize;
 
@@ -204,7 +204,7 @@ impl Engine {
         let provider = known.provider_of(&event.request).ok_or(EngineError::NothingToConfirm(event.seq))?;
         confirm_url(provider, &url).map_err(|error| EngineError::ConfirmUrl(error.to_string()))?;
         let confirmed = self.call(&url).await?;
-        self.inbox.set_confirmed(id, Timestamp::now()).await?;
+        self.inbox.set_confirmed(id, self.clock.now()).await?;
         self.live.announce(Change::Event(id));
         Ok(confirmed)
     }

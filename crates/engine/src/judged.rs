@@ -204,7 +204,7 @@ fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool,
         (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
         (_, Answered::Unanswered(why)) => Route::Withheld(why),
         _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
-        _ if awaits => Route::AwaitsVerdict(Timestamp::now()),
+        _ if awaits => Route::AwaitsVerdict,
         _ => Route::Targets,
     }
 }

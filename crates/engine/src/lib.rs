@@ -14,6 +14,7 @@ mod fixtures;
 mod handshake;
 mod hosts;
 mod judged;
+mod keep_going;
 mod listening;
 mod live;
 mod own_addresses;

@@ -74,7 +74,7 @@ impl Engine {
         let known_provider = arrival.provider.is_some();
         let is_set_up = arrival.facts.handshake.is_some();
         let waiting = self.wait_for_local(known, &answered, arrival.id);
-        let stored = self.store(arrival).await;
+        let stored = self.store(arrival, known).await;
         drop(share);
         match stored {
             Err(error) => self.refuse(error.into(), target, remote, received_at),
@@ -96,19 +96,22 @@ impl Engine {
     }
 
     /// Stores an event and sees its deliveries off.
-    pub(crate) async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
+    pub(crate) async fn store(&self, arrival: Arrival, known: &Known) -> Result<Stored, InboxError> {
         let verdict = arrival.verdict;
         let stored = self.inbox.store(arrival).await?;
-        self.see_off(&stored, verdict);
+        self.see_off(&stored, verdict, known);
         Ok(stored)
     }
 
-    /// What follows a commit: it is told, explained and delivered.
-    pub(crate) fn see_off(&self, stored: &Stored, verdict: Verdict) {
+    /// What follows a commit: it is told, explained and delivered. `known` is what the event was judged by.
+    pub(crate) fn see_off(&self, stored: &Stored, verdict: Verdict, known: &Known) {
         self.live.announce(Change::Stored(stored.seq));
+        // A secret that was set meanwhile may have judged all that was stored, and missed this one.
+        let is_outdated = self.known(&known.source.slug).is_ok_and(|now| !now.judges_like(known));
         match verdict {
+            _ if is_outdated => self.judge_again(stored.id, &known.source.slug),
             Verdict::Invalid => self.explaining.add(stored.id),
-            Verdict::Pending => self.pending.add(stored.id),
+            Verdict::Pending => drop(self.pending.add(stored.id)), // else it is looked at later
             _ => {}
         }
         for target in &stored.waiting {
@@ -127,7 +130,7 @@ impl Engine {
         if from_outside {
             return Err(InboxError::UnknownSource(slug.to_string()).into());
         }
-        self.inbox.add_source(slug.clone(), SourceSettings::default(), true, Timestamp::now()).await?;
+        self.inbox.add_source(slug.clone(), SourceSettings::default(), true, self.clock.now()).await?;
         self.reload().await?;
         self.known(&slug)
     }

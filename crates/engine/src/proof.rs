@@ -1,6 +1,6 @@
 //! What a source can prove: who may own a dedupe key, what a rejecting source lets through, and what it lacks for that.
 
-use hookmitt_event::{Cause, OnInvalid, Source, Timestamp, Verdict, Via};
+use hookmitt_event::{Cause, OnInvalid, Source, Verdict, Via};
 use hookmitt_inbox::{AWAITS, HeldBack, REJECTED};
 use hookmitt_verify::{Judgement, Provider, provider, providers};
 
@@ -56,9 +56,9 @@ impl Known {
 
     /// What becomes of deliveries that wait for a verdict, now that it is this one. One for which the key could not be
     /// had may still become another.
-    pub(crate) fn held_back(&self, judgement: &Judgement, now: Timestamp) -> HeldBack {
+    pub(crate) fn held_back(&self, judgement: &Judgement) -> HeldBack {
         match judgement.verdict {
-            Verdict::Valid => HeldBack::Send { on_duplicate: self.source.on_duplicate, now },
+            Verdict::Valid => HeldBack::Send { on_duplicate: self.source.on_duplicate },
             Verdict::Pending => HeldBack::Wait,
             Verdict::Unsupported if judgement.wanted.is_some() => HeldBack::Wait,
             _ => HeldBack::Reject,

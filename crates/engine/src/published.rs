@@ -6,9 +6,13 @@ use std::{
     time::Duration,
 };
 
+use hookmitt_clock::Clock;
 use hookmitt_event::{EventId, Timestamp, Verdict};
 use hookmitt_keys::{Fetching, KeyStore, Network};
-use tokio::{sync::mpsc, time::MissedTickBehavior};
+use tokio::{
+    sync::{Mutex, mpsc},
+    time::MissedTickBehavior,
+};
 
 use crate::{Change, Engine, EngineError, rejudge::rejudged};
 
@@ -28,8 +32,8 @@ const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
 const NEVER: Timestamp = Timestamp::from_micros(i64::MAX);
 
 /// The keys that are kept in a data directory, and the task that fetches more.
-pub(crate) fn open(data_dir: &Path, network: Network) -> (KeyStore, Fetching) {
-    KeyStore::open(data_dir, hookmitt_verify::key_hosts(), network, Arc::new(Timestamp::now))
+pub(crate) fn open(data_dir: &Path, network: Network, clock: Arc<dyn Clock>) -> (KeyStore, Fetching) {
+    KeyStore::open(data_dir, hookmitt_verify::key_hosts(), network, Arc::new(move || clock.now()))
 }
 
 /// So many events may wait to be looked at right after their commit; any more wait for the next look at all.
@@ -46,44 +50,23 @@ impl Pending {
     }
 
     /// An event that waits for a key is committed. The key may have come just before: then nothing else tells of it.
-    pub(crate) fn add(&self, id: EventId) {
-        let _looked_at_later = self.0.try_send(id);
+    /// Answers whether there was room.
+    pub(crate) fn add(&self, id: EventId) -> bool {
+        self.0.try_send(id).is_ok()
     }
 }
 
 impl Engine {
     /// Fetches, until the stop, the keys that verdicts want, and judges anew what waited for them.
-    pub(crate) fn await_keys(self: &Arc<Self>, fetching: Fetching, mut stored: mpsc::Receiver<EventId>) {
+    pub(crate) fn await_keys(self: &Arc<Self>, fetching: Fetching, stored: mpsc::Receiver<EventId>) {
         self.tasks.spawn(fetching.run(self.stop.clone()));
         let (engine, stop) = (Arc::downgrade(self), self.stop.clone());
-        let mut changes = self.keys.changes();
-        // At once: what waited when the last process ended waits still.
-        let mut again = tokio::time::interval(AGAIN);
-        again.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        self.tasks.spawn(async move {
-            let (mut ids, mut looks) = (Vec::new(), 0_u32);
-            loop {
-                let judged = tokio::select! {
-                    () = stop.cancelled() => return,
-                    changed = changes.changed() => match changed {
-                        // A key that could not be had before may be there now.
-                        Ok(()) => judge_waiting(&engine, ALWAYS).await,
-                        Err(_) => return,
-                    },
-                    _ = stored.recv_many(&mut ids, BATCH as usize) => {
-                        let Some(engine) = engine.upgrade() else { return };
-                        engine.judge_anew(std::mem::take(&mut ids)).await
-                    }
-                    _ = again.tick() => {
-                        let seldom = looks.is_multiple_of(SELDOM);
-                        looks = looks.wrapping_add(1);
-                        let since = if seldom { Timestamp::now().before(LONGEST) } else { NEVER };
-                        judge_waiting(&engine, since).await
-                    }
-                };
-                if let Err(error) = judged {
-                    tracing::warn!(%error, "what waits for a published key could not be judged");
-                }
+        let stored = Arc::new(Mutex::new(stored));
+        self.keep_going("judging what waited for its key", move || {
+            let (engine, stored, stop) = (engine.clone(), Arc::clone(&stored), stop.clone());
+            async move {
+                let mut stored = stored.lock().await;
+                let _stopped = stop.run_until_cancelled(judge_what_waits(&engine, &mut stored)).await;
             }
         });
     }
@@ -114,6 +97,37 @@ impl Engine {
             }
         }
         Ok(())
+    }
+}
+
+/// Judges anew what waits, as often as there is something new to judge it by.
+async fn judge_what_waits(engine: &Weak<Engine>, stored: &mut mpsc::Receiver<EventId>) {
+    let Some(mut changes) = engine.upgrade().map(|engine| engine.keys.changes()) else { return };
+    // At once: what waited when the last process ended waits still.
+    let mut again = tokio::time::interval(AGAIN);
+    again.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut ids, mut looks) = (Vec::new(), 0_u32);
+    loop {
+        let judged = tokio::select! {
+            changed = changes.changed() => match changed {
+                // A key that could not be had before may be there now.
+                Ok(()) => judge_waiting(engine, ALWAYS).await,
+                Err(_) => return,
+            },
+            _ = stored.recv_many(&mut ids, BATCH as usize) => {
+                let Some(engine) = engine.upgrade() else { return };
+                engine.judge_anew(std::mem::take(&mut ids)).await
+            }
+            _ = again.tick() => {
+                let Some(now) = engine.upgrade().map(|engine| engine.clock.now()) else { return };
+                let since = if looks.is_multiple_of(SELDOM) { now.before(LONGEST) } else { NEVER };
+                looks = looks.wrapping_add(1);
+                judge_waiting(engine, since).await
+            }
+        };
+        if let Err(error) = judged {
+            tracing::warn!(%error, "what waits for a published key could not be judged");
+        }
     }
 }
 
@@ -152,7 +166,7 @@ mod tests {
         let mut arrival = engine.known(&slug).unwrap().judge(push).arrival;
         let settled = arrival.verdict;
         arrival.verdict = Verdict::Pending; // as of the moment before the key came
-        let id = engine.store(arrival).await.unwrap().id;
+        let id = engine.store(arrival, &engine.known(&slug).unwrap()).await.unwrap().id;
         let judged = async {
             while engine.inbox.event(id).await.unwrap().verdict != settled {
                 tokio::time::sleep(Duration::from_millis(10)).await;

@@ -64,6 +64,20 @@ impl Engine {
         }
     }
 
+    /// Judges an event anew right after its commit: what it was judged by is otherwise by now.
+    pub(crate) fn judge_again(&self, id: EventId, source: &Slug) {
+        if self.pending.add(id) {
+            return;
+        }
+        let Some(engine) = self.this.upgrade() else { return };
+        let (source, stop) = (source.clone(), self.stop.clone());
+        self.tasks.spawn(async move {
+            if let Some(Err(error)) = stop.run_until_cancelled(engine.rejudge(&source)).await {
+                tracing::warn!(%error, "what came while a secret was set could not be judged");
+            }
+        });
+    }
+
     /// An event has set the provider of its source: the others there are judged by it.
     pub(crate) fn provider_is_found(&self, event: EventId) {
         let Some(engine) = self.this.upgrade() else { return };
@@ -218,7 +232,7 @@ pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
         // Means the same event for minutes only: none but an event that waited for its verdict settles it this late.
         DedupeKey::Content(_) => (event.verdict == Verdict::Pending).then(|| claim(key, true)),
     });
-    let held = known.held_back(&judgement, Timestamp::now());
+    let held = known.held_back(&judgement);
     let (id, was, verdict) = (event.id, event.verdict, judgement.verdict);
     let finds = known.finds_provider(verdict, event.via, event.browser);
     let provider = known.provider_of(&event.request).filter(|_| finds);

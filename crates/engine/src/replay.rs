@@ -110,7 +110,7 @@ impl Engine {
     async fn store_edited(&self, parent: &Event, edited: Edited) -> Result<Vec<Replayed>, EngineError> {
         let known = self.known(&parent.source)?;
         let Edited { request, url, targets, signed_with, .. } = edited;
-        let received_at = Timestamp::now();
+        let received_at = self.clock.now();
         let incoming =
             Incoming { request, url, remote: None, received_at, via: Via::Edit, page: Page::default() };
         let mut arrival = known.judge(incoming).arrival;
@@ -118,7 +118,7 @@ impl Engine {
         // A copy of ours must not shadow the genuine event.
         (arrival.may_own, arrival.single_use) = (false, None);
         arrival.route = Route::To(targets);
-        let stored = self.store(arrival).await?;
+        let stored = self.store(arrival, &known).await?;
         if let Some(with) = signed_with {
             self.inbox.set_signed_with(stored.id, with).await?;
         }
@@ -141,7 +141,7 @@ impl Engine {
         if self.is_still_down(target.as_deref()).await {
             return Ok(self.line(&first));
         }
-        self.couriers.wake(first.target);
+        self.couriers.urge(first.target);
         let limit = target.as_ref().map_or(Duration::ZERO, |target| target.timeout) + WAIT_MARGIN;
         let was_down = target.and_then(|target| target.down_since);
         match tokio::time::timeout(limit, self.first_attempt(id, was_down, changes)).await {

@@ -49,7 +49,7 @@ impl Engine {
                 same.targets.push(target);
                 continue;
             }
-            let signed = signed(&known, &changed, id.as_deref(), url.as_deref())?;
+            let signed = signed(&known, &changed, id.as_deref(), url.as_deref(), self.clock.now())?;
             let (request, secret, signed_with) = (signed.request, Some(signed.secret), Some(signed.with));
             made.push(Edited { request, url, secret, signed_with, targets: vec![target] });
         }
@@ -111,6 +111,7 @@ pub(crate) fn signed(
     request: &Request,
     fresh_id: Option<&str>,
     url: Option<&str>,
+    now: Timestamp,
 ) -> Result<Signed, EngineError> {
     let generic = known.source.generic.as_ref();
     let provider = known.provider_of(request).or_else(|| generic.and_then(|_| providers().next()));
@@ -126,7 +127,7 @@ pub(crate) fn signed(
         None => (test.value.as_bytes(), format!("the public test secret {}", test.name)),
     };
     let params = &known.params;
-    let by = SignBy { generic, fresh_id, url, params, ..SignBy::new(provider, value, Timestamp::now()) };
+    let by = SignBy { generic, fresh_id, url, params, ..SignBy::new(provider, value, now) };
     let is_public = value == test.value.as_bytes();
     let with = if is_public {
         SignedWith::Test(test.name.to_owned())

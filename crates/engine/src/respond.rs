@@ -242,7 +242,7 @@ mod tests {
         let (senders, event) = (Senders::default(), EventId::fresh());
         let mut waiting = senders.begin(event).unwrap();
         senders.hear(event, ONE, &Finish::Unreachable("nobody is there".to_owned()));
-        senders.hear(event, OTHER, &Finish::Retry(attempt(503, &[], Bytes::new()), Timestamp::now()));
+        senders.hear(event, OTHER, &Finish::Retry(attempt(503, &[], Bytes::new()), Duration::ZERO));
         let heard = waiting.answer(HashSet::from([ONE, OTHER])).await;
         assert_eq!(heard.unwrap().status, 503, "what it says, whatever it is");
 

@@ -15,7 +15,7 @@ impl Engine {
             return Err(EngineError::NoTargets("what failed has lost its target: the event".to_owned()));
         }
         self.live.announce(Change::Event(id));
-        again.iter().for_each(|(_, target)| self.couriers.wake(*target));
+        again.iter().for_each(|(_, target)| self.couriers.urge(*target));
         let replayed = again.into_iter().map(|(delivery_id, _)| Replayed { event_id: id, delivery_id });
         Ok(replayed.collect())
     }
@@ -32,7 +32,7 @@ impl Engine {
             return Ok(None);
         };
         self.live.announce(Change::Event(id.event));
-        self.couriers.wake(target);
+        self.couriers.urge(target);
         Ok(Some(Replayed { event_id: id.event, delivery_id: id }))
     }
 

@@ -4,9 +4,7 @@ use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use hookmitt_event::{
-    DeliveryId, DeliveryState, EventId, Request, SignedWith, Slug, Timestamp, Verdict, Via,
-};
+use hookmitt_event::{DeliveryId, DeliveryState, EventId, Request, SignedWith, Slug, Verdict, Via};
 use hookmitt_forward::{Envelope, Outcome, TargetUrl, send};
 use hookmitt_inbox::Route;
 use hookmitt_verify::{Provider, SampleError, Secret, SignError, provider, sample, sample_types};
@@ -191,7 +189,7 @@ impl Engine {
         (to, straight): (&TargetUrl, bool),
     ) -> Result<Sample, EngineError> {
         let id = EventId::fresh().to_string();
-        let mut request = sample(provider, order.r#type.as_deref(), &id, Timestamp::now())?;
+        let mut request = sample(provider, order.r#type.as_deref(), &id, self.clock.now())?;
         if let Some(text) = &order.data_base64 {
             let body = STANDARD
                 .decode(text)
@@ -206,7 +204,7 @@ impl Engine {
         };
         let public = signer.source.public_url.as_deref().filter(|_| straight).map(tail);
         let url = public.unwrap_or_else(|| handler_url(to, None, &request));
-        let signed = match signed(signer, &request, Some(&id), Some(&url)) {
+        let signed = match signed(signer, &request, Some(&id), Some(&url), self.clock.now()) {
             Err(EngineError::Sign(SignError::SignsNothing(_))) => {
                 return Ok(Sample { request, secret: None, with: SignedWith::Nothing });
             }
@@ -225,13 +223,13 @@ impl Engine {
         url: &TargetUrl,
     ) -> Result<AttemptLine, EngineError> {
         let target = self.once(url.as_str()).await?;
-        let received_at = Timestamp::now();
+        let received_at = self.clock.now();
         let seen = signer.signs_url(&request).then(|| handler_url(url, None, &request));
         let incoming =
             Incoming { request, url: seen, remote: None, received_at, via: Via::Send, page: Page::default() };
         let mut arrival = signer.judge(incoming).arrival;
         arrival.route = Route::To(vec![target]);
-        let stored = self.store(arrival).await?;
+        let stored = self.store(arrival, signer).await?;
         self.inbox.set_signed_with(stored.id, with).await?;
         self.outcome(DeliveryId { event: stored.id, number: 1 }).await
     }
@@ -266,7 +264,7 @@ async fn through_own_port(url: &TargetUrl, request: Request) -> AttemptLine {
             let error = (!fine).then(|| format!("answered {}", response.status));
             AttemptLine { event_id, status, response_status: Some(response.status), error, ..none }
         }
-        Outcome::Unreachable { error } | Outcome::Broken { error, .. } => {
+        Outcome::Unreachable { error } | Outcome::Hindered { error } | Outcome::Broken { error, .. } => {
             AttemptLine { error: Some(error), ..none }
         }
     }

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use hookmitt_event::{Explain as _, Slug, TargetId, Timestamp};
+use hookmitt_event::{Explain as _, Slug, TargetId};
 use hookmitt_inbox::{Inbox, InboxError, SourceSettings};
 use hookmitt_keys::KeyStore;
 use hookmitt_vault::{Place, Problem, StoreChoice, Vault, VaultError};
@@ -250,7 +250,7 @@ impl Engine {
     pub(crate) async fn ensure_source(&self, slug: &Slug) -> Result<(), EngineError> {
         if !self.config().sources.contains_key(slug.as_str()) {
             let settings = SourceSettings::default();
-            match self.inbox.add_source(slug.clone(), settings, false, Timestamp::now()).await {
+            match self.inbox.add_source(slug.clone(), settings, false, self.clock.now()).await {
                 Ok(_) | Err(InboxError::SourceExists(_)) => self.reload().await?, // another process was quicker
                 Err(error) => return Err(error.into()),
             }

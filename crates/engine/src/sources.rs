@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hookmitt_event::{
     Answer, Cause, EventId, GenericScheme, HeaderLines, OnDuplicate, OnInvalid, ProviderFrom, Respond, Slug,
-    Source, Timestamp,
+    Source,
 };
 use hookmitt_inbox::SourceSettings;
 use hookmitt_verify::{provider, validate_generic};
@@ -205,7 +205,7 @@ impl Engine {
     pub async fn add_source(&self, slug: Slug, change: SourceChange) -> Result<SourceView, EngineError> {
         let mut settings = SourceSettings::default();
         change.apply(&mut settings)?;
-        self.inbox.add_source(slug.clone(), settings, false, Timestamp::now()).await?;
+        self.inbox.add_source(slug.clone(), settings, false, self.clock.now()).await?;
         self.reload().await?;
         self.source(&slug)
     }
@@ -253,9 +253,9 @@ impl Engine {
         }
         let targets: Vec<_> = self.config().targets.values().cloned().collect();
         for target in targets.iter().filter(|target| target.source.as_ref() == Some(&slug)) {
-            self.inbox.remove_target(target.id, Timestamp::now()).await?;
+            self.inbox.remove_target(target.id, self.clock.now()).await?;
         }
-        self.inbox.remove_source(slug, Timestamp::now()).await?;
+        self.inbox.remove_source(slug, self.clock.now()).await?;
         self.reload().await
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hookmitt_event::{OrderMode, Slug, Target, TargetId, TargetKind, Timestamp};
+use hookmitt_event::{OrderMode, Slug, Target, TargetId, TargetKind};
 use hookmitt_forward::TargetUrl;
 use hookmitt_inbox::{InboxError, TargetSettings};
 use serde::{Deserialize, Serialize};
@@ -99,7 +99,7 @@ impl Engine {
             self.ensure_source(source).await?;
         }
         let target =
-            self.inbox.add_target(source, url.clone(), settings.clone(), kind, Timestamp::now()).await?;
+            self.inbox.add_target(source, url.clone(), settings.clone(), kind, self.clock.now()).await?;
         if change.paused == Some(true) {
             self.inbox.set_target(target.id, url, settings, true).await?;
         }
@@ -134,7 +134,7 @@ impl Engine {
     /// # Errors
     /// An unknown target.
     pub async fn remove_target(&self, id: TargetId) -> Result<(), EngineError> {
-        self.inbox.remove_target(id, Timestamp::now()).await?;
+        self.inbox.remove_target(id, self.clock.now()).await?;
         self.reload().await
     }
 
@@ -162,7 +162,7 @@ impl Engine {
             self.inbox.set_down(id, None).await?;
             self.reload().await?;
         }
-        self.couriers.wake(id);
+        self.couriers.urge(id);
         Ok(probed)
     }
 

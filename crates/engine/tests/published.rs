@@ -54,7 +54,9 @@ fn amazon(key: Option<String>) -> (Network, mpsc::Sender<()>) {
 }
 
 async fn engine(folder: &TempDir, network: Network) -> Arc<Engine> {
-    let resources = Resources { data_dir: folder.path().to_owned(), secrets: StoreChoice::File, network };
+    let clock = std::sync::Arc::new(hookmitt_clock::MachineClock);
+    let resources =
+        Resources { data_dir: folder.path().to_owned(), secrets: StoreChoice::File, network, clock };
     Engine::open(resources).await.unwrap()
 }
 

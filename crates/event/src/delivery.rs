@@ -13,7 +13,7 @@ use crate::{DeliveryId, HeaderLines, TargetId, Timestamp};
 pub enum DeliveryState {
     /// Waits, for the first time or for its next retry.
     Pending,
-    /// Claimed by a worker with a lease.
+    /// Claimed by the process that delivers.
     Processing,
     /// Got a 2xx.
     Completed,

@@ -60,6 +60,8 @@ pub(crate) enum DialError {
     Unreachable(String),
     /// Somebody may be there.
     Broken(String),
+    /// This machine has no file handle left to try with.
+    Hindered(String),
 }
 
 /// Connects to `target`, until `deadline`.
@@ -90,7 +92,9 @@ pub async fn probe(target: &TargetUrl) -> Result<(), String> {
     let addresses = resolve(target, deadline).await?;
     match connect(target, &addresses, deadline).await {
         Ok(_) => Ok(()),
-        Err(DialError::Unreachable(error) | DialError::Broken(error)) => Err(error),
+        Err(DialError::Unreachable(error) | DialError::Broken(error) | DialError::Hindered(error)) => {
+            Err(error)
+        }
     }
 }
 
@@ -134,6 +138,7 @@ async fn connect(
                 let _ = stream.set_nodelay(true); // only a matter of speed
                 return Ok(stream);
             }
+            Ok(Err(error)) if lacks_handles(&error) => return Err(DialError::Hindered(error.to_string())),
             Ok(Err(error)) => {
                 slow |= error.kind() == io::ErrorKind::TimedOut;
                 errors.push(format!("{address}: {}", said(&error)));
@@ -146,6 +151,11 @@ async fn connect(
     }
     let error = format!("nothing answers at {} ({})", target.authority(), errors.join("; "));
     Err(if slow { DialError::Broken(error) } else { DialError::Unreachable(error) })
+}
+
+/// `EMFILE` and `ENFILE`, alike on Linux and macOS.
+fn lacks_handles(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }
 
 fn said(error: &io::Error) -> String {

@@ -24,6 +24,11 @@ pub enum Outcome {
         /// What went wrong.
         error: String,
     },
+    /// This machine could not even try: it has no file handle left. Nothing was sent; this is no attempt.
+    Hindered {
+        /// What it said.
+        error: String,
+    },
     /// Time ran out, TLS failed, or the connection or the answer broke off.
     Broken {
         /// What went wrong.
@@ -65,7 +70,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 pub fn verdict_on(outcome: &Outcome, now: Timestamp) -> Next {
     match outcome {
         Outcome::Answered { response, .. } => judge(response, now),
-        Outcome::Unreachable { .. } => Next::Down,
+        Outcome::Unreachable { .. } | Outcome::Hindered { .. } => Next::Down,
         Outcome::Broken { response: None, .. } => Next::Retry { after: None },
         Outcome::Broken { response: Some(response), .. } => match judge(response, now) {
             Next::Completed => Next::Retry { after: None },

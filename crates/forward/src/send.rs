@@ -50,6 +50,7 @@ pub async fn send(target: &TargetUrl, envelope: &Envelope<'_>, timeout: Duration
     match (tried, head) {
         (Ok(()), Some(response)) => Outcome::Answered { response, body, truncated, duration },
         (Err(DialError::Unreachable(error)), _) => Outcome::Unreachable { error },
+        (Err(DialError::Hindered(error)), _) => Outcome::Hindered { error },
         (Err(DialError::Broken(error)), response) => {
             Outcome::Broken { error, sent, response, body, duration }
         }

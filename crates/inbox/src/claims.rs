@@ -1,13 +1,14 @@
-//! Who may send what: claims with a lease, taken back when they go stale.
+//! Who sends what next. Only the process that has the owner's lock claims, and a claim is its own until it ends: no
+//! clock takes it back.
 
 use std::time::Duration;
 
-use hookmitt_event::{DeliveryId, OrderMode, TargetId, Timestamp};
+use hookmitt_event::{DeliveryId, OrderMode, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, rows};
+use crate::{Inbox, InboxError, clock::Now, order_key::Place, rows};
 
-/// A delivery that this process alone may try, until its lease ends.
+/// A delivery that is being tried.
 #[derive(Clone, Debug)]
 pub struct Claimed {
     /// Which delivery.
@@ -18,89 +19,37 @@ pub struct Claimed {
     pub attempt: u32,
     /// A replay rather than the first hand-over.
     pub replay: bool,
-    /// Proves the claim when it is renewed or finished.
+    /// Proves the claim when it is finished.
     pub(crate) token: i64,
 }
 
-/// What may be claimed next, by order mode. `?1` is the target, `?2` the present.
-fn next_of(order: OrderMode) -> &'static str {
-    match order {
-        OrderMode::Sequential | OrderMode::Parallel(_) => {
-            "SELECT event, number FROM delivery WHERE target = ?1 AND state IN (0, 1) AND state = 0
-             AND coalesce(due_at, 0) <= ?2 ORDER BY event, number LIMIT 1"
-        }
-        OrderMode::Fifo => {
-            "SELECT event, number FROM (SELECT event, number, state, due_at FROM delivery
-                WHERE target = ?1 AND state IN (0, 1) ORDER BY event, number LIMIT 1)
-             WHERE state = 0 AND coalesce(due_at, 0) <= ?2"
-        }
-        OrderMode::FifoByKey => {
-            "SELECT d.event, d.number FROM delivery d JOIN event e ON e.seq = d.event
-             WHERE d.target = ?1 AND d.state IN (0, 1) AND d.state = 0 AND coalesce(d.due_at, 0) <= ?2
-             AND NOT EXISTS (SELECT 1 FROM delivery b JOIN event f ON f.seq = b.event
-                WHERE b.target = ?1 AND b.state IN (0, 1) AND (b.event, b.number) < (d.event, d.number)
-                AND f.object IS e.object AND f.source = e.source)
-             ORDER BY d.event, d.number LIMIT 1"
-        }
-    }
+/// What a target gets next.
+#[derive(Clone, Debug)]
+pub enum Next {
+    /// This one, now.
+    Claimed(Claimed),
+    /// Something, once this much time has passed.
+    In(Duration),
+    /// Something perhaps: so much had to be put in order that the rest is for the next look.
+    LookAgain,
+    /// Nothing, until something comes in or an attempt ends.
+    Nothing,
 }
 
+/// The longest that any retry waits: no target may ask for more, and no backoff is longer. What is due later than that
+/// was written by a clock that was wrong, and is due now.
+const LONGEST_WAIT_US: i64 = 60 * 60 * 1_000_000;
+
+/// How many deliveries one look puts in order at most, so that it costs the same whatever waits.
+const AT_ONCE: usize = 64;
+
 impl Inbox {
-    /// Claims what a target is to get next, in its order, for `lease`. `None`: nothing is due.
+    /// Claims what a target is to get next, in its order. The claim is written down before anything is sent.
     ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn claim(
-        &self,
-        target: TargetId,
-        order: OrderMode,
-        now: Timestamp,
-        lease: Duration,
-    ) -> Result<Option<Claimed>, InboxError> {
-        self.write(move |batch| claim(batch.db, target, order, now, lease)).await
-    }
-
-    /// Renews a claim. `false`: it was lost, and what comes of the attempt won't be kept.
-    ///
-    /// # Errors
-    /// Whatever SQLite says.
-    pub async fn renew(
-        &self,
-        claimed: &Claimed,
-        now: Timestamp,
-        lease: Duration,
-    ) -> Result<bool, InboxError> {
-        const SQL: &str =
-            "UPDATE delivery SET lease_until = ?4 WHERE event = ?1 AND number = ?2 AND claim = ?3";
-        let claimed = claimed.clone();
-        let until = now.after(lease).as_micros();
-        self.write(move |batch| {
-            let key = params![claimed.seq, claimed.delivery.number, claimed.token, until];
-            Ok(batch.db.prepare_cached(SQL)?.execute(key)? == 1)
-        })
-        .await
-    }
-
-    /// Takes back every claim: for a process that has just become the only one that delivers.
-    ///
-    /// # Errors
-    /// Whatever SQLite says.
-    pub async fn release_all(&self) -> Result<usize, InboxError> {
-        const SQL: &str =
-            "UPDATE delivery SET state = 0, claim = NULL, lease_until = NULL WHERE state IN (0, 1)
-            AND state = 1";
-        self.write(move |batch| Ok(batch.db.prepare_cached(SQL)?.execute([])?)).await
-    }
-
-    /// Takes back claims whose lease has ended.
-    ///
-    /// # Errors
-    /// Whatever SQLite says.
-    pub async fn release_stale(&self, now: Timestamp) -> Result<usize, InboxError> {
-        const SQL: &str =
-            "UPDATE delivery SET state = 0, claim = NULL, lease_until = NULL WHERE state IN (0, 1)
-            AND state = 1 AND lease_until < ?1";
-        self.write(move |batch| Ok(batch.db.prepare_cached(SQL)?.execute([now.as_micros()])?)).await
+    pub async fn claim(&self, target: TargetId, order: OrderMode) -> Result<Next, InboxError> {
+        self.write(move |batch| next(batch.db, target, order, batch.now)).await
     }
 
     /// The targets for which something waits, those with the oldest event first. Looks at one delivery a target.
@@ -109,7 +58,7 @@ impl Inbox {
     /// Whatever SQLite says.
     pub async fn waiting(&self) -> Result<Vec<TargetId>, InboxError> {
         const SQL: &str = "SELECT id, (SELECT event FROM delivery WHERE target = t.id AND state IN (0, 1)
-                AND state = 0 ORDER BY event LIMIT 1) AS oldest
+                ORDER BY event LIMIT 1) AS oldest
             FROM target t WHERE oldest IS NOT NULL ORDER BY oldest";
         self.readers
             .read(|db| {
@@ -119,50 +68,128 @@ impl Inbox {
             })
             .await
     }
-
-    /// When something waiting for a target is next due; `None` where nothing waits.
-    ///
-    /// # Errors
-    /// Whatever SQLite says.
-    pub async fn next_due(&self, target: TargetId) -> Result<Option<Timestamp>, InboxError> {
-        const SQL: &str = "SELECT min(coalesce(due_at, 0)) FROM delivery
-            WHERE target = ?1 AND state IN (0, 1) AND state = 0";
-        self.readers
-            .read(move |db| {
-                Ok(db.prepare_cached(SQL)?.query_row([target.0], |row| rows::moment_or_null(row, 0))?)
-            })
-            .await
-    }
 }
 
-fn claim(
-    db: &Connection,
-    target: TargetId,
-    order: OrderMode,
-    now: Timestamp,
-    lease: Duration,
-) -> Result<Option<Claimed>, InboxError> {
-    let sql = format!(
-        "UPDATE delivery SET state = 1, claim = ?3, lease_until = ?4, due_at = NULL
-         WHERE (event, number) = ({}) RETURNING event, number, attempts, replay,
-         (SELECT id FROM event WHERE seq = delivery.event)",
-        next_of(order)
-    );
+fn next(db: &Connection, target: TargetId, order: OrderMode, now: Now) -> Result<Next, InboxError> {
+    let found = match order {
+        OrderMode::Fifo => head(db, target, now)?,
+        OrderMode::Sequential | OrderMode::Parallel(_) => {
+            unblock(db, target)?;
+            make_ready(db, target, now)?;
+            ready(db, target)?.map_or(Found::Nothing, Found::Here)
+        }
+        OrderMode::FifoByKey => {
+            make_ready(db, target, now)?;
+            first_of_a_key(db, target)?
+        }
+    };
+    Ok(match found {
+        Found::Here(place) => Next::Claimed(claim(db, place, now)?),
+        Found::In(wait) => Next::In(wait),
+        Found::LookAgain => Next::LookAgain,
+        Found::Nothing if order == OrderMode::Fifo => Next::Nothing,
+        Found::Nothing => next_retry(db, target, now)?.map_or(Next::Nothing, Next::In),
+    })
+}
+
+enum Found {
+    Here(Place),
+    In(Duration),
+    LookAgain,
+    Nothing,
+}
+
+/// The oldest that waits or is being tried: nothing overtakes it.
+fn head(db: &Connection, target: TargetId, now: Now) -> Result<Found, InboxError> {
+    const SQL: &str = "SELECT event, number, state = 1, due_at FROM delivery INDEXED BY delivery_waiting
+        WHERE target = ?1 AND state IN (0, 1) ORDER BY event, number LIMIT 1";
+    let read = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), row.get(2)?, row.get(3)?));
+    let found: Option<(Place, bool, Option<i64>)> =
+        db.prepare_cached(SQL)?.query_row([target.0], read).optional()?;
+    Ok(match found {
+        None | Some((_, true, _)) => Found::Nothing,
+        Some((place, false, due)) => {
+            due.and_then(|due| until(due, now)).map_or(Found::Here(place), Found::In)
+        }
+    })
+}
+
+/// How long until then, in store time; none where it is due.
+fn until(due: i64, now: Now) -> Option<Duration> {
+    let left = due.saturating_sub(now.store);
+    let is_due = left <= 0 || left > LONGEST_WAIT_US;
+    (!is_due).then(|| Duration::from_micros(left.unsigned_abs()))
+}
+
+/// The oldest that is ready.
+fn ready(db: &Connection, target: TargetId) -> Result<Option<Place>, InboxError> {
+    const SQL: &str = "SELECT event, number FROM delivery INDEXED BY delivery_ready
+        WHERE target = ?1 AND state = 0 AND due_at IS NULL AND blocked = 0 ORDER BY event, number LIMIT 1";
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    Ok(db.prepare_cached(SQL)?.query_row([target.0], read).optional()?)
+}
+
+/// The oldest that is ready and first of its key. Others are blocked, and are no longer looked at.
+fn first_of_a_key(db: &Connection, target: TargetId) -> Result<Found, InboxError> {
+    const IS_BEHIND: &str = "SELECT 1 FROM delivery d JOIN delivery b ON b.target = d.target
+            AND b.order_key = d.order_key AND b.state IN (0, 1)
+        WHERE d.event = ?1 AND d.number = ?2 AND d.order_key IS NOT NULL
+        AND (b.state = 1 OR (b.event, b.number) < (d.event, d.number))";
+    const BLOCK: &str = "UPDATE delivery SET blocked = 1 WHERE event = ?1 AND number = ?2";
+    for _ in 0..AT_ONCE {
+        let Some(place) = ready(db, target)? else { return Ok(Found::Nothing) };
+        if !db.prepare_cached(IS_BEHIND)?.exists(place)? {
+            return Ok(Found::Here(place));
+        }
+        db.prepare_cached(BLOCK)?.execute(place)?;
+    }
+    Ok(Found::LookAgain)
+}
+
+/// Makes ready what was put off until now.
+fn make_ready(db: &Connection, target: TargetId, now: Now) -> Result<(), InboxError> {
+    const SQL: &str = "UPDATE delivery SET due_at = NULL WHERE (event, number) IN (
+        SELECT * FROM (SELECT event, number FROM delivery INDEXED BY delivery_retry
+            WHERE target = ?1 AND state = 0 AND due_at <= ?2 ORDER BY due_at LIMIT ?4)
+        UNION ALL
+        SELECT * FROM (SELECT event, number FROM delivery INDEXED BY delivery_retry
+            WHERE target = ?1 AND state = 0 AND due_at > ?3 LIMIT ?4))";
+    let latest = now.store.saturating_add(LONGEST_WAIT_US);
+    db.prepare_cached(SQL)?.execute(params![target.0, now.store, latest, AT_ONCE])?;
+    Ok(())
+}
+
+/// Lets go of what is left of an order by key that the target no longer has, oldest first.
+fn unblock(db: &Connection, target: TargetId) -> Result<(), InboxError> {
+    const SQL: &str = "UPDATE delivery SET blocked = 0 WHERE (event, number) IN (
+        SELECT event, number FROM delivery INDEXED BY delivery_blocked
+        WHERE target = ?1 AND blocked = 1 ORDER BY event, number LIMIT ?2)";
+    db.prepare_cached(SQL)?.execute(params![target.0, AT_ONCE])?;
+    Ok(())
+}
+
+/// How long until the next retry.
+fn next_retry(db: &Connection, target: TargetId, now: Now) -> Result<Option<Duration>, InboxError> {
+    const SQL: &str = "SELECT due_at FROM delivery INDEXED BY delivery_retry
+        WHERE target = ?1 AND state = 0 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
+    let due: Option<i64> = db.prepare_cached(SQL)?.query_row([target.0], |row| row.get(0)).optional()?;
+    Ok(due.map(|due| until(due, now).unwrap_or_default()))
+}
+
+fn claim(db: &Connection, place: Place, now: Now) -> Result<Claimed, InboxError> {
+    const SQL: &str = "UPDATE delivery SET state = 1, claim = ?3, claimed_at = ?4, due_at = NULL
+        WHERE event = ?1 AND number = ?2 RETURNING attempts, replay,
+        (SELECT id FROM event WHERE seq = delivery.event)";
+    let (seq, number) = place;
     let token = rand::random::<i64>();
-    let until = now.after(lease).as_micros();
     let read = |row: &Row<'_>| {
-        let (event, number) = (rows::id(row, 4)?, row.get(1)?);
         Ok(Claimed {
-            delivery: DeliveryId { event, number },
-            seq: row.get(0)?,
-            attempt: row.get::<_, u32>(2)? + 1,
-            replay: row.get(3)?,
+            delivery: DeliveryId { event: rows::id(row, 2)?, number },
+            seq,
+            attempt: row.get::<_, u32>(0)? + 1,
+            replay: row.get(1)?,
             token,
         })
     };
-    let claimed = db
-        .prepare_cached(&sql)?
-        .query_row(params![target.0, now.as_micros(), token, until], read)
-        .optional()?;
-    Ok(claimed)
+    Ok(db.prepare_cached(SQL)?.query_row(params![seq, number, token, now.wall], read)?)
 }

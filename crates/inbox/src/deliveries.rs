@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use hookmitt_clock::StoreClock;
 use hookmitt_event::{
     Attempt, Delivery, DeliveryId, DeliveryState, EventId, HeaderLines, Queue, ResponseHead, TargetId,
     Timestamp,
@@ -17,7 +18,8 @@ impl Inbox {
     /// # Errors
     /// [`InboxError::UnknownEvent`].
     pub async fn deliveries(&self, event: EventId) -> Result<Vec<Delivery>, InboxError> {
-        self.readers.read(move |db| shown(db, seq_of(db, event)?, event)).await
+        let clock = self.clock.clone();
+        self.readers.read(move |db| shown(db, seq_of(db, event)?, event, &clock)).await
     }
 
     /// One delivery with its attempts.
@@ -26,7 +28,8 @@ impl Inbox {
     /// [`InboxError::UnknownEvent`] where the event or the delivery isn't there.
     pub async fn delivery(&self, id: DeliveryId) -> Result<Delivery, InboxError> {
         let DeliveryId { event, .. } = id;
-        let all = self.readers.read(move |db| of_event(db, seq_of(db, event)?, event)).await?;
+        let clock = self.clock.clone();
+        let all = self.readers.read(move |db| of_event(db, seq_of(db, event)?, event, &clock)).await?;
         let found = all.into_iter().find(|delivery| delivery.id == id);
         found.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
     }
@@ -91,8 +94,13 @@ fn place_of(db: &Connection, event: EventId) -> Result<(i64, i64, i64), InboxErr
 }
 
 /// The deliveries of an event as it is shown.
-pub(crate) fn shown(db: &Connection, seq: i64, event: EventId) -> Result<Vec<Delivery>, InboxError> {
-    let mut deliveries = of_event(db, seq, event)?;
+pub(crate) fn shown(
+    db: &Connection,
+    seq: i64,
+    event: EventId,
+    clock: &StoreClock,
+) -> Result<Vec<Delivery>, InboxError> {
+    let mut deliveries = of_event(db, seq, event, clock)?;
     for delivery in deliveries.iter_mut().filter(|delivery| delivery.state == DeliveryState::Pending) {
         delivery.queue = queue(db, seq, delivery)?;
     }
@@ -113,9 +121,14 @@ fn queue(db: &Connection, seq: i64, delivery: &Delivery) -> Result<Option<Queue>
 }
 
 /// The deliveries of an event with their attempts, in order.
-fn of_event(db: &Connection, seq: i64, event: EventId) -> Result<Vec<Delivery>, InboxError> {
+fn of_event(
+    db: &Connection,
+    seq: i64,
+    event: EventId,
+    clock: &StoreClock,
+) -> Result<Vec<Delivery>, InboxError> {
     const SQL: &str = "SELECT d.number, d.target, t.url, d.state, d.replay,
-        coalesce(d.last_error, CASE d.state WHEN 0 THEN t.down_error END), d.due_at, d.ended_at
+        coalesce(d.last_error, CASE d.state WHEN 0 THEN t.down_error END), CASE d.state WHEN 0 THEN d.due_at END, d.ended_at
         FROM delivery d LEFT JOIN target t ON t.id = d.target WHERE d.event = ?1 ORDER BY d.number";
     let mut select = db.prepare_cached(SQL)?;
     let read = |row: &Row<'_>| {
@@ -127,7 +140,7 @@ fn of_event(db: &Connection, seq: i64, event: EventId) -> Result<Vec<Delivery>, 
             replay: row.get(4)?,
             queue: None,
             last_error: row.get(5)?,
-            next_attempt_at: rows::moment_or_null(row, 6)?,
+            next_attempt_at: rows::due(row, 6, clock)?,
             completed_at: rows::moment_or_null(row, 7)?,
             attempts: Vec::new(),
         })

@@ -43,10 +43,11 @@ impl Inbox {
     /// # Errors
     /// [`InboxError::UnknownEvent`].
     pub async fn show(&self, id: EventId) -> Result<Shown, InboxError> {
+        let clock = self.clock.clone();
         self.readers
             .read(move |db| {
                 let event = whole(db, id)?;
-                let deliveries = shown(db, event.seq, id)?;
+                let deliveries = shown(db, event.seq, id, &clock)?;
                 Ok(Shown { event, deliveries })
             })
             .await

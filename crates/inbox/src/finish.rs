@@ -1,17 +1,19 @@
 //! What came of an attempt.
 
-use hookmitt_event::{Attempt, DeliveryState, HeaderLines, Timestamp};
+use std::time::Duration;
+
+use hookmitt_event::{Attempt, DeliveryState, HeaderLines};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{Claimed, Inbox, InboxError};
+use crate::{Claimed, Inbox, InboxError, clock::Now};
 
 /// How an attempt ended, and what follows.
 #[derive(Clone, Debug)]
 pub enum Finish {
     /// A 2xx: the delivery is completed.
     Completed(Attempt),
-    /// It is tried again from the moment given.
-    Retry(Attempt, Timestamp),
+    /// It is tried again after so long.
+    Retry(Attempt, Duration),
     /// A retry can't mend it: failed.
     Final(Attempt),
     /// That was the last try: dead letter.
@@ -38,28 +40,29 @@ impl Finish {
 }
 
 impl Inbox {
-    /// Ends a claim. `false`: the claim was lost meanwhile, and nothing was kept.
+    /// Ends a claim. `false`: it was ended before, and nothing was kept.
     ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn finish(&self, claimed: &Claimed, end: Finish, now: Timestamp) -> Result<bool, InboxError> {
+    pub async fn finish(&self, claimed: &Claimed, end: Finish) -> Result<bool, InboxError> {
         let claimed = claimed.clone();
         self.write(move |batch| {
             batch.arriving.bytes += end.answer_bytes();
-            finish(batch.db, &claimed, &end, now)
+            finish(batch.db, &claimed, &end, batch.now)
         })
         .await
     }
 }
 
-fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Timestamp) -> Result<bool, InboxError> {
-    const SQL: &str = "UPDATE delivery SET state = ?4, claim = NULL, lease_until = NULL, due_at = ?5,
+fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Now) -> Result<bool, InboxError> {
+    const SQL: &str = "UPDATE delivery SET state = ?4, claim = NULL, claimed_at = NULL, due_at = ?5,
         last_error = ?6, ended_at = ?7, attempts = attempts + ?8
         WHERE event = ?1 AND number = ?2 AND claim = ?3";
     let (state, due, error, attempt) = match end {
         Finish::Completed(attempt) => (DeliveryState::Completed, None, None, Some(attempt)),
-        Finish::Retry(attempt, due) => {
-            (DeliveryState::Pending, Some(*due), Some(said(attempt)), Some(attempt))
+        Finish::Retry(attempt, wait) => {
+            let due = now.store.saturating_add(i64::try_from(wait.as_micros()).unwrap_or(i64::MAX));
+            (DeliveryState::Pending, Some(due), Some(said(attempt)), Some(attempt))
         }
         Finish::Final(attempt) => (DeliveryState::Failed, None, Some(said(attempt)), Some(attempt)),
         Finish::Dead(attempt) => (DeliveryState::DeadLetter, None, Some(said(attempt)), Some(attempt)),
@@ -68,13 +71,13 @@ fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Timestamp) -> R
         Finish::Withheld(_) if is_valid(db, claimed.seq)? => (DeliveryState::Pending, None, None, None),
         Finish::Withheld(why) => (DeliveryState::Skipped, None, Some((*why).to_owned()), None),
     };
-    let ended = (state != DeliveryState::Pending).then(|| now.as_micros());
+    let ended = (state != DeliveryState::Pending).then_some(now.wall);
     let kept = db.prepare_cached(SQL)?.execute(params![
         claimed.seq,
         claimed.delivery.number,
         claimed.token,
         state as i64,
-        due.map(Timestamp::as_micros),
+        due,
         error,
         ended,
         attempt.is_some(),

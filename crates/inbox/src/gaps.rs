@@ -62,7 +62,7 @@ impl Inbox {
         const OPEN: &str =
             "INSERT INTO tunnel_gap (tunnel, began_at, why) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         const UNTIL: &str = "UPDATE tunnel SET connected_until = ?2 WHERE id = ?1";
-        let from = from.min(Timestamp::now()); // the clock may have been corrected backwards
+        let from = from.min(self.clock.machine().now()); // the clock may have been corrected backwards
         self.write(move |batch| {
             let opened =
                 batch.db.prepare_cached(OPEN)?.execute(params![tunnel, from.as_micros(), why as i64])?;
@@ -187,6 +187,9 @@ fn gap(row: &Row<'_>) -> rusqlite::Result<Gap> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use hookmitt_clock::MachineClock;
     use hookmitt_event::TunnelKind;
 
     use super::*;
@@ -196,7 +199,7 @@ mod tests {
 
     async fn inbox() -> (tempfile::TempDir, Inbox, i64) {
         let folder = tempfile::tempdir().unwrap();
-        let inbox = Inbox::open(folder.path()).unwrap();
+        let inbox = Inbox::open(folder.path(), Arc::new(MachineClock)).unwrap();
         let new = NewTunnel {
             kind: TunnelKind::Relay,
             label: "acme".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use hookmitt_clock::StoreClock;
 use hookmitt_event::{DeliveryGlance, DeliveryId, Event, EventId, Glance, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -16,10 +17,11 @@ impl Inbox {
     /// # Errors
     /// Whatever SQLite says.
     pub async fn glances(&self, places: Vec<Place>) -> Result<Vec<Glance>, InboxError> {
+        let clock = self.clock.clone();
         self.readers
             .read(move |db| {
                 let mut known = HashMap::new(); // a page may hold many copies of one event
-                places.into_iter().map(|place| glance(db, place, &mut known)).collect()
+                places.into_iter().map(|place| glance(db, place, &mut known, &clock)).collect()
             })
             .await
     }
@@ -82,10 +84,14 @@ fn count(db: &Connection, first: EventId) -> Result<(u64, bool), InboxError> {
 }
 
 /// The events with their glances, as of the moment at which they were read.
-pub(crate) fn added(db: &Connection, mut events: Vec<Listed>) -> Result<Vec<Listed>, InboxError> {
+pub(crate) fn added(
+    db: &Connection,
+    mut events: Vec<Listed>,
+    clock: &StoreClock,
+) -> Result<Vec<Listed>, InboxError> {
     let mut known = HashMap::new();
     for listed in &mut events {
-        listed.glance = Some(glance(db, Place::from(&listed.event), &mut known)?);
+        listed.glance = Some(glance(db, Place::from(&listed.event), &mut known, clock)?);
     }
     Ok(events)
 }
@@ -94,18 +100,25 @@ fn glance(
     db: &Connection,
     Place { seq, id, first }: Place,
     known: &mut HashMap<EventId, (u64, bool)>,
+    clock: &StoreClock,
 ) -> Result<Glance, InboxError> {
     let (copies, copies_differ) = match known.get(&first) {
         Some(count) => *count,
         None => *known.entry(first).or_insert(count(db, first)?),
     };
-    Ok(Glance { copies, copies_differ, delivery: delivery(db, seq, id)? })
+    Ok(Glance { copies, copies_differ, delivery: delivery(db, seq, id, clock)? })
 }
 
 /// The most telling delivery; of several alike, the last that was asked for.
-fn delivery(db: &Connection, seq: i64, event: EventId) -> Result<Option<DeliveryGlance>, InboxError> {
+fn delivery(
+    db: &Connection,
+    seq: i64,
+    event: EventId,
+    clock: &StoreClock,
+) -> Result<Option<DeliveryGlance>, InboxError> {
     let worst = format!(
-        "SELECT d.number, d.target, t.url, d.state, d.due_at, count(*) OVER (),
+        "SELECT d.number, d.target, t.url, d.state, CASE d.state WHEN 0 THEN d.due_at END,
+            count(*) OVER (),
             coalesce(d.last_error, CASE d.state WHEN 0 THEN t.down_error END),
             d.state = 0 AND (t.paused OR t.down_since IS NOT NULL)
         FROM delivery d LEFT JOIN target t ON t.id = d.target WHERE d.event = ?1
@@ -125,7 +138,7 @@ fn delivery(db: &Connection, seq: i64, event: EventId) -> Result<Option<Delivery
             response_status: None,
             duration_ms: None,
             error: row.get(6)?,
-            next_attempt_at: rows::moment_or_null(row, 4)?,
+            next_attempt_at: rows::due(row, 4, clock)?,
             count: row.get(5)?,
         })
     };

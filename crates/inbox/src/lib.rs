@@ -5,6 +5,8 @@
 
 mod arrival;
 mod claims;
+mod clock;
+mod cut_off;
 mod deliveries;
 mod error;
 mod events;
@@ -12,11 +14,15 @@ mod finish;
 mod first_key;
 mod found_provider;
 mod gaps;
+mod give_up;
 mod glance;
 mod letters;
 mod list;
 mod nearby;
+mod order_key;
 mod others;
+#[cfg(test)]
+mod queue_tests;
 #[cfg(test)]
 mod recount;
 mod rejudge;
@@ -40,7 +46,7 @@ mod withheld;
 mod writer;
 
 pub use arrival::{Arrival, Stored};
-pub use claims::Claimed;
+pub use claims::{Claimed, Next};
 pub use error::InboxError;
 pub use events::Shown;
 pub use finish::Finish;

@@ -71,10 +71,10 @@ impl Inbox {
         let mut below = cursor.unwrap_or(end).min(end);
         let mut items = Vec::new();
         while below > 1 && items.len() <= limit {
-            let (filter, wanted) = (filter.clone(), limit + 1 - items.len());
+            let (filter, clock, wanted) = (filter.clone(), self.clock.clone(), limit + 1 - items.len());
             let look = move |db: &Connection| {
                 let (found, floor) = look(db, &filter, below, wanted)?;
-                Ok((if filter.glance { glance::added(db, found)? } else { found }, floor))
+                Ok((if filter.glance { glance::added(db, found, &clock)? } else { found }, floor))
             };
             let (found, floor) = self.readers.read(look).await?;
             items.extend(found);
@@ -99,7 +99,8 @@ impl Inbox {
     /// # Errors
     /// Whatever SQLite says.
     pub async fn newer_glanced(&self, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
-        self.readers.read(move |db| glance::added(db, newer(db, after, limit)?)).await
+        let clock = self.clock.clone();
+        self.readers.read(move |db| glance::added(db, newer(db, after, limit)?, &clock)).await
     }
 
     /// One event as a list has it.
@@ -124,7 +125,8 @@ impl Inbox {
     /// # Errors
     /// Whatever SQLite says.
     pub async fn these_glanced(&self, ids: Vec<EventId>) -> Result<Vec<Listed>, InboxError> {
-        self.readers.read(move |db| glance::added(db, these(db, &ids)?)).await
+        let clock = self.clock.clone();
+        self.readers.read(move |db| glance::added(db, these(db, &ids)?, &clock)).await
     }
 
     /// The highest sequence number; 0 where there is no event.

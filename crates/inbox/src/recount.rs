@@ -1,8 +1,13 @@
 //! The running totals against counts by hand, and the plans of what must not read every event.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use bytes::Bytes;
+use hookmitt_clock::MachineClock;
 use hookmitt_event::{
     Attempt, DedupeKey, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, OrderMode, Request, TargetId,
     TargetKind, Timestamp, Verdict, Via,
@@ -11,11 +16,9 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::StdRng};
 use rusqlite::Connection;
 
 use crate::{
-    Arrival, Filter, Finish, HeldBack, Inbox, KeyClaim, Rejudged, Route, SourceSettings, Stats,
+    Arrival, Filter, Finish, HeldBack, Inbox, KeyClaim, Next, Rejudged, Route, SourceSettings, Stats,
     TargetSettings, View, deliveries, glance, schema, stats, view,
 };
-
-const LEASE: std::time::Duration = std::time::Duration::from_secs(60);
 
 struct Story {
     inbox: Inbox,
@@ -28,7 +31,7 @@ struct Story {
 
 impl Story {
     async fn begin(folder: &std::path::Path, seed: u64) -> Self {
-        let inbox = Inbox::open(folder).unwrap();
+        let inbox = Inbox::open(folder, Arc::new(MachineClock)).unwrap();
         let (mut sources, mut targets, now) = (Vec::new(), Vec::new(), Timestamp::from_micros(1));
         for name in ["one", "two"] {
             let slug: hookmitt_event::Slug = name.parse().unwrap();
@@ -96,7 +99,7 @@ impl Story {
             forwarded: None,
             caught_up_by: None,
             parent: None,
-            route: if self.rng.random() { Route::Targets } else { Route::AwaitsVerdict(received_at) },
+            route: if self.rng.random() { Route::Targets } else { Route::AwaitsVerdict },
         };
         self.events.push(self.inbox.store(arrival).await.unwrap().id);
     }
@@ -105,19 +108,20 @@ impl Story {
         let (was, verdict, hash) = (self.verdict(), self.verdict(), [self.rng.random_range(0..12); 16]);
         let key =
             Some(KeyClaim { hash, may_own: verdict == Verdict::Valid, by_content: false, single_use: None });
-        let held = HeldBack::Send { on_duplicate: OnDuplicate::default(), now: self.moment() };
+        let held = HeldBack::Send { on_duplicate: OnDuplicate::default() };
         let rejudged = Rejudged { id, was, verdict, causes: Vec::new(), key, held, finds_provider: None };
         self.inbox.rejudge(vec![rejudged]).await.unwrap();
     }
 
     async fn deliver(&mut self) {
         let (target, now) = (self.targets[self.rng.random_range(0..2)], self.moment());
-        let claimed = self.inbox.claim(target, OrderMode::Parallel(9), now, LEASE).await.unwrap();
-        let Some(claimed) = claimed else { return };
+        let Next::Claimed(claimed) = self.inbox.claim(target, OrderMode::Parallel(9)).await.unwrap() else {
+            return;
+        };
         let attempt = Attempt {
             number: claimed.attempt,
             started_at: now,
-            duration: LEASE,
+            duration: Duration::ZERO,
             sent: true,
             response: None,
             body: Bytes::new(),
@@ -125,13 +129,13 @@ impl Story {
             error: Some("no answer".to_owned()),
         };
         let end = match self.rng.random_range(0..5) {
-            0 => Finish::Retry(attempt, now),
+            0 => Finish::Retry(attempt, Duration::ZERO),
             1 => Finish::Final(attempt),
             2 => Finish::Dead(attempt),
             3 => Finish::Unreachable("nobody".to_owned()),
             _ => Finish::Completed(attempt),
         };
-        self.inbox.finish(&claimed, end, now).await.unwrap();
+        self.inbox.finish(&claimed, end).await.unwrap();
     }
 
     async fn step(&mut self) {

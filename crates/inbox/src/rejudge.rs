@@ -165,7 +165,7 @@ fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, Inbo
     let by_content = rejudged.key.is_none_or(|claim| claim.by_content);
     // What is in the bin goes nowhere.
     let held = if place.counts { rejudged.held } else { HeldBack::Wait };
-    release::settle(batch.db, place.seq, held, by_content, first.as_ref())
+    release::settle(batch.db, place.seq, held, by_content, first.as_ref(), batch.now)
 }
 
 /// Settles who owns the key of a stored event, whose verdict stays. What was taken for a repeat and is none says so.

@@ -1,11 +1,12 @@
 //! Deliveries that a rejecting source held back until the verdict was there: sent on, or rejected.
 
-use hookmitt_event::{OnDuplicate, TargetId, Timestamp, Verdict};
+use hookmitt_event::{OnDuplicate, TargetId, Verdict};
 use rusqlite::{Connection, params};
 
 use crate::{
     InboxError,
     arrival::is_stale,
+    clock::Now,
     first_key::First,
     retry::REJECTED,
     routing::{Repeat, repeats},
@@ -19,7 +20,7 @@ pub const AWAITS: &str = "waits for its verdict";
 const LATE: &str = "its verdict came after more than a day";
 
 /// How long a delivery may wait for the verdict and still go out by itself.
-const LONGEST_WAIT_US: i64 = 24 * 60 * 60 * 1_000_000;
+pub(crate) const LONGEST_WAIT_US: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// What becomes of deliveries that wait for the verdict.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +31,6 @@ pub enum HeldBack {
     Send {
         /// What the source does with a repeat.
         on_duplicate: OnDuplicate,
-        /// The present.
-        now: Timestamp,
     },
     /// They are not sent.
     Reject,
@@ -44,6 +43,7 @@ pub(crate) fn settle(
     held: HeldBack,
     by_content: bool,
     first: Option<&First>,
+    now: Now,
 ) -> Result<Vec<TargetId>, InboxError> {
     match held {
         HeldBack::Wait => Ok(Vec::new()),
@@ -53,7 +53,7 @@ pub(crate) fn settle(
             db.prepare_cached(SQL)?.execute(params![seq, AWAITS, REJECTED])?;
             Ok(Vec::new())
         }
-        HeldBack::Send { on_duplicate, now } => {
+        HeldBack::Send { on_duplicate } => {
             let repeat = Repeat { verdict: Verdict::Valid, by_content, on_duplicate, rejects: true };
             send(db, seq, &repeat, first, now)
         }
@@ -65,32 +65,34 @@ fn send(
     seq: i64,
     repeat: &Repeat,
     first: Option<&First>,
-    now: Timestamp,
+    now: Now,
 ) -> Result<Vec<TargetId>, InboxError> {
-    const FIND: &str = "SELECT d.number, d.target, d.ended_at, t.id IS NULL FROM delivery d
+    const FIND: &str =
+        "SELECT d.number, d.target, coalesce(d.due_at, d.ended_at + ?3, ?3), t.id IS NULL FROM delivery d
         LEFT JOIN target t ON t.id = d.target AND t.removed_at IS NULL
         WHERE d.event = ?1 AND d.state = 5 AND d.last_error = ?2 ORDER BY d.number";
-    const SEND: &str =
-        "UPDATE delivery SET state = 0, last_error = NULL, ended_at = NULL WHERE event = ?1 AND number = ?2";
-    const FAIL: &str = "UPDATE delivery SET state = 3, last_error = 'the target was removed', ended_at = ?3
+    const SEND: &str = "UPDATE delivery SET state = 0, last_error = NULL, ended_at = NULL, due_at = NULL
         WHERE event = ?1 AND number = ?2";
-    const KEEP: &str = "UPDATE delivery SET last_error = ?3 WHERE event = ?1 AND number = ?2";
+    const FAIL: &str =
+        "UPDATE delivery SET state = 3, last_error = 'the target was removed', ended_at = ?3, due_at = NULL
+        WHERE event = ?1 AND number = ?2";
+    const KEEP: &str = "UPDATE delivery SET last_error = ?3, due_at = NULL WHERE event = ?1 AND number = ?2";
     let mut select = db.prepare_cached(FIND)?;
-    let held = select.query_map(params![seq, AWAITS], |row| {
+    let held = select.query_map(params![seq, AWAITS, LONGEST_WAIT_US], |row| {
         Ok(Held {
             number: row.get(0)?,
             target: TargetId(row.get(1)?),
-            since: row.get(2)?,
+            until: row.get(2)?,
             is_gone: row.get(3)?,
         })
     })?;
-    let (held, now) = (held.collect::<Result<Vec<_>, _>>()?, now.as_micros());
+    let held = held.collect::<Result<Vec<_>, _>>()?;
     let mut sent = Vec::new();
-    for Held { number, target, since, is_gone } in held {
-        let is_late = now.saturating_sub(since.unwrap_or(now)) > LONGEST_WAIT_US;
+    for Held { number, target, until, is_gone } in held {
+        let is_late = now.store > until;
         let why = if is_late { Some(LATE) } else { repeats(db, repeat, first, target)? };
         match why {
-            _ if is_gone => db.prepare_cached(FAIL)?.execute(params![seq, number, now])?,
+            _ if is_gone => db.prepare_cached(FAIL)?.execute(params![seq, number, now.wall])?,
             Some(why) => db.prepare_cached(KEEP)?.execute(params![seq, number, why])?,
             None => {
                 sent.push(target);
@@ -107,7 +109,8 @@ fn send(
 struct Held {
     number: u32,
     target: TargetId,
-    since: Option<i64>,
+    /// In store time.
+    until: i64,
     is_gone: bool,
 }
 

@@ -1,8 +1,9 @@
 //! What becomes of deliveries that wait for a verdict, and of the keys of those who wait.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use hookmitt_clock::HandClock;
 use hookmitt_event::{
     DedupeKey, DeliveryState, Event, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, Request,
     TargetId, TargetKind, Timestamp, Verdict, Via,
@@ -18,23 +19,25 @@ struct Story {
     source: i64,
     target: TargetId,
     now: Timestamp,
+    clock: HandClock,
     _folder: tempfile::TempDir,
 }
 
 impl Story {
     async fn begin() -> Self {
         let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::from_seconds(1_800_000_000));
-        let inbox = Inbox::open(folder.path()).unwrap();
+        let clock = HandClock::at(now);
+        let inbox = Inbox::open(folder.path(), Arc::new(clock.clone())).unwrap();
         let slug: hookmitt_event::Slug = "one".parse().unwrap();
         let source = inbox.add_source(slug.clone(), SourceSettings::default(), false, now).await.unwrap().row;
         let (url, settings) = ("http://one.example/".to_owned(), TargetSettings::default());
         let target = inbox.add_target(Some(slug), url, settings, TargetKind::Kept, now).await.unwrap().id;
-        Self { inbox, source, target, now, _folder: folder }
+        Self { inbox, source, target, now, clock, _folder: folder }
     }
 
     fn arrival(&self, verdict: Verdict) -> Arrival {
         let route = match verdict {
-            Verdict::Pending => Route::AwaitsVerdict(self.now),
+            Verdict::Pending => Route::AwaitsVerdict,
             _ => Route::Targets,
         };
         Arrival {
@@ -82,7 +85,7 @@ impl Story {
     }
 
     /// An event that waited is judged. Answers the targets that get it.
-    async fn judged(&self, id: EventId, was: Verdict, verdict: Verdict, now: Timestamp) -> Vec<TargetId> {
+    async fn judged(&self, id: EventId, was: Verdict, verdict: Verdict) -> Vec<TargetId> {
         let key = KeyClaim {
             hash: [1; 16],
             may_own: verdict == Verdict::Valid,
@@ -90,7 +93,7 @@ impl Story {
             single_use: None,
         };
         let held = match verdict {
-            Verdict::Valid => HeldBack::Send { on_duplicate: OnDuplicate::Skip, now },
+            Verdict::Valid => HeldBack::Send { on_duplicate: OnDuplicate::Skip },
             Verdict::Unsupported => HeldBack::Wait,
             _ => HeldBack::Reject,
         };
@@ -100,7 +103,7 @@ impl Story {
     }
 
     async fn proved(&self, id: EventId) -> Vec<TargetId> {
-        self.judged(id, Verdict::Pending, Verdict::Valid, self.now).await
+        self.judged(id, Verdict::Pending, Verdict::Valid).await
     }
 
     async fn event(&self, id: EventId) -> Event {
@@ -135,21 +138,17 @@ async fn threat_6_what_is_found_to_be_anything_else_stays_where_it_is() {
     for verdict in [Verdict::Invalid, Verdict::Unsigned, Verdict::NoSecret] {
         let story = Story::begin().await;
         let id = story.arrives(Verdict::Pending).await;
-        assert_eq!(story.judged(id, Verdict::Pending, verdict, story.now).await, []);
+        assert_eq!(story.judged(id, Verdict::Pending, verdict).await, []);
         assert_eq!(story.delivery(id).await, skipped(crate::REJECTED), "{verdict}");
         assert!(story.inbox.retry(id).await.unwrap().is_empty(), "{verdict}: no retry sends it");
-        assert_eq!(
-            story.judged(id, verdict, Verdict::Valid, story.now).await,
-            [],
-            "{verdict}: nor a new secret"
-        );
+        assert_eq!(story.judged(id, verdict, Verdict::Valid).await, [], "{verdict}: nor a new secret");
         assert_eq!(story.inbox.retry(id).await.unwrap().len(), 1, "{verdict}: but a person, now");
     }
     let story = Story::begin().await;
     let id = story.arrives(Verdict::Pending).await;
-    story.judged(id, Verdict::Pending, Verdict::Unsupported, story.now).await;
+    story.judged(id, Verdict::Pending, Verdict::Unsupported).await;
     assert_eq!(story.delivery(id).await, skipped(AWAITS), "its key may still come");
-    assert_eq!(story.judged(id, Verdict::Unsupported, Verdict::Valid, story.now).await, [story.target]);
+    assert_eq!(story.judged(id, Verdict::Unsupported, Verdict::Valid).await, [story.target]);
 }
 
 #[tokio::test]
@@ -157,8 +156,8 @@ async fn threat_6_what_is_found_valid_after_a_day_is_sent_by_hand_only() {
     for (hours, goes) in [(23, true), (25, false)] {
         let story = Story::begin().await;
         let id = story.arrives(Verdict::Pending).await;
-        let later = story.now.after(HOUR * hours);
-        let sent = story.judged(id, Verdict::Pending, Verdict::Valid, later).await;
+        story.clock.pass(HOUR * hours);
+        let sent = story.judged(id, Verdict::Pending, Verdict::Valid).await;
         assert_eq!(sent.len(), usize::from(goes), "{hours} h");
         if !goes {
             assert_eq!(story.delivery(id).await, skipped("its verdict came after more than a day"));
@@ -204,7 +203,7 @@ async fn whoever_is_valid_first_is_the_first_and_gets_delivered() {
         assert_eq!((event.duplicate_of, event.conflict), (Some(later), false));
         assert_eq!(story.delivery(early).await, skipped(DUPLICATE));
         if forged == Verdict::Pending {
-            story.judged(between, forged, Verdict::Invalid, story.now).await;
+            story.judged(between, forged, Verdict::Invalid).await;
         }
         let between = story.event(between).await;
         assert_eq!((between.duplicate_of, between.conflict), (None, false), "it came before the first");
@@ -217,7 +216,7 @@ async fn a_verdict_that_was_outrun_takes_no_proof_back() {
     let id = story.arrives(Verdict::Pending).await;
     story.proved(id).await;
     for late in [Verdict::Unsupported, Verdict::Invalid] {
-        assert_eq!(story.judged(id, Verdict::Pending, late, story.now).await, []);
+        assert_eq!(story.judged(id, Verdict::Pending, late).await, []);
         assert_eq!(story.event(id).await.verdict, Verdict::Valid, "{late}");
     }
     assert_eq!(story.delivery(id).await.0, DeliveryState::Pending);

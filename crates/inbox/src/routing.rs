@@ -1,9 +1,15 @@
 //! Where an arriving event goes: a delivery for each target, some of them skipped from the start.
 
-use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Timestamp, Verdict, Via};
+use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Verdict, Via};
 use rusqlite::{Connection, params};
 
-use crate::{Arrival, InboxError, first_key::First, release::AWAITS, single_use::OTHER_BODY, writer::Batch};
+use crate::{
+    Arrival, InboxError,
+    first_key::First,
+    release::{AWAITS, LONGEST_WAIT_US},
+    single_use::OTHER_BODY,
+    writer::Batch,
+};
 
 /// Where an arriving event is to go.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,8 +18,8 @@ pub enum Route {
     Targets,
     /// To its source's targets, but not by itself: its deliveries are `skipped`, for the reason given.
     Withheld(&'static str),
-    /// To its source's targets, once it is found valid: until then its deliveries are `skipped`. Since when it waits.
-    AwaitsVerdict(Timestamp),
+    /// To its source's targets, once it is found valid: until then its deliveries are `skipped`.
+    AwaitsVerdict,
     /// To these targets alone, whatever it repeats.
     To(Vec<TargetId>),
     /// Nowhere.
@@ -27,8 +33,9 @@ pub(crate) fn route(
     seq: i64,
     first: Option<&First>,
 ) -> Result<(Vec<TargetId>, u32), InboxError> {
-    const SQL: &str = "INSERT INTO delivery (event, number, target, state, replay, last_error, ended_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    const SQL: &str =
+        "INSERT INTO delivery (event, number, target, state, replay, last_error, ended_at, due_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let (mut waiting, mut number) = (Vec::new(), 0);
     let looped = is_loop(batch.db, arrival)?;
     let by_content = matches!(arrival.dedupe_key, DedupeKey::Content(_));
@@ -38,18 +45,18 @@ pub(crate) fn route(
         on_duplicate: arrival.on_duplicate,
         rejects: arrival.rejects,
     };
-    let ended_at = if let Route::AwaitsVerdict(since) = arrival.route { since } else { arrival.received_at };
     for target in targets(batch, arrival) {
         number += 1;
         let reason = match &arrival.route {
             Route::To(_) => None,
             Route::Withheld(reason) => Some(*reason),
-            Route::AwaitsVerdict(_) if !looped => Some(AWAITS),
+            Route::AwaitsVerdict if !looped => Some(AWAITS),
             _ if looped => Some("it is a delivery of ours that came back: a loop"),
             _ => repeats(batch.db, &repeat, first, target)?,
         };
         let state = if reason.is_some() { DeliveryState::Skipped } else { DeliveryState::Pending };
-        let ended = reason.map(|_| ended_at.as_micros());
+        let ended = reason.map(|_| arrival.received_at.as_micros());
+        let awaits_until = (reason == Some(AWAITS)).then(|| batch.now.store.saturating_add(LONGEST_WAIT_US));
         let replay = arrival.via == Via::Edit;
         batch.db.prepare_cached(SQL)?.execute(params![
             seq,
@@ -58,7 +65,8 @@ pub(crate) fn route(
             state as i64,
             replay,
             reason,
-            ended
+            ended,
+            awaits_until,
         ])?;
         if reason.is_none() {
             waiting.push(target);
@@ -69,7 +77,7 @@ pub(crate) fn route(
 
 fn targets(batch: &Batch<'_>, arrival: &Arrival) -> Vec<TargetId> {
     match &arrival.route {
-        Route::Targets | Route::Withheld(_) | Route::AwaitsVerdict(_) => batch.routes.of(arrival.source),
+        Route::Targets | Route::Withheld(_) | Route::AwaitsVerdict => batch.routes.of(arrival.source),
         Route::To(targets) => targets.clone(),
         Route::Nowhere => Vec::new(),
     }

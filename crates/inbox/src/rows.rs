@@ -1,5 +1,6 @@
 //! Between rows and words.
 
+use hookmitt_clock::StoreClock;
 use hookmitt_event::{DeliveryState, EventId, HttpVersion, Timestamp, Verdict, Via};
 use rusqlite::{Row, types::Type};
 
@@ -28,6 +29,11 @@ pub(crate) fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp
 
 pub(crate) fn moment_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros))
+}
+
+/// A moment in store time, as it is shown.
+pub(crate) fn due(row: &Row<'_>, column: usize, clock: &StoreClock) -> rusqlite::Result<Option<Timestamp>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(|due| clock.to_wall(due)))
 }
 
 pub(crate) fn verdict(row: &Row<'_>, column: usize) -> rusqlite::Result<Verdict> {

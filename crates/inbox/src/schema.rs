@@ -10,7 +10,7 @@ use hookmitt_sqlite::PrepareError;
 use crate::InboxError;
 
 /// The migrations in order; the schema number is how many have run.
-const MIGRATIONS: [&str; 10] = [
+const MIGRATIONS: [&str; 11] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
     include_str!("../../../migrations/0003_handshake_answer.sql"),
@@ -21,6 +21,7 @@ const MIGRATIONS: [&str; 10] = [
     include_str!("../../../migrations/0008_unproved_keys.sql"),
     include_str!("../../../migrations/0009_complete_until.sql"),
     include_str!("../../../migrations/0010_tunnel_sources.sql"),
+    include_str!("../../../migrations/0011_queues.sql"),
 ];
 
 /// Makes the data directory (0700) and its inbox (0600) where they are missing, and migrates.
@@ -82,7 +83,7 @@ mod tests {
         let path = prepare(folder.path()).unwrap();
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = prepare(folder.path()).unwrap_err();
-        assert!(error.to_string().contains("has schema 99; this hookmitt knows up to 10"), "{error}");
+        assert!(error.to_string().contains("has schema 99; this hookmitt knows up to 11"), "{error}");
     }
 
     #[test]

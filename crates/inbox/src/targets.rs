@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Inbox, InboxError,
     deliveries::refuse_waiting,
+    order_key::key_rest,
     rows,
     sources::{config_version, configured},
 };
@@ -123,8 +124,8 @@ impl Inbox {
         kind: TargetKind,
         now: Timestamp,
     ) -> Result<Target, InboxError> {
-        const ADD: &str =
-            "INSERT INTO target (source, url, settings, kind, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+        const ADD: &str = "INSERT INTO target (source, url, settings, kind, created_at, by_key)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             RETURNING id";
         self.write(move |batch| {
             let db = batch.db;
@@ -134,8 +135,9 @@ impl Inbox {
                 return Ok(known);
             }
             let row = source.as_ref().map(|slug| source_row(db, slug)).transpose()?;
+            let by_key = settings.order == OrderMode::FifoByKey;
             let settings = serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned());
-            let values = params![row, url, settings, kind as i64, now.as_micros()];
+            let values = params![row, url, settings, kind as i64, now.as_micros(), by_key];
             let id = TargetId(db.prepare_cached(ADD)?.query_row(values, |row| row.get(0))?);
             configured(db)?;
             find(db, id)
@@ -154,13 +156,18 @@ impl Inbox {
         settings: TargetSettings,
         paused: bool,
     ) -> Result<Target, InboxError> {
-        const SQL: &str = "UPDATE target SET url = ?2, settings = ?3, paused = ?4,
+        const SQL: &str = "UPDATE target SET url = ?2, settings = ?3, paused = ?4, by_key = ?5,
             down_since = CASE WHEN url = ?2 THEN down_since END,
             down_error = CASE WHEN url = ?2 THEN down_error END WHERE id = ?1";
+        let by_key = settings.order == OrderMode::FifoByKey;
+        let keyed = if by_key { Some(self.key_waiting(id).await?) } else { None };
         self.write(move |batch| {
             find(batch.db, id)?;
+            if let Some(through) = keyed {
+                key_rest(batch.db, id, through)?;
+            }
             let settings = serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned());
-            batch.db.prepare_cached(SQL)?.execute(params![id.0, url, settings, paused])?;
+            batch.db.prepare_cached(SQL)?.execute(params![id.0, url, settings, paused, by_key])?;
             configured(batch.db)?;
             find(batch.db, id)
         })

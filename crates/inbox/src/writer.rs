@@ -6,11 +6,18 @@ use std::{
     thread,
 };
 
+use hookmitt_clock::{Clock, StoreClock};
 use hookmitt_sqlite::{Pressure, Readers};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::{InboxError, arrival::Arriving, others, schema, targets::Routes};
+use crate::{
+    InboxError,
+    arrival::Arriving,
+    clock::{self, Now},
+    others, schema,
+    targets::Routes,
+};
 
 /// How much work may wait for the writer. Above it, capture answers 503.
 const QUEUE: usize = 4_096;
@@ -30,21 +37,24 @@ pub struct Inbox {
     commits: watch::Receiver<u64>,
     others: watch::Receiver<i64>,
     path: Arc<Path>,
+    pub(crate) clock: StoreClock,
 }
 
 impl Inbox {
-    /// Opens the inbox of a data directory, made (0700) and migrated where need be.
+    /// Opens the inbox of a data directory, made (0700) and migrated where need be. What waits and what ages in it goes
+    /// by a clock of its own, which runs by `clock`.
     ///
     /// # Errors
     /// [`InboxError::Newer`] and [`InboxError::Open`].
-    pub fn open(directory: &Path) -> Result<Self, InboxError> {
+    pub fn open(directory: &Path, clock: Arc<dyn Clock>) -> Result<Self, InboxError> {
         let path = schema::prepare(directory)?;
         let db = hookmitt_sqlite::writer(&path)?;
+        let clock = StoreClock::resume(clock::kept(&db)?, clock);
         let (jobs, queue) = mpsc::channel(QUEUE);
         let (committed, commits) = watch::channel(0);
         let open_failed = |why: std::io::Error| InboxError::Open { path: path.clone(), why: why.to_string() };
         let pressure = Pressure::start(&path, wake(jobs.downgrade())).map_err(open_failed)?;
-        let writer = Writer { db, routes: Routes::default(), committed, pressure };
+        let writer = Writer { db, clock: clock.clone(), routes: Routes::default(), committed, pressure };
         thread::Builder::new()
             .name("inbox-writer".to_owned())
             .spawn(move || writer.run(queue))
@@ -52,7 +62,7 @@ impl Inbox {
         let others = others::watch(&path, jobs.downgrade())?;
         let path: Arc<Path> = path.into();
         let readers = Readers::new(Arc::clone(&path));
-        Ok(Self { jobs, readers, commits, others, path })
+        Ok(Self { jobs, readers, commits, others, path, clock })
     }
 
     /// The inbox file.
@@ -107,6 +117,7 @@ pub(crate) struct Batch<'a> {
     pub(crate) db: &'a Connection,
     pub(crate) routes: &'a Routes,
     pub(crate) arriving: Arriving,
+    pub(crate) now: Now,
 }
 
 /// Something for the writer to do.
@@ -176,6 +187,7 @@ impl<T: Send, F: FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send> Job for 
 
 struct Writer {
     db: Connection,
+    clock: StoreClock,
     routes: Routes,
     committed: watch::Sender<u64>,
     pressure: Pressure,
@@ -218,7 +230,8 @@ impl Writer {
     fn attempt(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), InboxError> {
         let transaction = rusqlite::Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
         self.routes.refresh(&transaction)?;
-        let mut batch = Batch { db: &transaction, routes: &self.routes, arriving: Arriving::new() };
+        let now = Now::from(&self.clock);
+        let mut batch = Batch { db: &transaction, routes: &self.routes, arriving: Arriving::new(), now };
         for job in group {
             job.run(&mut batch)?;
         }

@@ -1,41 +1,72 @@
-//! One attempt: sends the event, keeps what came of it.
+//! One attempt: sends the event, keeps what came of it. Trouble with the inbox is never taken for an answer.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
+use bytes::Bytes;
 use hookmitt_event::{Attempt, Event, Target, Timestamp, Via};
 use hookmitt_forward::{Envelope, Next, Outcome, TargetUrl, send, verdict_on};
 use hookmitt_inbox::{Claimed, Finish, InboxError};
 
-use crate::{Change, Engine, EngineError, delivery::courier::LEASE};
+use crate::{
+    Change, Engine, EngineError,
+    delivery::{patience::Patience, unwritten::Unwritten},
+};
 
 /// An attempt that ends sooner is told of once, as it ended.
 const TOLD_AFTER: Duration = Duration::from_millis(50);
 
-/// Makes one attempt. Whatever happens, the claim ends here.
-pub(crate) async fn make(engine: &Arc<Engine>, target: &Target, claimed: &Claimed) {
+/// Makes one attempt, and writes down what came of it.
+pub(crate) async fn make(engine: &Arc<Engine>, target: &Target, claimed: &Claimed, unwritten: &Unwritten) {
     let made = tokio::select! {
         made = attempt(engine, target, claimed) => made,
         never = tell_of_start(engine, claimed) => match never {},
     };
-    let end = match made {
-        Ok(end) => end,
-        Err(error) => Finish::Refused(error.to_string()),
+    if let Some(end) = made {
+        conclude(engine, target, claimed, end, unwritten).await;
+    }
+}
+
+/// What comes of an attempt that ended in the middle, by a fault of ours: it may have arrived.
+pub(crate) fn broken_off(engine: &Engine, target: &Target, claimed: &Claimed) -> Finish {
+    let outcome = Outcome::Broken {
+        error: "hookmitt failed in the middle of the attempt: it may have arrived".to_owned(),
+        sent: true,
+        response: None,
+        body: Bytes::new(),
+        duration: Duration::ZERO,
     };
+    finish(target, claimed, outcome, engine.clock.now(), engine.clock.now())
+}
+
+/// Writes down what came of an attempt, as often as it takes: until then its courier claims nothing more.
+pub(crate) async fn conclude(
+    engine: &Arc<Engine>,
+    target: &Target,
+    claimed: &Claimed,
+    end: Finish,
+    unwritten: &Unwritten,
+) {
     engine.senders.hear(claimed.delivery.event, target.id, &end);
     let down = if let Finish::Unreachable(error) = &end { Some(error.clone()) } else { None };
     let is_down = down.is_some();
-    let now = Timestamp::now();
-    let kept = async {
-        if let Some(error) = down {
-            engine.inbox.set_down(target.id, Some((target.down_since.unwrap_or(now), error))).await?;
+    let mut patience = Patience::default();
+    let mut mark = None;
+    loop {
+        match write(engine, target, claimed, end.clone(), down.clone()).await {
+            Ok(true) => break,
+            Ok(false) => {
+                tracing::warn!(delivery = %claimed.delivery, "an attempt was ended before");
+                break;
+            }
+            Err(InboxError::Closed) => return,
+            Err(error) => {
+                tracing::warn!(%error, delivery = %claimed.delivery, "what came of an attempt can't be written yet");
+                mark.get_or_insert_with(|| unwritten.one());
+                patience.wait().await;
+            }
         }
-        engine.inbox.finish(claimed, end, now).await
-    };
-    match kept.await {
-        Ok(true) => {}
-        Ok(false) => tracing::warn!(delivery = %claimed.delivery, "an attempt outlived its claim"),
-        Err(error) => tracing::warn!(%error, delivery = %claimed.delivery, "an attempt could not be kept"),
     }
+    drop(mark);
     if is_down && let Err(error) = engine.reload().await {
         tracing::warn!(%error, "the settings could not be read again");
     }
@@ -45,6 +76,20 @@ pub(crate) async fn make(engine: &Arc<Engine>, target: &Target, claimed: &Claime
     engine.live.announce(Change::Delivery(claimed.delivery));
 }
 
+async fn write(
+    engine: &Engine,
+    target: &Target,
+    claimed: &Claimed,
+    end: Finish,
+    down: Option<String>,
+) -> Result<bool, InboxError> {
+    if let Some(error) = down {
+        let since = target.down_since.unwrap_or_else(|| engine.clock.now());
+        engine.inbox.set_down(target.id, Some((since, error))).await?;
+    }
+    engine.inbox.finish(claimed, end).await
+}
+
 /// Says that a delivery is being sent, where that takes a while.
 async fn tell_of_start(engine: &Engine, claimed: &Claimed) -> Infallible {
     tokio::time::sleep(TOLD_AFTER).await;
@@ -52,18 +97,45 @@ async fn tell_of_start(engine: &Engine, claimed: &Claimed) -> Infallible {
     std::future::pending().await
 }
 
-async fn attempt(engine: &Engine, target: &Target, claimed: &Claimed) -> Result<Finish, EngineError> {
+/// Tries until there is something to be said of the target: as long as this machine can't even begin, it waits. None where
+/// we stop meanwhile.
+async fn attempt(engine: &Engine, target: &Target, claimed: &Claimed) -> Option<Finish> {
+    let mut patience = Patience::default();
+    loop {
+        match attempt_once(engine, target, claimed).await {
+            Ok(Some(end)) => return Some(end),
+            Ok(None) => {}
+            Err(EngineError::Inbox(InboxError::Closed)) => return None,
+            Err(EngineError::Inbox(error)) if !matches!(error, InboxError::UnknownEvent(_)) => {
+                tracing::warn!(%error, delivery = %claimed.delivery, "an attempt waits for the inbox");
+            }
+            Err(error) => return Some(Finish::Refused(error.to_string())),
+        }
+        engine.stop.run_until_cancelled(patience.wait()).await?;
+    }
+}
+
+/// None where this machine hindered it: nothing was sent.
+async fn attempt_once(
+    engine: &Engine,
+    target: &Target,
+    claimed: &Claimed,
+) -> Result<Option<Finish>, EngineError> {
     let url = TargetUrl::parse(&target.url)?;
     if engine.own.hold(&url).await {
         return Err(EngineError::OwnAddress(target.url.clone()));
     }
     let event = engine.inbox.event(claimed.delivery.event).await?;
     if let Some(why) = withheld(engine, claimed, &event) {
-        return Ok(Finish::Withheld(why));
+        return Ok(Some(Finish::Withheld(why)));
     }
-    let started_at = Timestamp::now();
-    let outcome = hold(engine, claimed, deliver(engine, target, &url, claimed, &event)).await?;
-    Ok(finish(target, claimed, outcome, started_at))
+    let started_at = engine.clock.now();
+    let outcome = deliver(engine, target, &url, claimed, &event).await;
+    if let Outcome::Hindered { error } = &outcome {
+        tracing::warn!(error, delivery = %claimed.delivery, "an attempt waits for this machine");
+        return Ok(None);
+    }
+    Ok(Some(finish(target, claimed, outcome, started_at, engine.clock.now())))
 }
 
 /// Why an event isn't sent that waits to be: its source may have begun to reject after it came. What a person sends is
@@ -94,28 +166,16 @@ async fn deliver(
     send(url, &envelope, target.timeout, engine.couriers.tls()).await
 }
 
-/// Keeps the claim alive while `sending` runs.
-async fn hold(
-    engine: &Engine,
+fn finish(
+    target: &Target,
     claimed: &Claimed,
-    sending: impl Future<Output = Outcome>,
-) -> Result<Outcome, InboxError> {
-    tokio::pin!(sending);
-    loop {
-        tokio::select! {
-            outcome = sending.as_mut() => return Ok(outcome),
-            () = tokio::time::sleep(LEASE / 3) => {
-                engine.inbox.renew(claimed, Timestamp::now(), LEASE).await?;
-            }
-        }
-    }
-}
-
-fn finish(target: &Target, claimed: &Claimed, outcome: Outcome, started_at: Timestamp) -> Finish {
-    let now = Timestamp::now();
+    outcome: Outcome,
+    started_at: Timestamp,
+    now: Timestamp,
+) -> Finish {
     let next = verdict_on(&outcome, now);
     let attempt = match outcome {
-        Outcome::Unreachable { error } => return Finish::Unreachable(error),
+        Outcome::Unreachable { error } | Outcome::Hindered { error } => return Finish::Unreachable(error),
         Outcome::Answered { response, body, truncated, duration } => Attempt {
             number: claimed.attempt,
             started_at,
@@ -143,9 +203,9 @@ fn finish(target: &Target, claimed: &Claimed, outcome: Outcome, started_at: Time
         Next::Retry { .. } if claimed.attempt >= target.retry.attempts => Finish::Dead(attempt),
         Next::Retry { after } => {
             let wait = jittered(target.retry.ceiling(claimed.attempt)).max(after.unwrap_or_default());
-            Finish::Retry(attempt, now.after(wait))
+            Finish::Retry(attempt, wait)
         }
-        Next::Down => Finish::Retry(attempt, now),
+        Next::Down => Finish::Retry(attempt, Duration::ZERO),
     }
 }
 

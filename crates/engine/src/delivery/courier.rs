@@ -1,49 +1,71 @@
 //! One target's courier: claims what is next in its order, sends it, waits while nobody answers.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use hookmitt_event::{Target, TargetId, Timestamp};
+use hookmitt_event::{Target, TargetId, TargetKind};
 use hookmitt_forward::{TargetUrl, answers};
+use hookmitt_inbox::{Claimed, InboxError, Next};
 use tokio::{
-    sync::Notify,
-    task::JoinSet,
+    task::{Id, JoinError, JoinSet},
     time::{Instant, sleep, timeout_at},
 };
+use tokio_util::sync::CancellationToken;
 
-use crate::{Engine, EngineError, delivery::attempt};
+use crate::{
+    Engine, EngineError,
+    delivery::{attempt, bell::Bell, patience::Patience, unwritten::Unwritten},
+};
 
-/// How long a claim holds; renewed while an attempt runs.
-pub(crate) const LEASE: Duration = Duration::from_secs(60);
+/// For how long a URL that was given once is asked for again while nobody answers there.
+const ONCE: Duration = Duration::from_secs(60);
 
-/// How often we look whether a target that was down answers again.
-const PROBE_EVERY: Duration = Duration::from_millis(500);
-
-/// How long a courier waits after an error of the inbox.
-const AFTER_ERROR: Duration = Duration::from_secs(1);
-
-/// Works until the target is gone or we stop; attempts in flight are finished.
-pub(crate) async fn work(engine: &Arc<Engine>, id: TargetId, bell: &Notify) {
-    let mut out = JoinSet::new();
-    while !engine.stop.is_cancelled() {
+/// Works until the target is gone or `stop`; attempts in flight are finished.
+pub(crate) async fn work(engine: &Arc<Engine>, id: TargetId, bell: &Bell, stop: &CancellationToken) {
+    let mut courier = Courier {
+        engine,
+        stop,
+        id,
+        out: JoinSet::new(),
+        under_way: HashMap::new(),
+        unwritten: Unwritten::default(),
+        trouble: Patience::default(),
+        silence: None,
+        is_tidy: false,
+    };
+    while !stop.is_cancelled() {
         let Some(target) = engine.config().targets.get(&id).cloned() else {
-            while out.join_next().await.is_some() {} // an attempt that fails leaves a delivery that waits
-            refuse_rest(engine, id).await;
-            break;
+            courier.finish_all().await; // an attempt that fails leaves a delivery that waits
+            courier.refuse_rest().await;
+            return;
         };
-        let look = match next(engine, &target, &mut out).await {
-            Ok(look) => look,
-            Err(error) => {
-                tracing::warn!(%error, target = %id, "deliveries to a target pause");
-                Look::After(AFTER_ERROR)
-            }
-        };
+        let look = courier.look(&target).await;
         tokio::select! {
-            () = engine.stop.cancelled() => break,
+            () = stop.cancelled() => break,
             () = look.again(bell) => {}
-            Some(_) = out.join_next() => {}
+            Some(ended) = courier.out.join_next_with_id() => courier.ended(ended).await,
         }
     }
-    while out.join_next().await.is_some() {}
+    courier.finish_all().await;
+}
+
+struct Courier<'e> {
+    engine: &'e Arc<Engine>,
+    stop: &'e CancellationToken,
+    id: TargetId,
+    out: JoinSet<()>,
+    under_way: HashMap<Id, (Arc<Target>, Claimed)>,
+    unwritten: Unwritten,
+    /// How long to wait after the next error of the inbox.
+    trouble: Patience,
+    /// Nobody answers.
+    silence: Option<Silence>,
+    /// Nothing is left of a courier that broke off.
+    is_tidy: bool,
+}
+
+struct Silence {
+    since: Instant,
+    probe: Patience,
 }
 
 /// When a courier looks again, an attempt that ends apart.
@@ -52,62 +74,132 @@ enum Look {
     WhenRung,
     /// Then too, but at that time at the latest.
     At(Instant),
-    /// After a while, whatever comes in: while nobody answers there is nothing to be done about it.
+    /// After a while, whatever comes in: while nobody answers there is nothing to be done about it, unless somebody
+    /// asks for it.
     After(Duration),
 }
 
 impl Look {
-    async fn again(self, bell: &Notify) {
+    async fn again(self, bell: &Bell) {
         match self {
-            Self::WhenRung => bell.notified().await,
-            Self::After(pause) => sleep(pause).await,
+            Self::WhenRung => bell.rung().await,
             Self::At(time) => {
-                let _either = timeout_at(time, bell.notified()).await;
+                let _either = timeout_at(time, bell.rung()).await;
+            }
+            Self::After(pause) => {
+                tokio::select! {
+                    () = sleep(pause) => {}
+                    () = bell.urged() => {}
+                }
             }
         }
     }
 }
 
-/// Starts what may be started. Answers when to look again.
-async fn next(
-    engine: &Arc<Engine>,
-    target: &Arc<Target>,
-    out: &mut JoinSet<()>,
-) -> Result<Look, EngineError> {
-    if target.paused {
-        return Ok(Look::WhenRung);
+impl Courier<'_> {
+    async fn look(&mut self, target: &Arc<Target>) -> Look {
+        match self.next(target).await {
+            Ok(look) => {
+                self.trouble = Patience::default();
+                look
+            }
+            Err(error) => {
+                tracing::warn!(%error, target = %self.id, "deliveries to a target pause");
+                Look::After(self.trouble.next())
+            }
+        }
     }
-    if target.down_since.is_some() && !is_back(engine, target).await? {
-        return Ok(Look::After(PROBE_EVERY));
-    }
-    while out.len() < usize::from(target.order.width()) {
-        let claimed = engine.inbox.claim(target.id, target.order, Timestamp::now(), LEASE).await?;
-        let Some(claimed) = claimed else { break };
-        let (engine, target) = (Arc::clone(engine), Arc::clone(target));
-        out.spawn(async move { attempt::make(&engine, &target, &claimed).await });
-    }
-    if out.len() >= usize::from(target.order.width()) {
-        return Ok(Look::WhenRung); // an attempt that ends makes room
-    }
-    let due = engine.inbox.next_due(target.id).await?;
-    let soon = |due: Timestamp| Instant::now() + due.since(Timestamp::now()).max(Duration::from_millis(5));
-    Ok(due.map_or(Look::WhenRung, |due| Look::At(soon(due))))
-}
 
-/// Looks whether a target that was down answers again.
-async fn is_back(engine: &Arc<Engine>, target: &Target) -> Result<bool, EngineError> {
-    if !answers(&TargetUrl::parse(&target.url)?).await {
-        return Ok(false);
+    /// Starts what may be started. Answers when to look again.
+    async fn next(&mut self, target: &Arc<Target>) -> Result<Look, EngineError> {
+        if !self.is_tidy {
+            self.engine.inbox.settle_cut_off(Some(self.id)).await?;
+            self.is_tidy = true;
+        }
+        if target.paused {
+            return Ok(Look::WhenRung);
+        }
+        if target.down_since.is_some() && !self.is_back(target).await? {
+            return self.wait_for(target).await;
+        }
+        self.silence = None;
+        let width = usize::from(target.order.width());
+        while self.out.len() < width && !self.unwritten.any() {
+            match self.engine.inbox.claim(target.id, target.order).await? {
+                Next::Claimed(claimed) => self.send(target, claimed),
+                Next::In(wait) => return Ok(Look::At(Instant::now() + wait)),
+                Next::LookAgain => {}
+                Next::Nothing => return Ok(Look::WhenRung),
+            }
+        }
+        Ok(Look::WhenRung) // an attempt that ends makes room
     }
-    engine.inbox.set_down(target.id, None).await?;
-    engine.reload().await?;
-    Ok(true)
-}
 
-async fn refuse_rest(engine: &Engine, id: TargetId) {
-    let refused = engine.inbox.refuse_waiting(id, Timestamp::now()).await;
-    if let Err(error) = refused {
-        tracing::warn!(%error, target = %id, "what waits for a removed target could not be ended");
+    fn send(&mut self, target: &Arc<Target>, claimed: Claimed) {
+        let (engine, unwritten) = (Arc::clone(self.engine), self.unwritten.clone());
+        let (to, what) = (Arc::clone(target), claimed.clone());
+        let task = self.out.spawn(async move { attempt::make(&engine, &to, &what, &unwritten).await });
+        self.under_way.insert(task.id(), (Arc::clone(target), claimed));
+    }
+
+    /// An attempt has ended. One that broke off by a fault of ours counts as one without an answer.
+    async fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+        let Some((target, claimed)) = self.under_way.remove(&id) else { return };
+        if let Err(error) = ended {
+            tracing::error!(%error, delivery = %claimed.delivery, "an attempt broke off; it is tried again");
+            let end = attempt::broken_off(self.engine, &target, &claimed);
+            attempt::conclude(self.engine, &target, &claimed, end, &self.unwritten).await;
+        }
+    }
+
+    async fn finish_all(&mut self) {
+        while let Some(ended) = self.out.join_next_with_id().await {
+            self.ended(ended).await;
+        }
+    }
+
+    /// Looks whether a target that was down answers again.
+    async fn is_back(&self, target: &Target) -> Result<bool, EngineError> {
+        if !answers(&TargetUrl::parse(&target.url)?).await {
+            return Ok(false);
+        }
+        self.is_up(target).await?;
+        Ok(true)
+    }
+
+    async fn is_up(&self, target: &Target) -> Result<(), EngineError> {
+        self.engine.inbox.set_down(target.id, None).await?;
+        self.engine.reload().await
+    }
+
+    /// Nobody answers: looks less and less often. What goes to a URL that was given once ends after a while.
+    async fn wait_for(&mut self, target: &Target) -> Result<Look, EngineError> {
+        let begun = || Silence { since: Instant::now(), probe: Patience::default() };
+        let silence = self.silence.get_or_insert_with(begun);
+        if target.kind != TargetKind::Once || silence.since.elapsed() < ONCE {
+            return Ok(Look::After(silence.probe.next()));
+        }
+        let why =
+            format!("nobody answered at {} for {} s: replay it once it runs", target.url, ONCE.as_secs());
+        self.engine.inbox.give_up_waiting(target.id, why).await?;
+        self.silence = None;
+        self.is_up(target).await?;
+        self.engine.announce_stored().await?;
+        Ok(Look::WhenRung)
+    }
+
+    async fn refuse_rest(&self) {
+        let mut patience = Patience::default();
+        while !self.stop.is_cancelled() {
+            match self.engine.inbox.refuse_waiting(self.id, self.engine.clock.now()).await {
+                Ok(_) | Err(InboxError::Closed) => return,
+                Err(error) => {
+                    tracing::warn!(%error, target = %self.id, "what waits for a removed target could not be ended yet");
+                    let _stopped = self.stop.run_until_cancelled(patience.wait()).await;
+                }
+            }
+        }
     }
 }
 
@@ -130,9 +222,10 @@ mod tests {
         let url = Some("http://127.0.0.1:9".to_owned());
         let change = TargetChange { url, ..TargetChange::default() };
         let target = engine.add_target(None, change, TargetKind::Kept).await.unwrap();
-        let arrival = engine.known(&slug).unwrap().judge(post([], b"")).arrival;
-        let stored = engine.store(arrival).await.unwrap();
-        refuse_rest(&engine, target.id).await; // as if another process had added it just now
+        let known = engine.known(&slug).unwrap();
+        let stored = engine.store(known.judge(post([], b"")).arrival, &known).await.unwrap();
+        work(&engine, TargetId(target.id.0 + 1), &Bell::default(), &engine.stop).await; // for one that nobody knows
+        engine.inbox.refuse_waiting(target.id, engine.clock.now()).await.unwrap(); // as if another process had added it
         let waits = engine.inbox.show(stored.id).await.unwrap().deliveries.remove(0);
         assert_eq!(waits.state, hookmitt_event::DeliveryState::Pending, "{:?}", waits.last_error);
         engine.stop().await;

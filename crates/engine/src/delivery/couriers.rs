@@ -1,16 +1,24 @@
 //! Which targets have a courier, and how it is woken.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
-use hookmitt_event::{TargetId, Timestamp};
+use hookmitt_event::TargetId;
 use hookmitt_forward::Tls;
-use tokio::{sync::Notify, task::JoinSet, time::MissedTickBehavior};
+use tokio::{
+    sync::Notify,
+    task::{Id, JoinError, JoinSet},
+    time::MissedTickBehavior,
+};
+use tokio_util::sync::CancellationToken;
 
-use crate::{Engine, delivery::courier};
+use crate::{
+    Engine,
+    delivery::{bell::Bell, courier},
+};
 
 /// How often we look for what nobody started.
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
@@ -22,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(10);
 /// A bell for each target that ever had something to be sent.
 #[derive(Default)]
 pub(crate) struct Couriers {
-    bells: Mutex<HashMap<TargetId, Arc<Notify>>>,
+    bells: Mutex<HashMap<TargetId, Arc<Bell>>>,
     news: Notify,
     tls: OnceLock<Tls>,
 }
@@ -39,22 +47,29 @@ impl Couriers {
         self.tls.get_or_init(Tls::new)
     }
 
-    /// Something waits for this target, or about it has changed.
+    /// Something waits for this target.
     pub(crate) fn wake(&self, target: TargetId) {
+        self.bell(target).ring();
+    }
+
+    /// Somebody wants what waits for this target to go out now, even if nobody answered there the last time.
+    pub(crate) fn urge(&self, target: TargetId) {
+        self.bell(target).urge();
+    }
+
+    fn bell(&self, target: TargetId) -> Arc<Bell> {
         let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        bells.entry(target).or_insert_with(|| {
+        let bell = bells.entry(target).or_insert_with(|| {
             self.news.notify_one();
             Arc::default()
         });
-        if let Some(bell) = bells.get(&target) {
-            bell.notify_one();
-        }
+        Arc::clone(bell)
     }
 
     /// Settings changed: every courier looks again.
     pub(crate) fn wake_all(&self) {
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        bells.values().for_each(|bell| bell.notify_one());
+        bells.values().for_each(|bell| bell.urge());
         self.news.notify_one();
     }
 
@@ -62,53 +77,83 @@ impl Couriers {
         self.bells.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
     }
 
-    fn all(&self) -> Vec<(TargetId, Arc<Notify>)> {
+    fn all(&self) -> Vec<(TargetId, Arc<Bell>)> {
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         bells.iter().map(|(target, bell)| (*target, Arc::clone(bell))).collect()
     }
 }
 
-/// Sends a courier to each target for which something waits, until the stop.
-pub(crate) fn dispatch(engine: &Arc<Engine>) {
-    let engine = Arc::clone(engine);
-    engine.tasks.clone().spawn(async move {
-        let mut out = JoinSet::new();
-        let mut working = HashSet::new();
-        let mut sweep = tokio::time::interval(SWEEP_EVERY);
-        sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            for (target, bell) in engine.couriers.all() {
-                if working.insert(target) {
-                    let engine = Arc::clone(&engine);
-                    out.spawn(async move {
-                        courier::work(&engine, target, &bell).await;
-                        target
-                    });
+/// Sends a courier to each target for which something waits, until `stop`, or until
+/// the lock is no longer ours.
+pub(crate) async fn dispatch(engine: &Arc<Engine>, stop: &CancellationToken) {
+    let stop = stop.child_token();
+    let mut staff = Staff { engine, out: JoinSet::new(), working: HashMap::new(), stop: stop.clone() };
+    let mut sweep = tokio::time::interval(SWEEP_EVERY);
+    sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        staff.send_out();
+        tokio::select! {
+            () = stop.cancelled() => break,
+            () = engine.couriers.news.notified() => {}
+            _ = sweep.tick() => {
+                if !engine.ownership().is_ours() {
+                    tracing::error!("the owner's lock was replaced by another file: this process delivers no more");
+                    break;
                 }
+                start_forgotten(engine).await;
             }
-            tokio::select! {
-                () = engine.stop.cancelled() => break,
-                () = engine.couriers.news.notified() => {}
-                _ = sweep.tick() => start_forgotten(&engine).await,
-                Some(Ok(target)) = out.join_next() => {
-                    working.remove(&target);
-                    engine.couriers.forget(target);
-                    // It may have been rung for while its courier was leaving, for a target that another process added.
-                    if engine.config().targets.contains_key(&target) {
-                        engine.couriers.wake(target);
-                    }
-                }
-            }
+            Some(ended) = staff.out.join_next_with_id() => staff.ended(&ended),
         }
-        let _out_of_time =
-            tokio::time::timeout(GRACE, async { while out.join_next().await.is_some() {} }).await;
-    });
+    }
+    stop.cancel();
+    staff.see_out().await;
 }
 
-/// Takes back claims that went stale, and wakes the courier of every target for which something waits.
+/// The couriers at work.
+struct Staff<'e> {
+    engine: &'e Arc<Engine>,
+    out: JoinSet<()>,
+    working: HashMap<Id, TargetId>,
+    stop: CancellationToken,
+}
+
+impl Staff<'_> {
+    fn send_out(&mut self) {
+        for (target, bell) in self.engine.couriers.all() {
+            if self.working.values().all(|at_work| *at_work != target) {
+                let (engine, stop) = (Arc::clone(self.engine), self.stop.clone());
+                let task = self.out.spawn(async move { courier::work(&engine, target, &bell, &stop).await });
+                self.working.insert(task.id(), target);
+            }
+        }
+    }
+
+    /// A courier has ended: its target is gone, or it broke off by a fault of ours, and another takes its place.
+    fn ended(&mut self, ended: &Result<(Id, ()), JoinError>) {
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+        let Some(target) = self.working.remove(&id) else { return };
+        if let Err(error) = ended {
+            tracing::error!(%error, %target, "a courier broke off and is started again");
+        }
+        self.engine.couriers.forget(target);
+        // It may have been rung for while its courier was leaving, for a target that another process added.
+        if self.engine.config().targets.contains_key(&target) {
+            self.engine.couriers.wake(target);
+        }
+    }
+
+    async fn see_out(mut self) {
+        let all = async { while self.out.join_next().await.is_some() {} };
+        if tokio::time::timeout(GRACE, all).await.is_err() {
+            tracing::warn!("attempts were still under way at the end; the next start tries them again");
+        }
+    }
+}
+
+/// Wakes the courier of every target for which something waits, and writes down how far the inbox's clock is.
 async fn start_forgotten(engine: &Engine) {
     let swept = async {
-        engine.inbox.release_stale(Timestamp::now()).await?;
+        engine.inbox.keep_clock().await?;
         engine.inbox.waiting().await
     };
     match swept.await {

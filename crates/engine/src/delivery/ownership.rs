@@ -2,18 +2,21 @@
 
 use std::{
     fs::File,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use hookmitt_event::Timestamp;
 use tokio::sync::watch;
 
 use crate::{Engine, EngineError, delivery::couriers};
 
 /// How often a process looks whether it may take over.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// The file whose lock says who delivers. It holds the number of that process, for people.
+pub(crate) const FILE: &str = "owner.lock";
 
 /// Whether this process is the one.
 #[derive(Debug)]
@@ -29,7 +32,7 @@ impl Ownership {
     pub(crate) fn new(data_dir: &Path) -> Self {
         let (owner, _) = watch::channel(false);
         let sessions = tokio::sync::Mutex::default();
-        Self { path: data_dir.join("owner.lock"), held: Mutex::default(), owner, sessions }
+        Self { path: data_dir.join(FILE), held: Mutex::default(), owner, sessions }
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<bool> {
@@ -58,7 +61,7 @@ impl Ownership {
         });
     }
 
-    /// Takes the lock if it is free. What another process left half done is taken back first.
+    /// Takes the lock if it is free. What another process left half done is settled first.
     pub(crate) async fn try_now(&self, engine: &Arc<Engine>) -> Result<bool, EngineError> {
         if !self.lock()? {
             return Ok(false);
@@ -67,17 +70,24 @@ impl Ownership {
             self.give_up(); // or nobody would ever deliver
             return Err(error);
         }
-        couriers::dispatch(engine);
+        let owner = Arc::clone(engine);
+        engine.keep_going("the deliveries", move || deliver(Arc::clone(&owner)));
         engine.settle_old_keys();
         self.owner.send_replace(true);
         Ok(true)
     }
 
     async fn clear_up(&self, engine: &Engine) -> Result<(), EngineError> {
-        engine.inbox.release_all().await?;
+        let cut_off = engine.inbox.settle_cut_off(None).await?;
+        if cut_off > 0 {
+            tracing::warn!(
+                attempts = cut_off,
+                "attempts were under way when the last process ended: they may have arrived"
+            );
+        }
         let _alone = self.sessions.lock().await;
         let ours = engine.secrets.lent_targets();
-        engine.inbox.remove_session_targets(ours, Timestamp::now()).await?;
+        engine.inbox.remove_session_targets(ours, engine.clock.now()).await?;
         engine.reload().await
     }
 
@@ -95,6 +105,9 @@ impl Ownership {
             .map_err(|error| EngineError::BadInput(format!("can't open {}: {error}", self.path.display())))?;
         match file.try_lock() {
             Ok(()) => {
+                if let Err(error) = note_pid(&file) {
+                    tracing::debug!(%error, "the owner's lock does not say whose it is");
+                }
                 *held = Some(file);
                 Ok(true)
             }
@@ -104,4 +117,37 @@ impl Ownership {
             }
         }
     }
+
+    /// Whether the file that we have locked is still the one at its path: where it was deleted or replaced, another
+    /// process may have a lock as well.
+    pub(crate) fn is_ours(&self) -> bool {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.as_ref().is_some_and(|file| is_same(file, &self.path))
+    }
+}
+
+/// Delivers until the stop. Where the lock is lost, it is sought again.
+async fn deliver(engine: Arc<Engine>) {
+    couriers::dispatch(&engine, &engine.stop).await;
+    if !engine.stop.is_cancelled() {
+        engine.ownership().give_up();
+        engine.ownership().seek(&engine);
+    }
+}
+
+fn note_pid(mut file: &File) -> io::Result<()> {
+    file.set_len(0)?;
+    writeln!(file, "{}", std::process::id())
+}
+
+#[cfg(unix)]
+fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let (Ok(held), Ok(there)) = (file.metadata(), path.metadata()) else { return false };
+    (held.dev(), held.ino()) == (there.dev(), there.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &File, _: &Path) -> bool {
+    true // a file that is open can't be deleted or replaced there
 }

@@ -117,7 +117,7 @@ impl Engine {
             return Ok((known, false));
         }
         let settings = SourceSettings::default();
-        match self.inbox.add_source(unassigned.clone(), settings, false, Timestamp::now()).await {
+        match self.inbox.add_source(unassigned.clone(), settings, false, self.clock.now()).await {
             Ok(_) | Err(InboxError::SourceExists(_)) => self.reload().await?, // another process was quicker
             Err(error) => return Err(error.into()),
         }

@@ -72,7 +72,7 @@ impl Mail {
             let (engine, known, is_set_up) = (Arc::clone(engine), Arc::clone(&known), facts.is_set_up);
             engine.tasks.clone().spawn(async move {
                 let stored = committed.await?;
-                engine.see_off(&stored, facts.verdict);
+                engine.see_off(&stored, facts.verdict, &known);
                 if is_set_up {
                     engine.confirm_by_itself(&known, stored.id);
                 }
@@ -264,7 +264,7 @@ impl Recipient for Mail {
     }
 
     fn state(&self, state: State) {
-        self.running.becomes(state, Timestamp::now());
+        self.running.becomes(state, self.running.clock.now());
     }
 }
 
@@ -277,6 +277,7 @@ fn said(reply: Reply) -> AppReply {
 mod tests {
     use std::time::Duration;
 
+    use hookmitt_clock::{Clock as _, MachineClock};
     use hookmitt_event::{GapWhy, TunnelKind};
     use hookmitt_inbox::{KeptTunnel, NewTunnel};
     use hookmitt_tunnel::Bounds;
@@ -324,7 +325,7 @@ mod tests {
     fn head(waited: bool) -> Letterhead {
         let arrival_key = b"acme\0key".to_vec();
         let (doubt, bounds) = (None, Bounds::none());
-        let received_at = Timestamp::now();
+        let received_at = MachineClock.now();
         Letterhead { arrival_key, received_at, doubt, bounds, held: false, position: 1, waited, run: 1 }
     }
 
@@ -333,7 +334,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
         let kept = kept(&engine).await;
-        let (running, steps) = Running::new(CancellationToken::new(), Timestamp::now());
+        let (running, steps) = Running::new(CancellationToken::new(), None, Arc::clone(&engine.clock));
         let running = Arc::new(running);
         let mut minder = Minder::begin(&engine, &kept, Arc::clone(&running), steps).await;
         let mail = Mail::new(&engine, kept.id, Arc::clone(&running));

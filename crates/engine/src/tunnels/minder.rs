@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hookmitt_event::{GapWhy, Timestamp};
+use hookmitt_event::GapWhy;
 use hookmitt_inbox::{KeptTunnel, Told};
 use tokio::{sync::mpsc, time};
 
@@ -37,7 +37,7 @@ impl<'a> Minder<'a> {
         while let Some(until) = kept.connected_until {
             match engine.inbox.open_gap(kept.id, until, GapWhy::AppClosed).await {
                 Ok(()) => break,
-                Err(error) => running.stuck(Trouble::of(&error), Timestamp::now()),
+                Err(error) => running.stuck(Trouble::of(&error), running.clock.now()),
             }
             time::sleep(AGAIN).await;
         }
@@ -90,7 +90,7 @@ impl<'a> Minder<'a> {
             Step::Found { public_url, told } => self.note(Some(public_url), told).await,
             Step::Told(told) | Step::Closed { told } => self.note(None, told).await,
             Step::CaughtUp { since } => {
-                let took = Timestamp::now().since(since);
+                let took = self.running.clock.now().since(since);
                 if let Some(gap) = inbox.close_gap(self.tunnel, since, took).await? {
                     self.engine.live.announce(Change::Gap(Box::new(GapView::from(gap))));
                 }
@@ -101,7 +101,7 @@ impl<'a> Minder<'a> {
                 if letters == 0 {
                     return Ok(());
                 }
-                Ok(inbox.tunnel_spoilt(self.tunnel, letters, waited, Timestamp::now()).await?)
+                Ok(inbox.tunnel_spoilt(self.tunnel, letters, waited, self.running.clock.now()).await?)
             }
             Step::Lost { since, why } => Ok(inbox.open_gap(self.tunnel, since, why).await?),
         }
@@ -112,7 +112,7 @@ impl<'a> Minder<'a> {
         if let Some(until) = self.running.horizon.until() {
             self.engine.inbox.tunnel_complete(self.tunnel, until).await?;
         }
-        let (now, last) = (Timestamp::now(), self.running.last_event_at());
+        let (now, last) = (self.running.clock.now(), self.running.last_event_at());
         Ok(self.engine.inbox.tunnel_connected(self.tunnel, now, public_url, told, last).await?)
     }
 

@@ -179,7 +179,7 @@ impl Engine {
             sources,
             public_url: Some(opened.public_url),
         };
-        Ok(self.inbox.add_tunnel(new, Timestamp::now()).await?)
+        Ok(self.inbox.add_tunnel(new, self.clock.now()).await?)
     }
 
     /// Changes a tunnel.
@@ -227,7 +227,7 @@ impl Engine {
             (TunnelKind::Relay, None) => Some(false),
             _ => None,
         };
-        self.inbox.remove_tunnel(id, Timestamp::now()).await?;
+        self.inbox.remove_tunnel(id, self.clock.now()).await?;
         if let Some(keys) = &kept.keys
             && let Err(error) = self.tunnels.keys.remove(keys).await
         {

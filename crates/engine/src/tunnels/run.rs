@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use hookmitt_event::{GapWhy, Timestamp, TunnelKind};
+use hookmitt_event::{GapWhy, TunnelKind};
 use hookmitt_inbox::KeptTunnel;
 use hookmitt_tunnel::{Credentials, Network, Options, TunnelError, keep};
 use tokio::{sync::Notify, task::JoinHandle, time};
@@ -92,7 +92,7 @@ impl Engine {
 
     fn start(self: &Arc<Self>, kept: KeptTunnel) -> (Arc<Running>, JoinHandle<()>) {
         let (running, steps) =
-            Running::new(self.stop.child_token(), kept.connected_until.unwrap_or_else(Timestamp::now));
+            Running::new(self.stop.child_token(), kept.connected_until, Arc::clone(&self.clock));
         let running = Arc::new(running.of(&kept));
         self.tunnels.runs(kept.id, Arc::clone(&running));
         running.offer(&self.config, &kept.sources);
@@ -136,7 +136,7 @@ impl Engine {
                 running.stop.cancelled().await;
             }
             Err(error) => {
-                running.stuck(trouble(&error.into()), Timestamp::now());
+                running.stuck(trouble(&error.into()), running.clock.now());
                 running.stop.cancelled().await;
             }
         }
@@ -147,7 +147,7 @@ impl Engine {
         loop {
             match self.credentials(kept).await {
                 Ok(credentials) => return credentials,
-                Err(error) => running.stuck(trouble(&error), Timestamp::now()),
+                Err(error) => running.stuck(trouble(&error), running.clock.now()),
             }
             time::sleep(KEYS_AGAIN).await;
         }

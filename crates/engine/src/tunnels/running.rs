@@ -9,6 +9,7 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
+use hookmitt_clock::Clock;
 use hookmitt_event::{Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, Told};
 use hookmitt_tunnel::{Horizon, Line, State, Why};
@@ -33,6 +34,7 @@ pub(super) struct Running {
     /// Up to when everything is here that the relay received.
     pub(super) horizon: Horizon,
     pub(super) stop: CancellationToken,
+    pub(super) clock: Arc<dyn Clock>,
     /// Something is otherwise than it was.
     pub(super) changed: Notify,
     now: Mutex<Now>,
@@ -55,14 +57,20 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) fn new(stop: CancellationToken, now: Timestamp) -> (Self, mpsc::Receiver<Step>) {
+    /// A tunnel that was connected until `last`; none: now.
+    pub(super) fn new(
+        stop: CancellationToken,
+        last: Option<Timestamp>,
+        clock: Arc<dyn Clock>,
+    ) -> (Self, mpsc::Receiver<Step>) {
         let (steps, waiting) = mpsc::channel(STEPS);
         let running = Self {
             line: Line::new(),
             horizon: Horizon::default(),
             stop,
             changed: Notify::new(),
-            now: Mutex::new(Now::new(now)),
+            now: Mutex::new(Now::new(last.unwrap_or_else(|| clock.now()))),
+            clock,
             serves: None,
             offers: watch::Sender::default(),
             left: AtomicBool::new(false),
@@ -80,7 +88,7 @@ impl Running {
     pub(super) fn of(mut self, kept: &KeptTunnel) -> Self {
         self.serves = kept.source.as_deref().and_then(|source| source.parse().ok());
         self.unknown = AtomicU64::new(kept.told.unknown);
-        self.horizon = Horizon::new(complete_until(kept), Timestamp::now());
+        self.horizon = Horizon::new(complete_until(kept), self.clock.now());
         let mut now = self.now();
         if kept.kind == TunnelKind::Smee {
             now.up = TunnelState::Limited;
@@ -305,6 +313,7 @@ fn complete_until(kept: &KeptTunnel) -> Option<Timestamp> {
 
 #[cfg(test)]
 mod tests {
+    use hookmitt_clock::MachineClock;
     use hookmitt_event::GapWhy;
     use hookmitt_tunnel::{TunnelError, Why};
     use hookmitt_wire::Depth;
@@ -331,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_night_away_becomes_three_steps() {
-        let (running, mut waiting) = Running::new(CancellationToken::new(), AT);
+        let (running, mut waiting) = Running::new(CancellationToken::new(), Some(AT), Arc::new(MachineClock));
         let told = |refused| Told { refused, ..Told::default() };
         let public_url = "https://relay.test/t".to_owned();
         let first = steps(&running, &mut waiting, connected(AT, 1, true));
@@ -360,7 +369,7 @@ mod tests {
 
     #[test]
     fn our_own_end_is_no_loss_and_a_refusal_is_one() {
-        let (running, mut waiting) = Running::new(CancellationToken::new(), AT);
+        let (running, mut waiting) = Running::new(CancellationToken::new(), Some(AT), Arc::new(MachineClock));
         steps(&running, &mut waiting, connected(AT, 0, true));
         let ended = State::Offline { since: AT, why: Why::AppClosed, error: None, next_try: None };
         assert_eq!(steps(&running, &mut waiting, ended), [Step::Closed { told: Told::default() }]);
@@ -374,7 +383,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_shown_until_it_is_mended() {
-        let (running, _waiting) = Running::new(CancellationToken::new(), AT);
+        let (running, _waiting) = Running::new(CancellationToken::new(), Some(AT), Arc::new(MachineClock));
         running.fails(Trouble::new("disk-full", "no room", ""));
         running.fault(Trouble::new("relay-body-differs", "bytes", ""));
         assert_eq!(running.seen().error.unwrap().code, "disk-full");

@@ -45,7 +45,7 @@ impl Engine {
         let (source, channel) = match found {
             Ok(found) => found,
             Err(error) => {
-                running.stuck(Trouble::of(&error), Timestamp::now());
+                running.stuck(Trouble::of(&error), self.clock.now());
                 return running.stop.cancelled().await;
             }
         };
@@ -60,7 +60,7 @@ impl Engine {
         while !running.stop.is_cancelled() {
             listen_once(&channel, &ear).await;
         }
-        running.ends(Timestamp::now());
+        running.ends(self.clock.now());
     }
 }
 
@@ -142,7 +142,7 @@ impl Inlet {
         let (headers, beside) = lines::part(&message.request.headers);
         let request = Request { headers, ..message.request.clone() };
         let page = engine.page_through_tunnel(&request);
-        let received_at = received_at(message.received_at, Timestamp::now());
+        let received_at = received_at(message.received_at, engine.clock.now());
         let incoming = Incoming {
             url: Some(format!("{}{}", self.url, request.path_and_query())),
             remote: Some(
@@ -171,7 +171,7 @@ impl Inlet {
             arrival.route = Route::Withheld("its source is gone");
         }
         let is_set_up = arrival.facts.handshake.is_some();
-        let stored = engine.store(arrival).await?;
+        let stored = engine.store(arrival, &known).await?;
         self.running.stored(received_at);
         if is_set_up {
             engine.confirm_by_itself(&known, stored.id);
@@ -206,13 +206,13 @@ impl Listener for Ear {
 
     fn heard(&self) {
         if !self.0.running.is_up() {
-            self.0.running.opens(&self.0.url, Timestamp::now());
+            self.0.running.opens(&self.0.url, self.0.running.clock.now());
         }
     }
 
     fn progress(&self, progress: Progress) {
         match progress {
-            Progress::Connected => self.0.running.opens(&self.0.url, Timestamp::now()),
+            Progress::Connected => self.0.running.opens(&self.0.url, self.0.running.clock.now()),
             Progress::Offline { since, why } => {
                 let reason = match why {
                     DetourError::Unreachable { .. } => Why::Network,

@@ -1,7 +1,7 @@
 //! Channels and programs as they are added.
 
 use hookmitt_detour::{Channel, Quick};
-use hookmitt_event::{Slug, Timestamp, TunnelKind};
+use hookmitt_event::{Slug, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, NewTunnel};
 
 use crate::{Engine, EngineError, TunnelOrder, UNASSIGNED};
@@ -67,7 +67,7 @@ impl Engine {
             source: Some(source.to_string()),
             sources: Vec::new(),
         };
-        Ok(self.inbox.add_tunnel(new, Timestamp::now()).await?)
+        Ok(self.inbox.add_tunnel(new, self.clock.now()).await?)
     }
 }
 

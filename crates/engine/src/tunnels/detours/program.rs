@@ -4,7 +4,7 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use hookmitt_catch::{Limits, bind, catch};
 use hookmitt_detour::{DetourError, Quick, QuickTunnel, Turn};
-use hookmitt_event::{Slug, Timestamp};
+use hookmitt_event::Slug;
 use hookmitt_tunnel::{Backoff, Why, slept};
 use tokio::time::{self, Instant};
 
@@ -34,11 +34,11 @@ impl Engine {
         let (source, bound) = match (running.serves(), bind(Some("127.0.0.1"), 0)) {
             (Some(source), Ok(bound)) => (source, bound),
             (None, _) => {
-                running.stuck(Trouble::of(&EngineError::NoTunnelSource), Timestamp::now());
+                running.stuck(Trouble::of(&EngineError::NoTunnelSource), self.clock.now());
                 return running.stop.cancelled().await;
             }
             (_, Err(error)) => {
-                running.stuck(Trouble::of(&error), Timestamp::now());
+                running.stuck(Trouble::of(&error), self.clock.now());
                 return running.stop.cancelled().await;
             }
         };
@@ -55,7 +55,7 @@ impl Engine {
         tokio::join!(taking, leading.keep_running());
         self.own.remove(&addresses);
         self.own.leads_here(tunnel, None);
-        running.ends(Timestamp::now());
+        running.ends(self.clock.now());
     }
 }
 
@@ -85,7 +85,7 @@ impl Leading<'_> {
                     None => return,
                 },
             };
-            self.running.breaks_off(Timestamp::now(), Why::Relay, Trouble::of(&why));
+            self.running.breaks_off(self.running.clock.now(), Why::Relay, Trouble::of(&why));
             if began.elapsed() > STEADY {
                 backoff.reset();
             }
@@ -117,7 +117,7 @@ impl Leading<'_> {
             match turn {
                 Turn::Up => self.opens(program.url()),
                 Turn::Down(why) => {
-                    self.running.breaks_off(Timestamp::now(), Why::Network, Trouble::of(&why));
+                    self.running.breaks_off(self.running.clock.now(), Why::Network, Trouble::of(&why));
                 }
                 Turn::Over(why) => {
                     program.stop().await;
@@ -130,6 +130,6 @@ impl Leading<'_> {
     /// Shown only once no target can lead there (Threat 4).
     fn opens(&self, url: &str) {
         self.engine.own.leads_here(self.tunnel, Some(url));
-        self.running.opens(&format!("{url}/{}", self.source), Timestamp::now());
+        self.running.opens(&format!("{url}/{}", self.source), self.running.clock.now());
     }
 }

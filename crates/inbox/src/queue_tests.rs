@@ -1,0 +1,360 @@
+//! Who gets what next: by order, by the clock, and after a process that was cut off.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use hookmitt_clock::{Clock as _, HandClock};
+use hookmitt_event::{
+    Attempt, DedupeKey, DeliveryState, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, OrderMode,
+    Request, TargetId, TargetKind, Timestamp, Verdict, Via,
+};
+use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
+
+use crate::{Arrival, Claimed, Finish, Inbox, Next, Route, SourceSettings, TargetSettings};
+
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: i64 = 60 * 60 * 1_000_000;
+
+struct Story {
+    inbox: Inbox,
+    clock: HandClock,
+    source: i64,
+    target: TargetId,
+    order: OrderMode,
+    folder: tempfile::TempDir,
+}
+
+impl Story {
+    async fn begin(order: OrderMode) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = HandClock::at(Timestamp::from_seconds(1_800_000_000));
+        let inbox = Inbox::open(folder.path(), Arc::new(clock.clone())).unwrap();
+        let (slug, now): (hookmitt_event::Slug, _) = ("one".parse().unwrap(), clock.now());
+        let source = inbox.add_source(slug.clone(), SourceSettings::default(), false, now).await.unwrap().row;
+        let settings = TargetSettings { order, ..TargetSettings::default() };
+        let url = "http://one.example/".to_owned();
+        let target = inbox.add_target(Some(slug), url, settings, TargetKind::Kept, now).await.unwrap().id;
+        Self { inbox, clock, source, target, order, folder }
+    }
+
+    async fn arrives(&self, object: Option<&str>) -> EventId {
+        let id = EventId::fresh();
+        let headers = HeaderLines::default();
+        let (method, path, query, version) = ("POST".to_owned(), String::new(), None, HttpVersion::Http11);
+        let arrival = Arrival {
+            id,
+            source: self.source,
+            request: Request { method, path, query, version, headers, body: Bytes::new() },
+            url: None,
+            remote: None,
+            received_at: self.clock.now(),
+            via: Via::Direct,
+            provider: None,
+            finds_provider: false,
+            facts: Facts { object: object.map(str::to_owned), ..Facts::default() },
+            verdict: Verdict::Valid,
+            causes: Vec::new(),
+            sha256: [0; 32],
+            dedupe_key: DedupeKey::Id(id.to_string()),
+            key_hash: *id.as_bytes(),
+            may_own: true,
+            single_use: None,
+            rejects: false,
+            on_duplicate: OnDuplicate::Skip,
+            browser: false,
+            callback: false,
+            foreign_host: None,
+            delivery_of: None,
+            handshake_answer: None,
+            arrival_key: None,
+            forwarded: None,
+            caught_up_by: None,
+            parent: None,
+            route: Route::Targets,
+        };
+        self.inbox.store(arrival).await.unwrap();
+        id
+    }
+
+    async fn next(&self) -> Next {
+        loop {
+            match self.inbox.claim(self.target, self.order).await.unwrap() {
+                Next::LookAgain => {}
+                next => return next,
+            }
+        }
+    }
+
+    async fn claimed(&self) -> Option<Claimed> {
+        if let Next::Claimed(claimed) = self.next().await { Some(claimed) } else { None }
+    }
+
+    async fn wait(&self) -> Option<Duration> {
+        if let Next::In(wait) = self.next().await { Some(wait) } else { None }
+    }
+
+    fn attempt(&self, claimed: &Claimed) -> Attempt {
+        Attempt {
+            number: claimed.attempt,
+            started_at: self.clock.now(),
+            duration: Duration::ZERO,
+            sent: true,
+            response: None,
+            body: Bytes::new(),
+            body_truncated: false,
+            error: Some("no answer".to_owned()),
+        }
+    }
+
+    async fn fails(&self, claimed: &Claimed, wait: Duration) {
+        let end = Finish::Retry(self.attempt(claimed), wait);
+        assert!(self.inbox.finish(claimed, end).await.unwrap());
+    }
+
+    async fn completes(&self, claimed: &Claimed) {
+        let end = Finish::Completed(self.attempt(claimed));
+        assert!(self.inbox.finish(claimed, end).await.unwrap());
+    }
+
+    /// Another process opens the same inbox after this one was killed.
+    fn restarted(&self) -> Inbox {
+        Inbox::open(self.folder.path(), Arc::new(self.clock.clone())).unwrap()
+    }
+}
+
+const STEPS: [i64; 8] = [
+    70_000_000,
+    -70_000_000,
+    HOUR,
+    -HOUR,
+    45 * 24 * HOUR,
+    -45 * 24 * HOUR,
+    365 * 24 * HOUR,
+    -365 * 24 * HOUR,
+];
+
+#[tokio::test]
+async fn no_step_of_the_clock_takes_a_claim_back() {
+    for step in STEPS {
+        let story = Story::begin(OrderMode::Parallel(4)).await;
+        story.arrives(None).await;
+        let claimed = story.claimed().await.expect("it is due");
+        story.clock.step(step);
+        assert!(story.claimed().await.is_none(), "{step}: it is being sent");
+        story.clock.pass(61 * SECOND);
+        assert!(story.claimed().await.is_none(), "{step}: still");
+        story.completes(&claimed).await;
+        assert!(story.claimed().await.is_none(), "{step}: sent once");
+    }
+}
+
+#[tokio::test]
+async fn no_step_of_the_clock_brings_a_retry_forward_or_strands_it() {
+    for order in [OrderMode::Sequential, OrderMode::Fifo, OrderMode::FifoByKey, OrderMode::Parallel(4)] {
+        for step in STEPS {
+            let story = Story::begin(order).await;
+            story.arrives(Some("a")).await;
+            story.fails(&story.claimed().await.unwrap(), 10 * SECOND).await;
+            story.clock.pass(4 * SECOND);
+            story.clock.step(step);
+            assert_eq!(story.wait().await, Some(6 * SECOND), "{order} {step}");
+            story.clock.pass(6 * SECOND);
+            assert_eq!(story.claimed().await.map(|claimed| claimed.attempt), Some(2), "{order} {step}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_retry_survives_a_restart_with_another_clock() {
+    for step in STEPS {
+        let story = Story::begin(OrderMode::Sequential).await;
+        story.arrives(None).await;
+        story.inbox.keep_clock().await.unwrap();
+        story.fails(&story.claimed().await.unwrap(), 10 * SECOND).await;
+        story.clock.step(step);
+        let story = Story { inbox: story.restarted(), ..story };
+        let wait = story.wait().await;
+        let due = if step > 0 { None } else { Some(10 * SECOND) }; // a pause as long as the clock says
+        assert_eq!(wait, due, "{step}");
+    }
+}
+
+#[tokio::test]
+async fn a_due_time_that_no_backoff_gives_is_due_now() {
+    for order in [OrderMode::Sequential, OrderMode::Fifo, OrderMode::FifoByKey] {
+        let story = Story::begin(order).await;
+        story.arrives(None).await;
+        story.fails(&story.claimed().await.unwrap(), Duration::from_secs(400 * 86_400)).await;
+        assert_eq!(story.claimed().await.map(|claimed| claimed.attempt), Some(2), "{order}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_under_way_when_the_process_ended_is_an_attempt_without_an_answer() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    let id = story.arrives(None).await;
+    for number in 1..=5 {
+        assert_eq!(story.claimed().await.unwrap().attempt, number);
+        let inbox = story.restarted();
+        assert_eq!(inbox.settle_cut_off(None).await.unwrap(), 1);
+        assert_eq!(inbox.settle_cut_off(None).await.unwrap(), 0, "once");
+        let delivery = inbox.deliveries(id).await.unwrap().remove(0);
+        let last = delivery.attempts.last().unwrap();
+        assert_eq!((delivery.attempts.len(), last.number), (number as usize, number));
+        assert!(last.is_ambiguous() && last.error.as_ref().unwrap().ends_with("it may have arrived"));
+        let state = if number < 5 { DeliveryState::Pending } else { DeliveryState::DeadLetter };
+        assert_eq!(delivery.state, state, "it counts: {number}");
+        assert_eq!(delivery.last_error, last.error);
+    }
+}
+
+#[tokio::test]
+async fn a_blocked_head_makes_nobody_look_again() {
+    let story = Story::begin(OrderMode::Fifo).await;
+    for _ in 0..3 {
+        story.arrives(None).await;
+    }
+    let head = story.claimed().await.unwrap();
+    assert!(matches!(story.next().await, Next::Nothing), "the head is being sent");
+    story.fails(&head, 10 * SECOND).await;
+    assert_eq!(story.wait().await, Some(10 * SECOND), "though two more wait");
+
+    let story = Story::begin(OrderMode::FifoByKey).await;
+    for object in ["a", "a", "b", "a"] {
+        story.arrives(Some(object)).await;
+    }
+    let (a, b) = (story.claimed().await.unwrap(), story.claimed().await.unwrap());
+    assert_eq!((a.seq, b.seq), (1, 3));
+    assert!(matches!(story.next().await, Next::Nothing), "both heads are being sent");
+    story.fails(&a, 10 * SECOND).await;
+    story.completes(&b).await;
+    assert_eq!(story.wait().await, Some(10 * SECOND), "what waits behind its head is not due");
+    story.clock.pass(10 * SECOND);
+    let again = story.claimed().await.unwrap();
+    assert_eq!((again.seq, again.attempt), (1, 2));
+    story.completes(&again).await;
+    assert_eq!(story.claimed().await.unwrap().seq, 2);
+}
+
+#[tokio::test]
+async fn events_without_an_object_block_nobody() {
+    let story = Story::begin(OrderMode::FifoByKey).await;
+    for _ in 0..4 {
+        story.arrives(None).await;
+    }
+    for seq in 1..=4 {
+        assert_eq!(story.claimed().await.unwrap().seq, seq);
+    }
+}
+
+#[tokio::test]
+async fn what_waits_when_an_order_by_key_begins_or_ends_is_in_it() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    for object in ["a", "a", "b"] {
+        story.arrives(Some(object)).await;
+    }
+    let settings = |order| TargetSettings { order, ..TargetSettings::default() };
+    let set = |order| {
+        story.inbox.set_target(story.target, "http://one.example/".to_owned(), settings(order), false)
+    };
+    set(OrderMode::FifoByKey).await.unwrap();
+    let claim = |order| story.inbox.claim(story.target, order);
+    let seq = |next: Result<Next, _>| match next {
+        Ok(Next::Claimed(claimed)) => Some(claimed.seq),
+        _ => None,
+    };
+    assert_eq!(seq(claim(OrderMode::FifoByKey).await), Some(1));
+    assert_eq!(seq(claim(OrderMode::FifoByKey).await), Some(3));
+    assert_eq!(seq(claim(OrderMode::FifoByKey).await), None);
+    set(OrderMode::Sequential).await.unwrap();
+    assert_eq!(seq(claim(OrderMode::Sequential).await), Some(2), "nothing blocks it any more");
+}
+
+/// A queue by key, and what a reader of its contract knows of it.
+struct ByKey {
+    story: Story,
+    rng: StdRng,
+    keys: HashMap<i64, Option<&'static str>>,
+    ids: Vec<(i64, EventId)>,
+    out: Vec<Claimed>,
+    open: BTreeSet<i64>,
+}
+
+impl ByKey {
+    async fn step(&mut self) {
+        match self.rng.random_range(0..10) {
+            0..=3 => self.arrives().await,
+            4..=6 => self.claims().await,
+            7 | 8 if !self.out.is_empty() => self.ends().await,
+            9 if !self.ids.is_empty() => self.retries().await,
+            _ => self.story.clock.pass(SECOND),
+        }
+    }
+
+    async fn arrives(&mut self) {
+        let object = ["a", "b", "c"].get(self.rng.random_range(0..4)).copied();
+        let id = self.story.arrives(object).await;
+        let seq = self.story.inbox.event(id).await.unwrap().seq;
+        self.keys.insert(seq, object);
+        self.ids.push((seq, id));
+        self.open.insert(seq);
+    }
+
+    async fn claims(&mut self) {
+        let Some(claimed) = self.story.claimed().await else { return };
+        if let Some(object) = self.keys[&claimed.seq] {
+            let same = |seq: &i64| self.keys[seq] == Some(object);
+            assert!(!self.out.iter().any(|other| same(&other.seq)), "two of {object} at once");
+            assert_eq!(self.open.iter().find(|seq| same(seq)), Some(&claimed.seq), "the oldest of {object}");
+        }
+        self.out.push(claimed);
+    }
+
+    async fn ends(&mut self) {
+        let claimed = self.out.swap_remove(self.rng.random_range(0..self.out.len()));
+        if self.rng.random_range(0..3) == 0 {
+            return self.story.fails(&claimed, self.rng.random_range(0..3) * SECOND).await;
+        }
+        let end = Finish::Final(self.story.attempt(&claimed));
+        self.story.inbox.finish(&claimed, end).await.unwrap();
+        self.open.remove(&claimed.seq);
+    }
+
+    async fn retries(&mut self) {
+        let (seq, id) = self.ids[self.rng.random_range(0..self.ids.len())];
+        if !self.open.contains(&seq) && !self.story.inbox.retry(id).await.unwrap().is_empty() {
+            self.open.insert(seq);
+        }
+    }
+
+    async fn drains(&mut self) {
+        for claimed in std::mem::take(&mut self.out) {
+            self.story.completes(&claimed).await;
+            self.open.remove(&claimed.seq);
+        }
+        self.story.clock.pass(9 * SECOND);
+        while let Some(claimed) = self.story.claimed().await {
+            self.story.completes(&claimed).await;
+            assert!(self.open.remove(&claimed.seq));
+        }
+    }
+}
+
+/// No two of a key at once, none before an older one that waits, and nothing left over at the end.
+#[tokio::test]
+async fn an_order_by_key_holds_whatever_happens() {
+    for seed in 0..6 {
+        let (story, rng) = (Story::begin(OrderMode::FifoByKey).await, StdRng::seed_from_u64(seed));
+        let (keys, ids, out, open) = (HashMap::new(), Vec::new(), Vec::new(), BTreeSet::new());
+        let mut queue = ByKey { story, rng, keys, ids, out, open };
+        for _ in 0..400 {
+            queue.step().await;
+        }
+        queue.drains().await;
+        assert!(queue.open.is_empty(), "left over: {:?}", queue.open);
+    }
+}
