@@ -111,6 +111,7 @@ fn status_of(error: &InboxError) -> StatusCode {
         InboxError::Newer { .. }
         | InboxError::Open { .. }
         | InboxError::Damaged(_)
+        | InboxError::Panicked
         | InboxError::Sqlite(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

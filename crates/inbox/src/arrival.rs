@@ -1,5 +1,7 @@
 //! Stores one event: its row, its dedupe key and its deliveries, in one transaction.
 
+use std::mem;
+
 use hookmitt_event::{
     Cause, DedupeKey, DeliveryId, EventId, Facts, HandshakeAnswer, HeaderLines, OnDuplicate, Request,
     TargetId, Timestamp, Verdict, Via,
@@ -103,18 +105,21 @@ pub struct Stored {
 /// What an event adds to the log beside its own bytes: index pages, key, delivery, page rounding.
 const ROW_OVERHEAD: usize = 12 * 1024;
 
-/// The state of a group of arrivals.
+/// What a job adds beside its rows.
+#[derive(Default)]
 pub(crate) struct Arriving {
+    /// Goes on from one job of a group to the next; none where it is to be asked for.
     next_seq: Option<i64>,
-    /// About how many bytes the group writes.
+    /// About how many bytes the job writes.
     pub(crate) bytes: u64,
     /// What it changes in the totals.
     pub(crate) tally: Tally,
 }
 
 impl Arriving {
-    pub(crate) fn new() -> Self {
-        Self { next_seq: None, bytes: 1_024, tally: Tally::default() }
+    /// Takes what the job added; the next one goes on from there.
+    pub(crate) fn take(&mut self) -> (u64, Tally) {
+        (mem::take(&mut self.bytes), mem::take(&mut self.tally))
     }
 
     fn seq(&mut self, db: &Connection) -> Result<i64, InboxError> {

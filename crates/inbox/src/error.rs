@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use hookmitt_event::Explain;
+use hookmitt_sqlite::{Refusal, Unwritten};
 
 /// Why the inbox could not do what was asked.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -69,6 +70,9 @@ pub enum InboxError {
     /// The inbox was closed.
     #[error("the inbox is closed")]
     Closed,
+    /// A fault of ours; nothing was stored.
+    #[error("hookmitt made a mistake: the inbox is as it was before")]
+    Panicked,
     /// Anything else SQLite said.
     #[error("the inbox failed: {0}")]
     Sqlite(Arc<rusqlite::Error>),
@@ -92,7 +96,7 @@ impl Explain for InboxError {
             Self::OutOfTurn => "out-of-turn",
             Self::Damaged(_) => "inbox-damaged",
             Self::Closed => "inbox-closed",
-            Self::Sqlite(_) => "inbox-failed",
+            Self::Panicked | Self::Sqlite(_) => "inbox-failed",
         }
     }
 
@@ -114,6 +118,7 @@ impl Explain for InboxError {
             Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
             Self::Damaged(_) => "make a copy of the data directory, then start with another (--data-dir)",
             Self::OutOfTurn | Self::Closed => return None,
+            Self::Panicked => "look into the log, and tell us",
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",
         };
         Some(hint.to_owned())
@@ -126,12 +131,22 @@ impl From<hookmitt_sqlite::Closed> for InboxError {
     }
 }
 
+impl From<Unwritten> for InboxError {
+    fn from(why: Unwritten) -> Self {
+        match why {
+            Unwritten::Overloaded => Self::Overloaded,
+            Unwritten::Closed => Self::Closed,
+            Unwritten::Panicked => Self::Panicked,
+        }
+    }
+}
+
 impl From<rusqlite::Error> for InboxError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DiskFull) => Self::Full,
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => Self::Busy,
-            _ => Self::Sqlite(Arc::new(error)),
+        match hookmitt_sqlite::refusal(&error) {
+            Some(Refusal::Full) => Self::Full,
+            Some(Refusal::Busy) => Self::Busy,
+            None => Self::Sqlite(Arc::new(error)),
         }
     }
 }

@@ -9,13 +9,14 @@ use std::{
 };
 
 use hookmitt_event::{Cause, EventId, Request};
+use hookmitt_sqlite::Job;
 use rusqlite::{Connection, params};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     Arrival, Inbox, InboxError, Stored,
     arrival::{arrived_before, store_new},
-    writer::{Batch, Job, task},
+    writer::{Batch, Desk, task},
 };
 
 /// Events that come one after the other, in runs: once one of a run could not be stored, none of that run is that comes
@@ -45,16 +46,20 @@ struct InTurn<J> {
     run: u64,
 }
 
-impl<J: Job> Job for InTurn<J> {
-    fn run(&mut self, batch: &mut Batch<'_>) -> Result<(), InboxError> {
-        if self.order.is_broken(self.run) { Err(InboxError::OutOfTurn) } else { self.job.run(batch) }
+impl<J: Job<Desk>> Job<Desk> for InTurn<J> {
+    fn run(&mut self, db: &Connection, desk: &mut Desk) -> Result<(), InboxError> {
+        if self.order.is_broken(self.run) {
+            return Err(InboxError::OutOfTurn);
+        }
+        // The next of the run may be in the same group.
+        self.job.run(db, desk).inspect_err(|_| self.order.breaks(self.run))
     }
 
-    fn tell(self: Box<Self>, committed: Result<(), InboxError>) {
-        if committed.is_err() {
-            self.order.breaks(self.run); // the writer comes to the next of the run only after this
+    fn tell(self: Box<Self>, outcome: Result<(), InboxError>) {
+        if outcome.is_err() {
+            self.order.breaks(self.run); // nothing of the group holds; the writer comes to the next one after this
         }
-        Box::new(self.job).tell(committed);
+        Box::new(self.job).tell(outcome);
     }
 
     fn weight(&self) -> usize {

@@ -1,4 +1,4 @@
-//! The SQLite inbox: stores durably, lists, claims..
+//! The SQLite inbox: stores durably, lists, claims.
 //!
 //! One thread writes, in groups that share one commit and so one sync to the disk; readers stand beside it. A call
 //! that changes something answers only after the commit that holds its change.
@@ -33,6 +33,8 @@ mod resolve;
 mod retry;
 mod routing;
 mod rows;
+#[cfg(test)]
+mod samples;
 mod schema;
 mod single_use;
 mod sources;
@@ -44,6 +46,8 @@ mod unproved_keys;
 mod view;
 mod withheld;
 mod writer;
+#[cfg(test)]
+mod writer_tests;
 
 pub use arrival::{Arrival, Stored};
 pub use claims::{Claimed, Next};

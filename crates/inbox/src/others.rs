@@ -2,18 +2,15 @@
 
 use std::{path::Path, thread, time::Duration};
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
-use crate::{InboxError, writer::Job};
+use crate::InboxError;
 
 /// How often we look. SQLite keeps the number in shared memory, so that a look costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Starts the thread that looks; it ends soon after the writer does.
-pub(crate) fn watch(
-    path: &Path,
-    writer: mpsc::WeakSender<Box<dyn Job>>,
-) -> Result<watch::Receiver<i64>, InboxError> {
+pub(crate) fn watch(path: &Path, ended: watch::Receiver<bool>) -> Result<watch::Receiver<i64>, InboxError> {
     let db = hookmitt_sqlite::reader(path)?;
     let look = move || db.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0));
     let (seen, changes) = watch::channel(look()?);
@@ -21,7 +18,7 @@ pub(crate) fn watch(
     thread::Builder::new()
         .name("inbox-others".to_owned())
         .spawn(move || {
-            while writer.upgrade().is_some() {
+            while !*ended.borrow() {
                 if let Ok(version) = look() {
                     seen.send_if_modified(|last| std::mem::replace(last, version) != version);
                 }

@@ -9,12 +9,11 @@ use std::{
 use bytes::Bytes;
 use hookmitt_clock::{Clock as _, HandClock};
 use hookmitt_event::{
-    Attempt, DedupeKey, DeliveryState, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, OrderMode,
-    Request, TargetId, TargetKind, Timestamp, Verdict, Via,
+    Attempt, DedupeKey, DeliveryState, EventId, Facts, OrderMode, TargetId, TargetKind, Timestamp,
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
-use crate::{Arrival, Claimed, Finish, Inbox, Next, Route, SourceSettings, TargetSettings};
+use crate::{Arrival, Claimed, Finish, Inbox, Next, SourceSettings, TargetSettings, samples};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: i64 = 60 * 60 * 1_000_000;
@@ -43,38 +42,12 @@ impl Story {
 
     async fn arrives(&self, object: Option<&str>) -> EventId {
         let id = EventId::fresh();
-        let headers = HeaderLines::default();
-        let (method, path, query, version) = ("POST".to_owned(), String::new(), None, HttpVersion::Http11);
         let arrival = Arrival {
             id,
-            source: self.source,
-            request: Request { method, path, query, version, headers, body: Bytes::new() },
-            url: None,
-            remote: None,
-            received_at: self.clock.now(),
-            via: Via::Direct,
-            provider: None,
-            finds_provider: false,
             facts: Facts { object: object.map(str::to_owned), ..Facts::default() },
-            verdict: Verdict::Valid,
-            causes: Vec::new(),
-            sha256: [0; 32],
             dedupe_key: DedupeKey::Id(id.to_string()),
             key_hash: *id.as_bytes(),
-            may_own: true,
-            single_use: None,
-            rejects: false,
-            on_duplicate: OnDuplicate::Skip,
-            browser: false,
-            callback: false,
-            foreign_host: None,
-            delivery_of: None,
-            handshake_answer: None,
-            arrival_key: None,
-            forwarded: None,
-            caught_up_by: None,
-            parent: None,
-            route: Route::Targets,
+            ..samples::arrival(self.source, self.clock.now())
         };
         self.inbox.store(arrival).await.unwrap();
         id

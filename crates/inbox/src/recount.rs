@@ -9,15 +9,14 @@ use std::{
 use bytes::Bytes;
 use hookmitt_clock::MachineClock;
 use hookmitt_event::{
-    Attempt, DedupeKey, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, OrderMode, Request, TargetId,
-    TargetKind, Timestamp, Verdict, Via,
+    Attempt, DedupeKey, EventId, OnDuplicate, OrderMode, TargetId, TargetKind, Timestamp, Verdict,
 };
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::StdRng};
 use rusqlite::Connection;
 
 use crate::{
     Arrival, Filter, Finish, HeldBack, Inbox, KeyClaim, Next, Rejudged, Route, SourceSettings, Stats,
-    TargetSettings, View, deliveries, glance, schema, stats, view,
+    TargetSettings, View, deliveries, glance, samples, schema, stats, view,
 };
 
 struct Story {
@@ -63,44 +62,17 @@ impl Story {
     async fn store(&mut self) {
         let key = self.rng.random_range(0..12_u8);
         let (verdict, received_at) = (self.verdict(), self.moment());
-        let arrival = Arrival {
-            id: EventId::fresh(),
-            source: self.sources[self.rng.random_range(0..2)],
-            request: Request {
-                method: "POST".to_owned(),
-                path: String::new(),
-                query: None,
-                version: HttpVersion::Http11,
-                headers: HeaderLines::default(),
-                body: Bytes::from(vec![b'x'; self.rng.random_range(0..40)]),
-            },
-            url: None,
-            remote: None,
-            received_at,
-            via: Via::Direct,
-            provider: None,
-            finds_provider: false,
-            facts: Facts::default(),
+        let source = self.sources[self.rng.random_range(0..2)];
+        let mut arrival = Arrival {
             verdict,
-            causes: Vec::new(),
             sha256: [self.rng.random_range(0..2); 32],
             dedupe_key: DedupeKey::Id(key.to_string()),
             key_hash: [key; 16],
             may_own: verdict == Verdict::Valid,
-            single_use: None,
-            rejects: false,
-            on_duplicate: OnDuplicate::default(),
-            browser: false,
-            callback: false,
-            foreign_host: None,
-            delivery_of: None,
-            handshake_answer: None,
-            arrival_key: None,
-            forwarded: None,
-            caught_up_by: None,
-            parent: None,
             route: if self.rng.random() { Route::Targets } else { Route::AwaitsVerdict },
+            ..samples::arrival(source, received_at)
         };
+        arrival.request.body = Bytes::from(vec![b'x'; self.rng.random_range(0..40)]);
         self.events.push(self.inbox.store(arrival).await.unwrap().id);
     }
 

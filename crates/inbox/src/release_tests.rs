@@ -2,14 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use bytes::Bytes;
 use hookmitt_clock::HandClock;
-use hookmitt_event::{
-    DedupeKey, DeliveryState, Event, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, Request,
-    TargetId, TargetKind, Timestamp, Verdict, Via,
-};
+use hookmitt_event::{DeliveryState, Event, EventId, OnDuplicate, TargetId, TargetKind, Timestamp, Verdict};
 
-use crate::{AWAITS, Arrival, HeldBack, Inbox, KeyClaim, Rejudged, Route, SourceSettings, TargetSettings};
+use crate::{
+    AWAITS, Arrival, HeldBack, Inbox, KeyClaim, Rejudged, Route, SourceSettings, TargetSettings, samples,
+};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DUPLICATE: &str = "a duplicate of an event that this target has or gets";
@@ -40,44 +38,8 @@ impl Story {
             Verdict::Pending => Route::AwaitsVerdict,
             _ => Route::Targets,
         };
-        Arrival {
-            id: EventId::fresh(),
-            source: self.source,
-            request: Request {
-                method: "POST".to_owned(),
-                path: String::new(),
-                query: None,
-                version: HttpVersion::Http11,
-                headers: HeaderLines::default(),
-                body: Bytes::new(),
-            },
-            url: None,
-            remote: None,
-            received_at: self.now,
-            via: Via::Direct,
-            provider: None,
-            finds_provider: false,
-            facts: Facts::default(),
-            verdict,
-            causes: Vec::new(),
-            sha256: [0; 32],
-            dedupe_key: DedupeKey::Id("1".to_owned()),
-            key_hash: [1; 16],
-            may_own: verdict == Verdict::Valid,
-            single_use: None,
-            rejects: false,
-            on_duplicate: OnDuplicate::Skip,
-            browser: false,
-            callback: false,
-            foreign_host: None,
-            delivery_of: None,
-            handshake_answer: None,
-            arrival_key: None,
-            forwarded: None,
-            caught_up_by: None,
-            parent: None,
-            route,
-        }
+        let may_own = verdict == Verdict::Valid;
+        Arrival { verdict, may_own, route, ..samples::arrival(self.source, self.now) }
     }
 
     async fn arrives(&self, verdict: Verdict) -> EventId {

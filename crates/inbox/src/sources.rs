@@ -109,11 +109,10 @@ impl Inbox {
     ///
     /// # Errors
     /// [`InboxError::UnknownSource`].
-    pub async fn set_source(&self, slug: Slug, settings: SourceSettings) -> Result<Source, InboxError> {
+    pub async fn set_source(&self, slug: Slug, mut settings: SourceSettings) -> Result<Source, InboxError> {
         const SQL: &str = "UPDATE source SET provider = ?2, settings = ?3, auto_created = 0
             WHERE slug = ?1 AND removed_at IS NULL";
         self.write(move |batch| {
-            let mut settings = settings.clone();
             if settings.provider_from.is_none()
                 && let Some(now) = find(batch.db, &slug)?
             {

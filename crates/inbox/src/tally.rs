@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 
 use crate::InboxError;
 
-/// The changes of one group of jobs to the totals, by source and verdict. Written once, with the group.
+/// Changes to the totals, by source and verdict. Those of a group of jobs are written once, with the group.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(HashMap<(i64, i64), Change>);
 
@@ -43,6 +43,13 @@ impl Tally {
         total.duplicates += change.duplicates;
         total.bytes += change.bytes;
         total.deliveries += change.deliveries;
+    }
+
+    /// Notes the changes of another tally.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for ((source, verdict), change) in other.0 {
+            self.add(source, verdict, change);
+        }
     }
 
     /// Adds the changes to the stored totals.

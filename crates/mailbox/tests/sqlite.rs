@@ -1,5 +1,5 @@
-//! The SQLite store keeps the contract, and is what it says when it is killed, when its disk is full, and when others use
-//! its file.
+//! The SQLite store keeps the contract, and is what it says when it is killed, when its disk is full, when a
+//! letter can't be stored, and when others use its file.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -10,6 +10,7 @@ mod sqlite {
     mod full_disk;
     mod killed;
     mod log;
+    mod neighbours;
 }
 
 use std::path::PathBuf;

@@ -76,11 +76,8 @@ fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), PrepareError> {
     db.pragma_update(None, "journal_mode", "wal").map_err(refused)
 }
 
-/// The writer's connection: every commit is synced before it counts. [`Pressure`](crate::Pressure) copies its log.
-///
-/// # Errors
-/// What SQLite says.
-pub fn writer(path: &Path) -> rusqlite::Result<Connection> {
+/// The writer's connection: every commit is synced before it counts. `Pressure` copies its log.
+pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
     let db = connect(path)?;
     // FULL, not NORMAL: in WAL mode NORMAL syncs at checkpoints only, and a power cut would take what was acknowledged.
     db.pragma_update(None, "synchronous", durability())?;

@@ -46,7 +46,7 @@ const INSIST_EVERY: Duration = Duration::from_millis(2);
 
 /// What the writer and the copying thread tell each other.
 #[derive(Debug)]
-pub struct Pressure {
+pub(crate) struct Pressure {
     since_copy: u64,
     /// Asks for a copy; none once it ends.
     copy: Option<SyncSender<()>>,
@@ -65,10 +65,7 @@ struct Shared {
 impl Pressure {
     /// Starts the copying thread; it ends when this is dropped. `wake` makes a writer that has nothing to do look up,
     /// and mustn't block.
-    ///
-    /// # Errors
-    /// What the system or SQLite says.
-    pub fn start(path: &Path, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
+    pub(crate) fn start(path: &Path, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let db = file::writer(path).map_err(io::Error::other)?;
         let (copy, asked) = sync_channel(1);
         let shared = Arc::new(Shared::default());
@@ -79,7 +76,7 @@ impl Pressure {
     }
 
     /// Counts bytes handed to SQLite, and asks for a copy when they are many.
-    pub fn add(&mut self, bytes: u64) {
+    pub(crate) fn add(&mut self, bytes: u64) {
         self.shared.log.fetch_add(bytes, Ordering::Relaxed);
         self.since_copy += bytes;
         if self.since_copy >= COPY_EVERY {
@@ -93,7 +90,7 @@ impl Pressure {
     }
 
     /// Between two commits: copies the rest of a large log, so that the next commit starts it over.
-    pub fn relieve(&self, db: &Connection) {
+    pub(crate) fn relieve(&self, db: &Connection) {
         let size = self.shared.log.load(Ordering::Relaxed);
         let nearly = self.shared.nearly.swap(false, Ordering::Relaxed);
         if size < RESTART_AT || !nearly && size < INSIST_AT {

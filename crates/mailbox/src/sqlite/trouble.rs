@@ -1,6 +1,7 @@
 //! What can go wrong in a job of the writer, and what SQLite's words mean to the relay.
 
-use rusqlite::{Error, ErrorCode, ffi};
+use hookmitt_sqlite::{Refusal, Unwritten};
+use rusqlite::Error;
 
 use crate::MailboxError;
 
@@ -8,7 +9,7 @@ use crate::MailboxError;
 pub(super) enum Trouble {
     /// It was refused before it wrote anything: its neighbours in the transaction are none the worse.
     Refused(MailboxError),
-    /// SQLite failed; the transaction can't be trusted.
+    /// SQLite failed; what the job wrote is undone.
     Sql(Error),
 }
 
@@ -30,18 +31,22 @@ impl From<hookmitt_sqlite::Closed> for MailboxError {
     }
 }
 
+impl From<Unwritten> for MailboxError {
+    fn from(why: Unwritten) -> Self {
+        match why {
+            Unwritten::Overloaded => Self::Overloaded,
+            Unwritten::Closed => Self::Closed,
+            Unwritten::Panicked => Self::Failed("a mistake of hookmitt's; it is as it was before".to_owned()),
+        }
+    }
+}
+
 impl From<Error> for MailboxError {
     fn from(error: Error) -> Self {
-        // The shared-memory index beside the log has to grow, too.
-        let no_room = |code: &ffi::Error| {
-            code.code == ErrorCode::DiskFull || code.extended_code == ffi::SQLITE_IOERR_SHMSIZE
-        };
-        match error.sqlite_error() {
-            Some(code) if no_room(code) => Self::DiskFull,
-            Some(code) if matches!(code.code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Self::Overloaded
-            }
-            _ => Self::Failed(error.to_string()),
+        match hookmitt_sqlite::refusal(&error) {
+            Some(Refusal::Full) => Self::DiskFull,
+            Some(Refusal::Busy) => Self::Overloaded,
+            None => Self::Failed(error.to_string()),
         }
     }
 }

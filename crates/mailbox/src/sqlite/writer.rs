@@ -1,56 +1,29 @@
-//! One thread writes. What waits together is committed together, and so shares one sync to the disk.
+//! What the relay's writer knows, and what it does around each group of jobs.
 
-use std::{
-    collections::HashMap,
-    path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    thread,
-};
+use std::{collections::HashMap, io, path::Path, sync::Arc};
 
-use hookmitt_sqlite::Pressure;
-use rusqlite::{Connection, Transaction, TransactionBehavior};
-use tokio::sync::{mpsc, oneshot, watch};
+use hookmitt_sqlite::{State, Upkeep, Writer};
+use rusqlite::Connection;
 
 use super::{
     boxes::Boxes, clear, feed::Bells, known::Known, refusals::Refusals, schema::unusable, trouble::Trouble,
 };
 use crate::MailboxError;
 
-/// How much work may wait for the writer. Above it, a letter is refused with 503.
-const QUEUE: usize = 4_096;
-
-/// How many jobs share a commit at most: enough to hide the sync, few enough to answer soon.
-const GROUP: usize = 256;
-
-/// How many bytes share a commit before no other job joins it: with the largest letter still to come, a group stays well
-/// below the log's bound.
-const GROUP_BYTES: usize = 16 * 1024 * 1024;
-
 /// What a commit writes into the log beside letters, about: pages that were there already, and those that lead to them.
 const COMMIT: u64 = 8 * 1024;
 
 /// Where jobs are handed in; clones share it.
 #[derive(Clone, Debug)]
-pub(super) struct Jobs {
-    queue: mpsc::Sender<Box<dyn Job>>,
-    closing: Arc<AtomicBool>,
-    ended: watch::Receiver<bool>,
-}
+pub(super) struct Jobs(hookmitt_sqlite::Jobs<Desk>);
 
 impl Jobs {
-    /// Has the writer do `work`, waiting for a place in the queue. `work` runs again, alone, where a neighbour in its
-    /// group failed.
+    /// Has the writer do `work`, waiting for a place in the queue.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnMut(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, MailboxError> {
-        let (reply, answer) = oneshot::channel();
-        let job = Box::new(Task { work, weight: 0, outcome: None, reply });
-        self.queue.send(job).await.map_err(|_| MailboxError::Closed)?;
-        answer.await.map_err(|_| MailboxError::Closed)?
+        self.0.write(move |db, desk| desk.work(db, work)).await?
     }
 
     /// As [`write`](Self::write), but refuses where the queue is full: the relay would rather answer 503 at once.
@@ -58,27 +31,18 @@ impl Jobs {
     pub(super) async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnMut(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, MailboxError> {
-        let (reply, answer) = oneshot::channel();
-        let job = Box::new(Task { work, weight, outcome: None, reply });
-        self.queue.try_send(job).map_err(|refused| match refused {
-            mpsc::error::TrySendError::Full(_) => MailboxError::Overloaded,
-            mpsc::error::TrySendError::Closed(_) => MailboxError::Closed,
-        })?;
-        answer.await.map_err(|_| MailboxError::Closed)?
+        self.0.write_now(weight, move |db, desk| desk.work(db, work)).await?
     }
 
     /// Has the writer finish what waits, and take no more; answers once it has ended.
     pub(super) async fn close(&self) {
-        self.closing.store(true, Ordering::Release);
-        let wake = self.write(|batch| {
-            batch.news.at_once = true;
+        let write_refusals = |_: &Connection, desk: &mut Desk| {
+            desk.news.at_once = true;
             Ok(())
-        });
-        drop(wake.await); // an error: it is closed already, or could not write what was refused; it ends all the same
-        let mut ended = self.ended.clone();
-        drop(ended.wait_for(|ended| *ended).await);
+        };
+        self.0.close(write_refusals).await;
     }
 }
 
@@ -89,7 +53,8 @@ pub(super) struct Batch<'a> {
     pub(super) news: &'a mut News,
 }
 
-/// What others are told once a group is committed.
+/// What others are told once a group is committed. What a job that failed has told of does no harm: they look, and find
+/// nothing new.
 #[derive(Default)]
 pub(super) struct News {
     /// Tunnels with new letters, or new troubles, by id, and their newest position.
@@ -102,44 +67,6 @@ pub(super) struct News {
     pub(super) at_once: bool,
 }
 
-/// Something for the writer to do.
-pub(super) trait Job: Send {
-    /// Works inside the group's transaction; keeps what it found. An error: the transaction can't be trusted.
-    fn run(&mut self, batch: &mut Batch<'_>) -> rusqlite::Result<()>;
-    /// Tells the caller, once it is known whether the transaction holds.
-    fn tell(self: Box<Self>, committed: Result<(), MailboxError>);
-    /// About how many bytes it writes, where they are many.
-    fn weight(&self) -> usize;
-}
-
-struct Task<T, F> {
-    work: F,
-    weight: usize,
-    outcome: Option<Result<T, MailboxError>>,
-    reply: oneshot::Sender<Result<T, MailboxError>>,
-}
-
-impl<T: Send, F: FnMut(&mut Batch<'_>) -> Result<T, Trouble> + Send> Job for Task<T, F> {
-    fn run(&mut self, batch: &mut Batch<'_>) -> rusqlite::Result<()> {
-        self.outcome = Some(match (self.work)(batch) {
-            Ok(found) => Ok(found),
-            Err(Trouble::Refused(refused)) => Err(refused),
-            Err(Trouble::Sql(error)) => return Err(error),
-        });
-        Ok(())
-    }
-
-    fn tell(self: Box<Self>, committed: Result<(), MailboxError>) {
-        let Self { outcome, reply, .. } = *self;
-        // A caller that gave up waiting is no error: the work is done all the same.
-        drop(reply.send(committed.and_then(|()| outcome.unwrap_or(Err(MailboxError::Closed)))));
-    }
-
-    fn weight(&self) -> usize {
-        self.weight
-    }
-}
-
 /// Starts the writer's thread; it ends when it is told to, or when nobody can hand in jobs any more.
 pub(super) fn start(
     path: &Path,
@@ -147,115 +74,108 @@ pub(super) fn start(
     bells: Bells,
     refusals: Arc<Refusals>,
 ) -> Result<Jobs, MailboxError> {
-    let db = hookmitt_sqlite::writer(path).map_err(|why| unusable(path, &why))?;
-    let pressure = Pressure::start(path, || {}).map_err(|why| unusable(path, &why))?;
-    let (queue, waiting) = mpsc::channel(QUEUE);
-    let (end, ended) = watch::channel(false);
-    let (boxes, closing) = (Boxes::default(), Arc::new(AtomicBool::new(false)));
-    let is_closing = Arc::clone(&closing);
-    let mut writer = Writer { db, boxes, refusals, pressure, known, bells, is_closing, resting: false };
-    writer.attempt(&mut [], false).map_err(|why| unusable(path, &why))?;
-    thread::Builder::new()
-        .name("mailbox-writer".to_owned())
-        .spawn(move || {
-            writer.run(waiting);
-            drop(writer);
-            end.send_replace(true);
-        })
-        .map_err(|why| unusable(path, &why))?;
-    Ok(Jobs { queue, closing, ended })
+    let failed = |why: io::Error| unusable(path, &why);
+    let desk = Desk {
+        boxes: Boxes::default(),
+        news: News::default(),
+        refusals,
+        known,
+        bells,
+        deleting: Deleting::default(),
+    };
+    let mut writer = Writer::open(path, desk).map_err(failed)?;
+    writer.look().map_err(|why| unusable(path, &why))?;
+    Ok(Jobs(writer.start("mailbox-writer").map_err(failed)?))
 }
 
-struct Writer {
-    db: Connection,
+/// What the writer knows beside the file.
+pub(super) struct Desk {
     boxes: Boxes,
+    news: News,
     refusals: Arc<Refusals>,
-    pressure: Pressure,
     known: Arc<Known>,
     bells: Bells,
-    is_closing: Arc<AtomicBool>,
-    /// Deleting failed; it is tried again with the next job.
-    resting: bool,
+    deleting: Deleting,
 }
 
-impl Writer {
-    fn run(&mut self, mut queue: mpsc::Receiver<Box<dyn Job>>) {
-        while let Some(group) = self.gather(&mut queue) {
-            self.commit(group);
-            self.pressure.relieve(&self.db);
-            if self.is_closing.load(Ordering::Acquire) {
-                queue.close(); // what is in it is still done
-            }
+/// How deleting goes along with jobs. It may be what fails on a full disk, say: that is no reason to refuse anything.
+#[derive(Default)]
+struct Deleting {
+    /// It was part of the transaction.
+    was_tried: bool,
+    /// The last transaction that it was part of failed: the next one is its own.
+    is_doubtful: bool,
+    /// It is tried again only after some job has been done.
+    rests: bool,
+}
+
+impl Desk {
+    /// Has a job work. What is refused was so before it wrote anything: that is an answer, and no failure.
+    fn work<T>(
+        &mut self,
+        db: &Connection,
+        work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble>,
+    ) -> Result<Result<T, MailboxError>, MailboxError> {
+        match work(&mut Batch { db, boxes: &mut self.boxes, news: &mut self.news }) {
+            Ok(found) => Ok(Ok(found)),
+            Err(Trouble::Refused(refused)) => Ok(Err(refused)),
+            Err(Trouble::Sql(error)) => Err(error.into()),
         }
     }
+}
 
-    /// What waits, up to a bound; waits for something to do. `None`: there will be nothing more.
-    fn gather(&self, queue: &mut mpsc::Receiver<Box<dyn Job>>) -> Option<Vec<Box<dyn Job>>> {
-        let mut group = Vec::new();
-        if !self.boxes.is_due() || self.resting || queue.is_closed() {
-            group.push(queue.blocking_recv()?);
-        }
-        let mut weight: usize = group.iter().map(|job| job.weight()).sum();
-        while group.len() < GROUP
-            && weight < GROUP_BYTES
-            && let Ok(next) = queue.try_recv()
-        {
-            weight += next.weight();
-            group.push(next);
-        }
-        Some(group)
-    }
+impl State for Desk {
+    type Error = MailboxError;
 
-    /// Commits a group as one. Where one job fails, the rest must not: each is then done alone. But a full disk, or another
-    /// process that keeps the file, is no job's fault.
-    fn commit(&mut self, mut group: Vec<Box<dyn Job>>) {
-        let mut outcome = self.attempt(&mut group, true);
-        self.resting = outcome.is_err() && self.boxes.is_due();
-        if self.resting {
-            // Deleting may be what failed, on a full disk, say: that is no reason to refuse anything.
-            outcome = self.attempt(&mut group, false);
+    fn begin(&mut self, db: &Connection) -> Result<(), MailboxError> {
+        self.news = News::default();
+        self.deleting.was_tried = false;
+        if self.boxes.refresh(db)? {
+            self.refusals.load(db)?;
+            self.bells.ring_all();
         }
-        let is_nobodys = matches!(outcome, Ok(()) | Err(MailboxError::DiskFull | MailboxError::Overloaded));
-        if is_nobodys || group.len() == 1 {
-            group.into_iter().for_each(|job| job.tell(outcome.clone()));
-            return;
-        }
-        for job in group {
-            let mut alone = [job];
-            let outcome = self.attempt(&mut alone, false);
-            let [job] = alone;
-            job.tell(outcome);
-        }
-    }
-
-    /// Runs a group in one transaction, with a little deleting where there is some to do.
-    fn attempt(&mut self, group: &mut [Box<dyn Job>], clear: bool) -> Result<(), MailboxError> {
-        let news = self.transact(group, clear).inspect_err(|_| self.boxes.distrust())?;
-        self.pressure.add(COMMIT + news.bytes);
-        self.known.forget(&news.changed);
-        self.bells.ring(&news.rung);
         Ok(())
     }
 
-    fn transact(&mut self, group: &mut [Box<dyn Job>], clear: bool) -> rusqlite::Result<News> {
-        let transaction = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate)?;
-        if self.boxes.refresh(&transaction)? {
-            self.refusals.load(&transaction)?;
-            self.bells.ring_all();
+    fn keep(&mut self) {}
+
+    fn undo(&mut self, db: &Connection) -> Result<(), MailboxError> {
+        self.boxes.distrust();
+        self.boxes.refresh(db)?;
+        Ok(())
+    }
+
+    fn end(&mut self, db: &Connection, is_alone: bool) -> Result<(), MailboxError> {
+        if is_alone || !self.deleting.is_doubtful {
+            self.deleting.was_tried = true;
+            clear::some(db, &mut self.boxes)?;
         }
-        let mut news = News::default();
-        let mut batch = Batch { db: &transaction, boxes: &mut self.boxes, news: &mut news };
-        for job in group {
-            job.run(&mut batch)?;
+        self.refusals.write(db, self.news.at_once)?;
+        if !self.news.changed.is_empty() {
+            db.execute("UPDATE meta SET value = value + 1 WHERE key = 'config'", [])?;
         }
-        if clear {
-            clear::some(&transaction, &mut self.boxes)?;
+        Ok(())
+    }
+
+    fn committed(&mut self) -> u64 {
+        self.deleting.is_doubtful &= !self.deleting.was_tried;
+        self.deleting.rests = false;
+        self.known.forget(&self.news.changed);
+        self.bells.ring(&self.news.rung);
+        COMMIT + self.news.bytes
+    }
+
+    fn rolled_back(&mut self) {
+        let is_due = self.boxes.is_due();
+        (self.deleting.is_doubtful, self.deleting.rests) = (is_due, is_due);
+        self.boxes.distrust();
+    }
+
+    fn upkeep(&self) -> Upkeep {
+        match &self.deleting {
+            Deleting { rests, .. } if *rests || !self.boxes.is_due() => Upkeep::None,
+            Deleting { is_doubtful: true, .. } => Upkeep::Alone,
+            Deleting { .. } => Upkeep::Along,
         }
-        self.refusals.write(&transaction, news.at_once)?;
-        if !news.changed.is_empty() {
-            transaction.execute("UPDATE meta SET value = value + 1 WHERE key = 'config'", [])?;
-        }
-        transaction.commit()?;
-        Ok(news)
     }
 }

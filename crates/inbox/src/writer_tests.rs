@@ -1,0 +1,130 @@
+//! Events of one group: what fails leaves no trace, and what comes after it in its run is not stored.
+
+use std::{pin::Pin, sync::mpsc};
+
+use hookmitt_event::{DedupeKey, EventId, Timestamp};
+use tokio::sync::oneshot;
+
+use crate::{Arrival, Filter, Inbox, InboxError, Order, SourceSettings, Stored, samples, writer::task};
+
+/// What one waits for whose event was handed in.
+type Answer = Pin<Box<dyn Future<Output = Result<Stored, InboxError>> + Send>>;
+
+struct Story {
+    inbox: Inbox,
+    source: i64,
+    _folder: tempfile::TempDir,
+}
+
+impl Story {
+    async fn begin() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let inbox = Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock)).unwrap();
+        let source = inbox.add_source("one".parse().unwrap(), SourceSettings::default(), false, now());
+        let source = source.await.unwrap().row;
+        // After its row, key and totals were written.
+        let fails = "CREATE TRIGGER bad AFTER INSERT ON first_key WHEN hex(new.key) LIKE 'FF%'
+            BEGIN SELECT RAISE(ABORT, 'bad'); END";
+        inbox.write(move |batch| Ok(batch.db.execute_batch(fails)?)).await.unwrap();
+        Self { inbox, source, _folder: folder }
+    }
+
+    /// Keeps the writer busy until what is answered is dropped: what is handed in meanwhile makes one group.
+    async fn hold(&self) -> mpsc::Sender<()> {
+        let (go, wait) = mpsc::channel::<()>();
+        let (tell, told) = oneshot::channel();
+        let (job, _answer) = task(0, move |_| {
+            let _gone = tell.send(());
+            let _dropped = wait.recv();
+            Ok(())
+        });
+        self.inbox.hand_in(job).await.unwrap();
+        told.await.unwrap();
+        go
+    }
+
+    /// An event with a key of its own; one from 255 on can't be stored.
+    fn arrival(&self, key: u8) -> Arrival {
+        let dedupe_key = DedupeKey::Id(key.to_string());
+        Arrival { key_hash: [key; 16], dedupe_key, ..samples::arrival(self.source, now()) }
+    }
+
+    async fn in_turn(&self, key: u8, order: &Order, run: u64) -> Answer {
+        Box::pin(self.inbox.store_in_turn(self.arrival(key), order, run).await.unwrap())
+    }
+
+    async fn listed(&self) -> Vec<(i64, EventId)> {
+        let page = self.inbox.list(Filter::default(), None, 100).await.unwrap();
+        page.items.iter().rev().map(|listed| (listed.event.seq, listed.event.id)).collect()
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp::from_seconds(1_800_000_000)
+}
+
+const BAD: u8 = 255;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_event_that_fails_costs_its_neighbours_nothing_and_counts_nowhere() {
+    let story = Story::begin().await;
+    let commits = story.inbox.commits();
+    let go = story.hold().await;
+    let order = Order::default();
+    let mut waiting = Vec::new();
+    for (run, key) in (1..).zip([1, BAD, 2, BAD, 3]) {
+        waiting.push(story.in_turn(key, &order, run).await);
+    }
+    let before = *commits.borrow();
+    drop(go);
+    let mut stored = Vec::new();
+    for (answer, is_bad) in waiting.into_iter().zip([false, true, false, true, false]) {
+        let outcome = answer.await;
+        assert_eq!(outcome.is_err(), is_bad, "{outcome:?}");
+        stored.extend(outcome);
+    }
+    assert_eq!(*commits.borrow() - before, 2, "the job that was held, and one group");
+    let told: Vec<_> = stored.iter().map(|stored| (stored.seq, stored.id)).collect();
+    assert_eq!(told.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(story.listed().await, told);
+    assert_eq!(story.inbox.stats().await.unwrap().events, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_one_of_a_run_none_of_it_is_stored_not_even_in_the_same_group() {
+    let story = Story::begin().await;
+    let go = story.hold().await;
+    let order = Order::default();
+    let first = story.in_turn(1, &order, 1).await;
+    let bad = story.in_turn(BAD, &order, 1).await;
+    let after = story.in_turn(2, &order, 1).await;
+    let next_run = story.in_turn(3, &order, 2).await;
+    drop(go);
+    let first = first.await.unwrap();
+    assert!(matches!(bad.await, Err(InboxError::Sqlite(_))));
+    assert!(matches!(after.await, Err(InboxError::OutOfTurn)));
+    let next_run = next_run.await.unwrap();
+    assert_eq!(story.listed().await, [(1, first.id), (2, next_run.id)]);
+    assert!(order.is_broken(1) && !order.is_broken(2));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_fails_breaks_every_run_of_its_group() {
+    let story = Story::begin().await;
+    let go = story.hold().await;
+    let order = Order::default();
+    let first = story.in_turn(1, &order, 1).await;
+    let inbox = story.inbox.clone();
+    let ends_it = inbox.write(|batch| {
+        // As SQLite does by itself where the disk is full.
+        batch.db.execute_batch("ROLLBACK")?;
+        Err::<(), _>(InboxError::Full)
+    });
+    let (refused, ()) = tokio::join!(ends_it, async move { drop(go) });
+    assert!(matches!(refused, Err(InboxError::Full)));
+    assert!(matches!(first.await, Err(InboxError::Full)));
+    assert!(order.is_broken(1));
+    assert_eq!(story.listed().await, []);
+    let later = story.in_turn(2, &order, 2).await.await.unwrap();
+    assert_eq!(later.seq, 1);
+}

@@ -1,0 +1,38 @@
+//! What SQLite's refusals mean.
+
+use rusqlite::{Error, ErrorCode, ffi};
+
+/// Why SQLite did not do what was asked, where that is no fault of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The disk is full.
+    Full,
+    /// Another connection held the file for too long.
+    Busy,
+}
+
+/// What an error of SQLite's means; `None`: something else.
+pub fn refusal(error: &Error) -> Option<Refusal> {
+    let code = error.sqlite_error()?;
+    // The shared-memory index beside the log has to grow, too.
+    if code.code == ErrorCode::DiskFull || code.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
+        return Some(Refusal::Full);
+    }
+    matches!(code.code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked).then_some(Refusal::Busy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_full_is_told_from_one_that_fails() {
+        let said = |code| refusal(&Error::SqliteFailure(ffi::Error::new(code), None));
+        assert_eq!(said(ffi::SQLITE_FULL), Some(Refusal::Full));
+        assert_eq!(said(ffi::SQLITE_IOERR_SHMSIZE), Some(Refusal::Full));
+        assert_eq!(said(ffi::SQLITE_IOERR_WRITE), None);
+        assert_eq!(said(ffi::SQLITE_BUSY), Some(Refusal::Busy));
+        assert_eq!(said(ffi::SQLITE_BUSY_SNAPSHOT), Some(Refusal::Busy));
+        assert_eq!(refusal(&Error::QueryReturnedNoRows), None);
+    }
+}

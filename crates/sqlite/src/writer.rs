@@ -1,0 +1,250 @@
+//! One thread writes. What waits together is committed together, and so shares one sync to the disk.
+
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+};
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tokio::sync::{mpsc, watch};
+
+use crate::{
+    Unwritten, file,
+    job::{Job, Jobs, Queued, Wake, caught},
+    log::Pressure,
+};
+
+/// How much work may wait for the writer.
+const QUEUE: usize = 4_096;
+
+/// How many jobs share a commit at most: enough to hide the sync, few enough to answer soon.
+const GROUP: usize = 256;
+
+/// How many bytes share a commit before no other job joins it: with the largest job still to come, a group stays well
+/// below the log's bound.
+const GROUP_BYTES: usize = 16 * 1024 * 1024;
+
+/// What a store's writer knows beside the file, and what it does around the jobs of a group.
+pub trait State: Sized + Send + 'static {
+    /// What the store calls errors.
+    type Error: Clone + Send + From<rusqlite::Error> + From<Unwritten> + 'static;
+
+    /// At the beginning of each transaction.
+    ///
+    /// # Errors
+    /// The group ends with it.
+    fn begin(&mut self, db: &Connection) -> Result<(), Self::Error>;
+
+    /// What a job did holds, if the transaction does.
+    fn keep(&mut self);
+
+    /// A job failed, and what it wrote is undone; so must be what it changed here.
+    ///
+    /// # Errors
+    /// The group ends with it.
+    fn undo(&mut self, db: &Connection) -> Result<(), Self::Error>;
+
+    /// At the end of each transaction. It `is_alone` where there was no job in it.
+    ///
+    /// # Errors
+    /// The group ends with it.
+    fn end(&mut self, db: &Connection, is_alone: bool) -> Result<(), Self::Error>;
+
+    /// The transaction holds. Answers about how many bytes were written.
+    fn committed(&mut self) -> u64;
+
+    /// The transaction came to nothing.
+    fn rolled_back(&mut self);
+
+    /// What there is to do though no job waits.
+    fn upkeep(&self) -> Upkeep {
+        Upkeep::None
+    }
+}
+
+/// What a writer has to do of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upkeep {
+    /// Nothing.
+    None,
+    /// Something that may share a transaction with jobs.
+    Along,
+    /// Something that might fail, and must take no job along.
+    Alone,
+}
+
+/// The writer of a file, before its thread starts.
+pub struct Writer<S: State> {
+    desk: Desk<S>,
+    queue: mpsc::Receiver<Queued<S>>,
+    jobs: Jobs<S>,
+    end: watch::Sender<bool>,
+}
+
+impl<S: State> Writer<S> {
+    /// Opens a file that was prepared.
+    ///
+    /// # Errors
+    /// What the system or SQLite says.
+    pub fn open(path: &Path, state: S) -> io::Result<Self> {
+        let db = file::writer(path).map_err(io::Error::other)?;
+        let (sender, queue) = mpsc::channel(QUEUE);
+        let (end, ended) = watch::channel(false);
+        let pressure = Pressure::start(path, wake(sender.downgrade()))?;
+        let jobs = Jobs { queue: sender, closing: Arc::default(), ended };
+        Ok(Self { desk: Desk { db, state, pressure }, queue, jobs, end })
+    }
+
+    /// Commits a group without a job, so that the state knows the file.
+    ///
+    /// # Errors
+    /// What the state and SQLite say.
+    pub fn look(&mut self) -> Result<(), S::Error> {
+        self.desk.commit(&mut Vec::new(), None)
+    }
+
+    /// Starts the thread; it ends when it is told to, or when nobody can hand in jobs any more.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn start(self, name: &str) -> io::Result<Jobs<S>> {
+        let Self { mut desk, mut queue, jobs, end } = self;
+        let closing = Arc::clone(&jobs.closing);
+        thread::Builder::new().name(name.to_owned()).spawn(move || {
+            desk.run(&mut queue, &closing);
+            drop((desk, queue)); // whoever waits for the end may open the file anew, or delete it
+            end.send_replace(true);
+        })?;
+        Ok(jobs)
+    }
+}
+
+/// Wakes a writer that has nothing to do. A full queue means that it is awake.
+fn wake<S: State>(queue: mpsc::WeakSender<Queued<S>>) -> impl Fn() + Send + 'static {
+    move || {
+        if let Some(queue) = queue.upgrade() {
+            let _awake = queue.try_send(Box::new(Wake));
+        }
+    }
+}
+
+/// A job of a group, and how it went.
+struct Turn<S: State> {
+    job: Queued<S>,
+    own: Result<(), S::Error>,
+}
+
+impl<S: State> From<Queued<S>> for Turn<S> {
+    fn from(job: Queued<S>) -> Self {
+        Self { job, own: Ok(()) }
+    }
+}
+
+/// What the thread works at.
+struct Desk<S> {
+    db: Connection,
+    state: S,
+    pressure: Pressure,
+}
+
+impl<S: State> Desk<S> {
+    fn run(&mut self, queue: &mut mpsc::Receiver<Queued<S>>, closing: &AtomicBool) {
+        loop {
+            let upkeep = if queue.is_closed() { Upkeep::None } else { self.state.upkeep() };
+            let mut group: Vec<Turn<S>> = Vec::new();
+            if upkeep == Upkeep::None {
+                let Some(first) = queue.blocking_recv() else { return };
+                group.push(first.into());
+            }
+            let outcome = self.commit(&mut group, (upkeep != Upkeep::Alone).then_some(&mut *queue));
+            for Turn { job, own } in group {
+                // What a job was refused for may be what a neighbour did: that counts only if the commit does.
+                job.tell(outcome.clone().and(own));
+            }
+            self.pressure.relieve(&self.db);
+            if closing.load(Ordering::Acquire) {
+                queue.close(); // what is in it is still done
+            }
+        }
+    }
+
+    /// Commits a group as one, with what waits in the queue.
+    fn commit(
+        &mut self,
+        group: &mut Vec<Turn<S>>,
+        queue: Option<&mut mpsc::Receiver<Queued<S>>>,
+    ) -> Result<(), S::Error> {
+        let outcome = caught(|| self.transact(group, queue));
+        match outcome {
+            Ok(()) => self.pressure.add(self.state.committed()),
+            Err(_) => self.state.rolled_back(),
+        }
+        outcome
+    }
+
+    fn transact(
+        &mut self,
+        group: &mut Vec<Turn<S>>,
+        queue: Option<&mut mpsc::Receiver<Queued<S>>>,
+    ) -> Result<(), S::Error> {
+        let begun = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate);
+        // Only now: what came while another process held the file neither waits for it once more, nor alone.
+        if let Some(queue) = queue {
+            gather(group, queue);
+        }
+        let transaction = begun?;
+        self.state.begin(&transaction)?;
+        if let [turn] = &mut group[..] {
+            turn.job.run(&transaction, &mut self.state)?;
+            self.state.keep();
+        } else {
+            for turn in &mut *group {
+                turn.own = by_itself(&transaction, &mut self.state, &mut *turn.job)?;
+            }
+        }
+        self.state.end(&transaction, group.is_empty())?;
+        Ok(transaction.commit()?)
+    }
+}
+
+/// Takes what waits, up to a bound.
+fn gather<S: State>(group: &mut Vec<Turn<S>>, queue: &mut mpsc::Receiver<Queued<S>>) {
+    let mut weight: usize = group.iter().map(|turn| turn.job.weight()).sum();
+    while group.len() < GROUP
+        && weight < GROUP_BYTES
+        && let Ok(next) = queue.try_recv()
+    {
+        weight += next.weight();
+        group.push(next.into());
+    }
+}
+
+/// Runs a job in a savepoint, so that its failure costs its neighbours nothing. The outer error is the whole group's.
+fn by_itself<S: State>(
+    db: &Connection,
+    state: &mut S,
+    job: &mut dyn Job<S>,
+) -> Result<Result<(), S::Error>, S::Error> {
+    let run = |sql| db.prepare_cached(sql)?.execute([]).map(drop);
+    run("SAVEPOINT job")?;
+    let own = job.run(db, state);
+    match &own {
+        Ok(()) => {
+            run("RELEASE job")?;
+            state.keep();
+        }
+        // Of a full disk, say, SQLite may have ended the transaction by itself.
+        Err(why) if db.is_autocommit() => return Err(why.clone()),
+        Err(_) => {
+            run("ROLLBACK TO job")?;
+            run("RELEASE job")?;
+            state.undo(db)?;
+        }
+    }
+    Ok(own)
+}
