@@ -88,14 +88,14 @@ impl Inbox {
         auto: bool,
         now: Timestamp,
     ) -> Result<Source, InboxError> {
+        let wanted = slug.clone();
+        // What a stranger can ask for at will, such as one name more than there may be, takes no turn at the writer.
+        if let Some(known) = self.readers.read(move |db| known(db, &wanted, auto)).await? {
+            return Ok(known);
+        }
         self.write(move |batch| {
-            match find(batch.db, &slug)? {
-                Some(found) if auto => return Ok(found),
-                Some(_) => return Err(InboxError::SourceExists(slug.to_string())),
-                None => {}
-            }
-            if auto && auto_created(batch.db)? >= AUTO_SOURCES {
-                return Err(InboxError::TooManySources);
+            if let Some(known) = known(batch.db, &slug, auto)? {
+                return Ok(known);
             }
             insert(batch.db, &slug, &settings, auto, now)?;
             configured(batch.db)?;
@@ -224,6 +224,16 @@ fn find(db: &Connection, slug: &Slug) -> Result<Option<Source>, InboxError> {
     const SQL: &str = "SELECT id, slug, provider, settings, auto_created FROM source
         WHERE slug = ?1 AND removed_at IS NULL";
     Ok(db.prepare_cached(SQL)?.query_row([slug.as_str()], source).optional()?)
+}
+
+/// The source where it need not be made, or may not.
+fn known(db: &Connection, slug: &Slug, auto: bool) -> Result<Option<Source>, InboxError> {
+    match find(db, slug)? {
+        Some(found) if auto => Ok(Some(found)),
+        Some(_) => Err(InboxError::SourceExists(slug.to_string())),
+        None if auto && auto_created(db)? >= AUTO_SOURCES => Err(InboxError::TooManySources),
+        None => Ok(None),
+    }
 }
 
 fn auto_created(db: &Connection) -> Result<i64, InboxError> {

@@ -2,10 +2,13 @@
 
 use std::{pin::Pin, sync::mpsc};
 
-use hookmitt_event::{DedupeKey, EventId, Timestamp};
+use hookmitt_event::{DedupeKey, EventId, Slug, Source, Timestamp};
+use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use crate::{Arrival, Filter, Inbox, InboxError, Order, SourceSettings, Stored, samples, writer::task};
+use crate::{
+    AUTO_SOURCES, Arrival, Filter, Inbox, InboxError, Order, SourceSettings, Stored, samples, writer::task,
+};
 
 /// What one waits for whose event was handed in.
 type Answer = Pin<Box<dyn Future<Output = Result<Stored, InboxError>> + Send>>;
@@ -43,6 +46,11 @@ impl Story {
         go
     }
 
+    async fn auto_source(&self, number: i64) -> Result<Source, InboxError> {
+        let slug: Slug = format!("auto-{number}").parse().unwrap();
+        self.inbox.add_source(slug, SourceSettings::default(), true, now()).await
+    }
+
     /// An event with a key of its own; one from 255 on can't be stored.
     fn arrival(&self, key: u8) -> Arrival {
         let dedupe_key = DedupeKey::Id(key.to_string());
@@ -64,6 +72,13 @@ fn now() -> Timestamp {
 }
 
 const BAD: u8 = 255;
+
+/// Another process that holds the file until this is dropped.
+fn lock(inbox: &Inbox) -> Connection {
+    let other = Connection::open(inbox.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    other
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_that_fails_costs_its_neighbours_nothing_and_counts_nowhere() {
@@ -127,4 +142,21 @@ async fn a_commit_that_fails_breaks_every_run_of_its_group() {
     assert_eq!(story.listed().await, []);
     let later = story.in_turn(2, &order, 2).await.await.unwrap();
     assert_eq!(later.seq, 1);
+}
+
+#[tokio::test]
+async fn threat_3_a_name_too_many_costs_no_transaction() {
+    let story = Story::begin().await;
+    for number in 1..=AUTO_SOURCES {
+        story.auto_source(number).await.unwrap();
+    }
+    let commits = *story.inbox.commits().borrow();
+    let held = lock(&story.inbox);
+    for number in AUTO_SOURCES + 1..AUTO_SOURCES + 100 {
+        let refused = story.auto_source(number).await;
+        assert!(matches!(refused, Err(InboxError::TooManySources)), "{refused:?}");
+    }
+    assert_eq!(story.auto_source(1).await.unwrap().slug.as_str(), "auto-1", "nor does one that is there");
+    drop(held);
+    assert_eq!(*story.inbox.commits().borrow(), commits);
 }

@@ -38,6 +38,24 @@ pub(super) fn add_invite(
     Ok(())
 }
 
+/// Refuses a code with which nobody may join, without a turn at the writer: anybody can try one.
+pub(super) fn try_code(db: &Connection, tunnel: &str, code: &[u8; 32], now: i64) -> Result<(), MailboxError> {
+    is_good(db, (tunnels::id(db, tunnel)?, tunnel), code, now)
+}
+
+fn is_good(
+    db: &Connection,
+    (id, tunnel): (i64, &str),
+    code: &[u8; 32],
+    now: i64,
+) -> Result<(), MailboxError> {
+    const IS_GOOD: &str = "SELECT 1 FROM invite WHERE code = ?1 AND tunnel = ?2 AND until > ?3";
+    if db.prepare_cached(IS_GOOD)?.exists((&code[..], id, now))? {
+        return Ok(());
+    }
+    Err(MailboxError::Unknown { what: "code", name: format!("for {tunnel}") })
+}
+
 /// Registers a device by a code, which is used up. One that is there already keeps its place.
 pub(super) fn join(
     batch: &mut Batch<'_>,
@@ -47,12 +65,9 @@ pub(super) fn join(
     most: usize,
     now: i64,
 ) -> Result<bool, Trouble> {
-    const IS_GOOD: &str = "SELECT 1 FROM invite WHERE code = ?1 AND tunnel = ?2 AND until > ?3";
     const USE: &str = "DELETE FROM invite WHERE code = ?1";
     let mailbox = batch.boxes.open(tunnel)?;
-    if !batch.db.prepare_cached(IS_GOOD)?.exists((&code[..], mailbox.id, now))? {
-        return Err(MailboxError::Unknown { what: "code", name: format!("for {tunnel}") }.into());
-    }
+    is_good(batch.db, (mailbox.id, tunnel), code, now)?;
     let is_there = mailbox.member(&device.key).is_ok();
     if !is_there && mailbox.members.len() >= most {
         return Err(MailboxError::TooManyDevices(most).into());

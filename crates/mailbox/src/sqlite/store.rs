@@ -146,7 +146,8 @@ impl Mailbox for SqliteMailbox {
         most: usize,
         now: i64,
     ) -> Result<bool, MailboxError> {
-        let tunnel = tunnel.to_owned();
+        let (tunnel, wanted) = (tunnel.to_owned(), tunnel.to_owned());
+        self.readers.read(move |db| devices::try_code(db, &wanted, &code, now)).await?;
         self.jobs.write(move |batch| devices::join(batch, &tunnel, &code, &device, most, now)).await
     }
 

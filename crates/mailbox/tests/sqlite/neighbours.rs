@@ -1,12 +1,12 @@
-//! A letter that can't be stored costs those that are committed with it nothing.
+//! What can't be done costs nobody else anything.
 
-use hookmitt_mailbox::{MOST_TUNNELS, Mailbox as _, MailboxError, Quota, SqliteMailbox};
+use hookmitt_mailbox::{MOST_DEVICES, MOST_TUNNELS, Mailbox as _, MailboxError, Quota, SqliteMailbox};
 use rusqlite::Connection;
 use tokio::task::JoinSet;
 
 use crate::{
     Files,
-    contract::{LAPTOP, NOW, TUNNEL, drain, new_tunnel, parcel},
+    contract::{DESKTOP, LAPTOP, NOW, TUNNEL, drain, new_device, new_tunnel, parcel, with_tunnel},
 };
 
 const BAD: u32 = 13;
@@ -44,5 +44,21 @@ async fn a_letter_that_fails_leaves_no_gap_and_the_others_are_stored_once() {
     for ((_, number), (_, got)) in stored.iter().zip(drain(&store, TUNNEL, 0, 39).await) {
         assert_eq!(got, parcel(*number, 10));
     }
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_code_that_is_none_takes_no_turn_at_the_writer() {
+    let files = Files::new();
+    let store = with_tunnel(&files).await;
+    let other = Connection::open(files.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for tunnel in [TUNNEL, "no-such"] {
+        for code in 0..20 {
+            let refused = store.join(tunnel, [code; 32], new_device(DESKTOP), MOST_DEVICES, NOW).await;
+            assert!(matches!(refused, Err(MailboxError::Unknown { .. })), "{refused:?}");
+        }
+    }
+    other.execute_batch("ROLLBACK").unwrap();
     store.close().await;
 }
