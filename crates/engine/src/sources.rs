@@ -251,12 +251,18 @@ impl Engine {
                 self.remove_secret(slug.clone(), secret.label).await?;
             }
         }
-        let targets: Vec<_> = self.config().targets.values().cloned().collect();
-        for target in targets.iter().filter(|target| target.source.as_ref() == Some(&slug)) {
-            self.inbox.remove_target(target.id, self.clock.now()).await?;
+        let config = self.config();
+        let targets = config.targets.values().filter(|target| target.source.as_ref() == Some(&slug));
+        let targets: Vec<_> = targets.map(|target| target.id).collect();
+        for target in &targets {
+            self.inbox.remove_target(*target, self.clock.now()).await?;
         }
         self.inbox.remove_source(slug, self.clock.now()).await?;
-        self.reload().await
+        self.reload().await?;
+        for target in targets {
+            self.inbox.refuse_waiting(target, self.clock.now()).await?;
+        }
+        Ok(())
     }
 }
 

@@ -135,7 +135,9 @@ impl Engine {
     /// An unknown target.
     pub async fn remove_target(&self, id: TargetId) -> Result<(), EngineError> {
         self.inbox.remove_target(id, self.clock.now()).await?;
-        self.reload().await
+        self.reload().await?;
+        self.inbox.refuse_waiting(id, self.clock.now()).await?;
+        Ok(())
     }
 
     /// Looks whether somebody listens at a URL that a target may have.

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Inbox, InboxError,
-    deliveries::refuse_waiting,
     order_key::key_rest,
     rows,
     sources::{config_version, configured},
@@ -190,11 +189,11 @@ impl Inbox {
         .await
     }
 
-    /// Removes a target and ends what waits for it.
+    /// Removes a target. What waits for it is ended by [`refuse_waiting`](Self::refuse_waiting).
     ///
     /// # Errors
     /// [`InboxError::UnknownTarget`].
-    pub async fn remove_target(&self, id: TargetId, now: Timestamp) -> Result<usize, InboxError> {
+    pub async fn remove_target(&self, id: TargetId, now: Timestamp) -> Result<(), InboxError> {
         self.write(move |batch| {
             find(batch.db, id)?;
             remove(batch.db, id, now)
@@ -203,7 +202,7 @@ impl Inbox {
     }
 
     /// Removes the targets whose command ended without saying so: all but those of this process's own commands. For a
-    /// process that has just become the only one that delivers.
+    /// process that has just become the only one that delivers; its couriers end what waits for them.
     ///
     /// # Errors
     /// Whatever SQLite says.
@@ -227,11 +226,10 @@ impl Inbox {
     }
 }
 
-fn remove(db: &Connection, id: TargetId, now: Timestamp) -> Result<usize, InboxError> {
+fn remove(db: &Connection, id: TargetId, now: Timestamp) -> Result<(), InboxError> {
     const REMOVE: &str = "UPDATE target SET removed_at = ?2 WHERE id = ?1";
     db.prepare_cached(REMOVE)?.execute(params![id.0, now.as_micros()])?;
-    configured(db)?;
-    refuse_waiting(db, id, now)
+    configured(db)
 }
 
 fn find(db: &Connection, id: TargetId) -> Result<Target, InboxError> {

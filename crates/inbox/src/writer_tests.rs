@@ -2,7 +2,7 @@
 
 use std::{pin::Pin, sync::mpsc};
 
-use hookmitt_event::{DedupeKey, EventId, Slug, Source, Timestamp};
+use hookmitt_event::{DedupeKey, EventId, Slug, Source, TargetId, Timestamp};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
@@ -159,4 +159,33 @@ async fn threat_3_a_name_too_many_costs_no_transaction() {
     assert_eq!(story.auto_source(1).await.unwrap().slug.as_str(), "auto-1", "nor does one that is there");
     drop(held);
     assert_eq!(*story.inbox.commits().borrow(), commits);
+}
+
+#[tokio::test]
+async fn what_waits_for_a_removed_target_is_ended_while_others_are_stored() {
+    const WAITING: usize = 100_000;
+    let story = Story::begin().await;
+    let target = TargetId(7);
+    let fill = format!(
+        "INSERT INTO target (id, url, settings, kind, created_at, removed_at)
+            VALUES ({target}, 'http://one.example/', '{{}}', 0, 0, 1);
+         WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {WAITING})
+            INSERT INTO delivery (event, number, target, state) SELECT n, 1, {target}, 0 FROM n;"
+    );
+    story.inbox.write(move |batch| Ok(batch.db.execute_batch(&fill)?)).await.unwrap();
+
+    let mut ending = Box::pin(story.inbox.refuse_waiting(target, now()));
+    for key in 1..=10 {
+        tokio::select! {
+            biased;
+            ended = &mut ending => panic!("it ended at once: {ended:?}"),
+            stored = story.inbox.store(story.arrival(key)) => drop(stored.unwrap()),
+        }
+    }
+    drop(ending); // as with a process that ends
+    assert_eq!(story.inbox.waiting().await.unwrap(), [target], "the sweep sees to the rest");
+    let rest = story.inbox.refuse_waiting(target, now()).await.unwrap();
+    assert!((1..WAITING).contains(&rest), "{rest}");
+    assert_eq!(story.inbox.waiting().await.unwrap(), []);
+    assert_eq!(story.inbox.refuse_waiting(target, now()).await.unwrap(), 0);
 }

@@ -29,6 +29,9 @@ const GROUP: usize = 256;
 /// below the log's bound.
 const GROUP_BYTES: usize = 16 * 1024 * 1024;
 
+/// What a row that is changed or deleted writes into the log, about: its share of its page and of its indexes' pages.
+const ROW: u64 = 512;
+
 /// What a store's writer knows beside the file, and what it does around the jobs of a group.
 pub trait State: Sized + Send + 'static {
     /// What the store calls errors.
@@ -55,7 +58,7 @@ pub trait State: Sized + Send + 'static {
     /// The group ends with it.
     fn end(&mut self, db: &Connection, is_alone: bool) -> Result<(), Self::Error>;
 
-    /// The transaction holds. Answers about how many bytes were written.
+    /// The transaction holds. Answers about how many bytes were written, beside what every row costs.
     fn committed(&mut self) -> u64;
 
     /// The transaction came to nothing.
@@ -179,9 +182,13 @@ impl<S: State> Desk<S> {
         group: &mut Vec<Turn<S>>,
         queue: Option<&mut mpsc::Receiver<Queued<S>>>,
     ) -> Result<(), S::Error> {
+        let before = self.db.total_changes();
         let outcome = caught(|| self.transact(group, queue));
         match outcome {
-            Ok(()) => self.pressure.add(self.state.committed()),
+            Ok(()) => {
+                let rows = self.db.total_changes().saturating_sub(before);
+                self.pressure.add(self.state.committed() + rows * ROW);
+            }
             Err(_) => self.state.rolled_back(),
         }
         outcome

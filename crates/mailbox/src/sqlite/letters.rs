@@ -14,9 +14,6 @@ use super::{
 };
 use crate::{DeviceKey, MailboxError, Quota};
 
-/// What a row has beside the data, and what is left free beside it in its page, about.
-const ROW: u64 = 512;
-
 /// Stores a letter at the end of its mailbox; answers its position.
 pub(super) fn put(
     batch: &mut Batch<'_>,
@@ -42,7 +39,7 @@ pub(super) fn put(
     mailbox.newest = position;
     mailbox.newest_bytes = upto;
     batch.news.rung.insert(mailbox.id, position);
-    batch.news.bytes += size + ROW;
+    batch.news.bytes += size;
     Ok(position)
 }
 
