@@ -260,7 +260,7 @@ impl Engine {
         self.inbox.remove_source(slug, self.clock.now()).await?;
         self.reload().await?;
         for target in targets {
-            self.inbox.refuse_waiting(target, self.clock.now()).await?;
+            self.inbox.refuse_waiting(target).await?;
         }
         Ok(())
     }

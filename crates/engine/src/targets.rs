@@ -136,7 +136,7 @@ impl Engine {
     pub async fn remove_target(&self, id: TargetId) -> Result<(), EngineError> {
         self.inbox.remove_target(id, self.clock.now()).await?;
         self.reload().await?;
-        self.inbox.refuse_waiting(id, self.clock.now()).await?;
+        self.inbox.refuse_waiting(id).await?;
         Ok(())
     }
 

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use hookmitt_clock::StoreClock;
 use hookmitt_event::{
     Attempt, Delivery, DeliveryId, DeliveryState, EventId, HeaderLines, Queue, ResponseHead, TargetId,
-    Timestamp,
 };
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -60,33 +59,6 @@ impl Inbox {
         })
         .await
     }
-
-    /// Ends what waits for a target that was removed, some at a time so that others get their turn between; where it was
-    /// not, nothing. What a stop leaves is ended by its courier, for which the sweep sees what waits.
-    ///
-    /// # Errors
-    /// Whatever SQLite says.
-    pub async fn refuse_waiting(&self, target: TargetId, now: Timestamp) -> Result<usize, InboxError> {
-        let mut refused = 0;
-        loop {
-            let some = self.write(move |batch| refuse_some(batch.db, target, now)).await?;
-            refused += some;
-            if some < AT_ONCE {
-                return Ok(refused);
-            }
-        }
-    }
-}
-
-/// How many deliveries are ended by one job: within some milliseconds, for capture waits for the same writer.
-const AT_ONCE: usize = 1_000;
-
-fn refuse_some(db: &Connection, target: TargetId, now: Timestamp) -> Result<usize, InboxError> {
-    const SQL: &str = "UPDATE delivery SET state = 3, last_error = 'the target was removed', ended_at = ?2,
-        due_at = NULL WHERE (event, number) IN (SELECT event, number FROM delivery
-            WHERE target = ?1 AND state IN (0, 1) AND state = 0 ORDER BY event, number LIMIT ?3)
-        AND NOT EXISTS (SELECT 1 FROM target WHERE id = ?1 AND removed_at IS NULL)";
-    Ok(db.prepare_cached(SQL)?.execute(params![target.0, now.as_micros(), AT_ONCE])?)
 }
 
 /// The sequence number of an event.

@@ -1,31 +1,66 @@
-//! What waits for a target, ended because nobody expects it any more.
+//! What waits for a target, ended because nobody expects it any more. Some at a time, so that capture, which has the same
+//! writer, never waits for long.
 
 use hookmitt_event::TargetId;
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use crate::{Inbox, InboxError, clock::Now};
+use crate::{Inbox, InboxError, writer::Batch};
 
-/// How many deliveries end with one commit.
-const AT_ONCE: usize = 256;
+/// How many deliveries end with one job: within some milliseconds.
+const AT_ONCE: usize = 1_000;
+
+/// What one of them writes into the log, about: its row and its places in the indexes.
+const BYTES: u64 = 512;
+
+const REMOVED: &str = "the target was removed";
 
 impl Inbox {
-    /// Ends what waits for a target as failed, and says why. Some at a time, so that nothing else waits for long.
+    /// Ends what waits for a target that was removed; where it was not, nothing. Answers how much that was.
     ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn give_up_waiting(&self, target: TargetId, why: String) -> Result<(), InboxError> {
+    pub async fn refuse_waiting(&self, target: TargetId) -> Result<usize, InboxError> {
+        self.end_waiting(target, REMOVED.to_owned(), true).await
+    }
+
+    /// Ends what waits for a target as failed, and says why. Answers how much that was.
+    ///
+    /// # Errors
+    /// Whatever SQLite says.
+    pub async fn give_up_waiting(&self, target: TargetId, why: String) -> Result<usize, InboxError> {
+        self.end_waiting(target, why, false).await
+    }
+
+    async fn end_waiting(
+        &self,
+        target: TargetId,
+        why: String,
+        if_removed: bool,
+    ) -> Result<usize, InboxError> {
+        let mut ended = 0;
         loop {
             let why = why.clone();
-            if self.write(move |batch| end_some(batch.db, target, &why, batch.now)).await? < AT_ONCE {
-                return Ok(());
+            let some = self.write(move |batch| end_some(batch, target, &why, if_removed)).await?;
+            ended += some;
+            if some < AT_ONCE {
+                return Ok(ended);
             }
         }
     }
 }
 
-fn end_some(db: &Connection, target: TargetId, why: &str, now: Now) -> Result<usize, InboxError> {
+fn end_some(
+    batch: &mut Batch<'_>,
+    target: TargetId,
+    why: &str,
+    if_removed: bool,
+) -> Result<usize, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = 3, last_error = ?2, ended_at = ?3, due_at = NULL
         WHERE (event, number) IN (SELECT event, number FROM delivery INDEXED BY delivery_waiting
-            WHERE target = ?1 AND state IN (0, 1) AND state = 0 ORDER BY event, number LIMIT ?4)";
-    Ok(db.prepare_cached(SQL)?.execute(params![target.0, why, now.wall, AT_ONCE])?)
+            WHERE target = ?1 AND state IN (0, 1) AND state = 0 ORDER BY event, number LIMIT ?4)
+        AND NOT (?5 AND EXISTS (SELECT 1 FROM target WHERE id = ?1 AND removed_at IS NULL))";
+    let values = params![target.0, why, batch.now.wall, AT_ONCE, if_removed];
+    let ended = batch.db.prepare_cached(SQL)?.execute(values)?;
+    batch.arriving.bytes += ended as u64 * BYTES;
+    Ok(ended)
 }

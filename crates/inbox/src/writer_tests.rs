@@ -174,7 +174,7 @@ async fn what_waits_for_a_removed_target_is_ended_while_others_are_stored() {
     );
     story.inbox.write(move |batch| Ok(batch.db.execute_batch(&fill)?)).await.unwrap();
 
-    let mut ending = Box::pin(story.inbox.refuse_waiting(target, now()));
+    let mut ending = Box::pin(story.inbox.refuse_waiting(target));
     for key in 1..=10 {
         tokio::select! {
             biased;
@@ -184,8 +184,8 @@ async fn what_waits_for_a_removed_target_is_ended_while_others_are_stored() {
     }
     drop(ending); // as with a process that ends
     assert_eq!(story.inbox.waiting().await.unwrap(), [target], "the sweep sees to the rest");
-    let rest = story.inbox.refuse_waiting(target, now()).await.unwrap();
+    let rest = story.inbox.refuse_waiting(target).await.unwrap();
     assert!((1..WAITING).contains(&rest), "{rest}");
     assert_eq!(story.inbox.waiting().await.unwrap(), []);
-    assert_eq!(story.inbox.refuse_waiting(target, now()).await.unwrap(), 0);
+    assert_eq!(story.inbox.refuse_waiting(target).await.unwrap(), 0);
 }

@@ -192,7 +192,7 @@ impl Courier<'_> {
     async fn refuse_rest(&self) {
         let mut patience = Patience::default();
         while !self.stop.is_cancelled() {
-            match self.engine.inbox.refuse_waiting(self.id, self.engine.clock.now()).await {
+            match self.engine.inbox.refuse_waiting(self.id).await {
                 Ok(_) | Err(InboxError::Closed) => return,
                 Err(error) => {
                     tracing::warn!(%error, target = %self.id, "what waits for a removed target could not be ended yet");
@@ -225,7 +225,7 @@ mod tests {
         let known = engine.known(&slug).unwrap();
         let stored = engine.store(known.judge(post([], b"")).arrival, &known).await.unwrap();
         work(&engine, TargetId(target.id.0 + 1), &Bell::default(), &engine.stop).await; // for one that nobody knows
-        engine.inbox.refuse_waiting(target.id, engine.clock.now()).await.unwrap(); // as if another process had added it
+        engine.inbox.refuse_waiting(target.id).await.unwrap(); // as if another process had added it
         let waits = engine.inbox.show(stored.id).await.unwrap().deliveries.remove(0);
         assert_eq!(waits.state, hookmitt_event::DeliveryState::Pending, "{:?}", waits.last_error);
         engine.stop().await;
