@@ -32,6 +32,8 @@ mod stories {
     mod glance;
     mod glance_live;
     mod golden;
+    #[cfg(target_os = "linux")]
+    mod handles;
     mod handshake_rows;
     mod handshakes;
     mod keychain;

@@ -38,6 +38,7 @@ pub fn run() -> ExitCode {
         return headless::run(&args);
     }
     hookmitt_cli::log_to_stderr();
+    hookmitt_cli::raise_handle_limit();
     match hookmitt_cli::data_dir(args.data_dir.clone()) {
         Ok(data_dir) => desktop::run(&args, &data_dir),
         Err(error) => {

@@ -21,6 +21,7 @@ mod unix {
     use std::{fs, io, os::unix::fs::PermissionsExt as _, path::Path};
 
     use axum::Router;
+    use hookmitt_catch::Breather;
     use tokio::{
         net::{UnixListener, UnixStream},
         task::JoinSet,
@@ -47,13 +48,13 @@ mod unix {
         }
         let listener = UnixListener::bind(&path)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
-        let mut open = JoinSet::new();
+        let (mut open, mut breather) = (JoinSet::new(), Breather::new("the private socket"));
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
                 Some(_) = open.join_next() => {}
                 accepted = listener.accept() => {
-                    if let Ok((stream, _)) = accepted {
+                    if let Some((stream, _)) = breather.accepted(accepted).await {
                         open.spawn(server::serve(stream, Caller::Command, router.clone(), stop.clone()));
                     }
                 }

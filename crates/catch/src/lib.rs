@@ -5,6 +5,7 @@
 //! plain one with nothing but what frames the body.
 
 mod answer;
+mod breather;
 mod called;
 mod catcher;
 mod chunks;
@@ -21,6 +22,7 @@ mod serve;
 mod sink;
 
 pub use answer::{INERT, Reply, is_hop_by_hop};
+pub use breather::Breather;
 pub use called::Called;
 pub use catcher::catch_on;
 pub use head::{Head, HeadError, parse_head};

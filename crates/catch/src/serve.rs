@@ -9,6 +9,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::Breather;
+
 /// How connections are taken.
 #[derive(Clone, Copy, Debug)]
 pub struct Connections {
@@ -55,7 +57,7 @@ async fn door<F, S>(
     S: Fn(TcpStream, SocketAddr) -> F,
     F: Future<Output = ()> + Send + 'static,
 {
-    let mut open = JoinSet::new();
+    let (mut open, mut breather) = (JoinSet::new(), Breather::new("a port"));
     let next = async || {
         let place = Arc::clone(&places).acquire_owned().await;
         (listener.accept().await, place)
@@ -66,20 +68,13 @@ async fn door<F, S>(
             Some(_) = open.join_next() => continue,
             accepted = next() => accepted,
         };
-        match accepted {
-            Ok((stream, remote)) => {
-                let _ = stream.set_nodelay(true); // an answer is one small write
-                let served = serve(stream, remote);
-                open.spawn(async move {
-                    let _place = place;
-                    served.await;
-                });
-            }
-            // Out of file descriptors, most likely: a pause lets some close.
-            Err(error) => {
-                tracing::warn!(%error, "can't accept a connection");
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
+        if let Some((stream, remote)) = breather.accepted(accepted).await {
+            let _ = stream.set_nodelay(true); // an answer is one small write
+            let served = serve(stream, remote);
+            open.spawn(async move {
+                let _place = place;
+                served.await;
+            });
         }
     }
     drop(listener);

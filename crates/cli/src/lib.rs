@@ -12,6 +12,7 @@ mod event_table;
 mod event_view;
 mod explanation_view;
 mod failure;
+mod handles;
 mod json_layout;
 mod live;
 mod local_verdict;
@@ -50,6 +51,7 @@ use crate::{
 };
 
 pub use crate::{
+    handles::raise_handle_limit,
     log::log_to_stderr,
     stop::{Stop, TOLD_TWICE},
 };
@@ -66,6 +68,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Relay(args) => verbs::relay::log(args),
         _ => log_to_stderr(),
     }
+    raise_handle_limit();
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -1,0 +1,24 @@
+//! How many files and connections this process may have open.
+
+/// So many are enough for every bound of ours; macOS takes no more than its `OPEN_MAX`.
+#[cfg(unix)]
+const ENOUGH: u64 = if cfg!(target_os = "macos") { 10_240 } else { 65_536 };
+
+/// Raises the soft limit, which is low for the sake of programs that can't count further, up to the hard one.
+#[cfg(unix)]
+pub fn raise_handle_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
+    if current.is_none_or(|current| current >= wanted) {
+        return tracing::debug!(handles = current, "the limit on open handles is left as it is");
+    }
+    match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum }) {
+        Ok(()) => tracing::debug!(before = current, handles = wanted, "the limit on open handles is raised"),
+        Err(error) => tracing::debug!(%error, handles = current, "the limit on open handles can't be raised"),
+    }
+}
+
+/// Windows has no such limit.
+#[cfg(not(unix))]
+pub fn raise_handle_limit() {}
