@@ -1,7 +1,8 @@
-//! The wall clock, and noticing that this machine slept.
+//! Noticing that this machine slept.
 
 use std::{sync::Arc, time::Duration};
 
+use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::Timestamp;
 use tokio::time::Instant;
 
@@ -11,25 +12,9 @@ pub(crate) const TICK: Duration = Duration::from_secs(1);
 /// A gap of more than this means that nothing ran here.
 const JUMP: Duration = Duration::from_secs(5);
 
-/// Tells the time of day.
-pub trait Clock: Send + Sync + 'static {
-    /// The present moment.
-    fn now(&self) -> Timestamp;
-}
-
-/// The machine's own.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct WallClock;
-
-impl Clock for WallClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::now()
-    }
-}
-
 /// Waits until this machine has slept and is awake again; answers since when it slept.
 pub async fn slept() -> Timestamp {
-    let mut jumps = Jumps::new(Arc::new(WallClock));
+    let mut jumps = Jumps::new(Arc::new(MachineClock));
     loop {
         tokio::time::sleep(TICK).await;
         if let Some(since) = jumps.look() {
@@ -65,36 +50,22 @@ impl Jumps {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use std::sync::atomic::{AtomicI64, Ordering};
+mod tests {
+    use hookmitt_clock::HandClock;
 
     use super::*;
 
-    /// A clock that is set by hand.
-    #[derive(Debug, Default)]
-    pub(crate) struct HandClock(AtomicI64);
-
-    impl HandClock {
-        pub(crate) fn add(&self, span: Duration) {
-            self.0.fetch_add(i64::try_from(span.as_micros()).unwrap(), Ordering::SeqCst);
-        }
-    }
-
-    impl Clock for HandClock {
-        fn now(&self) -> Timestamp {
-            Timestamp::from_micros(self.0.load(Ordering::SeqCst))
-        }
-    }
+    const START: Timestamp = Timestamp::from_seconds(1_750_000_000);
 
     async fn after(clock: &HandClock, wall: Duration, timer: Duration) {
-        clock.add(wall);
+        clock.pass(wall);
         tokio::time::advance(timer).await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn sleep_is_noticed_where_timers_stand_still_and_where_they_go_on() {
-        let clock = Arc::new(HandClock::default());
-        let mut jumps = Jumps::new(clock.clone());
+        let clock = HandClock::at(START);
+        let mut jumps = Jumps::new(Arc::new(clock.clone()));
         after(&clock, TICK, TICK).await;
         assert_eq!(jumps.look(), None);
 
@@ -111,12 +82,11 @@ pub(crate) mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_is_corrected_is_no_sleep() {
-        let clock = Arc::new(HandClock::default());
-        clock.add(Duration::from_secs(1_000_000));
-        let mut jumps = Jumps::new(clock.clone());
+        let clock = HandClock::at(START);
+        let mut jumps = Jumps::new(Arc::new(clock.clone()));
         after(&clock, TICK + Duration::from_secs(4), TICK).await;
         assert_eq!(jumps.look(), None, "a few seconds forward");
-        clock.0.fetch_sub(3_600_000_000, Ordering::SeqCst);
+        clock.step(-3_600_000_000);
         tokio::time::advance(TICK).await;
         assert_eq!(jumps.look(), None, "an hour back");
         after(&clock, TICK, TICK).await;

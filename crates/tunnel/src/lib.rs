@@ -28,7 +28,7 @@ mod turn;
 mod work;
 
 pub use backoff::Backoff;
-pub use clock::{Clock, WallClock, slept};
+pub use clock::slept;
 pub use control::{join, open};
 pub use credentials::Credentials;
 pub use error::{RelayProblem, TunnelError};

@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::Timestamp;
 
-use crate::{Clock, Horizon, Line, Network, WallClock};
+use crate::{Horizon, Line, Network};
 
 /// What a tunnel is kept with.
 #[derive(Clone)]
@@ -52,7 +53,7 @@ impl Default for Options {
             network: Network::new(),
             line: Line::new(),
             app: concat!("hookmitt/", env!("CARGO_PKG_VERSION")).to_owned(),
-            clock: Arc::new(WallClock),
+            clock: Arc::new(MachineClock),
             offline_since: None,
             horizon: Horizon::default(),
             pace: Pace::default(),

@@ -3,14 +3,13 @@
 use std::sync::Mutex;
 
 use futures_util::SinkExt as _;
+use hookmitt_clock::HandClock;
 use hookmitt_wire::{AppFrame, Depth, Letter, Parcel, decode};
 use tokio::io::{DuplexStream, duplex};
 use tokio_tungstenite::{WebSocketStream, accept_async};
 
 use super::*;
-use crate::{
-    Answering, Later, Letterhead, NoKey, SealingKey, Unreadable, clock::tests::HandClock, hello::hello,
-};
+use crate::{Answering, Later, Letterhead, NoKey, SealingKey, Unreadable, hello::hello};
 
 #[derive(Default)]
 struct Nobody(Mutex<Vec<State>>);
@@ -40,8 +39,7 @@ async fn connection() -> (impl Future<Output = (Ended, Timestamp)>, WebSocketStr
     let (ours, theirs) = duplex(64 * 1024);
     let mut credentials = Credentials::fresh("http://127.0.0.1:4410".parse().unwrap());
     credentials.tunnel = "acme-dev".to_owned();
-    let clock = Arc::new(HandClock::default());
-    clock.add(Duration::from_secs(1_750_000_000));
+    let clock = Arc::new(HandClock::at(Timestamp::from_seconds(1_750_000_000)));
     let options = Options { clock, ..Options::default() };
     let relay = async {
         let mut relay = accept_async(theirs).await.unwrap();

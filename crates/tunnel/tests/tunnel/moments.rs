@@ -1,12 +1,13 @@
 //! When a letter was received is the relay's word, and that is bounded by what this side saw itself (Threat 9).
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use hookmitt_clock::HandClock;
 use hookmitt_event::Timestamp;
 use hookmitt_tunnel::{Doubt, Horizon, Letterhead, Options};
 use hookmitt_wire::{Depth, Letter, Received};
 
-use crate::support::{App, HandClock, Relay, Tunnel, letter, whole};
+use crate::support::{App, Relay, Tunnel, letter, whole};
 
 const NOON: Timestamp = Timestamp::from_seconds(1_790_000_000);
 const HOUR: Duration = Duration::from_secs(3_600);
@@ -20,7 +21,7 @@ fn received(at: Timestamp) -> Letter {
 async fn head(newest: u64, at: Timestamp, sealed: bool) -> Letterhead {
     let relay = Relay::start().await;
     let tunnel = Tunnel::at(&relay);
-    let clock = HandClock::at(NOON);
+    let clock = Arc::new(HandClock::at(NOON));
     let horizon = Horizon::new(Some(NOON.before(HOUR)), NOON);
     let mut app = App::start(tunnel.credentials.clone(), Options { clock, horizon, ..App::options() });
     let depth = Depth { letters: newest, ..Depth::default() };

@@ -8,12 +8,13 @@ use std::{
     time::Duration,
 };
 
+use hookmitt_clock::HandClock;
 use hookmitt_event::{Explain as _, Timestamp};
 use hookmitt_tunnel::{Network, Options, State, TunnelError, Why};
 use hookmitt_wire::{AppFrame, RelayFrame};
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::support::{App, Caller, HandClock, Relay, Tunnel, within};
+use crate::support::{App, Caller, Relay, Tunnel, within};
 
 /// Offline, as it was said first.
 async fn offline(app: &mut App) -> (Timestamp, Why, Option<TunnelError>) {
@@ -95,13 +96,13 @@ async fn a_relay_that_takes_the_call_and_says_nothing_is_called_again() {
 async fn after_sleep_the_relay_is_called_at_once_and_the_gap_is_told() {
     let relay = Relay::start().await;
     let fell_asleep = Timestamp::from_seconds(1_750_000_000);
-    let clock = HandClock::at(fell_asleep);
+    let clock = Arc::new(HandClock::at(fell_asleep));
     let mut options = Options { clock: clock.clone(), ..App::options() };
     options.pace.longest_pause = Duration::from_secs(3_600);
     let mut app = App::start(Tunnel::at(&relay).credentials, options);
     let mut caller = relay.lets_in().await;
     app.connected().await;
-    clock.goes_on(Duration::from_secs(6 * 3_600));
+    clock.pass(Duration::from_secs(6 * 3_600));
     assert_eq!(offline(&mut app).await, (fell_asleep, Why::Asleep, None));
     caller.gone().await;
     let _next = relay.lets_in().await;
@@ -117,12 +118,12 @@ async fn after_sleep_the_relay_is_called_at_once_and_the_gap_is_told() {
 #[tokio::test]
 async fn sleep_ends_the_wait_for_the_next_call() {
     let relay = Relay::start().await;
-    let clock = HandClock::at(Timestamp::from_seconds(1_750_000_000));
+    let clock = Arc::new(HandClock::at(Timestamp::from_seconds(1_750_000_000)));
     let mut options = Options { clock: clock.clone(), ..App::options() };
     options.pace.refused_pause = Duration::from_secs(3_600);
     let mut app = App::start(Tunnel::at(&relay).credentials, options);
     refused(&relay, &mut app).await;
-    let _caller = called_again(&relay, || clock.goes_on(Duration::from_secs(600))).await;
+    let _caller = called_again(&relay, || clock.pass(Duration::from_secs(600))).await;
     app.connected().await;
 }
 
@@ -155,7 +156,7 @@ async fn another_network_is_noticed_at_once_with_a_connection_and_without() {
 async fn an_outage_that_began_before_the_app_did_keeps_its_beginning() {
     let relay = Relay::start().await;
     let monday = Timestamp::from_seconds(1_750_000_000);
-    let clock = HandClock::at(monday.after(Duration::from_secs(2 * 86_400)));
+    let clock = Arc::new(HandClock::at(monday.after(Duration::from_secs(2 * 86_400))));
     let options = Options { clock, offline_since: Some(monday), ..App::options() };
     let mut app = App::start(Tunnel::at(&relay).credentials, options);
     for _ in 0..2 {
@@ -193,7 +194,7 @@ async fn called_again(relay: &Relay, change: impl Fn()) -> Caller {
 async fn an_outage_begins_when_the_relay_was_heard_last_whatever_is_tried_since() {
     let relay = Relay::start().await;
     let start = Timestamp::from_seconds(1_750_000_000);
-    let clock = HandClock::at(start);
+    let clock = Arc::new(HandClock::at(start));
     let options = Options { clock: clock.clone(), ..App::options() };
     let mut app = App::start(Tunnel::at(&relay).credentials, options);
     let caller = relay.lets_in().await;
@@ -201,7 +202,7 @@ async fn an_outage_begins_when_the_relay_was_heard_last_whatever_is_tried_since(
     drop(caller);
     let (since, ..) = offline(&mut app).await;
     for seconds in 1..=3 {
-        clock.goes_on(Duration::from_secs(seconds));
+        clock.pass(Duration::from_secs(seconds));
         drop(relay.tcp().await);
         assert_eq!(offline(&mut app).await.0, since);
     }

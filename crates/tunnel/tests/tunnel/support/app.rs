@@ -4,15 +4,14 @@ use std::{
     future::ready,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicI64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use hookmitt_event::Timestamp;
 use hookmitt_tunnel::{
-    Answering, AppReply, Clock, Credentials, Later, Letterhead, NoKey, Options, Pace, Recipient, SealingKey,
-    State, Unreadable, keep,
+    Answering, AppReply, Credentials, Later, Letterhead, NoKey, Options, Pace, Recipient, SealingKey, State,
+    Unreadable, keep,
 };
 use hookmitt_wire::{Letter, SourceOffer};
 use tokio::{
@@ -213,25 +212,5 @@ impl App {
 impl Drop for App {
     fn drop(&mut self) {
         self.kept.abort();
-    }
-}
-
-/// A clock that is set by hand.
-#[derive(Debug)]
-pub(crate) struct HandClock(AtomicI64);
-
-impl HandClock {
-    pub(crate) fn at(moment: Timestamp) -> Arc<Self> {
-        Arc::new(Self(AtomicI64::new(moment.as_micros())))
-    }
-
-    pub(crate) fn goes_on(&self, span: Duration) {
-        self.0.fetch_add(i64::try_from(span.as_micros()).expect("a short span"), Ordering::SeqCst);
-    }
-}
-
-impl Clock for HandClock {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_micros(self.0.load(Ordering::SeqCst))
     }
 }

@@ -6,7 +6,7 @@ mod relay;
 use std::{future::Future, time::Duration};
 
 pub(crate) use self::{
-    app::{App, HandClock, Told},
+    app::{App, Told},
     relay::{Caller, Relay, Tunnel, letter, many_letters, parcel, pieces, whole},
 };
 
