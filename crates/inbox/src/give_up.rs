@@ -9,9 +9,6 @@ use crate::{Inbox, InboxError, writer::Batch};
 /// How many deliveries end with one job: within some milliseconds.
 const AT_ONCE: usize = 1_000;
 
-/// What one of them writes into the log, about: its row and its places in the indexes.
-const BYTES: u64 = 512;
-
 const REMOVED: &str = "the target was removed";
 
 impl Inbox {
@@ -49,18 +46,11 @@ impl Inbox {
     }
 }
 
-fn end_some(
-    batch: &mut Batch<'_>,
-    target: TargetId,
-    why: &str,
-    if_removed: bool,
-) -> Result<usize, InboxError> {
+fn end_some(batch: &Batch<'_>, target: TargetId, why: &str, if_removed: bool) -> Result<usize, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = 3, last_error = ?2, ended_at = ?3, due_at = NULL
         WHERE (event, number) IN (SELECT event, number FROM delivery INDEXED BY delivery_waiting
             WHERE target = ?1 AND state IN (0, 1) AND state = 0 ORDER BY event, number LIMIT ?4)
         AND NOT (?5 AND EXISTS (SELECT 1 FROM target WHERE id = ?1 AND removed_at IS NULL))";
     let values = params![target.0, why, batch.now.wall, AT_ONCE, if_removed];
-    let ended = batch.db.prepare_cached(SQL)?.execute(values)?;
-    batch.arriving.bytes += ended as u64 * BYTES;
-    Ok(ended)
+    Ok(batch.db.prepare_cached(SQL)?.execute(values)?)
 }

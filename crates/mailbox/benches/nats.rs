@@ -11,6 +11,7 @@ use std::{
 use async_nats::jetstream::{self, consumer};
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
+use hookmitt_clock::MachineClock;
 use hookmitt_mailbox::{Feed as _, Mailbox as _, NatsMailbox, NatsOptions, NewDevice, NewTunnel, Quota};
 use hookmitt_wire::Parcel;
 
@@ -33,8 +34,8 @@ async fn main() {
         let cluster = Cluster::start(&program, nodes);
         println!("== {nodes} node(s), replicas {}", if nodes > 1 { 3 } else { 1 });
         let options = NatsOptions::from_url(&format!("{}?shards=8", cluster.url())).unwrap();
-        let store = NatsMailbox::open(&options).await.unwrap();
-        store.add_token("tk", [9; 32], None, u32::MAX, 0).await.unwrap();
+        let store = NatsMailbox::open(&options, Arc::new(MachineClock)).await.unwrap();
+        store.add_token("tk", [9; 32], None, u32::MAX).await.unwrap();
         letters(&store, &cluster).await;
         if nodes == 3 {
             latency(&store, &options).await;
@@ -50,7 +51,7 @@ async fn main() {
 async fn open_tunnel(store: &NatsMailbox, name: &str) {
     let device = NewDevice { key: [1; 32], name: "bench".to_owned() };
     let tunnel = NewTunnel { name: name.to_owned(), token: "tk".to_owned(), sealing_key: [7; 32], device };
-    store.open_tunnel(tunnel, 0).await.unwrap();
+    store.open_tunnel(tunnel).await.unwrap();
 }
 
 fn parcel(tunnel: u8, number: u32) -> Parcel {
@@ -109,7 +110,7 @@ async fn drain(store: &NatsMailbox, tunnel: String, letters: u32) {
 
 /// From `put` to the feed, 50 letters a second, at the same relay and at another.
 async fn latency(store: &NatsMailbox, options: &NatsOptions) {
-    let other = NatsMailbox::open(options).await.unwrap();
+    let other = NatsMailbox::open(options, Arc::new(MachineClock)).await.unwrap();
     open_tunnel(store, "latency").await;
     for (at, relay) in [("the same relay", store), ("another relay", &other)] {
         let mut feed = relay.feed("latency", u64::MAX - 1).await.unwrap_or_else(|error| panic!("{error}"));
@@ -152,7 +153,7 @@ async fn tunnels(store: &NatsMailbox, cluster: &Cluster) {
     let started = Instant::now();
     for number in 0..TUNNELS {
         let name = format!("rest-{number}");
-        store.seen(&name, &[1; 32], 3_600_000_000).await.unwrap();
+        store.seen(&name, &[1; 32]).await.unwrap();
         feeds.push(store.feed(&name, 0).await.unwrap());
     }
     println!(
@@ -222,7 +223,7 @@ async fn consumers(cluster: &Cluster) {
 /// A relay that starts beside the others.
 async fn opening(options: &NatsOptions) {
     let quota = Quota { letters: u64::MAX, bytes: u64::MAX, ..Quota::default() };
-    let store = Arc::new(NatsMailbox::open(options).await.unwrap());
+    let store = Arc::new(NatsMailbox::open(options, Arc::new(MachineClock)).await.unwrap());
     let puts = stream::iter(0..200_000).map(|number| {
         let store = Arc::clone(&store);
         async move { store.put("bench-1", parcel(200, number), &quota).await.unwrap() }
@@ -230,7 +231,7 @@ async fn opening(options: &NatsOptions) {
     puts.buffer_unordered(512).for_each(|_| std::future::ready(())).await;
     let before = own_memory();
     let started = Instant::now();
-    let other = NatsMailbox::open(options).await.unwrap();
+    let other = NatsMailbox::open(options, Arc::new(MachineClock)).await.unwrap();
     let usage = other.usage().await.unwrap();
     println!(
         "a relay starts: {:.1} s, with {} letters waiting and {} tunnels; {} bytes of memory a letter",

@@ -3,6 +3,7 @@
 //! [`Mailbox`] is what the relay speaks to. Two makes keep the same contract (`tests/contract`): SQLite in one file, and
 //! NATS JetStream for relays beside each other.
 
+mod age;
 mod error;
 mod mailbox;
 mod model;
@@ -14,8 +15,8 @@ mod sqlite;
 pub use error::MailboxError;
 pub use mailbox::{Delivered, Fed, Feed, Held, Mailbox};
 pub use model::{
-    COUNTED, Device, DeviceKey, MOST_DEVICES, MOST_TUNNELS, NewDevice, NewTunnel, Presence, Quota, Reply,
-    Revocation, Token, TokenId, Tunnel, Usage,
+    COUNTED, Device, DeviceKey, MOST_DEVICES, MOST_TUNNELS, NewDevice, NewTunnel, Quota, Reply, Revocation,
+    Token, TokenId, Tunnel, Usage,
 };
 pub use names::short;
 pub use nats::{NatsFeed, NatsHeld, NatsMailbox, NatsOptions, NatsPresent};

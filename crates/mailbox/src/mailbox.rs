@@ -5,8 +5,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
 use crate::{
-    Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Revocation, Token, Tunnel,
-    Usage,
+    Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Quota, Reply, Revocation, Token, Tunnel, Usage,
 };
 
 /// A letter on its way to a device.
@@ -65,7 +64,8 @@ pub trait Held: Send {
 
 /// The relay's store. Everything that it says is done is durable: it survives a power cut.
 ///
-/// Times are microseconds since the Unix epoch.
+/// It is opened with a clock. What it tells are times of the wall clock, in microseconds since the Unix epoch; what it
+/// ages goes by a clock of its own, which no step of the wall clock moves.
 pub trait Mailbox: Clone + Send + Sync + 'static {
     /// How letters come out.
     type Feed: Feed;
@@ -83,14 +83,13 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         hash: [u8; 32],
         name: Option<&str>,
         most_tunnels: u32,
-        now: i64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// All tokens, oldest first.
     fn tokens(&self) -> impl Future<Output = Result<Vec<Token>, MailboxError>> + Send;
     /// The id of the token with this hash, unless it was revoked.
     fn token(&self, hash: [u8; 32]) -> impl Future<Output = Result<Option<String>, MailboxError>> + Send;
     /// Revokes a token: its tunnels are shut from now on, their letters are deleted.
-    fn revoke_token(&self, id: &str, now: i64) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    fn revoke_token(&self, id: &str) -> impl Future<Output = Result<(), MailboxError>> + Send;
 
     // Tunnels and devices
 
@@ -98,11 +97,7 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
     /// tunnel that took no letter and had no device connected: that one is replaced. [`MailboxError::TooManyTunnels`]
     /// where its token has no more, those that were shut within the [last day](crate::COUNTED) included (of relays beside
     /// each other, each reckons with what it heard of the others).
-    fn open_tunnel(
-        &self,
-        tunnel: NewTunnel,
-        now: i64,
-    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    fn open_tunnel(&self, tunnel: NewTunnel) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// A tunnel by its name. Called for each request, so answered from memory (at most 1 s old where relays share a store).
     fn tunnel(&self, name: &str) -> impl Future<Output = Result<Option<Arc<Tunnel>>, MailboxError>> + Send;
     /// Replaces the sources that a device takes. The tunnel takes those of all its devices; where they differ about one,
@@ -113,13 +108,14 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         device: &DeviceKey,
         sources: Vec<SourceOffer>,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// Keeps the hash of a one-time code with which a device may join until `until`.
+    /// Keeps the hash of a one-time code with which a device may join for so long; answers until when, by the wall clock.
+    /// It ends by whichever clock is there first, that or the store's own.
     fn add_invite(
         &self,
         tunnel: &str,
         code: [u8; 32],
-        until: i64,
-    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+        lasting: Duration,
+    ) -> impl Future<Output = Result<i64, MailboxError>> + Send;
     /// Registers a device by a one-time code, which is used up; it gets the letters from now on. Answers whether it is
     /// new: one that takes part already stays as it is, for whoever has a code can give any device's key.
     /// [`MailboxError::TooManyDevices`] where the tunnel has `most`; the code stays good.
@@ -129,7 +125,6 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         code: [u8; 32],
         device: NewDevice,
         most: usize,
-        now: i64,
     ) -> impl Future<Output = Result<bool, MailboxError>> + Send;
     /// A tunnel's devices.
     fn devices(&self, tunnel: &str) -> impl Future<Output = Result<Vec<Device>, MailboxError>> + Send;
@@ -151,18 +146,13 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         revocation: Revocation,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// A device is or was there just now.
-    fn seen(
-        &self,
-        tunnel: &str,
-        device: &DeviceKey,
-        now: i64,
-    ) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    fn seen(&self, tunnel: &str, device: &DeviceKey)
+    -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// A device leaves. What waited only for it goes; with the last device the tunnel is shut, its name never given out again.
     fn leave(
         &self,
         tunnel: &str,
         device: &DeviceKey,
-        now: i64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
 
     // Letters
@@ -192,7 +182,7 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
     ) -> impl Future<Output = Result<(Depth, u64), MailboxError>> + Send;
     /// Counts a request that was refused, or one that named no source of the tunnel. May be lost in a power cut.
     /// Waits for nothing: it is kept later.
-    fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64);
+    fn count_refused(&self, tunnel: &str, unknown_source: bool);
 
     // Senders that are held
 
@@ -210,12 +200,10 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
 
     // House-keeping
 
-    /// Deletes letters that are too old, forgets devices that were idle for too long, and used-up codes. Every minute or so.
-    fn sweep(&self, quota: &Quota, now: i64) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// That relays were there, as was noted last; none where nothing ever was.
-    fn presence(&self) -> impl Future<Output = Result<Option<Presence>, MailboxError>> + Send;
-    /// Notes that a relay is there. Of relays beside each other the last that does is right.
-    fn note_presence(&self, presence: Presence) -> impl Future<Output = Result<(), MailboxError>> + Send;
+    /// Deletes letters that are too old, forgets devices that were idle for too long, and codes whose time is over, and
+    /// notes the store's clock. Every minute, by each relay that serves: one that noted nothing for long was away, and
+    /// forgets no device before those had the time to come back.
+    fn sweep(&self, quota: &Quota) -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// What the store holds.
     fn usage(&self) -> impl Future<Output = Result<Usage, MailboxError>> + Send;
     /// Whether it stores now what is handed in: a small commit, or a word of the cluster.

@@ -149,15 +149,6 @@ impl Default for Quota {
     }
 }
 
-/// That relays were there, as it is kept over restarts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Presence {
-    /// When one was, in microseconds since the Unix epoch.
-    pub at: i64,
-    /// For how long, in microseconds, without being away for long.
-    pub lasting: i64,
-}
-
 /// What the whole store holds, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {

@@ -13,19 +13,20 @@ mod sqlite {
     mod neighbours;
 }
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
+use hookmitt_clock::HandClock;
 use hookmitt_mailbox::SqliteMailbox;
 use tempfile::TempDir;
 
 use self::contract::Maker;
 
-/// A file in a folder of its own.
-struct Files(TempDir);
+/// A file in a folder of its own, and a clock.
+struct Files(TempDir, HandClock);
 
 impl Files {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempfile::tempdir().unwrap(), contract::clock())
     }
 
     fn path(&self) -> PathBuf {
@@ -36,8 +37,12 @@ impl Files {
 impl Maker for Files {
     type Store = SqliteMailbox;
 
+    fn clock(&self) -> &HandClock {
+        &self.1
+    }
+
     async fn open(&self) -> SqliteMailbox {
-        SqliteMailbox::open(&self.path()).unwrap()
+        SqliteMailbox::open(&self.path(), Arc::new(self.1.clone())).unwrap()
     }
 }
 

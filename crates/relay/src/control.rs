@@ -18,7 +18,7 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_catch::INERT;
-use hookmitt_event::{HeaderLines, Timestamp};
+use hookmitt_event::HeaderLines;
 use hookmitt_mailbox::{Mailbox, MailboxError, NewDevice, NewTunnel, short};
 use hookmitt_wire::{
     INTRODUCTION_HEADER, Join, LETTER_VERSION, MAX_FRAME, OpenTunnel, Opened, WORDS, WORDS_HEADER,
@@ -132,7 +132,7 @@ async fn open<M: Mailbox>(
     slowly(&relay, &token, caller)?;
     let name = order.name.unwrap_or_else(fresh_name);
     let tunnel = NewTunnel { name: name.clone(), token: token.clone(), sealing_key, device };
-    relay.mailbox.open_tunnel(tunnel, Timestamp::now().as_micros()).await?;
+    relay.mailbox.open_tunnel(tunnel).await?;
     tracing::info!(token, tunnel = short(&name), "a tunnel was opened");
     let opened = Opened { public_url: relay.public_url(&name), tunnel: name };
     Ok((StatusCode::CREATED, Json(opened)).into_response())
@@ -148,9 +148,8 @@ async fn join<M: Mailbox>(
     let Json(order) = order?;
     let device = device(&order.device_key, order.device_name)?;
     let joins = device.key;
-    let now = Timestamp::now().as_micros();
     let most = relay.options.devices;
-    let joined = relay.mailbox.join(&order.tunnel, hash(&order.code), device, most, now).await;
+    let joined = relay.mailbox.join(&order.tunnel, hash(&order.code), device, most).await;
     if let Err(MailboxError::Unknown { .. }) = joined {
         relay.guesses.wrong(caller.0);
         let message = "this invite is not known, was used, or is too old";

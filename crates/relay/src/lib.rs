@@ -20,7 +20,6 @@ mod openings;
 mod options;
 mod origin;
 mod outgoing;
-mod patience;
 mod problem;
 mod proxies;
 mod relay;

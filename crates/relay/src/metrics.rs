@@ -110,7 +110,7 @@ async fn told<M: Mailbox>(State(relay): State<Arc<Relay<M>>>) -> Response {
             metrics.tunnels.set(gauge(usage.tunnels));
             metrics.depth.set(gauge(usage.letters));
             metrics.depth_bytes.set(gauge(usage.bytes));
-            let since = usage.oldest.map(|at| Timestamp::now().since(Timestamp::from_micros(at)));
+            let since = usage.oldest.map(|at| relay.now().since(Timestamp::from_micros(at)));
             metrics.oldest.set(gauge(since.unwrap_or_default().as_secs()));
         }
         Err(error) => {

@@ -1,8 +1,9 @@
 //! What a relay is told at its start.
 
-use std::{fmt, net::SocketAddr, num::NonZeroU32, str::FromStr, time::Duration};
+use std::{fmt, net::SocketAddr, num::NonZeroU32, str::FromStr, sync::Arc, time::Duration};
 
 use hookmitt_catch::Limits;
+use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_mailbox::{MOST_DEVICES, Quota};
 use http::Uri;
 use ipnet::IpNet;
@@ -32,6 +33,8 @@ pub struct Options {
     pub connections: usize,
     /// How long a sender is held for the app's answer.
     pub hold: Duration,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Options {
@@ -50,6 +53,7 @@ impl Options {
             connections: 8_192,
             // Slack and Discord give three seconds.
             hold: Duration::from_millis(2_500),
+            clock: Arc::new(MachineClock),
         }
     }
 }

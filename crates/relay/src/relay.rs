@@ -7,6 +7,7 @@ use std::{
 };
 
 use governor::{DefaultKeyedRateLimiter, Quota as Pace, RateLimiter};
+use hookmitt_event::Timestamp;
 use hookmitt_mailbox::{Mailbox, Tunnel};
 use hookmitt_seal::{SealError, Sealer};
 use tokio::{
@@ -105,6 +106,11 @@ impl<M: Mailbox> Relay<M> {
             sealers: Mutex::default(),
             health: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// The time of day.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.clock.now()
     }
 
     /// Whether the store is well. Everybody may ask, so the store is asked once in a while only.

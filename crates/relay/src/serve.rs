@@ -4,17 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use hookmitt_catch::{Bound, Connections, Opener, Unencrypted, accept, catch_on};
-use hookmitt_event::Timestamp;
 use hookmitt_mailbox::Mailbox;
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     service::TowerToHyperService,
 };
-use tokio::{net::TcpStream, time::Instant};
+use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ingress::Door, metrics, options::Options, patience::Patience, relay::Relay, tls::Tls};
+use crate::{ingress::Door, metrics, options::Options, relay::Relay, tls::Tls};
 
 /// How long senders in flight have after the stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -77,24 +76,14 @@ async fn take_in<M: Mailbox>(
 }
 
 async fn keep_house<M: Mailbox>(relay: Arc<Relay<M>>, stop: CancellationToken) {
-    let before = relay.mailbox.presence().await.unwrap_or_else(|error| {
-        tracing::warn!(error = error.logged(), "it is not known when a relay was there");
-        None
-    });
-    let mut patience = Patience::new(before, Timestamp::now(), Instant::now());
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(SWEEP) => {}
         }
         relay.forget_idle();
-        let now = Timestamp::now();
-        let quota = patience.quota(&relay.options.quota, now, Instant::now());
-        if let Err(error) = relay.mailbox.sweep(&quota, now.as_micros()).await {
+        if let Err(error) = relay.mailbox.sweep(&relay.options.quota).await {
             tracing::error!(%error, "what is too old could not be deleted");
-        }
-        if let Err(error) = relay.mailbox.note_presence(patience.presence()).await {
-            tracing::warn!(error = error.logged(), "that this relay is there was not noted");
         }
     }
 }

@@ -12,7 +12,6 @@ use std::{
 
 use axum::extract::ws::WebSocket;
 use futures_util::StreamExt as _;
-use hookmitt_event::Timestamp;
 use hookmitt_mailbox::{Delivered, DeviceKey, Fed, Feed, Mailbox, MailboxError, Reply, short};
 use hookmitt_wire::{NO_ANSWER, RelayFrame};
 use tokio::sync::{Notify, mpsc};
@@ -268,8 +267,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
 
     async fn keep_seen(&self) -> End {
         loop {
-            let now = Timestamp::now().as_micros();
-            if let Err(refused) = asked(self.relay.mailbox.seen(self.tunnel, &self.device, now)).await {
+            if let Err(refused) = asked(self.relay.mailbox.seen(self.tunnel, &self.device)).await {
                 return refused.into();
             }
             tokio::time::sleep(SEEN).await;
@@ -328,7 +326,7 @@ pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebS
 async fn welcome<M: Mailbox>(session: &Session<'_, M>, guest: &Guest) -> Result<(), Refused> {
     let relay = session.relay;
     let (depth, newest) = asked(relay.mailbox.depth(session.tunnel, &session.device)).await?;
-    let (public_url, now) = (relay.public_url(session.tunnel), Timestamp::now().as_micros());
+    let (public_url, now) = (relay.public_url(session.tunnel), relay.now().as_micros());
     session.reply(RelayFrame::Welcome { public_url, depth, newest, now })?;
     if session.words >= 2 && !guest.device.note.is_empty() {
         session.tell_key(guest.tunnel.sealing_key).await?;

@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, sync::atomic::Ordering, time::Duration};
 use axum::extract::ws::{Message, WebSocket};
 use futures_util::{StreamExt as _, stream::SplitStream};
 use governor::{DefaultDirectRateLimiter, Quota as Pace, RateLimiter};
-use hookmitt_event::{Slug, Timestamp};
+use hookmitt_event::Slug;
 use hookmitt_mailbox::{Mailbox, Reply, Revocation};
 use hookmitt_wire::{AppFrame, LETTER_VERSION, MAX_SOURCES, RelayFrame, SourceOffer, decode};
 use tokio::sync::mpsc;
@@ -86,8 +86,7 @@ async fn heard<M: Mailbox>(
         AppFrame::Invite => invite(session).await,
         AppFrame::Leave => {
             session.left.store(true, Ordering::Relaxed);
-            let now = Timestamp::now().as_micros();
-            asked(mailbox.leave(session.tunnel, &session.device, now)).await
+            asked(mailbox.leave(session.tunnel, &session.device)).await
         }
         AppFrame::Introduce { letters, proof } => {
             let letters = letters.clamp(1, LETTER_VERSION);
@@ -109,9 +108,9 @@ async fn pong<M: Mailbox>(session: &Session<'_, M>, stamp: u64) -> Result<(), Re
 }
 
 async fn invite<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
-    let (code, until) = (fresh_code(), Timestamp::now().after(INVITE).as_micros());
+    let code = fresh_code();
     let mailbox = &session.relay.mailbox;
-    asked(mailbox.add_invite(session.tunnel, hash(&code), until)).await?;
+    let until = asked(mailbox.add_invite(session.tunnel, hash(&code), INVITE)).await?;
     // Looked at afterwards: whoever was revoked meanwhile never hears a code that is good.
     let devices = asked(mailbox.devices(session.tunnel)).await?;
     if devices.iter().all(|device| device.key != session.device) {

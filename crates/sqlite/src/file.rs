@@ -76,8 +76,12 @@ fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), PrepareError> {
     db.pragma_update(None, "journal_mode", "wal").map_err(refused)
 }
 
-/// The writer's connection: every commit is synced before it counts. `Pressure` copies its log.
-pub(crate) fn writer(path: &Path) -> rusqlite::Result<Connection> {
+/// A connection whose every commit is synced before it counts, such as the writer's, beside which another thread
+/// copies the log.
+///
+/// # Errors
+/// What SQLite says.
+pub fn durable(path: &Path) -> rusqlite::Result<Connection> {
     let db = connect(path)?;
     // FULL, not NORMAL: in WAL mode NORMAL syncs at checkpoints only, and a power cut would take what was acknowledged.
     db.pragma_update(None, "synchronous", durability())?;
@@ -148,7 +152,7 @@ mod tests {
     fn made(folder: &Path, migrations: &[&str]) -> Result<Connection, PrepareError> {
         let path = folder.join("made/a.db");
         prepare(&path, &folder.join("made/lock"), migrations)?;
-        writer(&path).map_err(refused)
+        durable(&path).map_err(refused)
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod readers;
 mod refusal;
 mod writer;
 
-pub use file::{PrepareError, prepare, reader, take};
+pub use file::{PrepareError, durable, prepare, reader, take};
 pub use job::{Job, Jobs, Unwritten, task};
 pub use log::LOG_LIMIT;
 pub use readers::{Closed, Readers};

@@ -66,7 +66,7 @@ impl Pressure {
     /// Starts the copying thread; it ends when this is dropped. `wake` makes a writer that has nothing to do look up,
     /// and mustn't block.
     pub(crate) fn start(path: &Path, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
-        let db = file::writer(path).map_err(io::Error::other)?;
+        let db = file::durable(path).map_err(io::Error::other)?;
         let (copy, asked) = sync_channel(1);
         let shared = Arc::new(Shared::default());
         let copier = Copier { db, shared: Arc::clone(&shared), wake };

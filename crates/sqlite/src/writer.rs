@@ -95,7 +95,7 @@ impl<S: State> Writer<S> {
     /// # Errors
     /// What the system or SQLite says.
     pub fn open(path: &Path, state: S) -> io::Result<Self> {
-        let db = file::writer(path).map_err(io::Error::other)?;
+        let db = file::durable(path).map_err(io::Error::other)?;
         let (sender, queue) = mpsc::channel(QUEUE);
         let (end, ended) = watch::channel(false);
         let pressure = Pressure::start(path, wake(sender.downgrade()))?;

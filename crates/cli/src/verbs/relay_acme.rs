@@ -1,7 +1,11 @@
 //! `hookmitt relay --acme`: a certificate that the relay gets by itself.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
+use hookmitt_clock::MachineClock;
 use hookmitt_relay::{Acme, AcmeError, PublicUrl, Tls};
 
 use crate::failure::CliError;
@@ -61,6 +65,7 @@ impl AcmeFlags {
             directory: self.acme_directory.clone().unwrap_or_else(lets_encrypt),
             authorities: self.acme_ca.clone(),
             folder: data_dir.join("acme"),
+            clock: Arc::new(MachineClock),
         };
         Tls::by_acme(acme).map(Some).map_err(|error| CliError::explained(&error))
     }

@@ -3,8 +3,10 @@
 use std::{
     path::{Path, PathBuf},
     str::FromStr,
+    sync::Arc,
 };
 
+use hookmitt_clock::MachineClock;
 use hookmitt_event::Plain;
 use hookmitt_mailbox::{NatsMailbox, NatsOptions, SqliteMailbox};
 
@@ -92,9 +94,9 @@ impl StoreName {
 
     async fn connect(&self) -> Result<Opened, CliError> {
         let opened = match self {
-            Self::Sqlite(path) => SqliteMailbox::open(path).map(Opened::Sqlite),
+            Self::Sqlite(path) => SqliteMailbox::open(path, Arc::new(MachineClock)).map(Opened::Sqlite),
             Self::Nats(url) => match NatsOptions::from_url(url) {
-                Ok(options) => NatsMailbox::open(&options).await.map(Opened::Nats),
+                Ok(options) => NatsMailbox::open(&options, Arc::new(MachineClock)).await.map(Opened::Nats),
                 Err(error) => return Err(CliError::explained(&error)),
             },
         };

@@ -59,11 +59,10 @@ pub(crate) async fn run(verb: &Verb, data_dir: &Path, screen: &Screen) -> Result
 }
 
 async fn obey<M: Mailbox>(verb: &Verb, store: M, screen: &Screen) -> Result<Exit, CliError> {
-    let now = Timestamp::now();
     let done = match verb {
-        Verb::Create { name, tunnels, .. } => create(&store, name.as_deref(), *tunnels, now, screen).await,
+        Verb::Create { name, tunnels, .. } => create(&store, name.as_deref(), *tunnels, screen).await,
         Verb::List { .. } => list(&store, screen).await,
-        Verb::Revoke { id, .. } => revoke(&store, id, now, screen).await,
+        Verb::Revoke { id, .. } => revoke(&store, id, screen).await,
     };
     store.close().await;
     done.map(|()| Exit::Success)
@@ -73,11 +72,10 @@ async fn create<M: Mailbox>(
     store: &M,
     name: Option<&str>,
     tunnels: u32,
-    now: Timestamp,
     screen: &Screen,
 ) -> Result<(), CliError> {
     let (id, token) = (fresh_token_id(), fresh_token());
-    let added = store.add_token(&id, hash(&token), name, tunnels, now.as_micros());
+    let added = store.add_token(&id, hash(&token), name, tunnels);
     added.await.map_err(|error| failed(&error))?;
     if screen.json {
         let made = json!({ "id": id, "token": token, "name": name, "most_tunnels": tunnels });
@@ -102,13 +100,13 @@ async fn list<M: Mailbox>(store: &M, screen: &Screen) -> Result<(), CliError> {
     Ok(())
 }
 
-async fn revoke<M: Mailbox>(store: &M, id: &str, now: Timestamp, screen: &Screen) -> Result<(), CliError> {
-    store.revoke_token(id, now.as_micros()).await.map_err(|error| failed(&error))?;
+async fn revoke<M: Mailbox>(store: &M, id: &str, screen: &Screen) -> Result<(), CliError> {
+    store.revoke_token(id).await.map_err(|error| failed(&error))?;
     if screen.json {
         // One that was revoked before stays as it was.
         let tokens = store.tokens().await.map_err(|error| failed(&error))?;
         let revoked_at = tokens.iter().find(|token| token.id == id).and_then(|token| token.revoked_at);
-        let revoked_at = revoked_at.map_or(now, Timestamp::from_micros);
+        let revoked_at = revoked_at.map_or_else(Timestamp::now, Timestamp::from_micros);
         return screen.print_json(&json!({ "id": id, "revoked_at": revoked_at }));
     }
     screen.note(format_args!("token {} is revoked, its tunnels are shut", Plain(id)));

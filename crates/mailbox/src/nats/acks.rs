@@ -43,23 +43,34 @@ pub(super) async fn ack(
 }
 
 /// A device was there just now.
-pub(super) async fn seen(
-    store: &Store,
-    tunnel: &str,
-    device: &DeviceKey,
-    now: i64,
-) -> Result<(), MailboxError> {
+pub(super) async fn seen(store: &Store, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
     store.check_open()?;
     let devices = store.registry.devices(tunnel).unwrap_or_default();
-    let known = devices.iter().find(|known| known.key == *device);
-    if known.is_none() {
+    if devices.iter().all(|known| known.key != *device) {
         must_take_part(&tunnels::read(store, tunnel).await?, device)?;
     }
     tunnels::keep_name(store, tunnel).await?;
-    if known.is_some_and(|known| now < known.seen_at.saturating_add(PRESENCE)) {
+    let now = store.clock.now();
+    let there_at = store.registry.there_at(tunnel, device);
+    if there_at.is_some_and(|at| now.store < at.saturating_add(PRESENCE)) {
         return Ok(());
     }
-    write(store, tunnel, device, move |known| CursorRecord { seen_at: known.seen_at.max(now), ..known }).await
+    let seen = move |known| CursorRecord { seen_at: now.wall, there_at: Some(now.store), ..known };
+    write(store, tunnel, device, seen).await
+}
+
+/// A device of which it is not known when it was there: it counts from now on.
+pub(super) async fn count_from_now(
+    store: &Store,
+    tunnel: &str,
+    device: &DeviceKey,
+) -> Result<(), MailboxError> {
+    let now = store.clock.now().store;
+    write(store, tunnel, device, move |known| CursorRecord {
+        there_at: known.there_at.or(Some(now)),
+        ..known
+    })
+    .await
 }
 
 async fn write(

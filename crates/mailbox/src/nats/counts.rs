@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{records::CountRecord, table::Versioned};
-use crate::DeviceKey;
+use crate::{DeviceKey, age::Moment};
 
 /// What a count is of: a tunnel, or one of its devices.
 pub(super) type Whose = (String, Option<DeviceKey>);
@@ -60,6 +60,11 @@ impl Counts {
 }
 
 impl CountRecord {
+    /// One that was refused, or is lost.
+    pub(super) fn one(now: Moment) -> Self {
+        Self { refused: 1, refused_at: Some(now.wall), unknown: 0 }
+    }
+
     /// Adds what was counted elsewhere.
     pub(super) fn add(&mut self, more: &Self) {
         self.refused += more.refused;

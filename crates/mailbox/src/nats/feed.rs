@@ -4,7 +4,7 @@ use std::{pin::pin, sync::Arc};
 
 use async_nats::jetstream::{
     message::StreamMessage,
-    stream::{DirectGetErrorKind, RawMessageErrorKind, Stream},
+    stream::{DirectGetErrorKind, Info, RawMessageErrorKind, Stream},
 };
 use bytes::BytesMut;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -118,6 +118,11 @@ fn is_labelled(message: &StreamMessage, known: &Known) -> bool {
     label == Some((known.received_at, known.bytes))
 }
 
+/// Who leads a stream.
+pub(super) fn leader(info: &Info) -> Option<&str> {
+    info.cluster.as_ref()?.leader.as_deref()
+}
+
 /// The message at a position; none only where the leader says that it had one there and has it no more. Of a replica only
 /// the right one is taken: before 2.9.22 one may drift from the leader, and have another there (nats-server#4365).
 pub(super) async fn read(
@@ -140,9 +145,6 @@ pub(super) async fn read(
             Err(error) => return Err(Trouble::passing(error)),
         }
         let after = stream.get_info().await.map_err(Trouble::passing)?;
-        let leader = |info: &async_nats::jetstream::stream::Info| {
-            info.cluster.as_ref().and_then(|cluster| cluster.leader.clone())
-        };
         if before.state.last_sequence >= position && leader(&before) == leader(&after) {
             return Ok(None);
         }

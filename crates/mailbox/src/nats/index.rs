@@ -18,6 +18,8 @@ use crate::{MailboxError, Quota};
 pub(super) struct Known {
     pub(super) bytes: u64,
     pub(super) received_at: i64,
+    /// When it was put, in store time.
+    pub(super) put_at: i64,
     /// Its own name, where it is in parts.
     pub(super) in_parts: Option<Arc<str>>,
 }
@@ -169,13 +171,18 @@ impl Index {
         mailbox.letters.values().any(|known| known.in_parts.as_deref() == Some(letter))
     }
 
-    /// All letters that were received before `before`.
+    /// Every letter up to here is known.
+    pub(super) fn frontier(&self) -> u64 {
+        self.shard().frontier
+    }
+
+    /// All letters that were put before `before`, in store time.
     pub(super) fn older(&self, before: i64) -> Vec<(String, u64, Known)> {
         let shard = self.shard();
         let mut found = Vec::new();
         for (tunnel, mailbox) in &shard.boxes {
             // Relays' clocks differ a little, so that times are in order only about: the first young one ends the search.
-            let old = mailbox.letters.iter().take_while(|(_, known)| known.received_at < before);
+            let old = mailbox.letters.iter().take_while(|(_, known)| known.put_at < before);
             found.extend(old.map(|(&position, known)| (tunnel.clone(), position, known.clone())));
         }
         found

@@ -12,6 +12,7 @@
 mod acks;
 mod claims;
 mod clear;
+mod clock;
 mod counts;
 mod erase;
 mod failure;
@@ -25,7 +26,6 @@ mod names;
 mod offers;
 mod options;
 mod orphans;
-mod presence;
 mod put;
 mod records;
 mod registry;
@@ -38,7 +38,7 @@ mod tokens;
 mod tunnels;
 mod unheard;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
@@ -49,8 +49,8 @@ pub use options::NatsOptions;
 pub use store::NatsMailbox;
 
 use crate::{
-    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Revocation,
-    Token, Tunnel, Usage,
+    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Quota, Reply, Revocation, Token, Tunnel,
+    Usage,
 };
 
 impl Mailbox for NatsMailbox {
@@ -64,9 +64,8 @@ impl Mailbox for NatsMailbox {
         hash: [u8; 32],
         name: Option<&str>,
         most_tunnels: u32,
-        now: i64,
     ) -> Result<(), MailboxError> {
-        tokens::add(&self.store, id, hash, name, most_tunnels, now).await
+        tokens::add(&self.store, id, hash, name, most_tunnels).await
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, MailboxError> {
@@ -78,12 +77,12 @@ impl Mailbox for NatsMailbox {
         tokens::find(&self.store, &hash).await
     }
 
-    async fn revoke_token(&self, id: &str, now: i64) -> Result<(), MailboxError> {
-        tokens::revoke(&self.store, id, now).await
+    async fn revoke_token(&self, id: &str) -> Result<(), MailboxError> {
+        tokens::revoke(&self.store, id).await
     }
 
-    async fn open_tunnel(&self, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
-        tunnels::open(&self.store, tunnel, now).await
+    async fn open_tunnel(&self, tunnel: NewTunnel) -> Result<(), MailboxError> {
+        tunnels::open(&self.store, tunnel).await
     }
 
     async fn tunnel(&self, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {
@@ -99,8 +98,8 @@ impl Mailbox for NatsMailbox {
         offers::set(&self.store, tunnel, device, sources).await
     }
 
-    async fn add_invite(&self, tunnel: &str, code: [u8; 32], until: i64) -> Result<(), MailboxError> {
-        tunnels::add_invite(&self.store, tunnel, code, until).await
+    async fn add_invite(&self, tunnel: &str, code: [u8; 32], lasting: Duration) -> Result<i64, MailboxError> {
+        tunnels::add_invite(&self.store, tunnel, code, lasting).await
     }
 
     async fn join(
@@ -109,9 +108,8 @@ impl Mailbox for NatsMailbox {
         code: [u8; 32],
         device: NewDevice,
         most: usize,
-        now: i64,
     ) -> Result<bool, MailboxError> {
-        tunnels::join(&self.store, tunnel, code, device, most, now).await
+        tunnels::join(&self.store, tunnel, code, device, most).await
     }
 
     async fn introduce(
@@ -132,12 +130,12 @@ impl Mailbox for NatsMailbox {
         tunnels::devices(&self.store, tunnel).await
     }
 
-    async fn seen(&self, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), MailboxError> {
-        acks::seen(&self.store, tunnel, device, now).await
+    async fn seen(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
+        acks::seen(&self.store, tunnel, device).await
     }
 
-    async fn leave(&self, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), MailboxError> {
-        tunnels::leave(&self.store, tunnel, device, None, now).await.map(drop)
+    async fn leave(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
+        tunnels::leave(&self.store, tunnel, device, None).await.map(drop)
     }
 
     async fn put(&self, tunnel: &str, parcel: Parcel, quota: &Quota) -> Result<u64, MailboxError> {
@@ -157,8 +155,8 @@ impl Mailbox for NatsMailbox {
         tunnels::depth(&self.store, tunnel, device).await
     }
 
-    fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) {
-        sweep::count_refused(&self.store, tunnel, unknown_source, now);
+    fn count_refused(&self, tunnel: &str, unknown_source: bool) {
+        sweep::count_refused(&self.store, tunnel, unknown_source);
     }
 
     async fn hold(&self, event: [u8; 16]) -> Result<NatsHeld, MailboxError> {
@@ -177,21 +175,13 @@ impl Mailbox for NatsMailbox {
         here::is_elsewhere(&self.store, tunnel).await
     }
 
-    async fn sweep(&self, quota: &Quota, now: i64) -> Result<(), MailboxError> {
-        sweep::sweep(&self.store, quota, now).await
+    async fn sweep(&self, quota: &Quota) -> Result<(), MailboxError> {
+        sweep::sweep(&self.store, quota).await
     }
 
     async fn usage(&self) -> Result<Usage, MailboxError> {
         self.store.check_open()?;
         Ok(self.store.usage())
-    }
-
-    async fn presence(&self) -> Result<Option<Presence>, MailboxError> {
-        presence::last(&self.store).await
-    }
-
-    async fn note_presence(&self, presence: Presence) -> Result<(), MailboxError> {
-        presence::note(&self.store, presence).await
     }
 
     async fn check(&self) -> Result<(), MailboxError> {

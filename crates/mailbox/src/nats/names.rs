@@ -142,8 +142,8 @@ pub(super) fn offer_key(tunnel: &str, device: &DeviceKey) -> String {
     format!("offer.{}.{}", word(tunnel), hex::encode(device))
 }
 
-/// The key of when relays were there.
-pub(super) const PRESENCE: &str = "presence";
+/// The key of the store's clock. `presence`, beside it, is what relays of an earlier version kept.
+pub(super) const CLOCK: &str = "clock";
 
 /// The key of what was refused of a tunnel, or of what became too old for one of its devices.
 pub(super) fn count_key(tunnel: &str, device: Option<&DeviceKey>) -> String {

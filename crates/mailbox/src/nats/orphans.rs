@@ -1,29 +1,123 @@
 //! Parts of letters that never came to be, because their relay ended before the manifest, or that are gone.
+//!
+//! Letters may be on their way at other relays, and what this relay knows may be behind: parts are taken for orphans only
+//! after this relay itself has seen them without a manifest for a while, and the stream then says that it has none.
 
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use futures_util::TryStreamExt as _;
 
-use super::{erase, store::Store};
+use super::{
+    erase,
+    feed::leader,
+    put::LONGEST,
+    store::{Shard, Store},
+};
 use crate::MailboxError;
 
-/// Younger parts may be those of a letter that is being put.
-const AGE: i128 = 10 * 60 * 1_000_000;
+/// For how long parts are watched. No letter is on its way for so long.
+const WATCHED: Duration = Duration::from_secs(10 * 60);
+const _: () = assert!(WATCHED.as_secs() >= 2 * LONGEST.as_secs());
+
+/// A letter in parts: its tunnel and its own name.
+type Name = (String, String);
+
+/// Letters of which only parts were seen, and since when, by this machine's uptime.
+#[derive(Debug, Default)]
+pub(super) struct Orphans(Mutex<HashMap<Name, Duration>>);
+
+impl Orphans {
+    fn watched(&self) -> MutexGuard<'_, HashMap<Name, Duration>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those that were seen now, and have been for long enough; the others are watched on.
+    fn ripe(&self, seen: HashSet<Name>, now: Duration) -> Vec<Name> {
+        let mut watched = self.watched();
+        watched.retain(|name, _| seen.contains(name));
+        for name in seen {
+            watched.entry(name).or_insert(now);
+        }
+        let ripe = watched.iter().filter(|(_, since)| now.saturating_sub(**since) >= WATCHED);
+        ripe.map(|(name, _)| name.clone()).collect()
+    }
+}
 
 /// Deletes them.
-pub(super) async fn delete(store: &Store, now: i64) -> Result<(), MailboxError> {
+pub(super) async fn delete(store: &Store) -> Result<(), MailboxError> {
+    let mut seen = HashSet::new();
     for (number, shard) in (0..).zip(&store.shards) {
-        let all = shard.stream.info_with_subjects(store.names.all_parts(number)).await;
-        // The next sweep will do.
-        let Ok(mut all) = all else { continue };
-        while let Ok(Some((subject, _))) = all.try_next().await {
-            let Some((tunnel, letter)) = store.names.in_parts(&subject) else { continue };
-            if shard.index.has_in_parts(&tunnel, letter) {
-                continue;
-            }
-            let Ok(part) = shard.stream.get_last_raw_message_by_subject(&subject).await else { continue };
-            if i128::from(now) - part.time.unix_timestamp_nanos() / 1_000 > AGE {
-                erase::message(&store.js, &store.names.stream(number), part.sequence).await?;
-            }
+        // Nothing is taken for gone because it could not be looked for: the next sweep will do.
+        let Ok(parts) = parts(store, number, shard).await else { return Ok(()) };
+        let unknown = parts.into_keys().filter(|(tunnel, letter)| !shard.index.has_in_parts(tunnel, letter));
+        seen.extend(unknown);
+    }
+    for (tunnel, letter) in store.orphans.ripe(seen, store.clock.uptime()) {
+        let shard = store.shard(&tunnel);
+        if !may_have_manifest(store, shard, &tunnel, &letter).await {
+            delete_parts(store, &(tunnel, letter)).await?;
         }
     }
     Ok(())
+}
+
+/// The subjects of the parts in a shard, by letter.
+async fn parts(
+    store: &Store,
+    number: u16,
+    shard: &Shard,
+) -> Result<HashMap<Name, Vec<String>>, Box<dyn std::error::Error + Send + Sync>> {
+    let mut all = shard.stream.info_with_subjects(store.names.all_parts(number)).await?;
+    let mut parts: HashMap<Name, Vec<String>> = HashMap::new();
+    while let Some((subject, _)) = all.try_next().await? {
+        if let Some((tunnel, letter)) = store.names.in_parts(&subject) {
+            let name = (tunnel.into_owned(), letter.to_owned());
+            parts.entry(name).or_default().push(subject);
+        }
+    }
+    Ok(parts)
+}
+
+/// Whether the stream has a letter's manifest, or can't say so: its leader may be behind this relay.
+async fn may_have_manifest(store: &Store, shard: &Shard, tunnel: &str, letter: &str) -> bool {
+    let Ok(before) = shard.stream.get_info().await else { return true };
+    let manifest = store.names.manifest(tunnel, letter);
+    match shard.stream.get_last_raw_message_by_subject(&manifest).await {
+        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {}
+        _ => return true,
+    }
+    let Ok(after) = shard.stream.get_info().await else { return true };
+    before.state.last_sequence < shard.index.frontier() || leader(&before) != leader(&after)
+}
+
+async fn delete_parts(store: &Store, name: &Name) -> Result<(), MailboxError> {
+    let (number, shard) = (store.names.shard(&name.0), store.shard(&name.0));
+    let Ok(mut parts) = parts(store, number, shard).await else { return Ok(()) };
+    for subject in parts.remove(name).into_iter().flatten() {
+        let Ok(part) = shard.stream.get_last_raw_message_by_subject(&subject).await else { continue };
+        erase::message(&store.js, &store.names.stream(number), part.sequence).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_watched_from_when_they_are_seen_and_anew_after_they_were_not() {
+        let orphans = Orphans::default();
+        let one = || HashSet::from([("acme".to_owned(), "ab-7".to_owned())]);
+        let at = |minutes: u64| Duration::from_secs(1_000_000 + minutes * 60);
+        assert!(orphans.ripe(one(), at(0)).is_empty());
+        assert!(orphans.ripe(one(), at(9)).is_empty());
+        assert_eq!(orphans.ripe(one(), at(10)).len(), 1);
+        assert!(orphans.ripe(HashSet::new(), at(11)).is_empty(), "the manifest came to be known");
+        assert!(orphans.ripe(one(), at(12)).is_empty());
+    }
 }

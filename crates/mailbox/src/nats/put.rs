@@ -1,5 +1,7 @@
 //! Putting letters.
 
+use std::time::Duration;
+
 use async_nats::jetstream::message::PublishMessage;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, TryStreamExt as _};
@@ -10,13 +12,17 @@ use super::{
     index::Known,
     names::letter_id,
     records::{label, message},
-    store::{LABEL, Store},
+    store::{LABEL, PUT_AT, Store},
     sweep, tunnels,
 };
 use crate::{MailboxError, Quota};
 
 /// Longer letters go in parts of this: a message may have 1 MiB with all that is around it.
 pub(super) const PART: usize = 512 * 1024;
+
+/// How long the parts of a letter may take, the machine's sleep included: parts without a manifest are taken for orphans
+/// after a while, and a letter must not be acknowledged whose parts another relay has deleted.
+pub(super) const LONGEST: Duration = Duration::from_secs(5 * 60);
 
 /// How many parts of a letter are on their way at once.
 const AT_ONCE: usize = 8;
@@ -30,25 +36,29 @@ pub(super) async fn put(
 ) -> Result<u64, MailboxError> {
     tunnels::must_be_open(store, tunnel).await?;
     tunnels::keep_name(store, tunnel).await?;
-    let bytes = parcel.data.len() as u64;
+    let (bytes, now) = (parcel.data.len() as u64, store.clock.now());
     let index = &store.shard(tunnel).index;
     let _permit = store.puts.try_acquire().map_err(|_| MailboxError::Overloaded)?;
     if let Err(full) = index.reserve(tunnel, bytes, quota) {
-        sweep::crowd_out(store, tunnel, quota, parcel.received_at).await?;
+        sweep::crowd_out(store, tunnel, quota).await?;
         index.reserve(tunnel, bytes, quota).map_err(|_| full)?;
     }
     let _room = Room { store, tunnel, bytes };
     let letter = letter_id(&parcel);
     let is_in_parts = parcel.data.len() > PART;
     let position = if is_in_parts {
-        put_in_parts(store, tunnel, &letter, &parcel).await?
+        put_in_parts(store, tunnel, &letter, (&parcel, now.store)).await?
     } else {
         let whole = message(&parcel, Vec::new(), &parcel.data).ok_or_else(unwritable)?;
-        publish(store, store.names.letter(tunnel), &format!("{tunnel} {letter}"), Some(&parcel), whole)
-            .await?
+        let (subject, id) = (store.names.letter(tunnel), format!("{tunnel} {letter}"));
+        publish(store, subject, &id, Some((&parcel, now.store)), whole).await?
     };
     let in_parts = is_in_parts.then(|| letter.into());
-    index.put(tunnel, position, Known { bytes, received_at: parcel.received_at, in_parts });
+    index.put(
+        tunnel,
+        position,
+        Known { bytes, received_at: parcel.received_at, put_at: now.store, in_parts },
+    );
     Ok(position)
 }
 
@@ -57,8 +67,9 @@ async fn put_in_parts(
     store: &Store,
     tunnel: &str,
     letter: &str,
-    parcel: &Parcel,
+    (parcel, put_at): (&Parcel, i64),
 ) -> Result<u64, MailboxError> {
+    let begun = store.clock.uptime();
     let parts: Vec<Bytes> = parcel.data.chunks(PART).map(|part| parcel.data.slice_ref(part)).collect();
     let parts = (0..).zip(parts).map(async |(number, part): (usize, Bytes)| {
         let id = format!("{tunnel} {letter} {number}");
@@ -66,8 +77,11 @@ async fn put_in_parts(
     });
     let parts = futures_util::stream::iter(parts).buffered(AT_ONCE).try_collect::<Vec<_>>();
     let manifest = message(parcel, parts.await?, &[]).ok_or_else(unwritable)?;
+    if store.clock.uptime().saturating_sub(begun) > LONGEST {
+        return Err(MailboxError::Failed("the letter's parts took too long".to_owned()));
+    }
     let subject = store.names.manifest(tunnel, letter);
-    publish(store, subject, &format!("{tunnel} {letter}"), Some(parcel), manifest).await
+    publish(store, subject, &format!("{tunnel} {letter}"), Some((parcel, put_at)), manifest).await
 }
 
 /// Publishes until the leader of the stream says that most replicas have it. A second try carries the same name: within
@@ -76,13 +90,14 @@ async fn publish(
     store: &Store,
     subject: String,
     id: &str,
-    letter: Option<&Parcel>,
+    letter: Option<(&Parcel, i64)>,
     payload: Bytes,
 ) -> Result<u64, MailboxError> {
     keep_trying(PATIENCE, || {
         let mut outgoing = PublishMessage::build().message_id(id).payload(payload.clone());
-        if let Some(letter) = letter {
+        if let Some((letter, put_at)) = letter {
             outgoing = outgoing.header(LABEL, label(letter).as_str());
+            outgoing = outgoing.header(PUT_AT, put_at.to_string().as_str());
         }
         let subject = subject.clone();
         async move {

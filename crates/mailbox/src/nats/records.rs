@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hookmitt_wire::Parcel;
 use serde::{Deserialize, Serialize};
 
-use crate::{DeviceKey, MOST_TUNNELS, NewDevice};
+use crate::{DeviceKey, MOST_TUNNELS, NewDevice, age::Moment};
 
 /// The version of the layout that this build reads and writes.
 pub(super) const VERSION: u32 = 1;
@@ -48,7 +48,7 @@ pub(super) struct TunnelRecord {
     pub(super) floor: u64,
     /// Its last device is gone.
     pub(super) shut: bool,
-    /// Since when; unknown where a relay of an earlier version shut it.
+    /// Since when, in store time; unknown where a relay of an early version shut it.
     #[serde(default)]
     pub(super) shut_at: Option<i64>,
     /// A letter came, or a device was connected: its name is never given out again. So it is where an earlier version
@@ -104,9 +104,9 @@ pub(super) const fn first_letters() -> u8 {
 
 impl DeviceRecord {
     /// One that is new.
-    pub(super) fn new(device: NewDevice, now: i64) -> Self {
+    pub(super) fn new(device: NewDevice, joined_at: i64) -> Self {
         let NewDevice { key, name } = device;
-        Self { key, name, from: 0, joined_at: now, letters: first_letters(), proof: None, note: Vec::new() }
+        Self { key, name, from: 0, joined_at, letters: first_letters(), proof: None, note: Vec::new() }
     }
 }
 
@@ -116,6 +116,15 @@ pub(super) struct InviteRecord {
     #[serde(with = "hex::serde")]
     pub(super) hash: [u8; 32],
     pub(super) until: i64,
+    /// When it ends in store time, if that is sooner. None from a relay of an earlier version.
+    #[serde(default)]
+    pub(super) store_until: Option<i64>,
+}
+
+impl InviteRecord {
+    pub(super) fn is_over(&self, now: Moment) -> bool {
+        self.until <= now.wall || self.store_until.is_some_and(|until| until <= now.store)
+    }
 }
 
 /// How far a device is, and when it was there.
@@ -123,6 +132,9 @@ pub(super) struct InviteRecord {
 pub(super) struct CursorRecord {
     pub(super) cursor: u64,
     pub(super) seen_at: i64,
+    /// The same in store time. None from a relay of an earlier version: then it counts from when that is found.
+    #[serde(default)]
+    pub(super) there_at: Option<i64>,
     /// Letters up to here are wanted by nobody, as this device's relay knew when it wrote this.
     pub(super) floor: u64,
 }
@@ -133,13 +145,6 @@ pub(super) struct CountRecord {
     pub(super) refused: u64,
     pub(super) refused_at: Option<i64>,
     pub(super) unknown: u64,
-}
-
-/// When relays were there, and for how long.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct PresenceRecord {
-    pub(super) at: i64,
-    pub(super) lasting: i64,
 }
 
 /// What stands before a letter's data, in the same message.

@@ -132,6 +132,11 @@ impl Registry {
         self.mirror().cursors.get(tunnel)?.get(device).cloned()
     }
 
+    /// When a device was there last, in store time, where that is known.
+    pub(super) fn there_at(&self, tunnel: &str, device: &DeviceKey) -> Option<i64> {
+        self.cursor(tunnel, device)?.record.there_at
+    }
+
     /// Up to where nobody wants a tunnel's letters, as was settled by whoever looked at all of its devices.
     pub(super) fn floor(&self, tunnel: &str) -> u64 {
         let mirror = self.mirror();
@@ -187,7 +192,8 @@ impl Registry {
         self.mirror().tunnels_of(token)
     }
 
-    /// The names of a token's tunnels that count: those that are not shut, and those that were a short while ago.
+    /// The names of a token's tunnels that count: those that are not shut, and those that were a short while ago, `now` in
+    /// store time.
     pub(super) fn counted_of(&self, token: &str, now: i64) -> Vec<String> {
         let since = now.saturating_sub(COUNTED);
         self.mirror().named(|record| record.token == token && (!record.shut || record.shut_at > Some(since)))

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use async_nats::jetstream::{self, stream::Stream};
+use hookmitt_clock::Clock;
 use tokio::sync::{Semaphore, watch};
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
@@ -13,10 +14,12 @@ use super::{
     NatsOptions,
     claims::Claims,
     clear::{self, Due},
+    clock::SharedClock,
     follow::{self, Followed},
     held::Waiting,
     index::{Index, Known},
     names::Names,
+    orphans::Orphans,
     records,
     registry::Registry,
     streams::{self, Maker},
@@ -28,6 +31,10 @@ use crate::{MailboxError, Usage};
 
 /// The header line that says of a letter what the index needs.
 pub(super) const LABEL: &str = "Hookmitt-Letter";
+
+/// The header line that says when a letter was put, in store time. One of its own: relays of an earlier version read no
+/// [`LABEL`] with more in it.
+pub(super) const PUT_AT: &str = "Hookmitt-Put-At";
 
 /// How many letters may be on their way to the servers.
 const PUTS: usize = 8_192;
@@ -59,6 +66,7 @@ pub(super) struct Store {
     pub(super) shards: Vec<Shard>,
     pub(super) tunnels: Table,
     pub(super) cursors: Table,
+    pub(super) clock: SharedClock,
     pub(super) registry: Registry,
     pub(super) waiting: Waiting,
     pub(super) unheard: Unheard,
@@ -68,17 +76,18 @@ pub(super) struct Store {
     /// One permit a letter that is being put.
     pub(super) puts: Semaphore,
     pub(super) due: Due,
+    pub(super) orphans: Orphans,
     pub(super) closing: CancellationToken,
     pub(super) tasks: TaskTracker,
     server: String,
 }
 
 impl NatsMailbox {
-    /// Connects, makes what is missing, and reads what is there.
+    /// Connects, makes what is missing, and reads what is there; time is what `machine` says.
     ///
     /// # Errors
     /// [`MailboxError::Open`].
-    pub async fn open(options: &NatsOptions) -> Result<Self, MailboxError> {
+    pub async fn open(options: &NatsOptions, machine: Arc<dyn Clock>) -> Result<Self, MailboxError> {
         let client = streams::connect(options).await?;
         let server = streams::check(&client, options)?;
         let js = follow::context(client.clone());
@@ -87,6 +96,7 @@ impl NatsMailbox {
         let (tunnels, tunnel_stream) = maker.bucket(&names.tunnels()).await?;
         let (cursors, cursor_stream) = maker.bucket(&names.cursors()).await?;
         let names = Names::new(&options.prefix, maker.shards(&tunnels).await?);
+        let clock = maker.open(SharedClock::open(&cursors, machine).await)?;
         let mut shards = Vec::new();
         for shard in 0..names.shards() {
             shards.push(Shard { stream: maker.shard(&names, shard).await?, index: Index::default() });
@@ -98,6 +108,7 @@ impl NatsMailbox {
             shards,
             tunnels,
             cursors,
+            clock,
             registry: Registry::default(),
             waiting: Waiting::default(),
             unheard: Unheard::default(),
@@ -105,6 +116,7 @@ impl NatsMailbox {
             naming: tokio::sync::Mutex::default(),
             puts: Semaphore::new(PUTS),
             due: Due::default(),
+            orphans: Orphans::default(),
             closing: CancellationToken::new(),
             tasks: TaskTracker::new(),
             server,
@@ -180,14 +192,17 @@ impl Store {
         let store = Arc::downgrade(self);
         let apply = move |position: u64, message: &jetstream::Message| {
             let Some(store) = store.upgrade() else { return };
-            let label = message.headers.as_ref().and_then(|headers| headers.get(LABEL));
-            let label = label.and_then(|label| records::read_label(label.as_str()));
+            let line = |name| Some(message.headers.as_ref()?.get(name)?.as_str());
+            let label = line(LABEL).and_then(records::read_label);
             let (Some((received_at, bytes)), Some((tunnel, in_parts))) =
                 (label, store.names.in_box(&message.subject))
             else {
                 return;
             };
-            let known = Known { bytes, received_at, in_parts: in_parts.map(Into::into) };
+            // What a relay of an earlier version put counts from when it is seen here first.
+            let put_at = line(PUT_AT).and_then(|at| at.parse().ok());
+            let put_at = put_at.unwrap_or_else(|| store.clock.now().store);
+            let known = Known { bytes, received_at, put_at, in_parts: in_parts.map(Into::into) };
             store.shards[usize::from(number)].index.seen(&tunnel, position, known);
         };
         self.follow(self.shards[usize::from(number)].stream.clone(), self.names.boxes(number), true, apply)

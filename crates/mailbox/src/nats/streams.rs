@@ -141,7 +141,8 @@ impl Maker<'_> {
         self.js.create_stream(config).await.map_err(Trouble::passing)
     }
 
-    fn open<T>(&self, result: Result<T, MailboxError>) -> Result<T, MailboxError> {
+    /// What could not be done at opening, as such.
+    pub(super) fn open<T>(&self, result: Result<T, MailboxError>) -> Result<T, MailboxError> {
         result.map_err(|error| match error {
             MailboxError::Failed(why) => self.unusable(why),
             other => other,

@@ -6,6 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    acks, clock,
     index::Known,
     names::count_key,
     orphans,
@@ -14,7 +15,10 @@ use super::{
     table::Next,
     tunnels,
 };
-use crate::{MailboxError, Quota};
+use crate::{
+    MailboxError, Quota,
+    age::{Moment, micros},
+};
 
 /// How often what was refused is written.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
@@ -26,35 +30,32 @@ const CROWDED_OUT: u64 = 64 * 1024 * 1024;
 const AT_ONCE: usize = 16;
 
 /// Deletes what is too old, forgets who was away for too long.
-pub(super) async fn sweep(store: &Store, quota: &Quota, now: i64) -> Result<(), MailboxError> {
+pub(super) async fn sweep(store: &Store, quota: &Quota) -> Result<(), MailboxError> {
     store.check_open()?;
+    let noted = clock::note(store).await?;
     // Devices first: what waited only for them is lost to nobody.
-    forget_idle(store, before(now, quota.idle), now).await;
-    delete_old(store, before(now, quota.age), now).await?;
+    forget_idle(store, noted.map_or(i64::MIN, |noted| noted.idle_before(quota.idle))).await;
+    let now = store.clock.now();
+    delete_old(store, now.store.saturating_sub(micros(quota.age))).await?;
     forget_codes(store, now).await;
-    orphans::delete(store, now).await?;
+    orphans::delete(store).await?;
     write_counts(store).await
 }
 
 /// Counts a request that was refused.
-pub(super) fn count_refused(store: &Store, tunnel: &str, unknown_source: bool, now: i64) {
+pub(super) fn count_refused(store: &Store, tunnel: &str, unknown_source: bool) {
     let count = if unknown_source {
         CountRecord { unknown: 1, ..CountRecord::default() }
     } else {
-        CountRecord { refused: 1, refused_at: Some(now), unknown: 0 }
+        CountRecord::one(store.clock.now())
     };
     store.registry.count((tunnel.to_owned(), None), &count);
 }
 
-fn before(now: i64, age: Duration) -> i64 {
-    now.saturating_sub(i64::try_from(age.as_micros()).unwrap_or(i64::MAX))
-}
-
-async fn delete_old(store: &Store, before: i64, now: i64) -> Result<(), MailboxError> {
+async fn delete_old(store: &Store, before: i64) -> Result<(), MailboxError> {
     for shard in &store.shards {
         let old = shard.index.older(before).into_iter();
-        let deleted =
-            old.map(|(tunnel, position, known)| delete_one(store, shard, tunnel, position, known, now));
+        let deleted = old.map(|(tunnel, position, known)| delete_one(store, shard, tunnel, position, known));
         let deleted = futures_util::stream::iter(deleted).buffer_unordered(AT_ONCE);
         deleted.try_collect::<()>().await?;
     }
@@ -63,20 +64,14 @@ async fn delete_old(store: &Store, before: i64, now: i64) -> Result<(), MailboxE
 
 /// Makes room by what the device that is furthest has already: one that is slow or gone must not keep letters from it
 /// (Threat 12). The others are told how many they lost. Only a little, since it is asked for again.
-pub(super) async fn crowd_out(
-    store: &Store,
-    tunnel: &str,
-    quota: &Quota,
-    now: i64,
-) -> Result<(), MailboxError> {
+pub(super) async fn crowd_out(store: &Store, tunnel: &str, quota: &Quota) -> Result<(), MailboxError> {
     let most = usize::try_from((quota.letters / 16).clamp(1, 128)).unwrap_or(128);
     let devices = store.registry.devices(tunnel).unwrap_or_default();
     let ahead = devices.iter().map(|device| device.cursor).max().unwrap_or(0);
     let shard = store.shard(tunnel);
     let oldest = shard.index.after(tunnel, 0, most, CROWDED_OUT);
     let had = oldest.into_iter().take_while(|(position, _)| *position <= ahead);
-    let deleted =
-        had.map(|(position, known)| delete_one(store, shard, tunnel.to_owned(), position, known, now));
+    let deleted = had.map(|(position, known)| delete_one(store, shard, tunnel.to_owned(), position, known));
     futures_util::stream::iter(deleted).buffer_unordered(AT_ONCE).try_collect::<()>().await
 }
 
@@ -87,11 +82,10 @@ async fn delete_one(
     tunnel: String,
     position: u64,
     known: Known,
-    now: i64,
 ) -> Result<(), MailboxError> {
     let was_there = store.delete(&tunnel, (position, known.in_parts.is_some())).await?;
     if shard.index.remove(&tunnel, position).is_some() && was_there {
-        let expired = CountRecord { refused: 1, refused_at: Some(now), unknown: 0 };
+        let expired = CountRecord::one(store.clock.now());
         let devices = store.registry.devices(&tunnel).unwrap_or_default();
         for device in devices.iter().filter(|device| device.cursor < position) {
             store.registry.count((tunnel.clone(), Some(device.key)), &expired);
@@ -100,23 +94,27 @@ async fn delete_one(
     Ok(())
 }
 
-async fn forget_idle(store: &Store, since: i64, now: i64) {
+async fn forget_idle(store: &Store, since: i64) {
     for tunnel in store.registry.open_tunnels() {
         for device in store.registry.devices(&tunnel).unwrap_or_default() {
-            if device.seen_at < since {
-                let left = tunnels::leave(store, &tunnel, &device.key, Some(since), now).await;
-                go_on(left.map(drop));
+            match store.registry.there_at(&tunnel, &device.key) {
+                None => go_on(acks::count_from_now(store, &tunnel, &device.key).await),
+                Some(at) if at < since => {
+                    let left = tunnels::leave(store, &tunnel, &device.key, Some(since)).await;
+                    go_on(left.map(drop));
+                }
+                Some(_) => {}
             }
         }
     }
 }
 
-async fn forget_codes(store: &Store, now: i64) {
+async fn forget_codes(store: &Store, now: Moment) {
     for tunnel in store.registry.open_tunnels() {
-        let is_over = |record: &TunnelRecord| record.invites.iter().any(|invite| invite.until <= now);
+        let is_over = |record: &TunnelRecord| record.invites.iter().any(|invite| invite.is_over(now));
         if store.registry.record(&tunnel).is_some_and(|known| is_over(&known.record)) {
             let forgotten = tunnels::change(store, &tunnel, |record| {
-                record.invites.retain(|invite| invite.until > now);
+                record.invites.retain(|invite| !invite.is_over(now));
                 Ok(())
             });
             go_on(forgotten.await);

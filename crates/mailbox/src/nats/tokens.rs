@@ -16,11 +16,11 @@ pub(super) async fn add(
     hash: [u8; 32],
     name: Option<&str>,
     most_tunnels: u32,
-    now: i64,
 ) -> Result<(), MailboxError> {
     store.check_open()?;
     let name = name.map(str::to_owned);
-    let record = TokenRecord { hash, name, created_at: now, used_at: None, revoked_at: None, most_tunnels };
+    let created_at = store.clock.now().wall;
+    let record = TokenRecord { hash, name, created_at, used_at: None, revoked_at: None, most_tunnels };
     let added = store.tunnels.change(token_key(id), None, 0, |found: Option<&TokenRecord>| match found {
         None => Ok((Next::Write(record.clone()), ())),
         Some(found) if found.hash == hash => Ok((Next::Keep, ())),
@@ -56,13 +56,15 @@ pub(super) async fn read(store: &Store, id: &str) -> Result<Option<Versioned<Tok
 }
 
 /// A token opened a tunnel just now.
-pub(super) async fn used(store: &Store, id: &str, now: i64) -> Result<(), MailboxError> {
+pub(super) async fn used(store: &Store, id: &str) -> Result<(), MailboxError> {
+    let now = store.clock.now().wall;
     change(store, id, |token| token.used_at = token.used_at.max(Some(now))).await
 }
 
 /// Revokes a token, and deletes the letters of its tunnels.
-pub(super) async fn revoke(store: &Store, id: &str, now: i64) -> Result<(), MailboxError> {
+pub(super) async fn revoke(store: &Store, id: &str) -> Result<(), MailboxError> {
     store.check_open()?;
+    let now = store.clock.now().wall;
     change(store, id, |token| token.revoked_at = token.revoked_at.or(Some(now))).await?;
     for tunnel in store.registry.tunnels_of(id) {
         store.give_up(&tunnel, u64::MAX);

@@ -1,6 +1,9 @@
 //! Tunnels and their devices.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use hookmitt_wire::Depth;
@@ -14,16 +17,20 @@ use super::{
     table::{Next, Versioned},
     tokens,
 };
-use crate::{Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Revocation, Tunnel, model::MOST_INVITES};
+use crate::{
+    Device, DeviceKey, MailboxError, NewDevice, NewTunnel, Revocation, Tunnel, age::micros,
+    model::MOST_INVITES,
+};
 
 /// Opens a tunnel.
-pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
+pub(super) async fn open(store: &Store, tunnel: NewTunnel) -> Result<(), MailboxError> {
     store.check_open()?;
+    let now = store.clock.now();
     let NewTunnel { name, token, sealing_key, device } = tunnel;
     let known = tokens::read(store, &token).await?.filter(|known| known.record.revoked_at.is_none());
     let most = known.ok_or_else(|| no_token(&token))?.record.most_tunnels;
-    let _claim = store.claims.claim(&name, &token, most, || store.registry.counted_of(&token, now))?;
-    let device = DeviceRecord::new(device, now);
+    let _claim = store.claims.claim(&name, &token, most, || store.registry.counted_of(&token, now.store))?;
+    let device = DeviceRecord::new(device, now.wall);
     let record = TunnelRecord {
         token: token.clone(),
         sealing_key,
@@ -53,7 +60,7 @@ pub(super) async fn open(store: &Store, tunnel: NewTunnel, now: i64) -> Result<(
     if let (Some(opened), ()) = opened.await? {
         store.registry.set_tunnel(&name, opened);
     }
-    tokens::used(store, &token, now).await
+    tokens::used(store, &token).await
 }
 
 /// A device is connected, or a letter comes: from now on the name is never given out again.
@@ -116,17 +123,19 @@ pub(super) async fn add_invite(
     store: &Store,
     name: &str,
     code: [u8; 32],
-    until: i64,
-) -> Result<(), MailboxError> {
+    lasting: Duration,
+) -> Result<i64, MailboxError> {
+    let now = store.clock.now();
+    let [until, store_until] = [now.wall, now.store].map(|now| now.saturating_add(micros(lasting)));
     change(store, name, |record| {
         record.invites.retain(|invite| invite.hash != code);
-        record.invites.push(InviteRecord { hash: code, until });
-        record.invites.sort_by_key(|invite| invite.until);
+        record.invites.push(InviteRecord { hash: code, until, store_until: Some(store_until) });
         let too_many = record.invites.len().saturating_sub(MOST_INVITES);
         record.invites.drain(..too_many);
         Ok(())
     })
-    .await
+    .await?;
+    Ok(until)
 }
 
 /// Registers a device by a one-time code.
@@ -136,17 +145,16 @@ pub(super) async fn join(
     code: [u8; 32],
     device: NewDevice,
     most: usize,
-    now: i64,
 ) -> Result<bool, MailboxError> {
     let no_code = || MailboxError::Unknown { what: "code", name: "that was given".to_owned() };
-    let mut is_added = false;
+    let (now, mut is_added) = (store.clock.now(), false);
     let joined = change(store, name, |record| {
         let is_there = record.devices.iter().any(|known| known.key == device.key);
         if is_added && is_there {
             return Ok(()); // the word of it was lost
         }
         let invite = record.invites.iter().position(|invite| invite.hash == code).ok_or_else(no_code)?;
-        if record.invites.swap_remove(invite).until <= now {
+        if record.invites.remove(invite).is_over(now) {
             return Err(no_code());
         }
         if !is_there && record.devices.len() >= most {
@@ -154,7 +162,7 @@ pub(super) async fn join(
         }
         if !is_there {
             is_added = true;
-            record.devices.push(DeviceRecord::new(device.clone(), now));
+            record.devices.push(DeviceRecord::new(device.clone(), now.wall));
         }
         Ok(())
     });
@@ -196,13 +204,13 @@ pub(super) async fn devices(store: &Store, name: &str) -> Result<Vec<Device>, Ma
     store.registry.devices(name).ok_or_else(|| no_tunnel(name))
 }
 
-/// A device leaves, or with `idle_since` is forgotten where it was not there since. Answers whether it is gone.
+/// A device leaves, or with `idle_since` is forgotten where it was not there since, in store time. Answers whether it is
+/// gone.
 pub(super) async fn leave(
     store: &Store,
     name: &str,
     device: &DeviceKey,
     idle_since: Option<i64>,
-    now: i64,
 ) -> Result<bool, MailboxError> {
     must_be_open(store, name).await?;
     let mut is_tried = false;
@@ -218,14 +226,13 @@ pub(super) async fn leave(
                 Err(no_device(device))
             };
         };
-        let seen = store.registry.devices(name).unwrap_or_default();
-        let seen_at = seen.iter().find(|known| known.key == *device).map(|known| known.seen_at);
-        if idle_since.is_some_and(|since| seen_at.is_none_or(|seen_at| seen_at >= since)) {
+        let there_at = store.registry.there_at(name, device);
+        if idle_since.is_some_and(|since| there_at.is_none_or(|at| at >= since)) {
             return Ok((Next::Keep, false));
         }
         record.devices.remove(at);
         record.shut = record.devices.is_empty();
-        record.shut_at = record.shut.then_some(now);
+        record.shut_at = record.shut.then(|| store.clock.now().store);
         // Where nothing ever waited nothing is given up: the name may come back.
         floor = if record.used { store.registry.slowest(name, &record.devices, None) } else { 0 };
         record.floor = record.floor.max(floor);

@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::trouble::{no_device, no_tunnel};
+use super::{
+    put,
+    trouble::{no_device, no_tunnel},
+};
 use crate::{DeviceKey, MailboxError};
 
 /// How many bits of a letter's id are its position.
@@ -77,7 +80,8 @@ pub(super) fn reach(db: &Connection, tunnel: i64, stretch: &Stretch) -> rusqlite
 pub(super) struct Member {
     pub(super) key: DeviceKey,
     pub(super) cursor: u64,
-    pub(super) seen_at: i64,
+    /// When it was there last, in store time.
+    pub(super) there_at: i64,
 }
 
 /// One mailbox.
@@ -96,15 +100,26 @@ pub(super) struct MailBox {
     /// Letters up to here are deleted.
     pub(super) cleared: u64,
     pub(super) cleared_bytes: u64,
+    /// When the newest row was begun that says when letters were put, in store time.
+    pub(super) put_at: Option<i64>,
     pub(super) members: Vec<Member>,
 }
 
 impl MailBox {
     /// A mailbox that is new.
     pub(super) fn new(id: i64, first: Member) -> Self {
-        let members = vec![first];
-        let (newest, newest_bytes, floor, cleared, cleared_bytes) = (0, 0, 0, 0, 0);
-        Self { id, shut: false, used: false, newest, newest_bytes, floor, cleared, cleared_bytes, members }
+        Self {
+            id,
+            shut: false,
+            used: false,
+            newest: 0,
+            newest_bytes: 0,
+            floor: 0,
+            cleared: 0,
+            cleared_bytes: 0,
+            put_at: None,
+            members: vec![first],
+        }
     }
 
     /// Letters up to here are wanted by nobody.
@@ -215,10 +230,10 @@ impl Boxes {
 
 fn load(db: &Connection) -> rusqlite::Result<HashMap<String, MailBox>> {
     let mut members: HashMap<i64, Vec<Member>> = HashMap::new();
-    let mut statement = db.prepare("SELECT tunnel, key, cursor, seen_at FROM device")?;
+    let mut statement = db.prepare("SELECT tunnel, key, cursor, there_at FROM device")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let member = Member { key: row.get(1)?, cursor: row.get(2)?, seen_at: row.get(3)? };
+        let member = Member { key: row.get(1)?, cursor: row.get(2)?, there_at: row.get(3)? };
         members.entry(row.get(0)?).or_default().push(member);
     }
     let sql = "SELECT name, id, shut, floor, cleared, cleared_bytes, used
@@ -233,9 +248,9 @@ fn load(db: &Connection) -> rusqlite::Result<HashMap<String, MailBox>> {
         let members = members.remove(&id).unwrap_or_default();
         let shut = row.get::<_, i64>(2)? != 0;
         let floor = row.get(3)?;
-        let used = row.get(6)?;
+        let (used, put_at) = (row.get(6)?, put::newest(db, id)?);
         let mailbox =
-            MailBox { id, shut, used, newest, newest_bytes, floor, cleared, cleared_bytes, members };
+            MailBox { id, shut, used, newest, newest_bytes, floor, cleared, cleared_bytes, put_at, members };
         boxes.insert(row.get(0)?, mailbox);
     }
     Ok(boxes)

@@ -1,5 +1,7 @@
 //! Devices join a tunnel, are seen, and leave it.
 
+use std::time::Duration;
+
 use rusqlite::Connection;
 
 use super::{
@@ -8,16 +10,26 @@ use super::{
     tunnels,
     writer::Batch,
 };
-use crate::{Device, DeviceKey, MailboxError, NewDevice, Revocation, model::MOST_INVITES};
+use crate::{
+    Device, DeviceKey, MailboxError, NewDevice, Revocation,
+    age::{Moment, micros},
+    model::MOST_INVITES,
+};
 
 /// How much newer than what is written a sign of life must be to be written, in microseconds: it comes every 10 s.
 const SEEN_EVERY: i64 = 60_000_000;
 
 /// Writes a device that is new.
-pub(super) fn insert(db: &Connection, tunnel: i64, member: &Member, name: &str) -> rusqlite::Result<()> {
-    const SQL: &str = "INSERT INTO device (tunnel, key, name, cursor, seen_at, joined_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
-    let row = (tunnel, &member.key[..], name, member.cursor, member.seen_at);
+pub(super) fn insert(
+    db: &Connection,
+    tunnel: i64,
+    member: &Member,
+    name: &str,
+    wall: i64,
+) -> rusqlite::Result<()> {
+    const SQL: &str = "INSERT INTO device (tunnel, key, name, cursor, seen_at, joined_at, there_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)";
+    let row = (tunnel, &member.key[..], name, member.cursor, wall, member.there_at);
     db.prepare_cached(SQL)?.execute(row).map(|_| ())
 }
 
@@ -26,20 +38,28 @@ pub(super) fn add_invite(
     batch: &mut Batch<'_>,
     tunnel: &str,
     code: &[u8; 32],
-    until: i64,
-) -> Result<(), Trouble> {
-    const SQL: &str = "INSERT INTO invite (code, tunnel, until) VALUES (?1, ?2, ?3)
-        ON CONFLICT (code) DO UPDATE SET tunnel = excluded.tunnel, until = excluded.until";
+    lasting: Duration,
+    now: Moment,
+) -> Result<i64, Trouble> {
+    const SQL: &str = "INSERT INTO invite (code, tunnel, until, store_until) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (code) DO UPDATE SET tunnel = excluded.tunnel, until = excluded.until,
+            store_until = excluded.store_until";
     const FEW: &str = "DELETE FROM invite WHERE tunnel = ?1 AND code NOT IN
-        (SELECT code FROM invite WHERE tunnel = ?1 ORDER BY until DESC LIMIT ?2)";
+        (SELECT code FROM invite WHERE tunnel = ?1 ORDER BY store_until DESC LIMIT ?2)";
     let id = batch.boxes.open(tunnel)?.id;
-    batch.db.prepare_cached(SQL)?.execute((&code[..], id, until))?;
+    let [until, store_until] = [now.wall, now.store].map(|now| now.saturating_add(micros(lasting)));
+    batch.db.prepare_cached(SQL)?.execute((&code[..], id, until, store_until))?;
     batch.db.prepare_cached(FEW)?.execute((id, MOST_INVITES))?;
-    Ok(())
+    Ok(until)
 }
 
 /// Refuses a code with which nobody may join, without a turn at the writer: anybody can try one.
-pub(super) fn try_code(db: &Connection, tunnel: &str, code: &[u8; 32], now: i64) -> Result<(), MailboxError> {
+pub(super) fn try_code(
+    db: &Connection,
+    tunnel: &str,
+    code: &[u8; 32],
+    now: Moment,
+) -> Result<(), MailboxError> {
     is_good(db, (tunnels::id(db, tunnel)?, tunnel), code, now)
 }
 
@@ -47,10 +67,11 @@ fn is_good(
     db: &Connection,
     (id, tunnel): (i64, &str),
     code: &[u8; 32],
-    now: i64,
+    now: Moment,
 ) -> Result<(), MailboxError> {
-    const IS_GOOD: &str = "SELECT 1 FROM invite WHERE code = ?1 AND tunnel = ?2 AND until > ?3";
-    if db.prepare_cached(IS_GOOD)?.exists((&code[..], id, now))? {
+    const IS_GOOD: &str = "SELECT 1 FROM invite WHERE code = ?1 AND tunnel = ?2
+        AND until > ?3 AND store_until > ?4";
+    if db.prepare_cached(IS_GOOD)?.exists((&code[..], id, now.wall, now.store))? {
         return Ok(());
     }
     Err(MailboxError::Unknown { what: "code", name: format!("for {tunnel}") })
@@ -63,7 +84,7 @@ pub(super) fn join(
     code: &[u8; 32],
     device: &NewDevice,
     most: usize,
-    now: i64,
+    now: Moment,
 ) -> Result<bool, Trouble> {
     const USE: &str = "DELETE FROM invite WHERE code = ?1";
     let mailbox = batch.boxes.open(tunnel)?;
@@ -76,8 +97,8 @@ pub(super) fn join(
     if is_there {
         return Ok(false);
     }
-    let member = Member { key: device.key, cursor: mailbox.newest, seen_at: now };
-    insert(batch.db, mailbox.id, &member, &device.name)?;
+    let member = Member { key: device.key, cursor: mailbox.newest, there_at: now.store };
+    insert(batch.db, mailbox.id, &member, &device.name, now.wall)?;
     mailbox.members.push(member);
     batch.news.changed.push(tunnel.to_owned());
     Ok(true)
@@ -158,21 +179,26 @@ pub(super) fn all(db: &Connection, tunnel: &str) -> Result<Vec<Device>, MailboxE
 }
 
 /// A device is there just now.
-pub(super) fn seen(batch: &mut Batch<'_>, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), Trouble> {
-    const SQL: &str = "UPDATE device SET seen_at = ?3 WHERE tunnel = ?1 AND key = ?2";
+pub(super) fn seen(
+    batch: &mut Batch<'_>,
+    tunnel: &str,
+    device: &DeviceKey,
+    now: Moment,
+) -> Result<(), Trouble> {
+    const SQL: &str = "UPDATE device SET seen_at = ?3, there_at = ?4 WHERE tunnel = ?1 AND key = ?2";
     let mailbox = batch.boxes.open(tunnel)?;
     let id = mailbox.id;
     mailbox.member(device)?;
     tunnels::keep_name(batch.db, mailbox)?;
     let member = mailbox.member(device)?;
-    if now - member.seen_at >= SEEN_EVERY {
-        batch.db.prepare_cached(SQL)?.execute((id, &device[..], now))?;
-        member.seen_at = now;
+    if now.store - member.there_at >= SEEN_EVERY {
+        batch.db.prepare_cached(SQL)?.execute((id, &device[..], now.wall, now.store))?;
+        member.there_at = now.store;
     }
     Ok(())
 }
 
-/// A device goes; with the last one the tunnel is shut.
+/// A device goes; with the last one the tunnel is shut, `now` in store time.
 pub(super) fn leave(
     batch: &mut Batch<'_>,
     tunnel: &str,

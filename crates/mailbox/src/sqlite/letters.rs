@@ -5,28 +5,29 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
     boxes::{MailBox, letter_id, newest},
-    clear,
+    clear, put,
     refusals::Count,
     sweep,
     trouble::{Trouble, no_device, no_tunnel},
     tunnels,
     writer::Batch,
 };
-use crate::{DeviceKey, MailboxError, Quota};
+use crate::{DeviceKey, MailboxError, Quota, age::Moment};
 
 /// Stores a letter at the end of its mailbox; answers its position.
-pub(super) fn put(
+pub(super) fn store(
     batch: &mut Batch<'_>,
     tunnel: &str,
     parcel: &Parcel,
     quota: &Quota,
+    now: Moment,
 ) -> Result<u64, Trouble> {
     const SQL: &str = "INSERT INTO letter (id, upto, received_at, number, held, epoch, data)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let mailbox = batch.boxes.open(tunnel)?;
     let size = u64::try_from(parcel.data.len()).unwrap_or(u64::MAX);
     if let Err(full) = fits(mailbox, size, quota) {
-        crowd_out(batch.db, mailbox, (size, parcel.received_at), quota)?;
+        crowd_out(batch.db, mailbox, (size, now.wall), quota)?;
         fits(mailbox, size, quota).map_err(|_| full)?;
     }
     tunnels::keep_name(batch.db, mailbox)?;
@@ -36,6 +37,7 @@ pub(super) fn put(
     let id = letter_id(mailbox.id, position);
     let row = (id, upto, parcel.received_at, parcel.number, parcel.held, epoch, data);
     batch.db.prepare_cached(SQL)?.execute(row)?;
+    put::note(batch.db, mailbox, position, now.store)?;
     mailbox.newest = position;
     mailbox.newest_bytes = upto;
     batch.news.rung.insert(mailbox.id, position);

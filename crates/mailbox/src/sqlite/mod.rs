@@ -5,13 +5,14 @@
 
 mod boxes;
 mod clear;
+mod clock;
 mod devices;
 mod feed;
 mod held;
 mod known;
 mod letters;
 mod offers;
-mod presence;
+mod put;
 mod refusals;
 mod schema;
 mod store;

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::MailboxError;
 
 /// The migrations in order; the schema number is how many have run.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/0001_mailbox.sql"),
     include_str!("../../migrations/0002_offers.sql"),
     include_str!("../../migrations/0003_most_tunnels.sql"),
     include_str!("../../migrations/0004_expired.sql"),
     include_str!("../../migrations/0005_names.sql"),
     include_str!("../../migrations/0006_owner.sql"),
+    include_str!("../../migrations/0007_clock.sql"),
 ];
 
 /// Makes the file (0600) and its folder (0700) where they are missing, and migrates.
@@ -55,7 +56,7 @@ mod tests {
         prepare(&path).unwrap();
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = prepare(&path).unwrap_err().to_string();
-        assert!(error.contains("it has schema 99; this hookmitt knows up to 6: update hookmitt"), "{error}");
+        assert!(error.contains("it has schema 99; this hookmitt knows up to 7: update hookmitt"), "{error}");
     }
 
     #[test]

@@ -1,23 +1,30 @@
 //! The store as the relay speaks to it.
 
-use std::{fs::File, path::Path, sync::Arc};
+use std::{
+    fs::File,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
+use hookmitt_clock::{Clock, StoreClock};
 use hookmitt_sqlite::Readers;
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
 use super::{
-    devices,
+    clock, devices,
     feed::{Bells, SqliteFeed},
     held::{SqliteHeld, Waiting},
     known::{Asked, Known},
-    letters, offers, presence,
+    letters, offers,
     refusals::Refusals,
     schema, sweep, tokens, tunnels, usage,
     writer::{self, Jobs},
 };
 use crate::{
-    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Presence, Quota, Reply, Revocation,
-    Token, Tunnel, Usage,
+    Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Quota, Reply, Revocation, Token, Tunnel,
+    Usage,
+    age::{Moment, Note},
 };
 
 /// Mailboxes in one SQLite file; clones share it.
@@ -31,6 +38,9 @@ pub struct SqliteMailbox {
     bells: Bells,
     refusals: Arc<Refusals>,
     waiting: Waiting,
+    clock: StoreClock,
+    /// The clock as it was noted last.
+    noted: Arc<Mutex<Note>>,
     path: Arc<Path>,
 }
 
@@ -41,18 +51,20 @@ pub struct Alone {
 }
 
 impl SqliteMailbox {
-    /// Opens the file, made (0600) and migrated where need be.
+    /// Opens the file, made (0600) and migrated where need be; time is what `machine` says.
     ///
     /// # Errors
     /// [`MailboxError::Open`].
-    pub fn open(path: &Path) -> Result<Self, MailboxError> {
+    pub fn open(path: &Path, machine: Arc<dyn Clock>) -> Result<Self, MailboxError> {
         schema::prepare(path)?;
+        let (clock, noted) = clock::resume(path, machine)?;
         let (known, bells) = (Arc::new(Known::new()), Bells::default());
         let refusals = Arc::new(Refusals::new());
         let jobs = writer::start(path, Arc::clone(&known), bells.clone(), Arc::clone(&refusals))?;
         let path: Arc<Path> = path.into();
         let (readers, waiting) = (Readers::new(Arc::clone(&path)), Waiting::default());
-        Ok(Self { jobs, readers, known, bells, refusals, waiting, path })
+        let noted = Arc::new(Mutex::new(noted));
+        Ok(Self { jobs, readers, known, bells, refusals, waiting, clock, noted, path })
     }
 
     /// Has no other relay serve the file meanwhile: it would not hear of the letters that come here.
@@ -65,6 +77,17 @@ impl SqliteMailbox {
             Ok(None) => Err(MailboxError::InUse(self.path.display().to_string())),
             Err(error) => Err(schema::unusable(&self.path, &error)),
         }
+    }
+
+    fn now(&self) -> Moment {
+        Moment::of(&self.clock)
+    }
+
+    /// What is to be noted of the clock now.
+    fn next_note(&self, now: Moment) -> Note {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        *noted = noted.next(now);
+        *noted
     }
 }
 
@@ -79,10 +102,11 @@ impl Mailbox for SqliteMailbox {
         hash: [u8; 32],
         name: Option<&str>,
         most_tunnels: u32,
-        now: i64,
     ) -> Result<(), MailboxError> {
-        let (id, name) = (id.to_owned(), name.map(str::to_owned));
-        self.jobs.write(move |batch| tokens::add(batch, &id, &hash, name.as_deref(), most_tunnels, now)).await
+        let (id, name, wall) = (id.to_owned(), name.map(str::to_owned), self.now().wall);
+        self.jobs
+            .write(move |batch| tokens::add(batch, &id, &hash, name.as_deref(), most_tunnels, wall))
+            .await
     }
 
     async fn tokens(&self) -> Result<Vec<Token>, MailboxError> {
@@ -93,12 +117,13 @@ impl Mailbox for SqliteMailbox {
         self.readers.read(move |db| tokens::find(db, &hash)).await
     }
 
-    async fn revoke_token(&self, id: &str, now: i64) -> Result<(), MailboxError> {
-        let id = id.to_owned();
+    async fn revoke_token(&self, id: &str) -> Result<(), MailboxError> {
+        let (id, now) = (id.to_owned(), self.now());
         self.jobs.write(move |batch| tokens::revoke(batch, &id, now)).await
     }
 
-    async fn open_tunnel(&self, tunnel: NewTunnel, now: i64) -> Result<(), MailboxError> {
+    async fn open_tunnel(&self, tunnel: NewTunnel) -> Result<(), MailboxError> {
+        let now = self.now();
         self.jobs.write(move |batch| tunnels::open(batch, &tunnel, now)).await
     }
 
@@ -133,9 +158,9 @@ impl Mailbox for SqliteMailbox {
         self.jobs.write(move |batch| offers::set(batch, &tunnel, &device, &sources)).await
     }
 
-    async fn add_invite(&self, tunnel: &str, code: [u8; 32], until: i64) -> Result<(), MailboxError> {
-        let tunnel = tunnel.to_owned();
-        self.jobs.write(move |batch| devices::add_invite(batch, &tunnel, &code, until)).await
+    async fn add_invite(&self, tunnel: &str, code: [u8; 32], lasting: Duration) -> Result<i64, MailboxError> {
+        let (tunnel, now) = (tunnel.to_owned(), self.now());
+        self.jobs.write(move |batch| devices::add_invite(batch, &tunnel, &code, lasting, now)).await
     }
 
     async fn join(
@@ -144,9 +169,8 @@ impl Mailbox for SqliteMailbox {
         code: [u8; 32],
         device: NewDevice,
         most: usize,
-        now: i64,
     ) -> Result<bool, MailboxError> {
-        let (tunnel, wanted) = (tunnel.to_owned(), tunnel.to_owned());
+        let (tunnel, wanted, now) = (tunnel.to_owned(), tunnel.to_owned(), self.now());
         self.readers.read(move |db| devices::try_code(db, &wanted, &code, now)).await?;
         self.jobs.write(move |batch| devices::join(batch, &tunnel, &code, &device, most, now)).await
     }
@@ -172,20 +196,20 @@ impl Mailbox for SqliteMailbox {
         self.readers.read(move |db| devices::all(db, &tunnel)).await
     }
 
-    async fn seen(&self, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), MailboxError> {
-        let (tunnel, device) = (tunnel.to_owned(), *device);
+    async fn seen(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
+        let (tunnel, device, now) = (tunnel.to_owned(), *device, self.now());
         self.jobs.write(move |batch| devices::seen(batch, &tunnel, &device, now)).await
     }
 
-    async fn leave(&self, tunnel: &str, device: &DeviceKey, now: i64) -> Result<(), MailboxError> {
-        let (tunnel, device) = (tunnel.to_owned(), *device);
+    async fn leave(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
+        let (tunnel, device, now) = (tunnel.to_owned(), *device, self.now().store);
         self.jobs.write(move |batch| devices::leave(batch, &tunnel, &device, now)).await
     }
 
     async fn put(&self, tunnel: &str, parcel: Parcel, quota: &Quota) -> Result<u64, MailboxError> {
-        let (tunnel, quota) = (tunnel.to_owned(), *quota);
+        let (tunnel, quota, now) = (tunnel.to_owned(), *quota, self.now());
         let weight = parcel.data.len();
-        self.jobs.write_now(weight, move |batch| letters::put(batch, &tunnel, &parcel, &quota)).await
+        self.jobs.write_now(weight, move |batch| letters::store(batch, &tunnel, &parcel, &quota, now)).await
     }
 
     async fn feed(&self, tunnel: &str, after: u64) -> Result<SqliteFeed, MailboxError> {
@@ -207,8 +231,8 @@ impl Mailbox for SqliteMailbox {
         self.readers.read(move |db| letters::depth(db, &tunnel, &device, count)).await
     }
 
-    fn count_refused(&self, tunnel: &str, unknown_source: bool, now: i64) {
-        self.refusals.count(tunnel, unknown_source, now);
+    fn count_refused(&self, tunnel: &str, unknown_source: bool) {
+        self.refusals.count(tunnel, unknown_source, self.now().wall);
     }
 
     async fn hold(&self, event: [u8; 16]) -> Result<SqliteHeld, MailboxError> {
@@ -226,8 +250,11 @@ impl Mailbox for SqliteMailbox {
         false // one relay serves a file
     }
 
-    async fn sweep(&self, quota: &Quota, now: i64) -> Result<(), MailboxError> {
-        let limits = sweep::Limits::new(quota, now);
+    async fn sweep(&self, quota: &Quota) -> Result<(), MailboxError> {
+        let now = self.now();
+        let note = self.next_note(now);
+        self.jobs.write(move |batch| clock::note(batch, note)).await?;
+        let limits = sweep::Limits::new(quota, &note, now);
         let tunnels: Arc<[String]> = self.jobs.write(move |batch| sweep::begin(batch, now)).await?.into();
         let mut left = tunnels.len();
         while left > 0 {
@@ -237,14 +264,6 @@ impl Mailbox for SqliteMailbox {
         }
         while self.jobs.write(sweep::shrink).await? {}
         Ok(())
-    }
-
-    async fn presence(&self) -> Result<Option<Presence>, MailboxError> {
-        self.readers.read(presence::last).await
-    }
-
-    async fn note_presence(&self, presence: Presence) -> Result<(), MailboxError> {
-        self.jobs.write(move |batch| presence::note(batch, presence)).await
     }
 
     async fn check(&self) -> Result<(), MailboxError> {

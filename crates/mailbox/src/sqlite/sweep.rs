@@ -4,41 +4,38 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::{
-    boxes::{MailBox, letter_id, position_of},
-    devices,
-    trouble::Trouble,
-    writer::Batch,
+use super::{boxes::MailBox, devices, put, trouble::Trouble, writer::Batch};
+use crate::{
+    DeviceKey, Quota,
+    age::{Moment, Note, micros},
+    short,
 };
-use crate::{DeviceKey, Quota, short};
 
 /// How long one step may keep letters waiting.
 const STEP: Duration = Duration::from_millis(5);
 
-/// How many letters are looked over in one step.
-const LETTERS: u64 = 1_000;
-
 /// So much of the file must be empty, and half of it, before it is given back to the system.
 const EMPTY: u64 = 16 * 1024 * 1024;
 
-/// From when on letters, and devices, are young enough.
+/// From when on letters, and devices, are young enough, in store time.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     letters: i64,
     devices: i64,
-    now: i64,
+    now: Moment,
 }
 
 impl Limits {
-    pub(super) fn new(quota: &Quota, now: i64) -> Self {
-        let before = |age: Duration| now.saturating_sub(i64::try_from(age.as_micros()).unwrap_or(i64::MAX));
-        Self { letters: before(quota.age), devices: before(quota.idle), now }
+    pub(super) fn new(quota: &Quota, note: &Note, now: Moment) -> Self {
+        let letters = now.store.saturating_sub(micros(quota.age));
+        Self { letters, devices: note.idle_before(quota.idle), now }
     }
 }
 
 /// Forgets codes whose time is over, writes what was refused, and answers which tunnels there are to be swept.
-pub(super) fn begin(batch: &mut Batch<'_>, now: i64) -> Result<Vec<String>, Trouble> {
-    batch.db.prepare_cached("DELETE FROM invite WHERE until <= ?1")?.execute([now])?;
+pub(super) fn begin(batch: &mut Batch<'_>, now: Moment) -> Result<Vec<String>, Trouble> {
+    const SQL: &str = "DELETE FROM invite WHERE until <= ?1 OR store_until <= ?2";
+    batch.db.prepare_cached(SQL)?.execute((now.wall, now.store))?;
     batch.news.at_once = true;
     Ok(batch.boxes.names())
 }
@@ -48,38 +45,36 @@ pub(super) fn step(batch: &mut Batch<'_>, tunnels: &[String], limits: Limits) ->
     let started = Instant::now();
     let mut left = tunnels.len();
     while left > 0 && started.elapsed() < STEP {
-        if sweep(batch, &tunnels[left - 1], limits)? {
-            left -= 1;
-        }
+        sweep(batch, &tunnels[left - 1], limits)?;
+        left -= 1;
     }
     Ok(left)
 }
 
-/// Sweeps one tunnel; answers whether it is done.
-fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<bool, Trouble> {
+fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<(), Trouble> {
     // It may have been shut since the list was made.
-    let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(true) };
+    let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(()) };
     // First the devices: what waited only for one that is forgotten is not lost to anybody.
-    let idle = mailbox.members.iter().filter(|member| member.seen_at < limits.devices);
+    let idle = mailbox.members.iter().filter(|member| member.there_at < limits.devices);
     let idle: Vec<DeviceKey> = idle.map(|member| member.key).collect();
     for device in &idle {
         tracing::warn!(tunnel = short(tunnel), "a device was away for too long and is forgotten");
-        devices::leave(batch, tunnel, device, limits.now)?;
+        devices::leave(batch, tunnel, device, limits.now.store)?;
     }
-    let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(true) };
+    let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(()) };
     let done = mailbox.done();
-    let floor = too_old(batch.db, mailbox, limits.letters)?;
+    let floor = put::too_old(batch.db, mailbox, limits.letters)?;
     if floor > done {
-        give_up(batch.db, mailbox, floor, limits.now)?;
+        give_up(batch.db, mailbox, floor, limits.now.wall)?;
         let letters = floor - done;
         tracing::warn!(tunnel = short(tunnel), letters, "letters waited for too long and are deleted");
         batch.boxes.look_at(tunnel);
     }
-    Ok(floor - done < LETTERS)
+    Ok(())
 }
 
 /// Gives up the letters up to a position, and counts them for each device that does not have them.
-pub(super) fn give_up(db: &Connection, mailbox: &mut MailBox, floor: u64, now: i64) -> rusqlite::Result<()> {
+pub(super) fn give_up(db: &Connection, mailbox: &mut MailBox, floor: u64, wall: i64) -> rusqlite::Result<()> {
     const MARK: &str = "UPDATE mark SET floor = ?2 WHERE tunnel = ?1";
     const SQL: &str =
         "UPDATE device SET expired = expired + ?3, expired_at = ?4 WHERE tunnel = ?1 AND key = ?2";
@@ -87,27 +82,11 @@ pub(super) fn give_up(db: &Connection, mailbox: &mut MailBox, floor: u64, now: i
     for member in &mailbox.members {
         let lost = floor.saturating_sub(member.cursor.max(mailbox.floor));
         if lost > 0 {
-            db.prepare_cached(SQL)?.execute((mailbox.id, &member.key[..], lost, now))?;
+            db.prepare_cached(SQL)?.execute((mailbox.id, &member.key[..], lost, wall))?;
         }
     }
     mailbox.floor = floor;
     Ok(())
-}
-
-/// The position up to which the letters that still wait are too old, looking over so many at most.
-fn too_old(db: &Connection, mailbox: &MailBox, young: i64) -> rusqlite::Result<u64> {
-    const SQL: &str = "SELECT id, received_at FROM letter WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
-    let mut last = mailbox.done();
-    let range = (letter_id(mailbox.id, last), letter_id(mailbox.id, mailbox.newest), LETTERS);
-    let mut statement = db.prepare_cached(SQL)?;
-    let mut rows = statement.query(range)?;
-    while let Some(row) = rows.next()? {
-        if row.get::<_, i64>(1)? >= young {
-            break;
-        }
-        last = position_of(row.get(0)?);
-    }
-    Ok(last)
 }
 
 /// Gives a little of a file that is mostly empty back to the system; answers whether there is more to give.

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
 
 use super::{trouble::Trouble, tunnels, writer::Batch};
-use crate::{MailboxError, Token};
+use crate::{MailboxError, Token, age::Moment};
 
 /// No token has that id.
 pub(super) fn no_token(id: &str) -> MailboxError {
@@ -17,11 +17,11 @@ pub(super) fn add(
     hash: &[u8; 32],
     name: Option<&str>,
     most_tunnels: u32,
-    now: i64,
+    wall: i64,
 ) -> Result<(), Trouble> {
     const SQL: &str =
         "INSERT INTO token (id, hash, name, created_at, most_tunnels) VALUES (?1, ?2, ?3, ?4, ?5)";
-    match batch.db.prepare_cached(SQL)?.execute((id, &hash[..], name, now, most_tunnels)) {
+    match batch.db.prepare_cached(SQL)?.execute((id, &hash[..], name, wall, most_tunnels)) {
         // One statement that found its row there has changed nothing.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             Err(MailboxError::NameTaken(id.to_owned()).into())
@@ -54,16 +54,16 @@ pub(super) fn find(db: &Connection, hash: &[u8; 32]) -> Result<Option<String>, M
 }
 
 /// Revokes a token and shuts its tunnels. Once is enough.
-pub(super) fn revoke(batch: &mut Batch<'_>, id: &str, now: i64) -> Result<(), Trouble> {
+pub(super) fn revoke(batch: &mut Batch<'_>, id: &str, now: Moment) -> Result<(), Trouble> {
     const SQL: &str = "UPDATE token SET revoked_at = ifnull(revoked_at, ?2) WHERE id = ?1";
     const OPEN: &str = "SELECT name FROM tunnel WHERE token = ?1 AND shut = 0";
-    if batch.db.prepare_cached(SQL)?.execute((id, now))? == 0 {
+    if batch.db.prepare_cached(SQL)?.execute((id, now.wall))? == 0 {
         return Err(no_token(id).into());
     }
     let mut open = batch.db.prepare_cached(OPEN)?;
     let open: Vec<String> = open.query_map([id], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for tunnel in open {
-        tunnels::shut(batch, &tunnel, tunnels::REVOKED, now)?;
+        tunnels::shut(batch, &tunnel, tunnels::REVOKED, now.store)?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::{
     trouble::{Trouble, no_tunnel},
     writer::Batch,
 };
-use crate::{COUNTED, DeviceKey, MailboxError, NewTunnel, Tunnel};
+use crate::{COUNTED, DeviceKey, MailboxError, NewTunnel, Tunnel, age::Moment};
 
 /// Why a tunnel is shut: its token was revoked.
 pub(super) const REVOKED: i64 = 1;
@@ -21,7 +21,7 @@ pub(super) const LEFT: i64 = 2;
 const MOST: i64 = 1 << 23;
 
 /// Opens a tunnel with its first device.
-pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Result<(), Trouble> {
+pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: Moment) -> Result<(), Trouble> {
     let NewTunnel { name, token, device, .. } = tunnel;
     let db = batch.db;
     let most = "SELECT most_tunnels FROM token WHERE id = ?1 AND revoked_at IS NULL";
@@ -34,16 +34,16 @@ pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: i64) -> Resul
         Some((_, false)) => return Err(MailboxError::NameTaken(name.clone()).into()),
         known => known.map(|(id, _)| id),
     };
-    if counted(db, token, id, now)? >= most {
+    if counted(db, token, id, now.store)? >= most {
         return Err(MailboxError::TooManyTunnels(most).into());
     }
     let id = match id {
-        Some(id) => again(batch, id, tunnel, now)?,
-        None => first(db, tunnel, now)?,
+        Some(id) => again(batch, id, tunnel, now.wall)?,
+        None => first(db, tunnel, now.wall)?,
     };
-    let member = Member { key: device.key, cursor: 0, seen_at: now };
-    super::devices::insert(db, id, &member, &device.name)?;
-    db.prepare_cached("UPDATE token SET used_at = ?2 WHERE id = ?1")?.execute((token, now))?;
+    let member = Member { key: device.key, cursor: 0, there_at: now.store };
+    super::devices::insert(db, id, &member, &device.name, now.wall)?;
+    db.prepare_cached("UPDATE token SET used_at = ?2 WHERE id = ?1")?.execute((token, now.wall))?;
     batch.boxes.add(name, MailBox::new(id, member));
     batch.news.changed.push(name.clone());
     Ok(())
@@ -58,7 +58,7 @@ fn counted(db: &Connection, token: &str, but: Option<i64>, now: i64) -> rusqlite
 }
 
 /// Writes a tunnel with a name that nobody ever had; answers its id.
-fn first(db: &Connection, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> {
+fn first(db: &Connection, tunnel: &NewTunnel, wall: i64) -> Result<i64, Trouble> {
     const SQL: &str = "INSERT INTO tunnel (name, token, sealing_key, shut, created_at, used, owner)
         VALUES (?1, ?2, ?3, 0, ?4, 0, ?5)";
     const MARK: &str = "INSERT INTO mark (tunnel, floor, cleared, cleared_bytes, refused, unknown)
@@ -69,7 +69,7 @@ fn first(db: &Connection, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> 
             MailboxError::Failed(format!("the file has had {MOST} tunnels, and takes no more")).into()
         );
     }
-    let row = (&tunnel.name, &tunnel.token, &tunnel.sealing_key[..], now, &tunnel.device.key[..]);
+    let row = (&tunnel.name, &tunnel.token, &tunnel.sealing_key[..], wall, &tunnel.device.key[..]);
     db.prepare_cached(SQL)?.execute(row)?;
     let id = db.last_insert_rowid();
     db.prepare_cached(MARK)?.execute([id])?;
@@ -77,11 +77,11 @@ fn first(db: &Connection, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> 
 }
 
 /// Writes a tunnel anew that was never used: nobody but its own token knew of it, and nothing ever waited there.
-fn again(batch: &mut Batch<'_>, id: i64, tunnel: &NewTunnel, now: i64) -> Result<i64, Trouble> {
+fn again(batch: &mut Batch<'_>, id: i64, tunnel: &NewTunnel, wall: i64) -> Result<i64, Trouble> {
     const SQL: &str =
         "UPDATE tunnel SET sealing_key = ?2, shut = 0, shut_at = NULL, created_at = ?3, owner = ?4
         WHERE id = ?1";
-    let row = (id, &tunnel.sealing_key[..], now, &tunnel.device.key[..]);
+    let row = (id, &tunnel.sealing_key[..], wall, &tunnel.device.key[..]);
     batch.db.prepare_cached(SQL)?.execute(row)?;
     batch.db.prepare_cached("DELETE FROM device WHERE tunnel = ?1")?.execute([id])?;
     batch.db.prepare_cached("DELETE FROM invite WHERE tunnel = ?1")?.execute([id])?;
@@ -98,7 +98,7 @@ pub(super) fn keep_name(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Res
     Ok(())
 }
 
-/// Shuts an open tunnel for good: its devices go, and its letters with them. The name stays taken.
+/// Shuts an open tunnel for good, `now` in store time: its devices go, and its letters with them. The name stays taken.
 pub(super) fn shut(batch: &mut Batch<'_>, tunnel: &str, why: i64, now: i64) -> Result<(), Trouble> {
     let mailbox = batch.boxes.open(tunnel)?;
     let (id, newest) = (mailbox.id, mailbox.newest);

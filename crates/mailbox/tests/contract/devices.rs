@@ -1,11 +1,13 @@
 //! Devices.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use hookmitt_mailbox::{Device, DeviceKey, MOST_DEVICES, Mailbox, MailboxError, Quota, Revocation};
 
 use super::{
-    DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, join, new_device, new_tunnel,
-    parcel, put, with_tunnel,
+    A_MINUTE, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, join, live, new_device,
+    new_tunnel, parcel, put, with_tunnel,
 };
 
 const CODE: [u8; 32] = [5; 32];
@@ -22,50 +24,55 @@ async fn keys(store: &impl Mailbox) -> Vec<DeviceKey> {
 
 pub(crate) async fn a_code_lets_one_device_in_once(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW).await));
-    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
+    assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES).await));
+    store.add_invite(TUNNEL, CODE, A_MINUTE).await.unwrap();
     let (one, other) = tokio::join!(
-        store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW),
-        store.join(TUNNEL, CODE, new_device([3; 32]), MOST_DEVICES, NOW)
+        store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES),
+        store.join(TUNNEL, CODE, new_device([3; 32]), MOST_DEVICES)
     );
     assert!(one.is_ok() != other.is_ok(), "{one:?}, {other:?}");
     assert_eq!(keys(&store).await.len(), 2);
-    assert!(is_no_code(store.join(TUNNEL, CODE, new_device([4; 32]), MOST_DEVICES, NOW).await));
+    assert!(is_no_code(store.join(TUNNEL, CODE, new_device([4; 32]), MOST_DEVICES).await));
 }
 
 pub(crate) async fn a_code_is_good_for_its_tunnel_and_its_time(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    store.open_tunnel(new_tunnel("other", [6; 32]), NOW).await.unwrap();
-    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
+    store.open_tunnel(new_tunnel("other", [6; 32])).await.unwrap();
+    store.add_invite(TUNNEL, CODE, A_MINUTE).await.unwrap();
     // Trying it elsewhere doesn't use it up.
-    assert!(is_no_code(store.join("other", CODE, new_device(DESKTOP), MOST_DEVICES, NOW).await));
-    assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW + MINUTE).await));
-    store.sweep(&Quota::default(), NOW + MINUTE - 1).await.unwrap();
-    store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW + MINUTE - 1).await.unwrap();
+    assert!(is_no_code(store.join("other", CODE, new_device(DESKTOP), MOST_DEVICES).await));
+    maker.clock().pass(A_MINUTE);
+    assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES).await));
+    let until = store.add_invite(TUNNEL, CODE, A_MINUTE).await.unwrap();
+    assert_eq!(until, NOW + 2 * MINUTE);
+    maker.clock().pass(A_MINUTE - Duration::from_micros(1));
+    store.sweep(&Quota::default()).await.unwrap();
+    store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES).await.unwrap();
     assert_eq!(keys(&store).await, [LAPTOP, DESKTOP]);
-    let refused = store.add_invite("nobody", CODE, NOW + MINUTE).await.unwrap_err();
+    let refused = store.add_invite("nobody", CODE, A_MINUTE).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "tunnel", .. }), "{refused}");
 }
 
 pub(crate) async fn threat_12_a_code_changes_nothing_of_a_device_that_takes_part(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     let before = store.devices(TUNNEL).await.unwrap();
-    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
+    store.add_invite(TUNNEL, CODE, A_MINUTE).await.unwrap();
     let renamed = hookmitt_mailbox::NewDevice { name: "somebody else".to_owned(), ..new_device(LAPTOP) };
-    assert!(!store.join(TUNNEL, CODE, renamed, MOST_DEVICES, NOW).await.unwrap());
+    assert!(!store.join(TUNNEL, CODE, renamed, MOST_DEVICES).await.unwrap());
     assert_eq!(store.devices(TUNNEL).await.unwrap(), before);
-    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
-    assert!(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW).await.unwrap());
+    store.add_invite(TUNNEL, CODE, A_MINUTE).await.unwrap();
+    assert!(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES).await.unwrap());
 }
 
 pub(crate) async fn of_too_many_codes_the_oldest_gives_way(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     for number in 0..33_u8 {
-        store.add_invite(TUNNEL, [number; 32], NOW + MINUTE + i64::from(number)).await.unwrap();
+        maker.clock().pass(Duration::from_millis(1));
+        store.add_invite(TUNNEL, [number; 32], A_MINUTE).await.unwrap();
     }
-    assert!(is_no_code(store.join(TUNNEL, [0; 32], new_device(DESKTOP), MOST_DEVICES, NOW).await));
+    assert!(is_no_code(store.join(TUNNEL, [0; 32], new_device(DESKTOP), MOST_DEVICES).await));
     for number in [1, 32] {
-        store.join(TUNNEL, [number; 32], new_device([number + 100; 32]), MOST_DEVICES, NOW).await.unwrap();
+        store.join(TUNNEL, [number; 32], new_device([number + 100; 32]), MOST_DEVICES).await.unwrap();
     }
 }
 
@@ -94,14 +101,14 @@ pub(crate) async fn what_waited_for_a_device_that_leaves_goes(maker: &impl Maker
     join(&store, DESKTOP).await;
     let positions = put(&store, 0..10).await;
     store.ack(TUNNEL, &LAPTOP, positions[9]).await.unwrap();
-    store.leave(TUNNEL, &DESKTOP, NOW).await.unwrap();
+    store.leave(TUNNEL, &DESKTOP).await.unwrap();
     holds(&store, 0).await;
-    let refused = store.leave(TUNNEL, &DESKTOP, NOW).await.unwrap_err();
+    let refused = store.leave(TUNNEL, &DESKTOP).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "device", .. }), "{refused}");
     assert!(store.depth(TUNNEL, &DESKTOP).await.is_err());
 
     put(&store, 10..12).await;
-    store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap();
+    store.leave(TUNNEL, &LAPTOP).await.unwrap();
     holds(&store, 0).await;
     assert!(store.put(TUNNEL, super::parcel(12, 10), &Quota::default()).await.is_err());
 }
@@ -111,13 +118,14 @@ pub(crate) async fn threat_9_an_idle_device_is_forgotten(maker: &impl Maker) {
     join(&store, DESKTOP).await;
     let positions = put(&store, 0..10).await;
     store.ack(TUNNEL, &LAPTOP, positions[9]).await.unwrap();
-    store.seen(TUNNEL, &LAPTOP, NOW + 29 * DAY).await.unwrap();
+    let quota = Quota { idle: A_MINUTE * 60, ..Quota::default() };
 
-    store.sweep(&Quota::default(), NOW + 30 * DAY - MINUTE).await.unwrap();
+    live(maker.clock(), &store, &quota, A_MINUTE * 55).await;
+    store.seen(TUNNEL, &LAPTOP).await.unwrap();
     assert_eq!(keys(&store).await, [LAPTOP, DESKTOP]);
-    store.sweep(&Quota::default(), NOW + 30 * DAY + MINUTE).await.unwrap();
+    live(maker.clock(), &store, &quota, A_MINUTE * 20).await;
     assert_eq!(keys(&store).await, [LAPTOP]);
-    assert_eq!(store.devices(TUNNEL).await.unwrap()[0].seen_at, NOW + 29 * DAY);
+    assert_eq!(store.devices(TUNNEL).await.unwrap()[0].seen_at, NOW + 55 * MINUTE);
     holds(&store, 0).await;
     // Those letters are lost to nobody.
     assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.refused, 0);
@@ -128,25 +136,23 @@ pub(crate) async fn threat_9_an_idle_device_is_forgotten(maker: &impl Maker) {
 pub(crate) async fn a_tunnel_whose_last_device_was_idle_is_shut(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     put(&store, 0..3).await;
-    store.sweep(&Quota::default(), NOW + 31 * DAY).await.unwrap();
+    let quota = Quota { idle: A_MINUTE * 60, ..Quota::default() };
+    live(maker.clock(), &store, &quota, A_MINUTE * 75).await;
     // Better a 404 than letters that nobody will ever get.
     eventually("the tunnel is gone", async || store.tunnel(TUNNEL).await.unwrap().is_none().then_some(()))
         .await;
     assert!(store.put(TUNNEL, super::parcel(3, 10), &Quota::default()).await.is_err());
-    assert!(matches!(
-        store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW + 31 * DAY).await,
-        Err(MailboxError::NameTaken(_))
-    ));
+    assert!(matches!(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await, Err(MailboxError::NameTaken(_))));
     holds(&store, 0).await;
 }
 
 pub(crate) async fn threat_9_a_tunnel_has_no_more_devices_than_it_may(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
-    let refused = store.join(TUNNEL, CODE, new_device(DESKTOP), 1, NOW).await.unwrap_err();
+    store.add_invite(TUNNEL, CODE, A_MINUTE).await.unwrap();
+    let refused = store.join(TUNNEL, CODE, new_device(DESKTOP), 1).await.unwrap_err();
     assert!(matches!(refused, MailboxError::TooManyDevices(1)), "{refused}");
     assert_eq!(keys(&store).await, [LAPTOP]);
-    store.join(TUNNEL, CODE, new_device(DESKTOP), 2, NOW).await.expect("the code is good still");
+    store.join(TUNNEL, CODE, new_device(DESKTOP), 2).await.expect("the code is good still");
     join(&store, LAPTOP).await;
     assert_eq!(keys(&store).await, [LAPTOP, DESKTOP], "one that is there is no more than there were");
 }
@@ -167,7 +173,7 @@ pub(crate) async fn threat_12_a_revoked_device_is_out_and_the_key_turned_over(ma
     join(&store, DESKTOP).await;
     let positions = put(&store, 0..3).await;
     store.ack(TUNNEL, &LAPTOP, positions[2]).await.unwrap();
-    store.add_invite(TUNNEL, CODE, NOW + MINUTE).await.unwrap();
+    store.add_invite(TUNNEL, CODE, A_MINUTE).await.unwrap();
     store.revoke(TUNNEL, &LAPTOP, revocation()).await.unwrap();
 
     assert_eq!(keys(&store).await, [LAPTOP]);
@@ -179,7 +185,7 @@ pub(crate) async fn threat_12_a_revoked_device_is_out_and_the_key_turned_over(ma
     assert_eq!(tunnel.devices, [LAPTOP]);
     assert_eq!(device(&store, LAPTOP).await.note, "sealed to the laptop");
     assert!(store.depth(TUNNEL, &DESKTOP).await.is_err() && store.ack(TUNNEL, &DESKTOP, 1).await.is_err());
-    let code = store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES, NOW).await;
+    let code = store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES).await;
     assert!(is_no_code(code), "codes from before are forgotten: the one who is out may have one");
     let again = maker.open().await;
     assert_eq!(device(&again, LAPTOP).await.note, "sealed to the laptop", "after a restart, too");

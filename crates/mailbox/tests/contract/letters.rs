@@ -103,7 +103,7 @@ pub(crate) async fn threat_9_a_device_moves_its_own_cursor_only(maker: &impl Mak
     let store = with_tunnel(maker).await;
     join(&store, DESKTOP).await;
     // The same device in another tunnel has another cursor there.
-    store.open_tunnel(new_tunnel("other", LAPTOP), NOW).await.unwrap();
+    store.open_tunnel(new_tunnel("other", LAPTOP)).await.unwrap();
     store.put("other", parcel(0, 10), &Quota::default()).await.unwrap();
     let positions = put(&store, 0..5).await;
     store.ack(TUNNEL, &LAPTOP, positions[4]).await.unwrap();
@@ -154,7 +154,7 @@ pub(crate) async fn mailboxes_do_not_mix(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     let names = ["a", "a.b", "acme", "acme-dev2"];
     for name in names {
-        store.open_tunnel(new_tunnel(name, DESKTOP), NOW).await.unwrap();
+        store.open_tunnel(new_tunnel(name, DESKTOP)).await.unwrap();
     }
     for round in 0..3 {
         put(&store, round..round + 1).await;
@@ -167,6 +167,6 @@ pub(crate) async fn mailboxes_do_not_mix(maker: &impl Maker) {
             drain(&store, name, 0, 3).await.iter().map(|(_, parcel)| parcel.number).collect();
         assert_eq!(numbers, [tens * 10, tens * 10 + 1, tens * 10 + 2], "{name}");
     }
-    store.leave("acme", &DESKTOP, NOW).await.unwrap();
+    store.leave("acme", &DESKTOP).await.unwrap();
     holds(&store, 12).await;
 }

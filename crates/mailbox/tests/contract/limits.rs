@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hookmitt_mailbox::{DeviceKey, Held, Mailbox, MailboxError, Presence, Quota, Reply};
+use hookmitt_mailbox::{DeviceKey, Held, Mailbox, MailboxError, Quota, Reply};
 
 use super::{
-    DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, join, new_tunnel, parcel, put,
-    with_tunnel, within,
+    A_DAY, A_MINUTE, DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, join, new_tunnel,
+    parcel, put, with_tunnel, within,
 };
 
 pub(crate) async fn a_quota_of_letters_is_kept(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    store.open_tunnel(new_tunnel("other", LAPTOP), NOW).await.unwrap();
+    store.open_tunnel(new_tunnel("other", LAPTOP)).await.unwrap();
     let quota = Quota { letters: 3, ..Quota::default() };
     let positions = put(&store, 0..3).await;
     let refused = store.put(TUNNEL, parcel(3, 100), &quota).await.unwrap_err();
@@ -45,19 +45,24 @@ pub(crate) async fn a_quota_of_bytes_is_kept(maker: &impl Maker) {
 pub(crate) async fn letters_that_are_too_old_are_deleted_and_said(maker: &impl Maker) {
     let quota = Quota { age: Duration::from_secs(24 * 60 * 60), ..Quota::default() };
     let store = with_tunnel(maker).await;
-    let positions = put(&store, 0..10).await; // received at NOW, NOW + 1 µs, …
-    store.sweep(&quota, NOW + DAY).await.unwrap();
+    let mut positions = put(&store, 0..4).await;
+    maker.clock().pass(2 * A_MINUTE);
+    positions.extend(put(&store, 4..10).await);
+    maker.clock().pass(A_DAY - 2 * A_MINUTE);
+    store.sweep(&quota).await.unwrap();
     holds(&store, 10).await;
-    store.sweep(&quota, NOW + DAY + 4).await.unwrap();
+    maker.clock().pass(A_MINUTE);
+    store.sweep(&quota).await.unwrap();
     holds(&store, 6).await;
     let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
     assert_eq!((depth.letters, depth.bytes, depth.oldest), (6, 600, Some(NOW + 4)));
-    assert_eq!((depth.refused, depth.refused_at), (4, Some(NOW + DAY + 4)));
+    assert_eq!((depth.refused, depth.refused_at), (4, Some(NOW + DAY + MINUTE)));
     let drained = super::drain(&store, TUNNEL, 0, 6).await;
     assert_eq!(drained[0].1.number, 4);
     // What every device has is not lost, however old it was.
     store.ack(TUNNEL, &LAPTOP, positions[9]).await.unwrap();
-    store.sweep(&quota, NOW + 2 * DAY).await.unwrap();
+    maker.clock().pass(A_DAY);
+    store.sweep(&quota).await.unwrap();
     assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.refused, 4);
     store.close().await;
     let store = maker.open().await;
@@ -68,11 +73,14 @@ pub(crate) async fn what_became_too_old_is_lost_to_those_alone_that_lack_it(make
     let quota = Quota { age: Duration::from_secs(24 * 60 * 60), ..Quota::default() };
     let store = with_tunnel(maker).await;
     join(&store, DESKTOP).await;
-    let positions = put(&store, 0..10).await;
+    let mut positions = put(&store, 0..6).await;
+    maker.clock().pass(2 * A_MINUTE);
+    positions.extend(put(&store, 6..10).await);
     store.ack(TUNNEL, &LAPTOP, positions[9]).await.unwrap();
     store.ack(TUNNEL, &DESKTOP, positions[1]).await.unwrap();
     holds(&store, 8).await;
-    store.sweep(&quota, NOW + DAY + 6).await.unwrap();
+    maker.clock().pass(A_DAY - A_MINUTE);
+    store.sweep(&quota).await.unwrap();
     holds(&store, 4).await;
     assert_eq!(refused(&store, LAPTOP).await, 0, "it has them all");
     assert_eq!(refused(&store, DESKTOP).await, 4);
@@ -89,36 +97,25 @@ async fn refused(store: &impl Mailbox, device: DeviceKey) -> u64 {
 
 pub(crate) async fn what_was_refused_is_counted(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    for second in 0..5 {
-        store.count_refused(TUNNEL, false, NOW + second);
-        store.count_refused(TUNNEL, true, NOW + second);
+    for _ in 0..5 {
+        store.count_refused(TUNNEL, false);
+        store.count_refused(TUNNEL, true);
     }
-    store.count_refused(TUNNEL, true, NOW);
-    let counted = async || (counts(&store).await == (5, Some(NOW + 4), 6)).then_some(());
+    store.count_refused(TUNNEL, true);
+    let counted = async || (counts(&store).await == (5, Some(NOW), 6)).then_some(());
     eventually("refusals are counted", counted).await;
-    store.sweep(&Quota::default(), NOW + MINUTE).await.unwrap();
+    store.sweep(&Quota::default()).await.unwrap();
     store.close().await;
     let again = maker.open().await;
-    again.count_refused(TUNNEL, false, NOW + 9);
-    let counted = async || (counts(&again).await == (6, Some(NOW + 9), 6)).then_some(());
+    maker.clock().pass(A_MINUTE);
+    again.count_refused(TUNNEL, false);
+    let counted = async || (counts(&again).await == (6, Some(NOW + MINUTE), 6)).then_some(());
     eventually("refusals are counted on", counted).await;
 }
 
 async fn counts(store: &impl Mailbox) -> (u64, Option<i64>, u64) {
     let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
     (depth.refused, depth.refused_at, depth.unknown)
-}
-
-pub(crate) async fn that_a_relay_was_there_is_known_after_a_restart(maker: &impl Maker) {
-    let store = maker.open().await;
-    assert_eq!(store.presence().await.unwrap(), None);
-    for lasting in [0, 60, 120] {
-        store.note_presence(Presence { at: NOW + lasting, lasting }).await.unwrap();
-    }
-    let last = Some(Presence { at: NOW + 120, lasting: 120 });
-    assert_eq!(store.presence().await.unwrap(), last);
-    store.close().await;
-    assert_eq!(maker.open().await.presence().await.unwrap(), last);
 }
 
 pub(crate) async fn a_held_sender_gets_the_answer(maker: &impl Maker) {

@@ -1,5 +1,6 @@
 //! What every make of store promises, as tests that any of them can be put through: [`contract!`](crate::contract).
 
+mod clocks;
 mod devices;
 mod feeds;
 mod letters;
@@ -11,15 +12,21 @@ mod tunnels;
 use std::{future::Future, time::Duration};
 
 use bytes::Bytes;
+use hookmitt_clock::HandClock;
+use hookmitt_event::Timestamp;
 use hookmitt_mailbox::{DeviceKey, MOST_DEVICES, MOST_TUNNELS, Mailbox, NewDevice, NewTunnel, Quota};
 use hookmitt_wire::Parcel;
 
-pub(crate) use self::{devices::*, feeds::*, letters::*, limits::*, model::*, tokens::*, tunnels::*};
+pub(crate) use self::{
+    clocks::*, devices::*, feeds::*, letters::*, limits::*, model::*, tokens::*, tunnels::*,
+};
 
 /// Makes stores of one make, for one test.
 pub(crate) trait Maker: Send + Sync {
     /// The make.
     type Store: Mailbox;
+    /// The clock of this test's stores.
+    fn clock(&self) -> &HandClock;
     /// Opens this test's own store. A second time: as another process opens it, or the same after a restart.
     fn open(&self) -> impl Future<Output = Self::Store> + Send;
 }
@@ -75,7 +82,12 @@ macro_rules! contract {
             letters_that_are_too_old_are_deleted_and_said
             what_became_too_old_is_lost_to_those_alone_that_lack_it
             what_was_refused_is_counted
-            that_a_relay_was_there_is_known_after_a_restart
+            no_step_of_the_wall_clock_deletes_a_letter_or_forgets_a_device
+            a_pause_of_45_days_counts_as_one_day
+            letters_of_31_days_are_deleted_whatever_the_wall_clock_says
+            a_device_may_come_back_to_a_relay_that_was_away_itself
+            a_code_ends_by_whichever_clock_is_first
+            a_shut_tunnel_counts_for_a_day_whatever_the_wall_clock_says
             a_held_sender_gets_the_answer
             a_closed_store_says_so
             a_long_random_life_goes_as_a_model_says
@@ -98,12 +110,32 @@ pub(crate) const NOW: i64 = 1_790_000_000_000_000;
 pub(crate) const MINUTE: i64 = 60_000_000;
 /// Microseconds.
 pub(crate) const DAY: i64 = 24 * 60 * MINUTE;
+/// How long most codes are good.
+pub(crate) const A_MINUTE: Duration = Duration::from_secs(60);
+/// As [`DAY`].
+pub(crate) const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The tunnel of most tests.
 pub(crate) const TUNNEL: &str = "acme-dev";
 /// Its first device.
 pub(crate) const LAPTOP: DeviceKey = [1; 32];
 /// Another.
 pub(crate) const DESKTOP: DeviceKey = [2; 32];
+
+/// A clock that shows [`NOW`].
+pub(crate) fn clock() -> HandClock {
+    HandClock::at(Timestamp::from_micros(NOW))
+}
+
+/// Time passes for a relay that is there all the while, and sweeps.
+pub(crate) async fn live(clock: &HandClock, store: &impl Mailbox, quota: &Quota, span: Duration) {
+    const STEP: Duration = Duration::from_secs(5 * 60);
+    let mut left = span;
+    while !left.is_zero() {
+        clock.pass(left.min(STEP));
+        left = left.saturating_sub(STEP);
+        store.sweep(quota).await.unwrap();
+    }
+}
 
 /// What comes of `future`; panics with `what` after a minute.
 pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
@@ -146,16 +178,16 @@ pub(crate) fn new_device(key: DeviceKey) -> NewDevice {
 /// A store with the token `tk` and the tunnel [`TUNNEL`], which has one device, [`LAPTOP`].
 pub(crate) async fn with_tunnel<M: Maker>(maker: &M) -> M::Store {
     let store = maker.open().await;
-    store.add_token("tk", [9; 32], Some("Acme"), MOST_TUNNELS, NOW).await.unwrap();
-    store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
+    store.add_token("tk", [9; 32], Some("Acme"), MOST_TUNNELS).await.unwrap();
+    store.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await.unwrap();
     store
 }
 
 /// Lets another device into [`TUNNEL`].
 pub(crate) async fn join(store: &impl Mailbox, device: DeviceKey) {
     let code = [device[0] ^ 0x80; 32];
-    store.add_invite(TUNNEL, code, NOW + MINUTE).await.unwrap();
-    store.join(TUNNEL, code, new_device(device), MOST_DEVICES, NOW).await.unwrap();
+    store.add_invite(TUNNEL, code, A_MINUTE).await.unwrap();
+    store.join(TUNNEL, code, new_device(device), MOST_DEVICES).await.unwrap();
 }
 
 /// A letter that is unlike any other with another number.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hookmitt_mailbox::{DeviceKey, MOST_DEVICES, MOST_TUNNELS, Mailbox, Quota};
 use rand::{RngExt as _, SeedableRng as _, rngs::SmallRng};
 
-use super::{Maker, NOW, drain, holds, new_device, new_tunnel, parcel};
+use super::{A_MINUTE, Maker, NOW, drain, holds, new_device, new_tunnel, parcel};
 
 const STEPS: usize = 250;
 const TUNNELS: [&str; 2] = ["one", "two"];
@@ -48,10 +48,10 @@ fn size(number: u32) -> usize {
 pub(crate) async fn a_long_random_life_goes_as_a_model_says(maker: &impl Maker) {
     let mut random = SmallRng::seed_from_u64(5);
     let mut store = maker.open().await;
-    store.add_token("tk", [9; 32], None, MOST_TUNNELS, NOW).await.unwrap();
+    store.add_token("tk", [9; 32], None, MOST_TUNNELS).await.unwrap();
     let mut models: [Model; 2] = Default::default();
     for (name, model) in TUNNELS.iter().zip(&mut models) {
-        store.open_tunnel(new_tunnel(name, [0; 32]), NOW).await.unwrap();
+        store.open_tunnel(new_tunnel(name, [0; 32])).await.unwrap();
         model.devices.insert([0; 32], 0);
     }
     for step in 0..STEPS {
@@ -86,12 +86,12 @@ async fn live(store: &impl Mailbox, tunnel: &str, model: &mut Model, step: usize
         }
         90..95 => {
             let key = [u8::try_from(step % 250).unwrap() + 1; 32];
-            store.add_invite(tunnel, key, NOW + 1).await.unwrap();
-            store.join(tunnel, key, new_device(key), MOST_DEVICES, NOW).await.unwrap();
+            store.add_invite(tunnel, key, A_MINUTE).await.unwrap();
+            store.join(tunnel, key, new_device(key), MOST_DEVICES).await.unwrap();
             model.devices.entry(key).or_insert(model.letters.last_key_value().map_or(0, |(&last, _)| last));
         }
         _ if model.devices.len() > 1 => {
-            store.leave(tunnel, &device, NOW).await.unwrap();
+            store.leave(tunnel, &device).await.unwrap();
             model.devices.remove(&device);
         }
         _ => {}

@@ -1,28 +1,28 @@
 //! Tokens.
 
+use std::time::Duration;
+
 use hookmitt_mailbox::{MOST_TUNNELS, Mailbox, MailboxError, NewTunnel, Quota};
 
-use super::{DAY, LAPTOP, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, parcel, put, with_tunnel};
+use super::{
+    A_DAY, A_MINUTE, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, live, new_tunnel, parcel, put,
+    with_tunnel,
+};
 
 pub(crate) async fn threat_9_a_token_is_known_by_its_hash_alone(maker: &impl Maker) {
     let store = maker.open().await;
-    store.add_token("tk_1", [1; 32], Some("Acme"), MOST_TUNNELS, NOW).await.unwrap();
-    store.add_token("tk_2", [2; 32], None, MOST_TUNNELS, NOW + 1).await.unwrap();
+    store.add_token("tk_1", [1; 32], Some("Acme"), MOST_TUNNELS).await.unwrap();
+    maker.clock().pass(Duration::from_micros(1));
+    store.add_token("tk_2", [2; 32], None, MOST_TUNNELS).await.unwrap();
     assert_eq!(store.token([2; 32]).await.unwrap().as_deref(), Some("tk_2"));
     assert_eq!(store.token([3; 32]).await.unwrap(), None);
 
-    store
-        .open_tunnel(NewTunnel { token: "tk_1".to_owned(), ..new_tunnel("one", LAPTOP) }, NOW + 5)
-        .await
-        .unwrap();
-    store
-        .open_tunnel(NewTunnel { token: "tk_1".to_owned(), ..new_tunnel("two", LAPTOP) }, NOW + 6)
-        .await
-        .unwrap();
+    store.open_tunnel(NewTunnel { token: "tk_1".to_owned(), ..new_tunnel("one", LAPTOP) }).await.unwrap();
+    store.open_tunnel(NewTunnel { token: "tk_1".to_owned(), ..new_tunnel("two", LAPTOP) }).await.unwrap();
     let tokens = store.tokens().await.unwrap();
     assert_eq!(tokens.iter().map(|token| token.id.as_str()).collect::<Vec<_>>(), ["tk_1", "tk_2"]);
     assert_eq!((tokens[0].name.as_deref(), tokens[1].name.as_deref()), (Some("Acme"), None));
-    assert_eq!((tokens[0].created_at, tokens[0].used_at), (NOW, Some(NOW + 6)));
+    assert_eq!((tokens[0].created_at, tokens[0].used_at), (NOW, Some(NOW + 1)));
     assert_eq!((tokens[1].created_at, tokens[1].used_at), (NOW + 1, None));
     let mut tunnels = tokens[0].tunnels.clone();
     tunnels.sort();
@@ -31,13 +31,14 @@ pub(crate) async fn threat_9_a_token_is_known_by_its_hash_alone(maker: &impl Mak
 
 pub(crate) async fn a_revoked_token_shuts_its_tunnels_for_good(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    store.add_token("other", [8; 32], None, MOST_TUNNELS, NOW).await.unwrap();
+    store.add_token("other", [8; 32], None, MOST_TUNNELS).await.unwrap();
     let other = NewTunnel { token: "other".to_owned(), ..new_tunnel("other", LAPTOP) };
-    store.open_tunnel(other, NOW).await.unwrap();
+    store.open_tunnel(other).await.unwrap();
     store.put("other", parcel(0, 10), &Quota::default()).await.unwrap();
     put(&store, 0..3).await;
 
-    store.revoke_token("tk", NOW + 9).await.unwrap();
+    maker.clock().pass(A_MINUTE);
+    store.revoke_token("tk").await.unwrap();
     assert_eq!(store.token([9; 32]).await.unwrap(), None);
     let revoked =
         async || store.tunnel(TUNNEL).await.unwrap().is_some_and(|tunnel| tunnel.revoked).then_some(());
@@ -48,26 +49,27 @@ pub(crate) async fn a_revoked_token_shuts_its_tunnels_for_good(maker: &impl Make
     assert!(!store.tunnel("other").await.unwrap().unwrap().revoked);
 
     // Once more changes nothing, and whatever there is stays so after a restart.
-    store.revoke_token("tk", NOW + 99).await.unwrap();
+    maker.clock().pass(A_MINUTE);
+    store.revoke_token("tk").await.unwrap();
     store.close().await;
     let store = maker.open().await;
     let tokens = store.tokens().await.unwrap();
     let token = tokens.iter().find(|token| token.id == "tk").unwrap();
-    assert_eq!((token.revoked_at, &token.tunnels[..]), (Some(NOW + 9), &[TUNNEL.to_owned()][..]));
+    assert_eq!((token.revoked_at, &token.tunnels[..]), (Some(NOW + MINUTE), &[TUNNEL.to_owned()][..]));
     assert!(store.tunnel(TUNNEL).await.unwrap().unwrap().revoked);
     assert_eq!(store.usage().await.unwrap().tunnels, 1);
 }
 
 pub(crate) async fn a_token_has_as_many_open_tunnels_as_it_may<M: Maker>(maker: &M) {
     let store = maker.open().await;
-    store.add_token("two", [2; 32], None, 2, NOW).await.unwrap();
-    store.add_token("none", [1; 32], None, 0, NOW).await.unwrap();
+    store.add_token("two", [2; 32], None, 2).await.unwrap();
+    store.add_token("none", [1; 32], None, 0).await.unwrap();
     let open = async |name: &str, token: &str| {
-        store.open_tunnel(NewTunnel { token: token.to_owned(), ..new_tunnel(name, LAPTOP) }, NOW).await
+        store.open_tunnel(NewTunnel { token: token.to_owned(), ..new_tunnel(name, LAPTOP) }).await
     };
     open("one", "two").await.unwrap();
     open("another", "two").await.unwrap();
-    store.seen("one", &LAPTOP, NOW).await.unwrap();
+    store.seen("one", &LAPTOP).await.unwrap();
     for (token, most) in [("two", 2), ("none", 0)] {
         let refused = open("late", token).await.unwrap_err();
         assert!(matches!(refused, MailboxError::TooManyTunnels(count) if count == most), "{refused}");
@@ -84,45 +86,47 @@ pub(crate) async fn a_token_has_as_many_open_tunnels_as_it_may<M: Maker>(maker: 
     let store = maker.open().await;
     assert_eq!(most(&store).await, Some((2, 2)), "it is known after a restart");
     let later = NewTunnel { token: "two".to_owned(), ..new_tunnel("later", LAPTOP) };
-    assert!(matches!(store.open_tunnel(later, NOW).await, Err(MailboxError::TooManyTunnels(2))));
+    assert!(matches!(store.open_tunnel(later).await, Err(MailboxError::TooManyTunnels(2))));
 }
 
 pub(crate) async fn threat_12_a_tunnel_that_was_closed_counts_for_another_day(maker: &impl Maker) {
     let store = maker.open().await;
-    store.add_token("two", [2; 32], None, 2, NOW).await.unwrap();
-    let open = async |store: &_, name: &str, now: i64| {
+    store.add_token("two", [2; 32], None, 2).await.unwrap();
+    let open = async |store: &_, name: &str| {
         let tunnel = NewTunnel { token: "two".to_owned(), ..new_tunnel(name, LAPTOP) };
-        Mailbox::open_tunnel(store, tunnel, now).await
+        Mailbox::open_tunnel(store, tunnel).await
     };
     for name in ["one", "another"] {
-        open(&store, name, NOW).await.unwrap();
-        store.seen(name, &LAPTOP, NOW).await.unwrap();
-        store.leave(name, &LAPTOP, NOW).await.unwrap();
+        open(&store, name).await.unwrap();
+        store.seen(name, &LAPTOP).await.unwrap();
+        store.leave(name, &LAPTOP).await.unwrap();
     }
-    let refused = open(&store, "late", NOW + DAY - 1).await.unwrap_err();
+    maker.clock().pass(A_DAY - A_MINUTE);
+    let refused = open(&store, "late").await.unwrap_err();
     assert!(matches!(refused, MailboxError::TooManyTunnels(2)), "{refused}");
     assert!(refused.to_string().contains("closed within a day"), "{refused}");
     store.close().await;
     let store = maker.open().await;
-    assert!(open(&store, "late", NOW + DAY - 1).await.is_err(), "it is known after a restart");
+    assert!(open(&store, "late").await.is_err(), "it is known after a restart");
+    live(maker.clock(), &store, &Quota::default(), A_MINUTE * 5).await;
     for name in ["late", "later"] {
-        open(&store, name, NOW + DAY + 1).await.unwrap();
+        open(&store, name).await.unwrap();
     }
-    assert!(open(&store, "last", NOW + DAY + 1).await.is_err());
+    assert!(open(&store, "last").await.is_err());
 
     // A name that is taken again counts once.
-    open(&store, "late", NOW + DAY + 2).await.unwrap();
+    open(&store, "late").await.unwrap();
 }
 
 pub(crate) async fn a_token_that_is_unknown_or_revoked_opens_nothing(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    store.revoke_token("tk", NOW).await.unwrap();
-    let refused = store.open_tunnel(new_tunnel("late", LAPTOP), NOW).await.unwrap_err();
+    store.revoke_token("tk").await.unwrap();
+    let refused = store.open_tunnel(new_tunnel("late", LAPTOP)).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "token", .. }), "{refused}");
     let stranger = NewTunnel { token: "nobody".to_owned(), ..new_tunnel("late", LAPTOP) };
-    let refused = store.open_tunnel(stranger, NOW).await.unwrap_err();
+    let refused = store.open_tunnel(stranger).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "token", .. }), "{refused}");
-    let refused = store.revoke_token("nobody", NOW).await.unwrap_err();
+    let refused = store.revoke_token("nobody").await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "token", .. }), "{refused}");
     assert_eq!(store.tunnel("late").await.unwrap(), None);
 }

@@ -8,9 +8,7 @@ use hookmitt_mailbox::{
 };
 use hookmitt_wire::{Hold, SourceOffer};
 
-use super::{
-    DAY, DESKTOP, LAPTOP, MINUTE, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, put, with_tunnel,
-};
+use super::{A_MINUTE, DESKTOP, LAPTOP, Maker, NOW, TUNNEL, eventually, holds, new_tunnel, put, with_tunnel};
 
 fn offer(slug: &str) -> SourceOffer {
     SourceOffer {
@@ -48,15 +46,15 @@ pub(crate) async fn a_tunnel_is_there_after_a_restart(maker: &impl Maker) {
 
 pub(crate) async fn a_name_is_never_given_out_again(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    store.seen(TUNNEL, &LAPTOP, NOW).await.unwrap();
-    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP), NOW).await));
-    store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap();
+    store.seen(TUNNEL, &LAPTOP).await.unwrap();
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP)).await));
+    store.leave(TUNNEL, &LAPTOP).await.unwrap();
     eventually("the tunnel is gone", async || store.tunnel(TUNNEL).await.unwrap().is_none().then_some(()))
         .await;
-    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP), NOW).await));
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP)).await));
     store.close().await;
     let store = maker.open().await;
-    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await));
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await));
     assert_eq!(store.tunnel(TUNNEL).await.unwrap(), None);
     assert_eq!(store.usage().await.unwrap().tunnels, 0);
 }
@@ -67,46 +65,46 @@ fn is_taken(outcome: Result<(), MailboxError>) -> bool {
 
 pub(crate) async fn threat_12_a_name_that_was_never_used_is_for_its_own_token_alone(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
-    store.add_token("other", [8; 32], None, MOST_TUNNELS, NOW).await.unwrap();
+    store.add_token("other", [8; 32], None, MOST_TUNNELS).await.unwrap();
     let others = || NewTunnel { token: "other".to_owned(), ..new_tunnel(TUNNEL, DESKTOP) };
-    assert!(is_taken(store.open_tunnel(others(), NOW).await));
+    assert!(is_taken(store.open_tunnel(others()).await));
 
     // The answer to its first order was lost, say.
     let again = NewTunnel { sealing_key: [6; 32], ..new_tunnel(TUNNEL, DESKTOP) };
-    store.open_tunnel(again, NOW + MINUTE).await.unwrap();
+    store.open_tunnel(again).await.unwrap();
     let key = async || (store.tunnel(TUNNEL).await.unwrap()?.sealing_key == [6; 32]).then_some(());
     eventually("it has the new key", key).await;
     let keys: Vec<_> = store.devices(TUNNEL).await.unwrap().iter().map(|device| device.key).collect();
     assert_eq!(keys, [DESKTOP], "the one before it is not let in");
-    assert!(store.seen(TUNNEL, &LAPTOP, NOW).await.is_err());
+    assert!(store.seen(TUNNEL, &LAPTOP).await.is_err());
 
     // It was shut, and comes back: letters come out as anywhere.
-    store.leave(TUNNEL, &DESKTOP, NOW).await.unwrap();
-    assert!(is_taken(store.open_tunnel(others(), NOW).await));
+    store.leave(TUNNEL, &DESKTOP).await.unwrap();
+    assert!(is_taken(store.open_tunnel(others()).await));
     let other = maker.open().await;
-    other.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
+    other.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await.unwrap();
     let is_there = async || store.tunnel(TUNNEL).await.unwrap().map(drop);
     eventually("it is there for the other relay, too", is_there).await;
     put(&store, 0..1).await;
     let mut feed = store.feed(TUNNEL, 0).await.unwrap();
     assert_eq!(feed.next(9, 1_000).await.unwrap().len(), 1);
-    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await), "it took a letter");
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await), "it took a letter");
     assert_eq!(store.usage().await.unwrap().tunnels, 1);
 }
 
 pub(crate) async fn threat_12_a_name_that_took_a_letter_or_had_a_device_stays_taken(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     put(&store, 0..1).await;
-    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP), NOW).await));
-    store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap();
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, DESKTOP)).await));
+    store.leave(TUNNEL, &LAPTOP).await.unwrap();
     holds(&store, 0).await;
-    store.open_tunnel(new_tunnel("had-a-device", LAPTOP), NOW).await.unwrap();
-    store.seen("had-a-device", &LAPTOP, NOW + 1).await.unwrap();
-    store.leave("had-a-device", &LAPTOP, NOW).await.unwrap();
+    store.open_tunnel(new_tunnel("had-a-device", LAPTOP)).await.unwrap();
+    store.seen("had-a-device", &LAPTOP).await.unwrap();
+    store.leave("had-a-device", &LAPTOP).await.unwrap();
     store.close().await;
     let store = maker.open().await;
-    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await));
-    let refused = store.open_tunnel(new_tunnel("had-a-device", LAPTOP), NOW).await;
+    assert!(is_taken(store.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await));
+    let refused = store.open_tunnel(new_tunnel("had-a-device", LAPTOP)).await;
     assert!(matches!(refused, Err(MailboxError::NameTaken(_))), "{refused:?}");
 }
 
@@ -141,9 +139,10 @@ pub(crate) async fn each_device_takes_sources_of_its_own(maker: &impl Maker) {
         eventually(&format!("the tunnel takes {wanted:?}"), takes).await;
     };
     store.set_sources(TUNNEL, &LAPTOP, vec![named("stripe", 201), named("github", 201)]).await.unwrap();
-    store.add_invite(TUNNEL, [7; 32], NOW + DAY).await.unwrap();
+    maker.clock().pass(A_MINUTE);
+    store.add_invite(TUNNEL, [7; 32], A_MINUTE).await.unwrap();
     let mate = NewDevice { key: MATE, name: "mate".to_owned() };
-    store.join(TUNNEL, [7; 32], mate, MOST_DEVICES, NOW + MINUTE).await.unwrap();
+    store.join(TUNNEL, [7; 32], mate, MOST_DEVICES).await.unwrap();
     store.set_sources(TUNNEL, &MATE, Vec::new()).await.unwrap();
     takes(&store, &[("stripe", 201), ("github", 201)]).await;
     store.set_sources(TUNNEL, &MATE, vec![named("slack", 204), named("github", 204)]).await.unwrap();
@@ -155,7 +154,7 @@ pub(crate) async fn each_device_takes_sources_of_its_own(maker: &impl Maker) {
 
     let other = maker.open().await;
     takes(&other, &[("stripe", 202), ("slack", 204), ("github", 204)]).await;
-    store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap();
+    store.leave(TUNNEL, &LAPTOP).await.unwrap();
     takes(&store, &[("slack", 204), ("github", 204)]).await;
     takes(&other, &[("slack", 204), ("github", 204)]).await;
 }
@@ -168,10 +167,10 @@ pub(crate) async fn another_process_changes_are_seen_soon(maker: &impl Maker) {
     let relay = with_tunnel(maker).await;
     let other = maker.open().await;
     assert!(!relay.tunnel(TUNNEL).await.unwrap().unwrap().revoked);
-    other.add_token("new", [4; 32], None, MOST_TUNNELS, NOW).await.unwrap();
+    other.add_token("new", [4; 32], None, MOST_TUNNELS).await.unwrap();
     let known = async || relay.token([4; 32]).await.unwrap().filter(|id| id == "new");
     eventually("a new token is known", known).await;
-    other.revoke_token("tk", NOW).await.unwrap();
+    other.revoke_token("tk").await.unwrap();
     let revoked = async || relay.tunnel(TUNNEL).await.unwrap().unwrap().revoked.then_some(());
     eventually("the tunnel is known to be revoked", revoked).await;
     assert!(relay.put(TUNNEL, super::parcel(0, 10), &hookmitt_mailbox::Quota::default()).await.is_err());

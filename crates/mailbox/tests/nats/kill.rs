@@ -11,7 +11,7 @@ use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    contract::{LAPTOP, Maker as _, NOW, TUNNEL, drain, eventually, new_tunnel, parcel, with_tunnel, within},
+    contract::{LAPTOP, Maker as _, TUNNEL, drain, eventually, new_tunnel, parcel, with_tunnel, within},
     place::{Place, program},
     servers::Cluster,
 };
@@ -73,7 +73,7 @@ async fn a_node_killed_under_load_loses_no_acknowledged_letter() {
 async fn put_quiet(relay: &NatsMailbox) -> Vec<String> {
     let names: Vec<_> = (0..4).map(|number| format!("quiet-{number}")).collect();
     for name in &names {
-        relay.open_tunnel(new_tunnel(name, LAPTOP), NOW).await.unwrap();
+        relay.open_tunnel(new_tunnel(name, LAPTOP)).await.unwrap();
         for number in 0..20 {
             relay.put(name, parcel(number, 100), &Quota::default()).await.unwrap();
         }

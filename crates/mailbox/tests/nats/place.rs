@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicU32, Ordering},
     },
     time::Duration,
@@ -10,10 +10,11 @@ use std::{
 
 use async_nats::jetstream::{self, stream::Stream};
 use futures_util::StreamExt as _;
+use hookmitt_clock::HandClock;
 use hookmitt_mailbox::{MailboxError, NatsMailbox, NatsOptions};
 
 use crate::{
-    contract::Maker,
+    contract::{self, Maker},
     servers::{self, Cluster},
     skip,
 };
@@ -22,6 +23,7 @@ use crate::{
 pub(crate) struct Place {
     url: String,
     prefix: String,
+    clock: HandClock,
 }
 
 impl Place {
@@ -37,12 +39,19 @@ impl Place {
     pub(crate) fn on(url: &str) -> Self {
         static PLACES: AtomicU32 = AtomicU32::new(0);
         let prefix = format!("test-{}", PLACES.fetch_add(1, Ordering::Relaxed));
-        Self { url: url.to_owned(), prefix }
+        Self { url: url.to_owned(), prefix, clock: contract::clock() }
     }
 
     /// Opens the store, if it can be.
     pub(crate) async fn try_open(&self) -> Result<NatsMailbox, MailboxError> {
-        NatsMailbox::open(&NatsOptions::from_url(&self.store_url())?).await
+        let machine = Arc::new(self.clock.clone());
+        NatsMailbox::open(&NatsOptions::from_url(&self.store_url())?, machine).await
+    }
+
+    /// Opens the store on a machine with another clock.
+    pub(crate) async fn open_at(&self, clock: &HandClock) -> NatsMailbox {
+        let options = NatsOptions::from_url(&self.store_url()).unwrap();
+        NatsMailbox::open(&options, Arc::new(clock.clone())).await.unwrap()
     }
 
     /// How many messages there are in the streams of letters.
@@ -88,11 +97,16 @@ impl Place {
         written.await.unwrap();
     }
 
-    /// The time.
-    #[expect(clippy::disallowed_methods, reason = "NATS stamps its messages with the real time")]
-    pub(crate) fn now(&self) -> i64 {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        i64::try_from(now.as_micros()).unwrap()
+    /// Writes the manifests of letters in parts anew, so that relays don't know what they are: to them it is as if they had
+    /// not come yet.
+    pub(crate) async fn hide_manifests(&self) {
+        let js = self.jetstream().await;
+        for (number, stream) in self.streams().await.iter().enumerate() {
+            let manifests = format!("{}.box.{number}.*.m.>", self.prefix);
+            let Ok(manifest) = stream.get_last_raw_message_by_subject(&manifests).await else { continue };
+            stream.purge().filter(manifests).await.unwrap();
+            js.publish(manifest.subject, manifest.payload).await.unwrap().await.unwrap();
+        }
     }
 
     async fn streams(&self) -> Vec<Stream<()>> {
@@ -118,6 +132,10 @@ impl Place {
 
 impl Maker for Place {
     type Store = NatsMailbox;
+
+    fn clock(&self) -> &HandClock {
+        &self.clock
+    }
 
     async fn open(&self) -> NatsMailbox {
         self.try_open().await.unwrap()

@@ -10,8 +10,8 @@ use hookmitt_mailbox::{
 
 use crate::{
     contract::{
-        DESKTOP, LAPTOP, MINUTE, Maker as _, NOW, TUNNEL, drain, eventually, holds, join, new_device,
-        new_tunnel, parcel, put, with_tunnel, within,
+        A_DAY, A_MINUTE, DAY, DESKTOP, LAPTOP, Maker as _, TUNNEL, clock, drain, eventually, holds, join,
+        live, new_device, new_tunnel, parcel, put, with_tunnel, within,
     },
     place::Place,
 };
@@ -105,21 +105,21 @@ async fn a_device_at_one_relay_is_known_at_the_other_until_it_goes() {
 async fn two_relays_never_give_out_the_same_thing() {
     let Some(place) = Place::on_three_nodes() else { return };
     let (here, there) = (with_tunnel(&place).await, place.open().await);
-    here.add_token("other", [8; 32], None, MOST_TUNNELS, NOW).await.unwrap();
+    here.add_token("other", [8; 32], None, MOST_TUNNELS).await.unwrap();
     for round in 0..10_u8 {
         let name = format!("round-{round}");
         let (one, other) = tokio::join!(
-            here.open_tunnel(new_tunnel(&name, LAPTOP), NOW),
-            there.open_tunnel(NewTunnel { token: "other".to_owned(), ..new_tunnel(&name, DESKTOP) }, NOW)
+            here.open_tunnel(new_tunnel(&name, LAPTOP)),
+            there.open_tunnel(NewTunnel { token: "other".to_owned(), ..new_tunnel(&name, DESKTOP) })
         );
         let taken = |outcome: &Result<(), MailboxError>| matches!(outcome, Err(MailboxError::NameTaken(_)));
         assert!(one.is_ok() && taken(&other) || other.is_ok() && taken(&one), "{one:?}, {other:?}");
 
         let code = [round; 32];
-        here.add_invite(&name, code, NOW + MINUTE).await.unwrap();
+        here.add_invite(&name, code, A_MINUTE).await.unwrap();
         let (one, other) = tokio::join!(
-            here.join(&name, code, new_device([100; 32]), MOST_DEVICES, NOW),
-            there.join(&name, code, new_device([101; 32]), MOST_DEVICES, NOW)
+            here.join(&name, code, new_device([100; 32]), MOST_DEVICES),
+            there.join(&name, code, new_device([101; 32]), MOST_DEVICES)
         );
         assert!(one.is_ok() != other.is_ok(), "{one:?}, {other:?}");
         assert_eq!(there.devices(&name).await.unwrap().len(), 2);
@@ -133,10 +133,10 @@ async fn a_change_that_is_given_up_leaves_no_lock_behind() {
     for round in 0..60_u8 {
         // Given up at ever another point, mostly in the middle of something.
         let limit = Duration::from_micros(u64::from(round) * 250);
-        let _given_up = tokio::time::timeout(limit, here.add_invite(TUNNEL, [round; 32], NOW + MINUTE)).await;
+        let _given_up = tokio::time::timeout(limit, here.add_invite(TUNNEL, [round; 32], A_MINUTE)).await;
     }
     eventually("no lock is left", async || (place.locks().await == 0).then_some(())).await;
-    there.add_invite(TUNNEL, [99; 32], NOW + MINUTE).await.unwrap();
+    there.add_invite(TUNNEL, [99; 32], A_MINUTE).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,7 +159,7 @@ async fn a_device_that_joins_at_one_relay_loses_nothing_to_the_other() {
         let drained = drain(&there, TUNNEL, cursor.max(first[4]), 5).await;
         assert_eq!(drained.iter().map(|(position, _)| *position).collect::<Vec<_>>(), after);
         there.ack(TUNNEL, &device, after[4]).await.unwrap();
-        there.leave(TUNNEL, &device, NOW).await.unwrap();
+        there.leave(TUNNEL, &device).await.unwrap();
         number += 10;
     }
 }
@@ -211,17 +211,51 @@ async fn parts_of_a_letter_that_never_came_to_be_are_deleted() {
         place.open().await
     };
     assert_eq!(store.usage().await.unwrap().letters, 0);
-    let now = place.now();
-    store.seen(TUNNEL, &LAPTOP, now).await.unwrap();
-    // The letters of the tests are old.
-    let quota = Quota { age: Duration::from_secs(10_000 * 24 * 60 * 60), ..Quota::default() };
-    store.sweep(&quota, now).await.unwrap();
-    assert_eq!(place.messages().await, 4, "they may be those of a letter that is being put");
+    let quota = Quota::default();
+    for days in [0, 45, -90, 365] {
+        place.clock().step(days * DAY);
+        live(place.clock(), &store, &quota, A_MINUTE * 2).await;
+        assert_eq!(place.messages().await, 4, "they may be those of a letter that is being put");
+    }
     store.put(TUNNEL, parcel(1, 2_000_000), &Quota::default()).await.unwrap();
-    store.sweep(&quota, now + 11 * MINUTE).await.unwrap();
+    live(place.clock(), &store, &quota, A_MINUTE * 15).await;
     assert_eq!(place.messages().await, 5, "the four parts and the manifest of the letter that is there");
     let drained = drain(&store, TUNNEL, 0, 1).await;
     assert!(drained[0].1 == parcel(1, 2_000_000));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn parts_whose_manifest_a_relay_does_not_know_of_are_kept() {
+    let Some(place) = Place::on_three_nodes() else { return };
+    let store = with_tunnel(&place).await;
+    store.put(TUNNEL, parcel(0, 2_000_000), &Quota::default()).await.unwrap();
+    place.hide_manifests().await;
+    drop(store);
+    let behind = place.open().await;
+    assert_eq!(behind.usage().await.unwrap().letters, 0, "it knows of none");
+    live(place.clock(), &behind, &Quota::default(), A_MINUTE * 60).await;
+    assert_eq!(place.messages().await, 5, "the stream has a manifest");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wrong_wall_clock_ages_nothing_while_another_relay_is_there() {
+    let Some(place) = Place::on_three_nodes() else { return };
+    let quota = Quota { age: A_DAY / 2, ..Quota::default() };
+    let here = with_tunnel(&place).await;
+    put(&here, 0..20).await;
+    for days in [365, -365, 45, -45] {
+        let wrong = clock();
+        wrong.step(days * DAY);
+        let there = place.open_at(&wrong).await;
+        for _ in 0..15 {
+            place.clock().pass(A_MINUTE);
+            wrong.pass(A_MINUTE);
+            there.sweep(&quota).await.unwrap();
+            here.sweep(&quota).await.unwrap();
+        }
+        assert_eq!(here.usage().await.unwrap().letters, 20, "one beside it was {days} days ahead");
+        there.close().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,8 +6,7 @@ use tokio::task::JoinSet;
 use crate::{
     Files,
     contract::{
-        LAPTOP, Maker as _, NOW, TUNNEL, drain, eventually, holds, new_tunnel, parcel, put, with_tunnel,
-        within,
+        LAPTOP, Maker as _, TUNNEL, drain, eventually, holds, new_tunnel, parcel, put, with_tunnel, within,
     },
 };
 
@@ -38,18 +37,17 @@ async fn two_stores_on_one_file_give_no_position_out_twice() {
 async fn a_feed_ends_when_its_tunnel_is_shut() {
     let files = Files::new();
     let store = with_tunnel(&files).await;
-    store.open_tunnel(new_tunnel("other", LAPTOP), NOW).await.unwrap();
+    store.open_tunnel(new_tunnel("other", LAPTOP)).await.unwrap();
     let mut feed = store.feed(TUNNEL, 0).await.unwrap();
     let mut another = store.feed("other", 0).await.unwrap();
-    let (ended, ()) =
-        tokio::join!(feed.next(1, 1), async { store.leave(TUNNEL, &LAPTOP, NOW).await.unwrap() });
+    let (ended, ()) = tokio::join!(feed.next(1, 1), async { store.leave(TUNNEL, &LAPTOP).await.unwrap() });
     assert!(matches!(ended, Err(MailboxError::Unknown { what: "tunnel", .. })), "{ended:?}");
 
     // By another process, too: it is noticed with the next thing that is written.
     let cli = files.open().await;
     let (ended, ()) = tokio::join!(another.next(1, 1), async {
-        cli.revoke_token("tk", NOW).await.unwrap();
-        store.add_token("new", [3; 32], None, MOST_TUNNELS, NOW).await.unwrap();
+        cli.revoke_token("tk").await.unwrap();
+        store.add_token("new", [3; 32], None, MOST_TUNNELS).await.unwrap();
     });
     assert!(matches!(ended, Err(MailboxError::Unknown { what: "tunnel", .. })), "{ended:?}");
 }
@@ -83,10 +81,10 @@ async fn a_token_that_is_there_already_is_refused_and_its_neighbours_are_not() {
     let store = with_tunnel(&files).await;
     let quota = Quota::default();
     let (same_id, same_hash, letter, token) = tokio::join!(
-        store.add_token("tk", [1; 32], None, MOST_TUNNELS, NOW),
-        store.add_token("tk_2", [9; 32], None, MOST_TUNNELS, NOW),
+        store.add_token("tk", [1; 32], None, MOST_TUNNELS),
+        store.add_token("tk_2", [9; 32], None, MOST_TUNNELS),
         store.put(TUNNEL, parcel(0, 10), &quota),
-        store.add_token("tk_3", [3; 32], None, MOST_TUNNELS, NOW)
+        store.add_token("tk_3", [3; 32], None, MOST_TUNNELS)
     );
     assert!(matches!(same_id, Err(MailboxError::NameTaken(_))), "{same_id:?}");
     assert!(matches!(same_hash, Err(MailboxError::NameTaken(_))), "{same_hash:?}");
@@ -137,10 +135,10 @@ async fn a_flood_that_is_refused_is_not_written_one_by_one() {
         db.query_row("SELECT sum(refused) FROM mark", [], |row| row.get::<_, u64>(0)).unwrap()
     };
     for _ in 0..1_000 {
-        store.count_refused(TUNNEL, false, NOW);
+        store.count_refused(TUNNEL, false);
     }
     assert_eq!(version().await, 0);
-    store.sweep(&Quota::default(), NOW).await.unwrap();
+    store.sweep(&Quota::default()).await.unwrap();
     let written = async || (version().await == 1_000).then_some(());
     eventually("the count is written", written).await;
 }

@@ -4,12 +4,13 @@ use std::{
     io::Read as _,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
 };
 
 use hookmitt_mailbox::{MOST_TUNNELS, Mailbox as _, MailboxError, Quota, SqliteMailbox};
 
 use super::child;
-use crate::contract::{LAPTOP, NOW, TUNNEL, drain, new_tunnel, parcel};
+use crate::contract::{LAPTOP, TUNNEL, clock, drain, new_tunnel, parcel};
 
 /// The name of the test, as its child is told it.
 const TEST: &str = "sqlite::full_disk::a_full_disk_refuses_letters_and_recovers_by_itself";
@@ -51,9 +52,9 @@ fn namespace() -> Option<Vec<&'static str>> {
 
 async fn on_a_small_disk(path: &Path) {
     let filler = path.with_file_name("filler");
-    let store = SqliteMailbox::open(path).unwrap();
-    store.add_token("tk", [9; 32], None, MOST_TUNNELS, NOW).await.unwrap();
-    store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
+    let store = SqliteMailbox::open(path, Arc::new(clock())).unwrap();
+    store.add_token("tk", [9; 32], None, MOST_TUNNELS).await.unwrap();
+    store.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await.unwrap();
     std::fs::write(&filler, vec![1; FILLER]).unwrap();
 
     // Large ones first, then such as fit into what they left.
@@ -73,7 +74,7 @@ async fn on_a_small_disk(path: &Path) {
     }
     assert_stored(&store, &stored).await;
     store.close().await;
-    assert_stored(&SqliteMailbox::open(path).unwrap(), &stored).await;
+    assert_stored(&SqliteMailbox::open(path, Arc::new(clock())).unwrap(), &stored).await;
 }
 
 /// Puts letters of that size until one is refused.

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
+    sync::Arc,
 };
 
 use hookmitt_mailbox::{Feed as _, Mailbox as _, Quota, SqliteMailbox};
@@ -12,7 +13,7 @@ use tokio::task::JoinSet;
 use super::child;
 use crate::{
     Files,
-    contract::{LAPTOP, TUNNEL, drain, parcel, with_tunnel, within},
+    contract::{LAPTOP, TUNNEL, clock, drain, parcel, with_tunnel, within},
 };
 
 /// The name of the test, as its child is told it.
@@ -83,7 +84,7 @@ impl Told {
 
 /// Everything that the child was told is done is so.
 async fn check(path: &Path, told: &Told) {
-    let store = SqliteMailbox::open(path).unwrap();
+    let store = SqliteMailbox::open(path, Arc::new(clock())).unwrap();
     let cursor = store.devices(TUNNEL).await.unwrap()[0].cursor;
     assert!(cursor >= told.acknowledged, "the cursor is at {cursor}, not at {}", told.acknowledged);
     assert!(cursor <= told.asked_to_acknowledge, "nobody asked for {cursor}");
@@ -103,7 +104,7 @@ fn size(number: u32) -> usize {
 
 /// What the child does until it is killed.
 async fn work(path: &Path) {
-    let store = SqliteMailbox::open(path).unwrap();
+    let store = SqliteMailbox::open(path, Arc::new(clock())).unwrap();
     let mut tasks = JoinSet::new();
     for sender in 0..16 {
         tasks.spawn(send(store.clone(), sender));

@@ -1,12 +1,14 @@
 //! The write-ahead log stays small, and the file is used again.
 
+use std::sync::Arc;
+
 use hookmitt_mailbox::{Mailbox as _, Quota, SqliteMailbox};
 use tokio::task::JoinSet;
 
 use super::child;
 use crate::{
     Files,
-    contract::{LAPTOP, Maker as _, NOW, TUNNEL, drain, holds, parcel, with_tunnel},
+    contract::{LAPTOP, Maker as _, TUNNEL, clock, drain, holds, parcel, with_tunnel},
 };
 
 const KIB: usize = 1024;
@@ -49,7 +51,7 @@ async fn the_log_stays_small_where_each_small_letter_has_a_commit_of_its_own() {
             [ended.stdout, ended.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
         return assert!(ended.status.success() && said.contains("1 passed"), "{said}");
     };
-    let store = SqliteMailbox::open(&path).unwrap();
+    let store = SqliteMailbox::open(&path, Arc::new(clock())).unwrap();
     let log = path.with_file_name("relay.db-wal");
     for _ in 0..40 {
         for _ in 0..1_000 {
@@ -71,7 +73,7 @@ async fn a_file_that_is_mostly_empty_is_given_back() {
     store.ack(TUNNEL, &LAPTOP, newest).await.unwrap();
     holds(&store, 0).await;
     store.put(TUNNEL, letter.clone(), &Quota::default()).await.unwrap();
-    store.sweep(&Quota::default(), NOW).await.unwrap();
+    store.sweep(&Quota::default()).await.unwrap();
     store.close().await;
     let file = mib(&files, "");
     assert!((1..=20).contains(&file), "the file has {file} MiB");

@@ -1,12 +1,15 @@
 //! What can't be done costs nobody else anything.
 
+use std::sync::Arc;
+
+use hookmitt_clock::MachineClock;
 use hookmitt_mailbox::{MOST_DEVICES, MOST_TUNNELS, Mailbox as _, MailboxError, Quota, SqliteMailbox};
 use rusqlite::Connection;
 use tokio::task::JoinSet;
 
 use crate::{
     Files,
-    contract::{DESKTOP, LAPTOP, NOW, TUNNEL, drain, new_device, new_tunnel, parcel, with_tunnel},
+    contract::{DESKTOP, LAPTOP, TUNNEL, drain, new_device, new_tunnel, parcel, with_tunnel},
 };
 
 const BAD: u32 = 13;
@@ -14,9 +17,9 @@ const BAD: u32 = 13;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_letter_that_fails_leaves_no_gap_and_the_others_are_stored_once() {
     let files = Files::new();
-    let store = SqliteMailbox::open(&files.path()).unwrap();
-    store.add_token("tk", [9; 32], None, MOST_TUNNELS, NOW).await.unwrap();
-    store.open_tunnel(new_tunnel(TUNNEL, LAPTOP), NOW).await.unwrap();
+    let store = SqliteMailbox::open(&files.path(), Arc::new(MachineClock)).unwrap();
+    store.add_token("tk", [9; 32], None, MOST_TUNNELS).await.unwrap();
+    store.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await.unwrap();
     let fails = format!(
         "CREATE TRIGGER bad AFTER INSERT ON letter WHEN new.number = {BAD} BEGIN SELECT RAISE(ABORT, 'bad'); END"
     );
@@ -55,7 +58,7 @@ async fn a_code_that_is_none_takes_no_turn_at_the_writer() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     for tunnel in [TUNNEL, "no-such"] {
         for code in 0..20 {
-            let refused = store.join(tunnel, [code; 32], new_device(DESKTOP), MOST_DEVICES, NOW).await;
+            let refused = store.join(tunnel, [code; 32], new_device(DESKTOP), MOST_DEVICES).await;
             assert!(matches!(refused, Err(MailboxError::Unknown { .. })), "{refused:?}");
         }
     }

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hookmitt_event::{Explain as _, Timestamp};
+use hookmitt_clock::Clock;
+use hookmitt_event::Explain as _;
 use instant_acme::Error;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -32,6 +33,7 @@ pub(crate) struct Desk {
     pub(super) folder: Folder,
     pub(super) http: Http,
     pub(super) certificates: Arc<Certificates>,
+    pub(super) clock: Arc<dyn Clock>,
 }
 
 impl Desk {
@@ -45,10 +47,10 @@ impl Desk {
             tracing::warn!(%error, "the certificate that was kept can't be read; another is asked for");
             None
         });
-        if let Some(held) = kept.filter(|held| held.is_good(Timestamp::now()) && held.is_for(&names)) {
+        if let Some(held) = kept.filter(|held| held.is_good(acme.clock.now()) && held.is_for(&names)) {
             certificates.show(held);
         }
-        Ok(Self { names, email: acme.email, directory, folder, http, certificates })
+        Ok(Self { names, email: acme.email, directory, folder, http, certificates, clock: acme.clock })
     }
 
     /// Asks whenever it is time, until `stop`.
@@ -79,7 +81,7 @@ impl Desk {
 
     /// How long the certificate will do without another being asked for.
     fn rest(&self) -> Option<Duration> {
-        let rest = self.certificates.current()?.due().since(Timestamp::now());
+        let rest = self.certificates.current()?.due().since(self.clock.now());
         Some(rest).filter(|rest| !rest.is_zero())
     }
 
@@ -92,7 +94,7 @@ impl Desk {
 
     /// Shows it, then keeps it: senders need it more than the next start does.
     fn use_now(&self, held: Held, pem: &str) -> Result<(), OrderError> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         if !held.is_good(now) || !held.is_for(&self.names) {
             return Err(OrderError::Useless("it is for another time or other names".to_owned()));
         }
@@ -111,7 +113,7 @@ impl Desk {
     fn complain(&self, error: &OrderError, pause: Duration) {
         let hint = error.hint().unwrap_or_default();
         let (code, next_try) = (error.code(), format!("in {} s", pause.as_secs()));
-        match self.certificates.current().filter(|held| held.is_good(Timestamp::now())) {
+        match self.certificates.current().filter(|held| held.is_good(self.clock.now())) {
             Some(held) => {
                 let until = held.until;
                 tracing::error!(%error, hint, code, next_try, %until, "the certificate could not be renewed");

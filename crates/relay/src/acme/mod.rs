@@ -8,8 +8,9 @@ mod folder;
 mod http;
 mod order;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
+use hookmitt_clock::Clock;
 use hookmitt_event::Explain;
 use instant_acme::LetsEncrypt;
 use url::{Host, Url};
@@ -29,6 +30,8 @@ pub struct Acme {
     pub authorities: Option<PathBuf>,
     /// Where account and certificate are kept.
     pub folder: PathBuf,
+    /// Tells the time: whether a certificate is good, and when the next is due.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Acme {
