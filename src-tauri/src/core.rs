@@ -86,8 +86,9 @@ impl Core {
         self.state.send_replace(State::Starting);
         seat.start += 1;
         let door = match Door::attach(&self.data_dir).await {
-            Some(door) => Ok((door, None)),
-            None => self.host(seat.port).await.map(|host| (host.door(), Some(host))),
+            Ok(Some(door)) => Ok((door, None)),
+            Ok(None) => self.host(seat.port).await.map(|host| (host.door(), Some(host))),
+            Err(silent) => Err(silent),
         };
         let (door, host) = match door {
             Ok(opened) => opened,

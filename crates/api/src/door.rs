@@ -1,6 +1,6 @@
 //! How a command reaches the inbox: through the hookmitt that runs, else by itself.
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::Router;
 use bytes::Bytes;
@@ -16,6 +16,9 @@ use crate::{StartError, router, session::Sessions, socket};
 /// The body of an answer, as it comes.
 pub type BoxBody =
     http_body_util::combinators::UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+
+/// How long the process that runs may take to say that it is there.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// One way to the management API of a data directory.
 #[derive(Clone, Debug)]
@@ -33,7 +36,7 @@ impl Door {
     /// # Errors
     /// A newer or unreadable data directory.
     pub async fn open(data_dir: &Path) -> Result<Self, StartError> {
-        if let Some(door) = Self::attach(data_dir).await {
+        if let Some(door) = Self::attach(data_dir).await? {
             return Ok(door);
         }
         let engine = Engine::open(Resources::of(data_dir)?).await?;
@@ -41,9 +44,20 @@ impl Door {
     }
 
     /// Attaches to the process that runs on this data directory, where there is one.
-    pub async fn attach(data_dir: &Path) -> Option<Self> {
-        let answers = socket::connect(data_dir).await.is_ok();
-        answers.then(|| Self(Way::Attached(data_dir.into())))
+    ///
+    /// # Errors
+    /// [`StartError::Silent`] where it takes the connection and says nothing.
+    pub async fn attach(data_dir: &Path) -> Result<Option<Self>, StartError> {
+        if socket::connect(data_dir).await.is_err() {
+            return Ok(None);
+        }
+        let door = Self(Way::Attached(data_dir.into()));
+        let ask = http::Request::get("/healthz").body(Bytes::new()).unwrap_or_default();
+        match tokio::time::timeout(SILENCE, door.call(ask)).await {
+            Ok(Ok(_)) => Ok(Some(door)),
+            Ok(Err(_)) => Ok(None), // it has just ended
+            Err(_) => Err(StartError::Silent { pid: hookmitt_engine::owner(data_dir) }),
+        }
     }
 
     pub(crate) fn inside(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Self {

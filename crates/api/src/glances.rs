@@ -52,6 +52,8 @@ pub(crate) struct Told {
     pub(crate) tunnels: BTreeSet<i64>,
     /// Gaps that are over.
     pub(crate) gaps: Vec<GapView>,
+    /// Changes that came too fast.
+    pub(crate) missed: u64,
 }
 
 impl Glances {
@@ -105,7 +107,10 @@ impl Glances {
             Ok(Change::Refused(refusal)) => self.told.refused.push(refusal),
             Ok(Change::Tunnel(id)) => drop(self.told.tunnels.insert(id)),
             Ok(Change::Gap(gap)) => self.told.gaps.push(*gap),
-            Err(RecvError::Lagged(_)) => self.any = true,
+            Err(RecvError::Lagged(missed)) => {
+                self.any = true;
+                self.told.missed += missed;
+            }
             Err(RecvError::Closed) => return None,
         }
         Some(())

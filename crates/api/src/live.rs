@@ -64,7 +64,8 @@ impl From<&hookmitt_catch::Refusal> for RefusedJson {
 }
 
 /// A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed,
-/// `tunnel` (one that is otherwise than it was), `gap` (one that is over), and `skipped` in a brief one.
+/// `tunnel` (one that is otherwise than it was), `gap` (one that is over), and `skipped` in a brief one. `lagged` says that
+/// the reader fell behind and `missed` so many changes: what it shows is to be read anew.
 #[utoipa::path(get, path = "/api/live", params(Since), responses((status = 200, body = EventJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
 pub(crate) async fn live(
     State(engine): State<Arc<Engine>>,
@@ -147,7 +148,10 @@ impl Watcher {
                 }
                 None => match stopping.run_until_cancelled(self.changes.recv()).await? {
                     Ok(change) => self.see(change).await,
-                    Err(RecvError::Lagged(_)) => self.stored().await,
+                    Err(RecvError::Lagged(missed)) => {
+                        self.lagged(missed);
+                        self.stored().await
+                    }
                     Err(RecvError::Closed) => return None,
                 },
             };
@@ -204,6 +208,9 @@ impl Watcher {
     async fn look_again(&mut self) -> Result<(), Problem> {
         let Some(mut glances) = self.glances.take() else { return Ok(()) };
         let told = glances.told();
+        if told.missed > 0 {
+            self.lagged(told.missed);
+        }
         if told.config {
             self.push("config", &serde_json::json!({}));
         }
@@ -217,6 +224,11 @@ impl Watcher {
         }
         self.glances = Some(glances);
         Ok(())
+    }
+
+    /// Changes were missed that nothing names.
+    fn lagged(&mut self, missed: u64) {
+        self.push("lagged", &serde_json::json!({ "missed": missed }));
     }
 
     /// Leaves out what nobody could read.

@@ -23,16 +23,29 @@ pub enum StartError {
         /// What is wrong with it.
         why: String,
     },
+    /// A process has the data directory and says nothing: it is stopped, or hangs.
+    #[error("the hookmitt that runs on this data directory{pid} does not answer", pid = named(*pid))]
+    Silent {
+        /// Its process id, where it is known.
+        pid: Option<u32>,
+    },
     /// The running hookmitt doesn't answer.
     #[error("the running hookmitt does not answer: {0}")]
     Unreachable(String),
+}
+
+fn named(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" (process {pid})"))
 }
 
 impl StartError {
     /// The exit code of a command that ends by this: 3 where something could not be reached, 2 for bad input.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Engine(EngineError::Inbox(_)) | Self::Listen(_) | Self::Unreachable(_) => 3,
+            Self::Engine(EngineError::Inbox(_))
+            | Self::Listen(_)
+            | Self::Silent { .. }
+            | Self::Unreachable(_) => 3,
             Self::Engine(_) | Self::TokenFile { .. } => 2,
         }
     }
@@ -44,6 +57,7 @@ impl Explain for StartError {
             Self::Listen(error) => error.code(),
             Self::Engine(error) => error.code(),
             Self::TokenFile { .. } => "token-file",
+            Self::Silent { .. } => "owner-silent",
             Self::Unreachable(_) => "unreachable",
         }
     }
@@ -55,6 +69,10 @@ impl Explain for StartError {
             Self::TokenFile { .. } => {
                 Some("give another with --token-file, or the token in HOOKMITT_TOKEN".to_owned())
             }
+            Self::Silent { pid: Some(pid) } => Some(format!(
+                "it may be suspended: let it go on (`kill -CONT {pid}`), or end it (`kill {pid}`) and try again"
+            )),
+            Self::Silent { pid: None } => Some("it may be suspended: let it go on, or end it".to_owned()),
             Self::Unreachable(_) => Some("it may be starting or stopping: try again".to_owned()),
         }
     }

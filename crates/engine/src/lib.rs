@@ -41,6 +41,7 @@ mod urls;
 
 pub use config::Config;
 pub use delivered::{Next, NotKept};
+pub use delivery::owner;
 pub use edit::Edit;
 pub use engine::{Engine, Resources};
 pub use error::EngineError;

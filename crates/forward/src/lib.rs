@@ -14,7 +14,7 @@ mod wire;
 
 pub use dial::{Tls, answers, probe};
 pub use head::{Envelope, head};
-pub use outcome::{Next, Outcome, verdict_on};
+pub use outcome::{LONGEST_WAIT, Next, Outcome, verdict_on};
 pub use send::{KEPT_BODY, send};
 pub use target_error::TargetUrlError;
 pub use target_url::TargetUrl;

@@ -61,7 +61,7 @@ pub enum Next {
 }
 
 /// The longest wait that a target may ask for.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
 /// What follows from `outcome`; `now` is what a `Retry-After` date is measured from.
 ///

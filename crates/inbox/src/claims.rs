@@ -23,6 +23,13 @@ pub struct Claimed {
     pub(crate) token: i64,
 }
 
+/// The present, and the latest moment for which anything may be put off.
+#[derive(Clone, Copy)]
+struct Present {
+    now: Now,
+    latest: i64,
+}
+
 /// What a target gets next.
 #[derive(Clone, Debug)]
 pub enum Next {
@@ -36,20 +43,29 @@ pub enum Next {
     Nothing,
 }
 
-/// The longest that any retry waits: no target may ask for more, and no backoff is longer. What is due later than that
-/// was written by a clock that was wrong, and is due now.
-const LONGEST_WAIT_US: i64 = 60 * 60 * 1_000_000;
-
 /// How many deliveries one look puts in order at most, so that it costs the same whatever waits.
 const AT_ONCE: usize = 64;
 
 impl Inbox {
     /// Claims what a target is to get next, in its order. The claim is written down before anything is sent.
     ///
+    /// What is due later than `longest` from now, which no retry of the target waits, was written by a clock that was
+    /// wrong, and is due now.
+    ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn claim(&self, target: TargetId, order: OrderMode) -> Result<Next, InboxError> {
-        self.write(move |batch| next(batch.db, target, order, batch.now)).await
+    pub async fn claim(
+        &self,
+        target: TargetId,
+        order: OrderMode,
+        longest: Duration,
+    ) -> Result<Next, InboxError> {
+        let longest = i64::try_from(longest.as_micros()).unwrap_or(i64::MAX);
+        self.write(move |batch| {
+            let now = Present { now: batch.now, latest: batch.now.store.saturating_add(longest) };
+            next(batch.db, target, order, now)
+        })
+        .await
     }
 
     /// The targets for which something waits, those with the oldest event first. Looks at one delivery a target.
@@ -70,25 +86,25 @@ impl Inbox {
     }
 }
 
-fn next(db: &Connection, target: TargetId, order: OrderMode, now: Now) -> Result<Next, InboxError> {
+fn next(db: &Connection, target: TargetId, order: OrderMode, at: Present) -> Result<Next, InboxError> {
     let found = match order {
-        OrderMode::Fifo => head(db, target, now)?,
+        OrderMode::Fifo => head(db, target, at)?,
         OrderMode::Sequential | OrderMode::Parallel(_) => {
             unblock(db, target)?;
-            make_ready(db, target, now)?;
+            make_ready(db, target, at)?;
             ready(db, target)?.map_or(Found::Nothing, Found::Here)
         }
         OrderMode::FifoByKey => {
-            make_ready(db, target, now)?;
+            make_ready(db, target, at)?;
             first_of_a_key(db, target)?
         }
     };
     Ok(match found {
-        Found::Here(place) => Next::Claimed(claim(db, place, now)?),
+        Found::Here(place) => Next::Claimed(claim(db, place, at.now)?),
         Found::In(wait) => Next::In(wait),
         Found::LookAgain => Next::LookAgain,
         Found::Nothing if order == OrderMode::Fifo => Next::Nothing,
-        Found::Nothing => next_retry(db, target, now)?.map_or(Next::Nothing, Next::In),
+        Found::Nothing => next_retry(db, target, at)?.map_or(Next::Nothing, Next::In),
     })
 }
 
@@ -100,7 +116,7 @@ enum Found {
 }
 
 /// The oldest that waits or is being tried: nothing overtakes it.
-fn head(db: &Connection, target: TargetId, now: Now) -> Result<Found, InboxError> {
+fn head(db: &Connection, target: TargetId, at: Present) -> Result<Found, InboxError> {
     const SQL: &str = "SELECT event, number, state = 1, due_at FROM delivery INDEXED BY delivery_waiting
         WHERE target = ?1 AND state IN (0, 1) ORDER BY event, number LIMIT 1";
     let read = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), row.get(2)?, row.get(3)?));
@@ -108,17 +124,14 @@ fn head(db: &Connection, target: TargetId, now: Now) -> Result<Found, InboxError
         db.prepare_cached(SQL)?.query_row([target.0], read).optional()?;
     Ok(match found {
         None | Some((_, true, _)) => Found::Nothing,
-        Some((place, false, due)) => {
-            due.and_then(|due| until(due, now)).map_or(Found::Here(place), Found::In)
-        }
+        Some((place, false, due)) => due.and_then(|due| until(due, at)).map_or(Found::Here(place), Found::In),
     })
 }
 
 /// How long until then, in store time; none where it is due.
-fn until(due: i64, now: Now) -> Option<Duration> {
-    let left = due.saturating_sub(now.store);
-    let is_due = left <= 0 || left > LONGEST_WAIT_US;
-    (!is_due).then(|| Duration::from_micros(left.unsigned_abs()))
+fn until(due: i64, at: Present) -> Option<Duration> {
+    let is_due = due <= at.now.store || due > at.latest;
+    (!is_due).then(|| Duration::from_micros(due.abs_diff(at.now.store)))
 }
 
 /// The oldest that is ready.
@@ -147,15 +160,14 @@ fn first_of_a_key(db: &Connection, target: TargetId) -> Result<Found, InboxError
 }
 
 /// Makes ready what was put off until now.
-fn make_ready(db: &Connection, target: TargetId, now: Now) -> Result<(), InboxError> {
+fn make_ready(db: &Connection, target: TargetId, at: Present) -> Result<(), InboxError> {
     const SQL: &str = "UPDATE delivery SET due_at = NULL WHERE (event, number) IN (
         SELECT * FROM (SELECT event, number FROM delivery INDEXED BY delivery_retry
             WHERE target = ?1 AND state = 0 AND due_at <= ?2 ORDER BY due_at LIMIT ?4)
         UNION ALL
         SELECT * FROM (SELECT event, number FROM delivery INDEXED BY delivery_retry
             WHERE target = ?1 AND state = 0 AND due_at > ?3 LIMIT ?4))";
-    let latest = now.store.saturating_add(LONGEST_WAIT_US);
-    db.prepare_cached(SQL)?.execute(params![target.0, now.store, latest, AT_ONCE])?;
+    db.prepare_cached(SQL)?.execute(params![target.0, at.now.store, at.latest, AT_ONCE])?;
     Ok(())
 }
 
@@ -169,11 +181,11 @@ fn unblock(db: &Connection, target: TargetId) -> Result<(), InboxError> {
 }
 
 /// How long until the next retry.
-fn next_retry(db: &Connection, target: TargetId, now: Now) -> Result<Option<Duration>, InboxError> {
+fn next_retry(db: &Connection, target: TargetId, at: Present) -> Result<Option<Duration>, InboxError> {
     const SQL: &str = "SELECT due_at FROM delivery INDEXED BY delivery_retry
         WHERE target = ?1 AND state = 0 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";
     let due: Option<i64> = db.prepare_cached(SQL)?.query_row([target.0], |row| row.get(0)).optional()?;
-    Ok(due.map(|due| until(due, now).unwrap_or_default()))
+    Ok(due.map(|due| until(due, at).unwrap_or_default()))
 }
 
 fn claim(db: &Connection, place: Place, now: Now) -> Result<Claimed, InboxError> {

@@ -55,7 +55,7 @@ impl Story {
 
     async fn next(&self) -> Next {
         loop {
-            match self.inbox.claim(self.target, self.order).await.unwrap() {
+            match self.inbox.claim(self.target, self.order, Duration::from_secs(3_600)).await.unwrap() {
                 Next::LookAgain => {}
                 next => return next,
             }
@@ -235,7 +235,7 @@ async fn what_waits_when_an_order_by_key_begins_or_ends_is_in_it() {
         story.inbox.set_target(story.target, "http://one.example/".to_owned(), settings(order), false)
     };
     set(OrderMode::FifoByKey).await.unwrap();
-    let claim = |order| story.inbox.claim(story.target, order);
+    let claim = |order| story.inbox.claim(story.target, order, SECOND);
     let seq = |next: Result<Next, _>| match next {
         Ok(Next::Claimed(claimed)) => Some(claimed.seq),
         _ => None,

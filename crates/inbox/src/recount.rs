@@ -87,7 +87,9 @@ impl Story {
 
     async fn deliver(&mut self) {
         let (target, now) = (self.targets[self.rng.random_range(0..2)], self.moment());
-        let Next::Claimed(claimed) = self.inbox.claim(target, OrderMode::Parallel(9)).await.unwrap() else {
+        let Next::Claimed(claimed) =
+            self.inbox.claim(target, OrderMode::Parallel(9), Duration::ZERO).await.unwrap()
+        else {
             return;
         };
         let attempt = Attempt {

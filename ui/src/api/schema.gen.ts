@@ -343,7 +343,8 @@ export interface paths {
         };
         /**
          * A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed,
-         *     `tunnel` (one that is otherwise than it was), `gap` (one that is over), and `skipped` in a brief one.
+         *     `tunnel` (one that is otherwise than it was), `gap` (one that is over), and `skipped` in a brief one. `lagged` says that
+         *     the reader fell behind and `missed` so many changes: what it shows is to be read anew.
          */
         get: operations["live"];
         put?: never;

@@ -36,12 +36,16 @@ class Connection {
     const again = this.since !== null;
     this.state = 'live';
     this.since = null;
+    this.#readAnew();
+    if (again) events.refresh();
+  }
+
+  #readAnew() {
     void sources.read().catch(() => undefined);
     void stats.read().catch(() => undefined);
     void stats.readRate().catch(() => undefined);
     void tunnels.read();
     void gaps.read().catch(() => undefined);
-    if (again) events.refresh();
   }
 
   #lost() {
@@ -64,6 +68,10 @@ class Connection {
     }
     if (name === 'tunnel') return tunnels.apply(data as Tunnel);
     if (name === 'gap') this.#gap(data as Gap);
+    if (name === 'lagged') {
+      this.#readAnew();
+      events.refresh();
+    }
     if (name === 'config') {
       sources.changed();
       tunnels.changed();

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use hookmitt_event::{Target, TargetId, TargetKind};
-use hookmitt_forward::{TargetUrl, answers};
+use hookmitt_forward::{LONGEST_WAIT, TargetUrl, answers};
 use hookmitt_inbox::{Claimed, InboxError, Next};
 use tokio::{
     task::{Id, JoinError, JoinSet},
@@ -124,8 +124,9 @@ impl Courier<'_> {
         }
         self.silence = None;
         let width = usize::from(target.order.width());
+        let longest = target.retry.cap.max(LONGEST_WAIT);
         while self.out.len() < width && !self.unwritten.any() {
-            match self.engine.inbox.claim(target.id, target.order).await? {
+            match self.engine.inbox.claim(target.id, target.order, longest).await? {
                 Next::Claimed(claimed) => self.send(target, claimed),
                 Next::In(wait) => return Ok(Look::At(Instant::now() + wait)),
                 Next::LookAgain => {}

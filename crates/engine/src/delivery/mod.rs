@@ -10,3 +10,4 @@ mod unwritten;
 
 pub(crate) use couriers::Couriers;
 pub(crate) use ownership::Ownership;
+pub use ownership::owner;

@@ -16,7 +16,12 @@ use crate::{Engine, EngineError, delivery::couriers};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// The file whose lock says who delivers. It holds the number of that process, for people.
-pub(crate) const FILE: &str = "owner.lock";
+const FILE: &str = "owner.lock";
+
+/// The process that took the lock of a data directory last.
+pub fn owner(data_dir: &Path) -> Option<u32> {
+    std::fs::read_to_string(data_dir.join(FILE)).ok()?.trim().parse().ok()
+}
 
 /// Whether this process is the one.
 #[derive(Debug)]
