@@ -16,8 +16,9 @@ use super::{
     index::Known,
     records::{read_label, read_message},
     store::{LABEL, Store},
+    sweep,
 };
-use crate::{Delivered, Fed, Feed, MailboxError};
+use crate::{Delivered, Fed, Feed, MailboxError, short};
 
 /// How many letters, or parts of one, are asked for at once.
 const AT_ONCE: usize = 64;
@@ -55,16 +56,32 @@ impl NatsFeed {
 
     /// The letter at a position; none where it is gone.
     async fn letter(&self, position: u64, known: Known) -> Result<Option<Delivered>, MailboxError> {
-        let stream = &self.store.shard(&self.tunnel).stream;
-        let found = read(stream, position, |message| is_labelled(message, &known)).await?;
-        let Some(found) = found else { return Ok(None) };
+        let shard = self.store.shard(&self.tunnel);
+        let found = read(&shard.stream, position, |message| is_labelled(message, &known)).await?;
+        let Some(found) = found else {
+            shard.index.remove(&self.tunnel, position); // another relay deleted it
+            return Ok(None);
+        };
         let broken = || MailboxError::Failed(format!("the letter at {position} can't be read"));
         let message = read_message(&found.payload).ok_or_else(broken)?;
         let mut parcel = message.parcel;
         if !message.parts.is_empty() && !self.join(&mut parcel, message.parts, &known).await? {
+            self.give_up(position, known).await?;
             return Ok(None);
         }
         Ok(Some(Delivered { position, parcel }))
+    }
+
+    /// A letter of which a part is missing. It is lost to each device that lacks it, and must not be in the way of those
+    /// behind it; unless it is being deleted just now: then its manifest is gone, which goes first.
+    async fn give_up(&self, position: u64, known: Known) -> Result<(), MailboxError> {
+        let (tunnel, shard) = (&self.tunnel, self.store.shard(&self.tunnel));
+        // Only the leader is believed.
+        if read(&shard.stream, position, |_| false).await?.is_none() {
+            return Ok(());
+        }
+        tracing::error!(tunnel = short(tunnel), position, "a letter is lost: a part of it is missing");
+        sweep::delete_one(&self.store, shard, tunnel.clone(), position, known).await
     }
 
     /// Puts a letter's parts together. Answers whether all of them were there.

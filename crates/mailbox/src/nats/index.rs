@@ -156,12 +156,12 @@ impl Index {
     }
 
     /// Forgets one letter, which is gone.
-    pub(super) fn remove(&self, tunnel: &str, position: u64) -> Option<Known> {
+    pub(super) fn remove(&self, tunnel: &str, position: u64) {
         let mut shard = self.shard();
-        let mailbox = shard.boxes.get_mut(tunnel)?;
-        let known = mailbox.letters.remove(&position)?;
-        mailbox.bytes -= known.bytes;
-        Some(known)
+        let Some(mailbox) = shard.boxes.get_mut(tunnel) else { return };
+        if let Some(known) = mailbox.letters.remove(&position) {
+            mailbox.bytes -= known.bytes;
+        }
     }
 
     /// Whether a letter in parts is there.

@@ -83,7 +83,7 @@ pub(super) struct DeviceRecord {
     #[serde(with = "hex::serde")]
     pub(super) key: DeviceKey,
     pub(super) name: String,
-    /// It gets the letters after this position. 0 until that is settled: nothing is deleted meanwhile.
+    /// It gets the letters after this position.
     pub(super) from: u64,
     pub(super) joined_at: i64,
     /// The newest version of letters that it reads.

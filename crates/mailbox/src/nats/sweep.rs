@@ -76,7 +76,7 @@ pub(super) async fn crowd_out(store: &Store, tunnel: &str, quota: &Quota) -> Res
 }
 
 /// Deletes one letter. The relay that really did it counts it, for each device that does not have it.
-async fn delete_one(
+pub(super) async fn delete_one(
     store: &Store,
     shard: &Shard,
     tunnel: String,
@@ -84,7 +84,8 @@ async fn delete_one(
     known: Known,
 ) -> Result<(), MailboxError> {
     let was_there = store.delete(&tunnel, (position, known.in_parts.is_some())).await?;
-    if shard.index.remove(&tunnel, position).is_some() && was_there {
+    shard.index.remove(&tunnel, position);
+    if was_there {
         let expired = CountRecord::one(store.clock.now());
         let devices = store.registry.devices(&tunnel).unwrap_or_default();
         for device in devices.iter().filter(|device| device.cursor < position) {

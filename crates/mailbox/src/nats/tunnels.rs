@@ -147,7 +147,9 @@ pub(super) async fn join(
     most: usize,
 ) -> Result<bool, MailboxError> {
     let no_code = || MailboxError::Unknown { what: "code", name: "that was given".to_owned() };
-    let (now, mut is_added) = (store.clock.now(), false);
+    // Looked up before anything is written: the code, the device and where it begins are one write, so that no cut leaves
+    // half of it. What comes between the look and the write is from before its time: the others may have had it deleted.
+    let (now, from, mut is_added) = (store.clock.now(), newest(store, name).await?, false);
     let joined = change(store, name, |record| {
         let is_there = record.devices.iter().any(|known| known.key == device.key);
         if is_added && is_there {
@@ -162,25 +164,12 @@ pub(super) async fn join(
         }
         if !is_there {
             is_added = true;
-            record.devices.push(DeviceRecord::new(device.clone(), now.wall));
+            record.devices.push(DeviceRecord { from, ..DeviceRecord::new(device.clone(), now.wall) });
         }
         Ok(())
     });
     joined.await?;
-    if !is_added {
-        return Ok(false); // it takes part already, and keeps its place
-    }
-    // It holds back all deleting now, so that nothing goes between this look and what is made of it.
-    let newest = newest(store, name).await?;
-    change(store, name, |record| {
-        let joined = record.devices.iter_mut().find(|known| known.key == device.key);
-        if let Some(joined) = joined {
-            joined.from = newest;
-        }
-        Ok(())
-    })
-    .await?;
-    Ok(true)
+    Ok(is_added) // else it takes part already, and keeps its place
 }
 
 /// The position of a tunnel's newest letter, or one before which all are gone.

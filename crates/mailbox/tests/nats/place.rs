@@ -97,6 +97,13 @@ impl Place {
         written.await.unwrap();
     }
 
+    /// Deletes the second part of each letter in parts.
+    pub(crate) async fn delete_second_parts(&self) {
+        for (number, stream) in self.streams().await.iter().enumerate() {
+            stream.purge().filter(format!("{}.part.{number}.*.*.1", self.prefix)).await.unwrap();
+        }
+    }
+
     /// Writes the manifests of letters in parts anew, so that relays don't know what they are: to them it is as if they had
     /// not come yet.
     pub(crate) async fn hide_manifests(&self) {
