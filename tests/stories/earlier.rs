@@ -13,9 +13,6 @@ use tokio::process::Command;
 /// The versions of which there are copies, by their commits.
 const VERSIONS: [&str; 1] = ["4d3d8d7"];
 
-/// What waits in the copies grows old: neither letters nor devices may become too old for the test.
-const FOR_EVER: [&str; 4] = ["--quota-age", "36500d", "--device-idle", "36500d"];
-
 /// What may not change of an event, whatever a later version makes of it.
 const LASTING: [&str; 13] = [
     "id",
@@ -140,7 +137,7 @@ fn is_odd(line: &Value) -> bool {
 }
 
 async fn relay(data_dir: &Path, store: &str) -> RelayProcess {
-    RelayProcess::start(data_dir, &[&["--store", store][..], &FOR_EVER].concat()).await
+    RelayProcess::start(data_dir, &["--store", store]).await
 }
 
 /// The folder of a version's copies.

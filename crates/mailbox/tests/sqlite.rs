@@ -7,6 +7,7 @@ mod contract;
 mod sqlite {
     mod beside;
     mod child;
+    mod earlier;
     mod full_disk;
     mod killed;
     mod log;

@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use async_nats::jetstream::{self, stream::Stream};
+use async_nats::{
+    HeaderMap,
+    jetstream::{self, stream::Stream},
+};
 use futures_util::StreamExt as _;
 use hookmitt_clock::HandClock;
 use hookmitt_mailbox::{MailboxError, NatsMailbox, NatsOptions};
@@ -95,6 +98,29 @@ impl Place {
         let written =
             js.publish(format!("$KV.{}_tunnels.settings", self.prefix), settings.into()).await.unwrap();
         written.await.unwrap();
+    }
+
+    /// Makes of all letters and devices what a relay wrote that did not know of the store's clock.
+    pub(crate) async fn forget_store_times(&self) {
+        let js = self.jetstream().await;
+        for (number, stream) in self.streams().await.iter().enumerate() {
+            let state = stream.get_info().await.unwrap().state;
+            for position in state.first_sequence.max(1)..=state.last_sequence {
+                let letter = stream.get_raw_message(position).await.unwrap();
+                assert!(stream.delete_message(position).await.unwrap());
+                let label = letter.headers.get("Hookmitt-Letter").expect("a label").clone();
+                let mut headers = HeaderMap::new();
+                headers.insert("Hookmitt-Letter", label);
+                assert!(letter.subject.starts_with(&format!("{}.box.{number}.", self.prefix)));
+                js.publish_with_headers(letter.subject, headers, letter.payload)
+                    .await
+                    .unwrap()
+                    .await
+                    .unwrap();
+            }
+        }
+        let cursors = js.get_stream_no_info(format!("KV_{}_cursors", self.prefix)).await.unwrap();
+        cursors.purge().await.unwrap();
     }
 
     /// Deletes the second part of each letter in parts.

@@ -296,6 +296,26 @@ async fn a_letter_that_lacks_a_part_is_lost_to_whoever_lacks_it_and_blocks_no_ot
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_relay_wrote_that_knew_no_store_time_counts_from_when_it_is_seen() {
+    let Some(place) = Place::on_three_nodes() else { return };
+    let store = with_tunnel(&place).await;
+    join(&store, DESKTOP).await;
+    put(&store, 0..20).await;
+    store.close().await;
+    place.forget_store_times().await;
+    place.clock().pass(A_DAY * 45);
+
+    let store = place.open().await;
+    live(place.clock(), &store, &Quota::default(), A_MINUTE * 15).await;
+    let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
+    assert_eq!((depth.letters, depth.refused), (20, 0));
+    assert_eq!(store.devices(TUNNEL).await.unwrap().len(), 2);
+    place.clock().pass(A_DAY * 31);
+    store.sweep(&Quota::default()).await.unwrap();
+    holds(&store, 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_wall_clock_ages_nothing_while_another_relay_is_there() {
     let Some(place) = Place::on_three_nodes() else { return };
     let quota = Quota { age: A_DAY / 2, ..Quota::default() };
