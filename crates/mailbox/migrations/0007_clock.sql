@@ -11,6 +11,7 @@ CREATE TABLE clock (
     wall  INTEGER NOT NULL,
     since INTEGER NOT NULL                       -- store time
 ) STRICT;
+DELETE FROM meta WHERE key IN ('present_at', 'present_for');             -- what `since` takes the place of
 
 ALTER TABLE device ADD COLUMN there_at INTEGER NOT NULL DEFAULT 0;       -- store time; seen_at is shown
 ALTER TABLE invite ADD COLUMN store_until INTEGER NOT NULL DEFAULT 0;    -- it ends then, or at `until`

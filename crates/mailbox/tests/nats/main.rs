@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
+mod clocks;
 #[path = "../contract/mod.rs"]
 mod contract;
+mod faults;
 mod kill;
 mod place;
 mod relays;

@@ -5,14 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use hookmitt_mailbox::{
-    Feed as _, Held as _, MOST_DEVICES, MOST_TUNNELS, Mailbox as _, MailboxError, NatsMailbox, NewTunnel,
-    Quota, Reply,
+    Feed as _, Held as _, MOST_DEVICES, MOST_TUNNELS, Mailbox as _, MailboxError, NewTunnel, Quota, Reply,
 };
 
 use crate::{
     contract::{
-        A_DAY, A_MINUTE, DAY, DESKTOP, LAPTOP, Maker as _, TUNNEL, clock, drain, eventually, holds, join,
-        live, new_device, new_tunnel, parcel, put, with_tunnel, within,
+        A_MINUTE, DESKTOP, LAPTOP, Maker as _, TUNNEL, drain, eventually, holds, join, new_device,
+        new_tunnel, parcel, put, with_tunnel, within,
     },
     place::Place,
 };
@@ -141,37 +140,6 @@ async fn a_change_that_is_given_up_leaves_no_lock_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_join_that_is_cut_is_whole_or_undone() {
-    let Some(place) = Place::on_three_nodes() else { return };
-    let (here, there) = (with_tunnel(&place).await, place.open().await);
-    let newest = put(&here, 0..3).await[2];
-    let (mut whole, mut undone) = (0, 0);
-    for round in 0..60_u8 {
-        let (device, code) = ([100 + round; 32], [round; 32]);
-        here.add_invite(TUNNEL, code, A_MINUTE).await.unwrap();
-        // Cut at ever another point, mostly between two of its steps.
-        let limit = Duration::from_micros(u64::from(round) * 400);
-        let join = here.join(TUNNEL, code, new_device(device), MOST_DEVICES);
-        let _cut = tokio::time::timeout(limit, join).await;
-        eventually("nothing is under way", async || (place.locks().await == 0).then_some(())).await;
-        let devices = there.devices(TUNNEL).await.unwrap();
-        match devices.iter().find(|known| known.key == device) {
-            Some(joined) => {
-                assert_eq!(joined.cursor, newest, "round {round}: it gets what comes from then on");
-                whole += 1;
-            }
-            None => {
-                let joined = there.join(TUNNEL, code, new_device(device), MOST_DEVICES).await;
-                assert!(joined.is_ok(), "round {round}: the code is used up, and nobody is there");
-                undone += 1;
-            }
-        }
-        there.leave(TUNNEL, &device).await.unwrap();
-    }
-    assert!(whole > 0 && undone > 0, "{whole} whole, {undone} undone: the cuts tell nothing");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_joins_at_one_relay_loses_nothing_to_the_other() {
     let Some(place) = Place::on_three_nodes() else { return };
     let (here, there) = (with_tunnel(&place).await, place.open().await);
@@ -228,111 +196,6 @@ async fn a_relay_that_starts_while_letters_are_deleted_is_ready_all_the_same() {
         store.ack(TUNNEL, &LAPTOP, *positions.iter().max().unwrap()).await.unwrap();
         let other = within("the other relay is ready", Box::pin(place.open())).await;
         holds(&other, 0).await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn parts_of_a_letter_that_never_came_to_be_are_deleted() {
-    let Some(place) = Place::on_three_nodes() else { return };
-    let store = with_tunnel(&place).await;
-    store.put(TUNNEL, parcel(0, 2_000_000), &Quota::default()).await.unwrap();
-    // As a relay leaves it that ends between the parts and the manifest.
-    place.delete_manifests().await;
-    let store = {
-        drop(store);
-        place.open().await
-    };
-    assert_eq!(store.usage().await.unwrap().letters, 0);
-    let quota = Quota::default();
-    for days in [0, 45, -90, 365] {
-        place.clock().step(days * DAY);
-        live(place.clock(), &store, &quota, A_MINUTE * 2).await;
-        assert_eq!(place.messages().await, 4, "they may be those of a letter that is being put");
-    }
-    store.put(TUNNEL, parcel(1, 2_000_000), &Quota::default()).await.unwrap();
-    live(place.clock(), &store, &quota, A_MINUTE * 15).await;
-    assert_eq!(place.messages().await, 5, "the four parts and the manifest of the letter that is there");
-    let drained = drain(&store, TUNNEL, 0, 1).await;
-    assert!(drained[0].1 == parcel(1, 2_000_000));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn parts_whose_manifest_a_relay_does_not_know_of_are_kept() {
-    let Some(place) = Place::on_three_nodes() else { return };
-    let store = with_tunnel(&place).await;
-    store.put(TUNNEL, parcel(0, 2_000_000), &Quota::default()).await.unwrap();
-    place.hide_manifests().await;
-    drop(store);
-    let behind = place.open().await;
-    assert_eq!(behind.usage().await.unwrap().letters, 0, "it knows of none");
-    live(place.clock(), &behind, &Quota::default(), A_MINUTE * 60).await;
-    assert_eq!(place.messages().await, 5, "the stream has a manifest");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_letter_that_lacks_a_part_is_lost_to_whoever_lacks_it_and_blocks_no_other() {
-    let Some(place) = Place::on_three_nodes() else { return };
-    let (here, there) = (with_tunnel(&place).await, place.open().await);
-    join(&here, DESKTOP).await;
-    put(&here, 0..1).await;
-    let large = here.put(TUNNEL, parcel(1, 2_000_000), &Quota::default()).await.unwrap();
-    put(&here, 2..3).await;
-    here.ack(TUNNEL, &DESKTOP, large).await.unwrap();
-    holds(&there, 3).await;
-    place.delete_second_parts().await;
-
-    for relay in [&here, &there] {
-        let drained = drain(relay, TUNNEL, 0, 2).await;
-        assert_eq!(drained.iter().map(|(_, letter)| letter.number).collect::<Vec<_>>(), [0, 2]);
-    }
-    let lost = async |relay: &NatsMailbox, device| relay.depth(TUNNEL, &device).await.unwrap().0.refused;
-    for relay in [&here, &there] {
-        let counted = async || (lost(relay, LAPTOP).await == 1).then_some(());
-        eventually("it is counted", counted).await;
-        assert_eq!(lost(relay, DESKTOP).await, 0, "it has the letter");
-        holds(relay, 2).await;
-    }
-    eventually("its other parts are gone", async || (place.messages().await == 2).then_some(())).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_a_relay_wrote_that_knew_no_store_time_counts_from_when_it_is_seen() {
-    let Some(place) = Place::on_three_nodes() else { return };
-    let store = with_tunnel(&place).await;
-    join(&store, DESKTOP).await;
-    put(&store, 0..20).await;
-    store.close().await;
-    place.forget_store_times().await;
-    place.clock().pass(A_DAY * 45);
-
-    let store = place.open().await;
-    live(place.clock(), &store, &Quota::default(), A_MINUTE * 15).await;
-    let (depth, _) = store.depth(TUNNEL, &LAPTOP).await.unwrap();
-    assert_eq!((depth.letters, depth.refused), (20, 0));
-    assert_eq!(store.devices(TUNNEL).await.unwrap().len(), 2);
-    place.clock().pass(A_DAY * 31);
-    store.sweep(&Quota::default()).await.unwrap();
-    holds(&store, 0).await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_wall_clock_ages_nothing_while_another_relay_is_there() {
-    let Some(place) = Place::on_three_nodes() else { return };
-    let quota = Quota { age: A_DAY / 2, ..Quota::default() };
-    let here = with_tunnel(&place).await;
-    put(&here, 0..20).await;
-    for days in [365, -365, 45, -45] {
-        let wrong = clock();
-        wrong.step(days * DAY);
-        let there = place.open_at(&wrong).await;
-        for _ in 0..15 {
-            place.clock().pass(A_MINUTE);
-            wrong.pass(A_MINUTE);
-            there.sweep(&quota).await.unwrap();
-            here.sweep(&quota).await.unwrap();
-        }
-        assert_eq!(here.usage().await.unwrap().letters, 20, "one beside it was {days} days ahead");
-        there.close().await;
     }
 }
 
