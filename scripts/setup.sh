@@ -67,7 +67,7 @@ debian_packages() {
   # strace counts syncs; the keyring tests run under gnome-keyring on a private bus (dbus-x11 brings dbus-run-session
   # and, unlike the default choice, no systemd user session). The window and the browser are driven on an X server
   # without a screen.
-  if wants test; then echo git pkg-config strace gnome-keyring dbus-x11 xvfb xauth webkit2gtk-driver chromium; fi
+  if wants test; then echo git pkg-config strace libfaketime gnome-keyring dbus-x11 xvfb xauth webkit2gtk-driver chromium; fi
   # Official SDKs that Node has not, or only in many times the size, and what spoils requests in the bench of faults.
   if wants test; then echo nginx openssl php-cli python3 python3-pip; fi
   # Relays beside each other keep their mailboxes there; the tests start servers of their own.

@@ -15,6 +15,7 @@ mod stories {
     mod cli;
     mod cli_exits;
     mod cli_output;
+    mod clocks;
     mod confirm;
     mod dedupe;
     mod dedupe_judged;
@@ -27,6 +28,7 @@ mod stories {
     mod earlier;
     mod explanation;
     mod exported_files;
+    mod faults;
     mod fixtures;
     mod full_disk;
     mod glance;

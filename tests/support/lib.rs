@@ -9,6 +9,7 @@ mod connection;
 mod deliveries;
 #[cfg(target_os = "linux")]
 mod desk;
+mod fake_clock;
 mod live;
 mod load;
 mod local_server;
@@ -44,6 +45,7 @@ pub use connection::Connection;
 pub use deliveries::Down;
 #[cfg(target_os = "linux")]
 pub use desk::{Desk, binary};
+pub use fake_clock::FakeClock;
 pub use live::Live;
 pub use load::{Acknowledged, Load};
 pub use local_server::{Answer, LocalServer, Seen};

@@ -1,0 +1,57 @@
+//! A wall clock that a story sets while a real process runs by it.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use crate::lacking;
+
+/// The wall clock of processes that were started with it; how long they run, and what time has passed, they see rightly.
+pub struct FakeClock {
+    library: PathBuf,
+    folder: TempDir,
+}
+
+impl FakeClock {
+    /// One that is right, for now. `None`, and noted, where libfaketime isn't there.
+    pub fn right() -> Option<Self> {
+        let Some(library) = library() else {
+            lacking("libfaketime", "apt-get install libfaketime");
+            return None;
+        };
+        let clock = Self { library, folder: tempfile::tempdir().expect("a temporary folder") };
+        clock.off_by(0);
+        Some(clock)
+    }
+
+    /// From now on it is off by so many seconds.
+    pub fn off_by(&self, seconds: i64) {
+        // Replaced as a whole: a process may read it at any moment.
+        let next = self.folder.path().join("next");
+        std::fs::write(&next, format!("{seconds:+}\n")).expect("a file");
+        std::fs::rename(next, self.file()).expect("a file");
+    }
+
+    /// Has a command run by this clock.
+    pub fn rules(&self, command: &mut Command) {
+        command
+            .env("LD_PRELOAD", &self.library)
+            .env("FAKETIME_TIMESTAMP_FILE", self.file())
+            .env("FAKETIME_NO_CACHE", "1")
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+            .env("DONT_FAKE_MONOTONIC", "1")
+            .env("NO_FAKE_STAT", "1");
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("clock")
+    }
+}
+
+fn library() -> Option<PathBuf> {
+    let folders = std::fs::read_dir("/usr/lib").ok()?.flatten().map(|entry| entry.path());
+    let all = folders.chain([PathBuf::from("/usr/lib"), PathBuf::from("/usr/local/lib")]);
+    let at = |folder: PathBuf| folder.join(Path::new("faketime/libfaketimeMT.so.1"));
+    all.map(at).find(|path| path.exists())
+}
