@@ -16,7 +16,6 @@ use hookmitt_clock::{Clock, Kept, StoreClock};
 
 use super::{
     names::CLOCK,
-    store::Store,
     table::{Next, Table, Versioned},
 };
 use crate::{
@@ -89,6 +88,28 @@ impl SharedClock {
             }
         }
     }
+
+    /// Notes the clock; none as long as this relay listens.
+    pub(super) async fn note(&self, cursors: &Table) -> Result<Option<Note>, MailboxError> {
+        let found = cursors.read::<Note>(CLOCK, 0).await?;
+        let is_first = match self.listen(found.as_ref().map_or(0, |found| found.revision)) {
+            Heard::NothingYet => return Ok(None),
+            Heard::Others => false,
+            Heard::Nobody => true,
+        };
+        let noted = cursors.change(CLOCK.to_owned(), found, 0, |found: Option<&Note>| {
+            if let Some(found) = found {
+                self.clock.catch_up(found.store);
+            }
+            let now = self.now();
+            let next = found.map_or_else(
+                || Note::first(now),
+                |found| if is_first { found.taken_up(now).next(now) } else { found.next(now) },
+            );
+            Ok((Next::Write(next), ()))
+        });
+        Ok(noted.await?.0.map(|noted| noted.record))
+    }
 }
 
 enum Heard {
@@ -96,26 +117,4 @@ enum Heard {
     /// Other relays are there, or this one has noted the clock itself.
     Others,
     Nobody,
-}
-
-/// Notes the clock; none as long as this relay listens.
-pub(super) async fn note(store: &Store) -> Result<Option<Note>, MailboxError> {
-    let found = store.cursors.read::<Note>(CLOCK, 0).await?;
-    let is_first = match store.clock.listen(found.as_ref().map_or(0, |found| found.revision)) {
-        Heard::NothingYet => return Ok(None),
-        Heard::Others => false,
-        Heard::Nobody => true,
-    };
-    let noted = store.cursors.change(CLOCK.to_owned(), found, 0, |found: Option<&Note>| {
-        if let Some(found) = found {
-            store.clock.clock.catch_up(found.store);
-        }
-        let now = store.clock.now();
-        let next = found.map_or_else(
-            || Note::first(now),
-            |found| if is_first { found.taken_up(now).next(now) } else { found.next(now) },
-        );
-        Ok((Next::Write(next), ()))
-    });
-    Ok(noted.await?.0.map(|noted| noted.record))
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     failure::{PATIENCE, Trouble, keep_trying},
-    feed,
+    message,
     records::read_message,
     store::Store,
 };
@@ -68,7 +68,7 @@ impl Store {
 
 async fn parts_of(stream: &Stream, position: u64) -> Result<Vec<u64>, MailboxError> {
     // Of another manifest the parts would be deleted of another letter: only the leader is believed.
-    let manifest = feed::read(stream, position, |_| false).await?;
+    let manifest = message::read(stream, position, |_| false).await?;
     let manifest = manifest.and_then(|manifest| read_message(&manifest.payload));
     Ok(manifest.map(|manifest| manifest.parts).unwrap_or_default())
 }

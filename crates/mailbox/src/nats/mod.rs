@@ -22,6 +22,7 @@ mod held;
 mod here;
 mod index;
 mod lock;
+mod message;
 mod names;
 mod offers;
 mod options;

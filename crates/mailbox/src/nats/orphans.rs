@@ -14,7 +14,7 @@ use futures_util::TryStreamExt as _;
 
 use super::{
     erase,
-    feed::leader,
+    message::leader,
     put::LONGEST,
     store::{Shard, Store},
 };

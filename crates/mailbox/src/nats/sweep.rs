@@ -6,7 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    acks, clock,
+    acks,
     index::Known,
     names::count_key,
     orphans,
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 16;
 /// Deletes what is too old, forgets who was away for too long.
 pub(super) async fn sweep(store: &Store, quota: &Quota) -> Result<(), MailboxError> {
     store.check_open()?;
-    let noted = clock::note(store).await?;
+    let noted = store.clock.note(&store.cursors).await?;
     // Devices first: what waited only for them is lost to nobody.
     forget_idle(store, noted.map_or(i64::MIN, |noted| noted.idle_before(quota.idle))).await;
     let now = store.clock.now();

@@ -4,10 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
-use super::{
-    put,
-    trouble::{no_device, no_tunnel},
-};
+use super::trouble::{no_device, no_tunnel};
 use crate::{DeviceKey, MailboxError};
 
 /// How many bits of a letter's id are its position.
@@ -30,6 +27,13 @@ pub(super) fn newest(db: &Connection, tunnel: i64) -> rusqlite::Result<Option<(u
     let range = (letter_id(tunnel, 0), letter_id(tunnel, u64::MAX));
     let row = |row: &Row<'_>| Ok((position_of(row.get(0)?), row.get(1)?));
     db.prepare_cached(SQL)?.query_row(range, row).optional()
+}
+
+/// When the newest row was begun that says when letters of a mailbox were put, in store time.
+fn put_at(db: &Connection, tunnel: i64) -> rusqlite::Result<Option<i64>> {
+    const SQL: &str = "SELECT at FROM put WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1";
+    let range = (letter_id(tunnel, 0), letter_id(tunnel, u64::MAX));
+    db.prepare_cached(SQL)?.query_row(range, |row| row.get(0)).optional()
 }
 
 /// Letters of a mailbox that are taken at once.
@@ -248,7 +252,7 @@ fn load(db: &Connection) -> rusqlite::Result<HashMap<String, MailBox>> {
         let members = members.remove(&id).unwrap_or_default();
         let shut = row.get::<_, i64>(2)? != 0;
         let floor = row.get(3)?;
-        let (used, put_at) = (row.get(6)?, put::newest(db, id)?);
+        let (used, put_at) = (row.get(6)?, put_at(db, id)?);
         let mailbox =
             MailBox { id, shut, used, newest, newest_bytes, floor, cleared, cleared_bytes, put_at, members };
         boxes.insert(row.get(0)?, mailbox);

@@ -15,7 +15,7 @@ use super::{
 use crate::{DeviceKey, MailboxError, Quota, age::Moment};
 
 /// Stores a letter at the end of its mailbox; answers its position.
-pub(super) fn store(
+pub(super) fn put(
     batch: &mut Batch<'_>,
     tunnel: &str,
     parcel: &Parcel,

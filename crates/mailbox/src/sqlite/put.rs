@@ -7,12 +7,6 @@ use super::boxes::{MailBox, letter_id, position_of};
 /// So many microseconds after one row another is begun.
 const SPAN: i64 = 60_000_000;
 
-/// When the newest row of a mailbox was begun.
-pub(super) fn newest(db: &Connection, tunnel: i64) -> rusqlite::Result<Option<i64>> {
-    const SQL: &str = "SELECT at FROM put WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1";
-    db.prepare_cached(SQL)?.query_row(range(tunnel), |row| row.get(0)).optional()
-}
-
 /// A letter is put at a position.
 pub(super) fn note(db: &Connection, mailbox: &mut MailBox, position: u64, now: i64) -> rusqlite::Result<()> {
     if mailbox.put_at.is_none_or(|begun| now.saturating_sub(begun) >= SPAN) {
@@ -30,7 +24,7 @@ pub(super) fn too_old(db: &Connection, mailbox: &MailBox, young: i64) -> rusqlit
     if mailbox.put_at.is_none() {
         return Ok(mailbox.done());
     }
-    let (first, last) = range(mailbox.id);
+    let (first, last) = (letter_id(mailbox.id, 0), letter_id(mailbox.id, u64::MAX));
     let row = (first, last, young.saturating_sub(SPAN));
     let found: Option<i64> = db.prepare_cached(SQL)?.query_row(row, |row| row.get(0)).optional()?;
     let old = found.map_or(mailbox.newest, |id| position_of(id).saturating_sub(1));
@@ -42,13 +36,9 @@ pub(super) fn clear(db: &Connection, mailbox: &MailBox, through: u64) -> rusqlit
     const ALL: &str = "DELETE FROM put WHERE id BETWEEN ?1 AND ?2";
     const SOME: &str = "DELETE FROM put WHERE id BETWEEN ?1 AND ?2
         AND id < (SELECT max(id) FROM put WHERE id BETWEEN ?1 AND ?2)";
-    let (first, last) = range(mailbox.id);
+    let (first, last) = (letter_id(mailbox.id, 0), letter_id(mailbox.id, u64::MAX));
     if mailbox.shut && through >= mailbox.newest {
         return db.prepare_cached(ALL)?.execute((first, last)).map(drop);
     }
     db.prepare_cached(SOME)?.execute((first, letter_id(mailbox.id, through + 1))).map(drop)
-}
-
-fn range(tunnel: i64) -> (i64, i64) {
-    (letter_id(tunnel, 0), letter_id(tunnel, u64::MAX))
 }

@@ -209,7 +209,7 @@ impl Mailbox for SqliteMailbox {
     async fn put(&self, tunnel: &str, parcel: Parcel, quota: &Quota) -> Result<u64, MailboxError> {
         let (tunnel, quota, now) = (tunnel.to_owned(), *quota, self.now());
         let weight = parcel.data.len();
-        self.jobs.write_now(weight, move |batch| letters::store(batch, &tunnel, &parcel, &quota, now)).await
+        self.jobs.write_now(weight, move |batch| letters::put(batch, &tunnel, &parcel, &quota, now)).await
     }
 
     async fn feed(&self, tunnel: &str, after: u64) -> Result<SqliteFeed, MailboxError> {
