@@ -30,6 +30,7 @@ mod stories {
     mod exported_files;
     mod faults;
     mod fixtures;
+    mod foreign_lock;
     mod full_disk;
     mod glance;
     mod glance_live;

@@ -106,6 +106,7 @@ fn status_of(error: &InboxError) -> StatusCode {
         InboxError::Full
         | InboxError::Busy
         | InboxError::Overloaded
+        | InboxError::TooLong
         | InboxError::OutOfTurn
         | InboxError::Closed => StatusCode::SERVICE_UNAVAILABLE,
         InboxError::Newer { .. }

@@ -70,6 +70,9 @@ pub enum InboxError {
     /// The inbox was closed.
     #[error("the inbox is closed")]
     Closed,
+    /// Reading took too long, and was ended so that capture goes on.
+    #[error("there is too much to look through at once")]
+    TooLong,
     /// A fault of ours; nothing was stored.
     #[error("hookmitt made a mistake: the inbox is as it was before")]
     Panicked,
@@ -86,6 +89,7 @@ impl Explain for InboxError {
             Self::Full => "disk-full",
             Self::Busy => "inbox-busy",
             Self::Overloaded => "overloaded",
+            Self::TooLong => "too-long",
             Self::UnknownEvent(_) => "unknown-event",
             Self::Ambiguous { .. } => "ambiguous-id",
             Self::UnknownSource(_) => "unknown-source",
@@ -109,6 +113,7 @@ impl Explain for InboxError {
             Self::Full => "free some space; senders were told to try again, and capture goes on by itself",
             Self::Busy => "end the program that has inbox.db open, then try again",
             Self::Overloaded => "senders were told to try again",
+            Self::TooLong => "try again in a moment, or ask for less",
             Self::UnknownEvent(_) => "`hookmitt events` lists what there is",
             Self::Ambiguous { .. } => "give more of the id, or its #number",
             Self::UnknownSource(_) => "`hookmitt source list` names them; `hookmitt source add` makes one",
@@ -146,6 +151,7 @@ impl From<rusqlite::Error> for InboxError {
         match hookmitt_sqlite::refusal(&error) {
             Some(Refusal::Full) => Self::Full,
             Some(Refusal::Busy) => Self::Busy,
+            Some(Refusal::TooLong) => Self::TooLong,
             None => Self::Sqlite(Arc::new(error)),
         }
     }

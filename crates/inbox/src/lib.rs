@@ -18,6 +18,8 @@ mod give_up;
 mod glance;
 mod letters;
 mod list;
+#[cfg(test)]
+mod list_tests;
 mod nearby;
 mod order_key;
 mod others;

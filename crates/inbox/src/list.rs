@@ -57,7 +57,7 @@ pub struct Page {
     pub next: Option<i64>,
 }
 
-/// How many rows one look may pass over. Between two looks the writer may start its log over.
+/// How many rows one look may pass over, unless that takes too long. Between two looks the writer may start its log over.
 const STRIDE: i64 = 2_000;
 
 impl Inbox {
@@ -69,16 +69,21 @@ impl Inbox {
         // A cursor from beyond the newest event would make many empty looks.
         let end = self.last_seq().await?.saturating_add(1);
         let mut below = cursor.unwrap_or(end).min(end);
-        let mut items = Vec::new();
+        let (mut items, mut stride) = (Vec::new(), STRIDE);
         while below > 1 && items.len() <= limit {
             let (filter, clock, wanted) = (filter.clone(), self.clock.clone(), limit + 1 - items.len());
             let look = move |db: &Connection| {
-                let (found, floor) = look(db, &filter, below, wanted)?;
+                let (found, floor) = look(db, &filter, below, wanted, stride)?;
                 Ok((if filter.glance { glance::added(db, found, &clock)? } else { found }, floor))
             };
-            let (found, floor) = self.readers.read(look).await?;
-            items.extend(found);
-            below = floor;
+            match self.readers.read(look).await {
+                Ok((found, floor)) => {
+                    items.extend(found);
+                    below = floor;
+                }
+                Err(InboxError::TooLong) if stride > 1 => stride = (stride / 8).max(1), // they may be large
+                Err(error) => return Err(error),
+            }
         }
         let more = items.len() > limit;
         items.truncate(limit);
@@ -153,15 +158,16 @@ fn these(db: &Connection, ids: &[EventId]) -> Result<Vec<Listed>, InboxError> {
     Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
-/// The next matching events below a sequence number, and below which one to look on.
+/// The next matching events below a sequence number, passing over no more than `stride`, and below which one to look on.
 fn look(
     db: &Connection,
     filter: &Filter,
     below: i64,
     wanted: usize,
+    stride: i64,
 ) -> Result<(Vec<Listed>, i64), InboxError> {
-    let Some(seqs) = candidates(db, filter, below, STRIDE)? else {
-        let floor = below - STRIDE;
+    let Some(seqs) = candidates(db, filter, below, stride)? else {
+        let floor = below - stride;
         return Ok((between(db, filter, floor, below, wanted)?, floor));
     };
     let mut found = Vec::new();
@@ -171,7 +177,7 @@ fn look(
         }
         found.extend(between(db, filter, *seq, seq + 1, 1)?);
     }
-    let is_more = i64::try_from(seqs.len()) == Ok(STRIDE);
+    let is_more = i64::try_from(seqs.len()) == Ok(stride);
     Ok((found, seqs.last().copied().filter(|_| is_more).unwrap_or(0)))
 }
 

@@ -57,7 +57,7 @@ impl Inbox {
     }
 
     /// The events of any source that have that verdict, after a sequence number, oldest first; none from the bin, and
-    /// none that was received before `since`. Costs nothing where no event has it, as the totals know.
+    /// none that was received before `since`. Costs little where no event has it, as the totals know.
     ///
     /// # Errors
     /// Whatever SQLite says.
@@ -68,19 +68,15 @@ impl Inbox {
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, EventId)>, InboxError> {
-        // CROSS JOIN: the totals are read first, and no event where they have none.
-        const SQL: &str =
-            "SELECT event.seq, event.id FROM tally CROSS JOIN event ON event.source = tally.source
-            WHERE tally.verdict = ?1 AND tally.events > 0 AND event.verdict = ?1 AND event.seq > ?2
-            AND event.deleted_at IS NULL AND event.received_at >= ?4 ORDER BY event.seq LIMIT ?3";
-        self.readers
-            .read(move |db| {
-                let mut select = db.prepare_cached(SQL)?;
-                let values = params![verdict as i64, after, limit, since.as_micros()];
-                let found = select.query_map(values, |row| Ok((row.get(0)?, rows::id(row, 1)?)))?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        let end = self.last_seq().await?;
+        let (mut found, mut after) = (Vec::new(), after);
+        while after < end && found.len() < limit as usize {
+            let wanted = limit as usize - found.len();
+            let (upto, read) = (after + STRIDE, (verdict, since, after, wanted));
+            found.extend(self.readers.read(move |db| with_verdict(db, read, upto)).await?);
+            after = upto;
+        }
+        Ok(found)
     }
 
     /// Stores new verdicts, oldest event first. An event that may no longer own its key gives it up, to the next
@@ -140,6 +136,25 @@ impl Inbox {
         })
         .await
     }
+}
+
+/// How many events one look may pass over. Between two looks the writer may start its log over.
+const STRIDE: i64 = 20_000;
+
+fn with_verdict(
+    db: &Connection,
+    (verdict, since, after, limit): (Verdict, Timestamp, i64, usize),
+    upto: i64,
+) -> Result<Vec<(i64, EventId)>, InboxError> {
+    // CROSS JOIN: the totals are read first, and no event where they have none.
+    const SQL: &str = "SELECT event.seq, event.id FROM tally CROSS JOIN event ON event.source = tally.source
+        WHERE tally.verdict = ?1 AND tally.events > 0 AND event.verdict = ?1 AND event.seq > ?2
+        AND event.seq <= ?5 AND event.deleted_at IS NULL AND event.received_at >= ?4
+        ORDER BY event.seq LIMIT ?3";
+    let mut select = db.prepare_cached(SQL)?;
+    let values = params![verdict as i64, after, limit, since.as_micros(), upto];
+    let found = select.query_map(values, |row| Ok((row.get(0)?, rows::id(row, 1)?)))?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 fn finds_provider(db: &Connection, rejudged: &Rejudged) -> Result<bool, InboxError> {

@@ -1,7 +1,7 @@
 //! What failed, died or was skipped, taken up again by hand.
 
 use hookmitt_event::{DeliveryId, EventId, TargetId};
-use rusqlite::{Connection, ToSql, params};
+use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::{AWAITS, Inbox, InboxError, deliveries::seq_of, rows};
 
@@ -42,18 +42,31 @@ impl Inbox {
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, EventId)>, InboxError> {
-        const SQL: &str = "SELECT DISTINCT e.seq, e.id FROM delivery d JOIN event e ON e.seq = d.event
-            WHERE d.state IN (3, 4, 5) AND d.state = 4 AND d.event > ?1 AND (?2 IS NULL OR e.source = ?2)
-            ORDER BY d.event LIMIT ?3";
-        self.readers
-            .read(move |db| {
-                let mut select = db.prepare_cached(SQL)?;
-                let found = select
-                    .query_map(params![after, source, limit], |row| Ok((row.get(0)?, rows::id(row, 1)?)))?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        let (mut found, mut next) = (Vec::new(), Some(after));
+        while let Some(after) = next
+            && found.len() < limit as usize
+        {
+            let some = self.readers.read(move |db| dead(db, source, after)).await?;
+            next = some.last().filter(|_| some.len() == STRIDE).map(|(seq, _)| *seq);
+            found.extend(some.into_iter().filter_map(|(seq, id)| Some((seq, id?))));
+        }
+        found.truncate(limit as usize);
+        Ok(found)
     }
+}
+
+/// How many events one look may pass over. Between two looks the writer may start its log over.
+const STRIDE: usize = 2_000;
+
+/// The next events with a dead delivery; without the id, those of another source.
+fn dead(db: &Connection, source: Option<i64>, after: i64) -> Result<Vec<(i64, Option<EventId>)>, InboxError> {
+    const SQL: &str = "SELECT d.event, iif(?2 IS NULL OR e.source = ?2, e.id, NULL) FROM
+        (SELECT DISTINCT event FROM delivery WHERE state IN (3, 4, 5) AND state = 4 AND event > ?1
+            ORDER BY event LIMIT ?3) d LEFT JOIN event e ON e.seq = d.event ORDER BY d.event";
+    let mut select = db.prepare_cached(SQL)?;
+    let read = |row: &Row<'_>| Ok((row.get(0)?, rows::id_or_null(row, 1)?));
+    let found = select.query_map(params![after, source, STRIDE], read)?;
+    Ok(found.collect::<Result<_, _>>()?)
 }
 
 /// Fails where the event has no such delivery.

@@ -67,32 +67,39 @@ pub(crate) const UNSENT: &str =
     "SELECT state, count(*) FROM delivery WHERE state IN (3, 4, 5) GROUP BY state";
 
 impl Inbox {
-    /// Counts, by running totals and small indexes: what it costs doesn't grow with the events.
+    /// Counts, by running totals and small indexes: what it costs doesn't grow with the events. Each part is of its own
+    /// moment, so that none is long.
     ///
     /// # Errors
     /// Whatever SQLite says.
     pub async fn stats(&self) -> Result<Stats, InboxError> {
-        self.readers
-            .read(|db| {
-                let mut stats = Stats::default();
-                let made = totals(db, &mut stats)?;
-                deliveries(db, made, &mut stats)?;
-                let mut select = db.prepare_cached(BOUND)?;
-                let bound = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
-                stats.targets = bound.collect::<Result<_, _>>()?;
-                let count = |view: View| -> Result<u64, InboxError> {
-                    let sql = view.count_sql();
-                    Ok(db.prepare_cached(&sql)?.query_row([i64::MAX], |row| row.get(0))?)
-                };
-                stats.views = ViewCounts {
-                    needs_action: count(View::NeedsAction)?,
-                    invalid: count(View::Invalid)?,
-                    dead_letter: count(View::DeadLetter)?,
-                    waiting: count(View::Waiting)?,
-                };
-                Ok(stats)
-            })
-            .await
+        let counts = |db: &Connection| {
+            let mut stats = Stats::default();
+            let made = totals(db, &mut stats)?;
+            deliveries(db, made, &mut stats)?;
+            Ok(stats)
+        };
+        let bound = |db: &Connection| {
+            let mut select = db.prepare_cached(BOUND)?;
+            let bound = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
+            Ok(bound.collect::<Result<_, _>>()?)
+        };
+        let mut stats = self.readers.read(counts).await?;
+        stats.targets = self.readers.read(bound).await?;
+        stats.views = ViewCounts {
+            needs_action: self.count(View::NeedsAction).await?,
+            invalid: self.count(View::Invalid).await?,
+            dead_letter: self.count(View::DeadLetter).await?,
+            waiting: self.count(View::Waiting).await?,
+        };
+        Ok(stats)
+    }
+
+    async fn count(&self, view: View) -> Result<u64, InboxError> {
+        let sql = view.count_sql();
+        let count =
+            move |db: &Connection| Ok(db.prepare_cached(&sql)?.query_row([i64::MAX], |row| row.get(0))?);
+        self.readers.read(count).await
     }
 }
 
@@ -138,13 +145,13 @@ fn deliveries(db: &Connection, made: u64, stats: &mut Stats) -> Result<(), Inbox
 }
 
 impl Inbox {
-    /// Lets SQLite check the file's structure (`quick_check`).
+    /// Lets SQLite check the file's structure (`quick_check`), which reads all of it.
     ///
     /// # Errors
     /// What it finds.
     pub async fn check(&self) -> Result<(), InboxError> {
         self.readers
-            .read(|db| {
+            .read_at_length(|db| {
                 let found: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
                 if found == "ok" { Ok(()) } else { Err(InboxError::Damaged(found)) }
             })

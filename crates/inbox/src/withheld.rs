@@ -1,12 +1,15 @@
 //! What was withheld because of the name that it was called by, until it is sent by hand.
 
 use hookmitt_event::EventId;
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use crate::{Inbox, InboxError, rows};
 
 /// No more names are told of at a time: a stranger can make up any number.
-const MOST: u32 = 100;
+const MOST: usize = 100;
+
+/// How many events one look may pass over. Between two looks the writer may start its log over.
+const STRIDE: usize = 5_000;
 
 /// Of an event `e`: no delivery of it has ever been more than skipped.
 const UNSENT: &str = "e.deleted_at IS NULL
@@ -19,18 +22,18 @@ impl Inbox {
     /// # Errors
     /// Whatever SQLite says.
     pub async fn withheld_hosts(&self, source: i64) -> Result<Vec<(String, u64)>, InboxError> {
-        let sql = format!(
-            "SELECT e.foreign_host, count(*) FROM event e INDEXED BY event_foreign_host
-            WHERE e.source = ?1 AND e.foreign_host IS NOT NULL AND {UNSENT}
-            GROUP BY e.foreign_host ORDER BY count(*) DESC, e.foreign_host LIMIT ?2"
-        );
-        self.readers
-            .read(move |db| {
-                let mut select = db.prepare_cached(&sql)?;
-                let found = select.query_map(params![source, MOST], |row| Ok((row.get(0)?, row.get(1)?)))?;
-                Ok(found.collect::<Result<_, _>>()?)
-            })
-            .await
+        let (mut counts, mut after) = (Vec::new(), Some((String::new(), 0)));
+        while let Some((host, seq)) = after {
+            let some = self.readers.read(move |db| hosts(db, source, &host, seq)).await?;
+            let last = some.last().filter(|_| some.len() == STRIDE);
+            after = last.map(|(host, seq, _)| (host.clone(), *seq));
+            for (host, _, is_unsent) in some {
+                count(&mut counts, host, is_unsent);
+            }
+        }
+        most(&mut counts);
+        counts.retain(|(_, events)| *events > 0);
+        Ok(counts)
     }
 
     /// The events of a source that were called by that name and wait to be sent by hand, oldest first: at most `limit`
@@ -59,4 +62,41 @@ impl Inbox {
             })
             .await
     }
+}
+
+/// Counts an event. Those of one name come one after the other.
+fn count(counts: &mut Vec<(String, u64)>, host: String, is_unsent: bool) {
+    match counts.last_mut() {
+        Some((last, events)) if *last == host => *events += u64::from(is_unsent),
+        _ => {
+            if counts.len() > 10 * MOST {
+                most(counts);
+            }
+            counts.push((host, u64::from(is_unsent)));
+        }
+    }
+}
+
+/// Leaves those with most events, most first.
+fn most(counts: &mut Vec<(String, u64)>) {
+    counts.sort_by(|(host, events), (other, others)| others.cmp(events).then_with(|| host.cmp(other)));
+    counts.truncate(MOST);
+}
+
+/// The next events of a source that were called by a name that is none of this machine's, in order of that name.
+fn hosts(
+    db: &Connection,
+    source: i64,
+    after: &str,
+    seq: i64,
+) -> Result<Vec<(String, i64, bool)>, InboxError> {
+    let sql = format!(
+        "SELECT e.foreign_host, e.seq, {UNSENT} FROM event e INDEXED BY event_foreign_host
+        WHERE e.source = ?1 AND e.foreign_host IS NOT NULL AND (e.foreign_host, e.seq) > (?2, ?3)
+        ORDER BY e.foreign_host, e.seq LIMIT ?4"
+    );
+    let mut select = db.prepare_cached(&sql)?;
+    let found = select
+        .query_map(params![source, after, seq, STRIDE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok(found.collect::<Result<_, _>>()?)
 }

@@ -9,6 +9,8 @@ pub enum Refusal {
     Full,
     /// Another connection held the file for too long.
     Busy,
+    /// A reader took too long, and was ended.
+    TooLong,
 }
 
 /// What an error of SQLite's means; `None`: something else.
@@ -18,7 +20,11 @@ pub fn refusal(error: &Error) -> Option<Refusal> {
     if code.code == ErrorCode::DiskFull || code.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
         return Some(Refusal::Full);
     }
-    matches!(code.code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked).then_some(Refusal::Busy)
+    match code.code {
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Some(Refusal::Busy),
+        ErrorCode::OperationInterrupted => Some(Refusal::TooLong),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

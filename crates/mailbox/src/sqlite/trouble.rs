@@ -45,7 +45,7 @@ impl From<Error> for MailboxError {
     fn from(error: Error) -> Self {
         match hookmitt_sqlite::refusal(&error) {
             Some(Refusal::Full) => Self::DiskFull,
-            Some(Refusal::Busy) => Self::Overloaded,
+            Some(Refusal::Busy | Refusal::TooLong) => Self::Overloaded,
             None => Self::Failed(error.to_string()),
         }
     }

@@ -1,0 +1,79 @@
+//! Searches that have much to look through.
+
+use bytes::Bytes;
+use hookmitt_event::{EventId, Timestamp};
+
+use crate::{Arrival, Filter, Inbox, SourceSettings, samples};
+
+async fn begin() -> (tempfile::TempDir, Inbox, i64, Timestamp) {
+    let (folder, now) = (tempfile::tempdir().unwrap(), Timestamp::from_seconds(1_800_000_000));
+    let inbox = Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock)).unwrap();
+    let source = inbox.add_source("one".parse().unwrap(), SourceSettings::default(), false, now);
+    let source = source.await.unwrap().row;
+    (folder, inbox, source, now)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_through_large_bodies_takes_as_many_looks_as_it_needs() {
+    const BODIES: u8 = 10;
+    let (_folder, inbox, source, now) = begin().await;
+    // Each letter may be the beginning of what is looked for.
+    let mut body = vec![b'n'; 3 << 20];
+    for key in 0..BODIES {
+        if key == 1 {
+            body.extend(b"needle");
+        }
+        let mut arrival = Arrival { key_hash: [key; 16], ..samples::arrival(source, now) };
+        arrival.request.body = Bytes::from(body.clone());
+        inbox.store(arrival).await.unwrap();
+        body.truncate(3 << 20);
+    }
+    let text = Some(format!("{}eedle", "n".repeat(40)));
+    let page = inbox.list(Filter { text, ..Filter::default() }, None, 10).await.unwrap();
+    let found: Vec<_> = page.items.iter().map(|listed| listed.event.seq).collect();
+    assert_eq!((found, page.next), (vec![2], None));
+}
+
+#[tokio::test]
+async fn dead_letters_and_withheld_names_are_found_behind_many_others() {
+    const OTHER: i64 = 9;
+    const OTHERS: u64 = 6_000;
+    let (_folder, inbox, source, now) = begin().await;
+    let first = inbox.store(samples::arrival(source, now)).await.unwrap().id;
+    // Every second event of another source is dead, the rest were never sent; they were called by 200 names.
+    let another = format!(
+        "UPDATE e SET seq = seq + 1, id = randomblob(16), source = {OTHER}, duplicate_of = NULL,
+            foreign_host = 'n' || (seq % 200) || '.example';
+         INSERT INTO event SELECT * FROM e;
+         INSERT INTO delivery (event, number, target, state) SELECT seq, 1, 1, 4 FROM e WHERE seq % 2;"
+    );
+    inbox
+        .write(move |batch| {
+            batch.db.execute_batch("CREATE TEMP TABLE e AS SELECT * FROM event")?;
+            for _ in 0..OTHERS {
+                batch.db.execute_batch(&another)?;
+            }
+            let last = "UPDATE e SET seq = seq + 1, id = randomblob(16), source = 1, foreign_host = NULL;
+                INSERT INTO event SELECT * FROM e;
+                INSERT INTO delivery (event, number, target, state) SELECT seq, 1, 1, 4 FROM e;";
+            Ok(batch.db.execute_batch(last)?)
+        })
+        .await
+        .unwrap();
+
+    let dead = inbox.dead_letters(Some(source), 0, 10).await.unwrap();
+    assert_eq!(seqs(&dead), [6_002]);
+    let dead = inbox.dead_letters(None, 0, 5_000).await.unwrap();
+    assert_eq!(dead.len(), 3_001);
+    assert!(seqs(&dead).is_sorted() && dead.iter().all(|(_, id)| *id != first));
+    assert_eq!(seqs(&inbox.dead_letters(None, 3, 2).await.unwrap()), [5, 7]);
+
+    let hosts = inbox.withheld_hosts(OTHER).await.unwrap();
+    assert_eq!(hosts.len(), 100);
+    assert_eq!(hosts[0], ("n1.example".to_owned(), 30), "the name was given before the number grew");
+    assert!(hosts.iter().all(|(_, events)| *events == 30) && hosts.is_sorted());
+}
+
+fn seqs(found: &[(i64, EventId)]) -> Vec<i64> {
+    found.iter().map(|(seq, _)| *seq).collect()
+}
