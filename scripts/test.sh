@@ -84,7 +84,7 @@ awk '
   }
   END {
     if (ignored) print ignored " ignored"
-    printf "%d passed, %d failed\n", passed + mended, failed - mended
+    printf "%d passed, %d failed, %d flaky\n", passed, failed - mended, mended
   }
 ' narrowed="${1:+1}" mended="$mended" "$log"
 exit "$status"

@@ -15,6 +15,7 @@ mod stories {
     mod cli;
     mod cli_exits;
     mod cli_output;
+    mod clock_edges;
     mod clocks;
     mod confirm;
     mod dedupe;
@@ -100,6 +101,7 @@ mod stories {
     mod tunnel_cli;
     mod tunnel_devices;
     mod tunnel_gaps;
+    mod tunnel_order;
     mod tunnel_owner;
     mod tunnel_sources;
     mod verify;

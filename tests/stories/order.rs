@@ -24,7 +24,6 @@ async fn in_order(order: &str, answers: Vec<Answer>) -> (App, LocalServer) {
     let (app, server) = (App::start().await, LocalServer::start().await);
     server.will(answers);
     app.source("demo", json!({ "generic": { "object_at": "/object", "time_at": "/time" } })).await;
-    app.source("other", Value::Null).await;
     app.target(Some("demo"), &server.url(), json!({ "order": order })).await;
     (app, server)
 }
@@ -32,17 +31,6 @@ async fn in_order(order: &str, answers: Vec<Answer>) -> (App, LocalServer) {
 async fn waits_for_its_retry(app: &App, id: &str) {
     let retry = |event: &Value| event["deliveries"][0]["next_attempt_at"].is_string();
     app.until(id, "it waits for its retry", retry).await;
-}
-
-/// Lets everything else that could be sent be sent: another target gets an event that came later.
-async fn time_for_others(app: &App) {
-    let other = LocalServer::start().await;
-    let target = app.target(Some("other"), &other.url(), json!({})).await;
-    for round in 0..3 {
-        let id = app.catch("other", &[], &format!("round {round}")).await;
-        app.status(&id, "completed").await;
-    }
-    app.ask("DELETE", &format!("/api/targets/{target}"), Value::Null).await;
 }
 
 /// How many of these are being sent.
@@ -64,14 +52,12 @@ async fn sequential_is_one_at_a_time_in_order_of_arrival() {
     }
     for (sent, gate) in gates.iter().enumerate() {
         server.wait_for(sent + 1).await;
-        if sent == 1 {
-            time_for_others(&app).await;
-        }
         assert_eq!((server.seen().len(), processing(&app, &ids).await), (sent + 1, 1));
         gate.notify_one();
     }
     app.status(&ids[3], "completed").await;
     assert_eq!(bodies(&server.seen()), ["1", "2", "3", "4"]);
+    assert_eq!(server.most_at_once(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,7 +80,6 @@ async fn fifo_blocks_behind_its_head_until_that_is_completed() {
     let head = app.catch("demo", &[], "head").await;
     waits_for_its_retry(&app, &head).await;
     let next = app.catch("demo", &[], "next").await;
-    time_for_others(&app).await;
     assert_eq!(app.event(&next).await["status"], "pending");
     app.ask("POST", &format!("/api/events/{head}/retry"), Value::Null).await;
     app.status(&next, "completed").await;
@@ -126,7 +111,6 @@ async fn fifo_by_key_blocks_an_object_and_not_the_others() {
     let behind = app.catch("demo", &[], &body("a", 2)).await;
     let beside = app.catch("demo", &[], &body("b", 1)).await;
     app.status(&beside, "completed").await;
-    time_for_others(&app).await;
     assert_eq!(app.event(&behind).await["status"], "pending");
     app.ask("POST", &format!("/api/events/{head}/retry"), Value::Null).await;
     app.status(&behind, "completed").await;
@@ -142,17 +126,13 @@ async fn parallel_runs_so_many_at_once_and_no_more() {
         ids.push(app.catch("demo", &[], &number.to_string()).await);
     }
     server.wait_for(3).await;
-    time_for_others(&app).await;
-    assert_eq!((server.seen().len(), processing(&app, &ids).await), (3, 3));
     gates[1].notify_one(); // whichever it is, one place is free
     server.wait_for(4).await;
     eventually("three are being sent again", async || (processing(&app, &ids).await == 3).then_some(()))
         .await;
-    time_for_others(&app).await;
-    assert_eq!((server.seen().len(), processing(&app, &ids).await), (4, 3));
     gates.iter().for_each(|gate| gate.notify_one());
     for id in &ids {
         app.status(id, "completed").await;
     }
-    assert_eq!(server.seen().len(), 7);
+    assert_eq!((server.seen().len(), server.most_at_once()), (7, 3));
 }

@@ -245,6 +245,12 @@ async fn a_teammates_app_gets_every_event_too_and_a_removed_tunnel_gets_none() {
     let id = tunnel(&mate).await.unwrap()["id"].clone();
     mate.ask("DELETE", &format!("/api/tunnels/{id}"), Value::Null).await;
     assert_eq!(tunnel(&mate).await, None);
+    let id = tunnel(&set.app).await.unwrap()["id"].clone();
+    eventually("the relay hands letters to one device", async || {
+        let devices = set.app.ask("GET", &format!("/api/tunnels/{id}/devices"), Value::Null).await;
+        (devices["items"].as_array().unwrap().len() == 1).then_some(())
+    })
+    .await;
     let reply = set.post("s", &[], b"for one").await;
     arrived(&set.app, &id_of(&reply)).await;
     assert_eq!(mate.events().await.len(), 1);

@@ -3,7 +3,10 @@
 use std::{
     collections::VecDeque,
     net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::{
@@ -66,6 +69,8 @@ struct State {
     seen: Mutex<Vec<Seen>>,
     answers: Mutex<VecDeque<Answer>>,
     arrived: Notify,
+    open: AtomicUsize,
+    most: AtomicUsize,
 }
 
 /// A server on a port of its own; it stops listening when dropped.
@@ -115,6 +120,11 @@ impl LocalServer {
         self.state.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// How many requests were open at a time, at most.
+    pub fn most_at_once(&self) -> usize {
+        self.state.most.load(Ordering::SeqCst)
+    }
+
     /// Waits until so many requests have reached it.
     pub async fn wait_for(&self, count: usize) -> Vec<Seen> {
         let what = format!("{count} requests reach the local server");
@@ -136,6 +146,7 @@ async fn listen(listener: TcpListener, state: Arc<State>) {
 async fn serve(mut stream: TcpStream, state: Arc<State>) {
     let Some(bytes) = read_request(&mut stream).await else { return };
     let answer = state.answers.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let open = Open::begins(&state);
     state.seen.lock().unwrap_or_else(PoisonError::into_inner).push(Seen { bytes });
     state.arrived.notify_waiters();
     let bytes = match answer.unwrap_or(Answer::Status(200)) {
@@ -147,8 +158,26 @@ async fn serve(mut stream: TcpStream, state: Arc<State>) {
             plain(200)
         }
     };
+    drop(open); // before the sender knows
     let _gone = stream.write_all(&bytes).await;
     let _gone = stream.shutdown().await;
+}
+
+/// A request that is not answered yet.
+struct Open<'s>(&'s State);
+
+impl<'s> Open<'s> {
+    fn begins(state: &'s State) -> Self {
+        let open = state.open.fetch_add(1, Ordering::SeqCst) + 1;
+        state.most.fetch_max(open, Ordering::SeqCst);
+        Self(state)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 fn plain(status: u16) -> Vec<u8> {

@@ -59,6 +59,11 @@ impl Intake {
         Ok(None)
     }
 
+    /// The first letter of which pieces are still to come.
+    pub(crate) fn first_apart(&self) -> Option<u64> {
+        self.apart.first_key_value().map(|(position, _)| *position)
+    }
+
     /// The next piece of a letter; the letter, where that was its last.
     pub(crate) fn goes_on(&mut self, position: u64, piece: &[u8]) -> Result<Option<Whole>, TunnelError> {
         let apart = self.apart.get_mut(&position);

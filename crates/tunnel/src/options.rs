@@ -58,7 +58,7 @@ impl Default for Options {
             horizon: Horizon::default(),
             pace: Pace::default(),
             window: 1024,
-            window_bytes: 16 * 1024 * 1024,
+            window_bytes: 32 * 1024 * 1024,
         }
     }
 }

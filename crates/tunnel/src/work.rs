@@ -1,10 +1,11 @@
 //! What is done with a letter that is all here: opened, read, handed over.
 
-use std::{future::Future, pin::Pin, sync::Arc};
+use std::{future::Future, pin::Pin, sync::Arc, task::Poll};
 
+use futures_util::poll;
 use hookmitt_seal::Opener;
 use hookmitt_wire::{Letter, PIECE};
-use tokio::task::spawn_blocking;
+use tokio::{sync::oneshot, task::spawn_blocking};
 
 use crate::{Answering, Later, Letterhead, Recipient, Unreadable, intake::Whole};
 
@@ -27,20 +28,53 @@ pub(crate) enum Outcome {
     Unreadable(Unreadable),
 }
 
-/// Opens a letter and hands it over.
+/// A letter's place among those that are handed over one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Turn {
+    /// Closed once the one before it has been handed over, or never will be.
+    before: Option<oneshot::Receiver<()>>,
+    /// Dropped once this one has.
+    own: Option<oneshot::Sender<()>>,
+}
+
+impl Turn {
+    /// The turn of the next letter. This one stays the last.
+    pub(crate) fn next(&mut self) -> Self {
+        let (own, after) = oneshot::channel();
+        Self { before: self.before.replace(after), own: Some(own) }
+    }
+
+    async fn comes(&mut self) {
+        if let Some(before) = self.before.take() {
+            let _closed = before.await;
+        }
+    }
+}
+
+/// Opens a letter and hands it over in its turn.
 pub(crate) fn work<R: Recipient>(
     opener: Arc<Opener>,
     recipient: Arc<R>,
     whole: Whole,
     mut head: Letterhead,
+    mut turn: Turn,
 ) -> Working {
     Box::pin(async move {
-        let outcome = match read(opener, &whole).await {
+        let read = read(opener, &whole).await;
+        turn.comes().await;
+        let outcome = match read {
             None => Outcome::Later,
             Some(Ok(letter)) => {
                 let event = letter.id;
                 head = head.attested(letter.received);
-                match recipient.letter(head.clone(), letter).await {
+                let mut handing = Box::pin(recipient.letter(head.clone(), letter));
+                let first = poll!(&mut handing);
+                drop(turn.own.take()); // handed over: the next one may be, too
+                let taken = match first {
+                    Poll::Ready(taken) => taken,
+                    Poll::Pending => handing.await,
+                };
+                match taken {
                     Ok(reply) => Outcome::Stored(reply.filter(|_| head.held).map(|reply| (event, reply))),
                     Err(Later) => Outcome::Later,
                 }

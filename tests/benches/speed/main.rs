@@ -5,6 +5,7 @@
 //!
 //! Prints a table and writes `target/bench/speed.json` or `relay.json`. Machines are noisy: what counts is the ratio within one run.
 
+mod claims;
 mod folder;
 mod host;
 mod load;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         (Some("--load"), Some(address)) => measured::load_only(&address),
         // Only what takes seconds.
         (Some("--signatures"), _) => report::signatures(),
+        (Some("--claims"), _) => measured::claims_only(),
         _ => measured::run(),
     };
     match outcome {

@@ -11,6 +11,7 @@ use anyhow::ensure;
 use tokio::runtime::Runtime;
 
 use crate::{
+    claims::{self, Claims},
     folder::{DataDir, LargestFile, hookmitt, with_source},
     host::{resident, syncs},
     load::{Answered, Load, send},
@@ -40,6 +41,7 @@ pub(crate) struct Measured {
     pub(crate) idle_bytes: u64,
     pub(crate) full_bytes: u64,
     pub(crate) signatures: Signatures,
+    pub(crate) claims: Claims,
 }
 
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -49,8 +51,24 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let steady = steady(&runtime)?.waits;
     let (first_capture, idle_bytes) = start(&runtime)?;
     let full_bytes = after_many(&runtime)?;
-    let signatures = signatures::measured()?;
-    report::write(&Measured { pairs, syncs, steady, first_capture, idle_bytes, full_bytes, signatures })
+    let (signatures, claims) = (signatures::measured()?, claims::measured(&runtime)?);
+    report::write(&Measured {
+        pairs,
+        syncs,
+        steady,
+        first_capture,
+        idle_bytes,
+        full_bytes,
+        signatures,
+        claims,
+    })
+}
+
+/// Measures and prints the claims' part alone.
+pub(crate) fn claims_only() -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    claims::print(&claims::measured(&runtime)?);
+    Ok(())
 }
 
 /// Sends what a durable measurement sends, and prints the rate.

@@ -5,6 +5,7 @@ use std::{fs, path::Path, process::Command, time::Duration};
 use serde_json::{Value, json};
 
 use crate::{
+    claims,
     measured::{BARE, CONNECTIONS, DURABLE, Measured, Pair, SEED, WARM_UP},
     signatures::{self, EXPLAINED_BODY, EXPLAINED_SECRETS, Signatures},
     workload::BODY,
@@ -15,6 +16,7 @@ pub(crate) fn write(measured: &Measured) -> anyhow::Result<()> {
     let figures = Figures::of(measured);
     figures.print();
     print_signatures(&measured.signatures);
+    claims::print(&measured.claims);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/bench");
     fs::create_dir_all(&folder)?;
     let json = figures.json(measured);
@@ -106,6 +108,7 @@ impl Figures {
                 "of_one_source": signatures.explanation,
                 "all_own": signatures.explanation_own,
             },
+            "claim_100000_to_10_waiting": measured.claims.iter().map(|(order, ratio)| (order.to_string(), json!(ratio))).collect::<serde_json::Map<_, _>>(),
             "machine": machine(),
             "commit": said("git", &["rev-parse", "HEAD"]),
             "changed_since": !said("git", &["status", "--porcelain"]).is_empty(),

@@ -21,7 +21,7 @@ use crate::{
     acks::Acks,
     horizon::Mark,
     intake::{Intake, Whole},
-    work::{Done, Outcome, Working, work},
+    work::{Done, Outcome, Turn, Working, work},
 };
 
 /// What an event's sender, who is held, is answered, once that is known.
@@ -68,6 +68,11 @@ pub(super) struct Letters<R> {
     shared: Arc<Shared<R>>,
     intake: Intake,
     acks: Acks,
+    /// Those that are all here, but came after a large one that is not: they wait, so that none overtakes it. The window
+    /// bounds how many bytes they are.
+    behind: BTreeMap<u64, (Whole, Letterhead)>,
+    /// Whose turn it is to be handed over: after the one that was begun last.
+    turn: Turn,
     /// Those that are being stored.
     pub(super) working: FuturesUnordered<Working>,
     /// Stored and acknowledged, with a sender that is held for an answer.
@@ -102,6 +107,8 @@ impl<R: Recipient> Letters<R> {
             shared,
             intake: Intake::default(),
             acks,
+            behind: BTreeMap::new(),
+            turn: Turn::default(),
             working: FuturesUnordered::new(),
             answering: FuturesUnordered::new(),
             later: BTreeMap::new(),
@@ -143,6 +150,18 @@ impl<R: Recipient> Letters<R> {
         let waited = whole.position <= self.newest;
         let bounds = options.horizon.bounds((!waited).then_some(self.began), options.clock.now());
         let head = Letterhead::new(tunnel, whole.position, &whole.parcel, waited, bounds);
+        if whole.parcel.held && !waited {
+            return self.accept(whole, head); // its sender waits, and for no other letter
+        }
+        self.behind.insert(whole.position, (whole, head));
+        let first_apart = self.intake.first_apart().unwrap_or(u64::MAX);
+        while let Some(first) = self.behind.first_entry().filter(|first| *first.key() < first_apart) {
+            let (whole, head) = first.remove();
+            self.accept(whole, head);
+        }
+    }
+
+    fn accept(&mut self, whole: Whole, head: Letterhead) {
         if self.resume_at.is_some() || self.tries || self.asking.is_open() {
             // An older one could not be stored: this one waits behind it.
             self.later.insert(whole.position, (whole, head));
@@ -151,11 +170,13 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// Begins to store a letter, at once: so they are begun in their order, whatever becomes of them afterwards.
+    /// Begins to store a letter. They are handed over in the order in which they are begun, whatever becomes of them
+    /// afterwards and however long it takes to open them; one whose sender is held passes.
     fn start(&mut self, whole: Whole, mut head: Letterhead) {
         head.run = self.run;
         let Shared { opener, recipient, .. } = &*self.shared;
-        let mut working = work(Arc::clone(opener), Arc::clone(recipient), whole, head);
+        let turn = if head.held && !head.waited { Turn::default() } else { self.turn.next() };
+        let mut working = work(Arc::clone(opener), Arc::clone(recipient), whole, head, turn);
         match (&mut working).now_or_never() {
             Some(done) => self.finished(done),
             None => self.working.push(working),

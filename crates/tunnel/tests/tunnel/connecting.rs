@@ -23,7 +23,7 @@ async fn a_device_proves_who_it_is_and_says_how_much_it_takes() {
         panic!("no hello")
     };
     assert_eq!((name.as_str(), program.as_str()), ("acme-dev", "story/1"));
-    assert_eq!((window, window_bytes), (1024, 16 * 1024 * 1024));
+    assert_eq!((window, window_bytes), (1024, 32 * 1024 * 1024));
     assert_eq!(device, tunnel.credentials.device_key());
 
     assert!(matches!(app.states()[..], [State::Connecting { attempt: 1, last_error: None }]));

@@ -1,11 +1,11 @@
 //! Large letters, in pieces between others.
 
-use hookmitt_wire::AppFrame;
+use hookmitt_wire::{AppFrame, Parcel};
 
-use crate::support::{App, Relay, Tunnel, letter, pieces};
+use crate::support::{App, Relay, Tunnel, letter, pieces, whole};
 
 #[tokio::test]
-async fn small_letters_pass_between_the_pieces_of_a_large_one() {
+async fn small_letters_wait_for_the_large_one_before_them_unless_their_sender_is_held() {
     let relay = Relay::start().await;
     let tunnel = Tunnel::at(&relay);
     let mut app = App::start(tunnel.credentials.clone(), App::options());
@@ -17,37 +17,40 @@ async fn small_letters_pass_between_the_pieces_of_a_large_one() {
         caller.say(piece).await;
         caller.say(tunnel.says(position, "small")).await;
     }
-    assert_eq!(app.stores(3).await, [2, 3, 4]);
-    let AppFrame::Ack { through: 0, .. } = caller.hear().await else { panic!("the first is not all here") };
+    let held = Parcel { held: true, ..tunnel.parcel(&letter("now")) };
+    caller.say(whole(5, held)).await;
+    assert_eq!(app.stores(1).await, [5], "it came last, and its sender waits");
+    while caller.hear().await != (AppFrame::Ack { through: 0, also: vec![5] }) {}
+
     caller.say(last).await;
     let given = app.given().await;
     assert_eq!(given.head.position, 1);
     assert!(given.letter.body == body);
     given.stored();
-    while caller.hear().await != (AppFrame::Ack { through: 4, also: vec![] }) {}
+    assert_eq!(app.stores(3).await, [2, 3, 4]);
+    while caller.hear().await != (AppFrame::Ack { through: 5, also: vec![] }) {}
 }
 
 #[tokio::test]
-async fn two_large_letters_come_together_beside_each_other() {
+async fn of_two_large_letters_the_first_is_handed_over_first_though_the_second_is_here_before_it() {
     let relay = Relay::start().await;
     let tunnel = Tunnel::at(&relay);
     let mut app = App::start(tunnel.credentials.clone(), App::options());
     let mut caller = relay.lets_in().await;
-    let one = pieces(1, tunnel.parcel(&letter(vec![1; 700_000])));
+    let mut one = pieces(1, tunnel.parcel(&letter(vec![1; 900_000])));
     let two = pieces(2, tunnel.parcel(&letter(vec![2; 700_000])));
-    for (first, second) in one.into_iter().zip(two) {
-        caller.say(first).await;
-        caller.say(second).await;
+    let last = one.pop().unwrap();
+    for frame in one.into_iter().chain(two) {
+        caller.say(frame).await;
     }
-    let mut bodies = Vec::new();
-    for _ in 0..2 {
+    caller.say(tunnel.says(3, "small")).await;
+    caller.say(last).await;
+    for (position, first) in [(1, 1), (2, 2), (3, b's')] {
         let given = app.given().await;
-        bodies.push((given.head.position, given.letter.body.len(), given.letter.body[0]));
+        assert_eq!((given.head.position, given.letter.body[0]), (position, first));
         given.stored();
     }
-    bodies.sort_unstable();
-    assert_eq!(bodies, [(1, 700_000, 1), (2, 700_000, 2)]);
-    caller.acknowledged(2).await;
+    caller.acknowledged(3).await;
 }
 
 #[tokio::test]
