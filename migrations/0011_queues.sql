@@ -6,6 +6,9 @@
 
 BEGIN IMMEDIATE;
 
+-- When an event was stored, in store time: what it ages by. Null: an earlier version stored it. Lists don't read it.
+ALTER TABLE event ADD COLUMN stored_at INTEGER;
+
 -- When it was claimed, by the wall clock; null unless state is 1.
 ALTER TABLE delivery RENAME COLUMN lease_until TO claimed_at;
 UPDATE delivery SET claimed_at = claimed_at - 60000000 WHERE state IN (0, 1) AND state = 1;

@@ -273,3 +273,28 @@ impl Watcher {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hookmitt_engine::{Network, Resources, StoreChoice};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_falls_behind_is_told_to_read_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data_dir, secrets) = (folder.path().to_owned(), StoreChoice::File);
+        let (network, clock) = (Network::default(), Arc::new(hookmitt_clock::MachineClock));
+        let engine = Engine::open(Resources { data_dir, secrets, network, clock }).await.unwrap();
+        let mut plain = Watcher::new(Arc::clone(&engine), None).await.unwrap();
+        let mut glancing = Watcher::with_glances(Arc::clone(&engine), None).await.unwrap();
+        for _ in 0..2_000 {
+            engine.announce_stored().await.unwrap();
+        }
+        for watcher in [&mut plain, &mut glancing] {
+            let frame = format!("{:?}", watcher.next().await.unwrap());
+            assert!(frame.contains("event: lagged"), "{frame}");
+        }
+        engine.stop().await;
+    }
+}

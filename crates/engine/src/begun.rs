@@ -3,15 +3,20 @@
 use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
-use hookmitt_clock::{Clock as _, MachineClock};
+use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::{HeaderLines, HttpVersion, Request, Via};
 
 use crate::{Engine, Network, Resources, StoreChoice, judged::Incoming, pages::Page};
 
 /// An engine on that folder, which asks no keychain.
 pub(crate) async fn engine(folder: &Path) -> Arc<Engine> {
+    engine_by(folder, Arc::new(MachineClock)).await
+}
+
+/// As [`engine`], by that clock.
+pub(crate) async fn engine_by(folder: &Path, clock: Arc<dyn Clock>) -> Arc<Engine> {
     let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
-    let (network, clock) = (Network::default(), Arc::new(MachineClock));
+    let network = Network::default();
     Engine::open(Resources { data_dir, secrets, network, clock }).await.unwrap()
 }
 

@@ -133,8 +133,9 @@ fn may_be_kept(known: &Known, event: &Event, now: Timestamp) -> Result<(), NotKe
         return Err(NotKept::NotReceived(seq));
     }
     let age = now.as_micros().saturating_sub(event.received_at.as_micros());
-    // A moment in the future is no younger one: a relay, or a clock, said so.
-    if u128::from(age.unsigned_abs()) > OFFERED_FOR.as_micros() {
+    let age = Duration::from_micros(age.unsigned_abs());
+    // A moment in the future is no younger one: a relay, or a clock, said so. And a clock may have been set back since.
+    if age.max(event.stored_for.unwrap_or_default()) > OFFERED_FOR {
         return Err(NotKept::Late(seq));
     }
     Ok(())
@@ -213,5 +214,41 @@ fn unanswered(slug: &Slug) -> Cause {
             "It was not answered with the secret: {slug} is not set to a provider, and anybody can send such a request."
         ),
         fix: format!("Set it, `hookmitt source edit {slug} --provider ID`, and have the request sent again."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hookmitt_clock::{Clock as _, HandClock};
+    use hookmitt_inbox::SourceSettings;
+
+    use super::*;
+    use crate::begun::{engine_by, post};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn threat_11_a_clock_that_is_set_back_lengthens_no_offer() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = HandClock::at(Timestamp::from_seconds(1_800_000_000));
+        let engine = engine_by(folder.path(), Arc::new(clock.clone())).await;
+        let slug: Slug = "asana".parse().unwrap();
+        let provider = Some("asana".to_owned());
+        let settings = SourceSettings { provider, ..SourceSettings::default() };
+        engine.inbox.add_source(slug.clone(), settings, false, clock.now()).await.unwrap();
+        engine.reload().await.unwrap();
+        let known = engine.known(&slug).unwrap();
+        let mut incoming = post([("X-Hook-Secret", "b537207f20cbfa02357cf448134da559")], b"{}");
+        incoming.received_at = clock.now();
+        let id = engine.store(known.judge(incoming).arrival, &known).await.unwrap().id;
+        let next = async || engine.handshake_next(&engine.inbox.event(id).await.unwrap(), clock.now());
+        assert_eq!(next().await.offer, Some(HandshakeOffer::SaveSecret));
+
+        clock.pass(OFFERED_FOR + Duration::from_secs(1));
+        clock.step(-2 * 60_000_000); // as if eight minutes had passed
+        let next = next().await;
+        assert_eq!((next.offer, next.note.unwrap().code), (None, "offer_over".to_owned()));
+        assert!(engine.save_delivered_secret(id, None).await.is_err());
+        engine.stop().await;
     }
 }

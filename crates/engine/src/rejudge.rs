@@ -239,3 +239,47 @@ pub(crate) fn rejudged(known: &Known, event: &Event) -> Rejudged {
     let finds_provider = provider.map(|provider| provider.id.clone());
     Rejudged { id, was, verdict, causes: judgement.causes, key, held, finds_provider }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::{
+        SourceChange,
+        begun::{engine, post},
+    };
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_secret_that_is_set_while_an_event_is_being_stored_judges_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let slug: Slug = "hub".parse().unwrap();
+        engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
+        let before = engine.known(&slug).unwrap();
+        let signed = post(
+            [
+                ("X-GitHub-Event", "ping"),
+                (
+                    "X-Hub-Signature-256",
+                    "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
+                ),
+            ],
+            b"Hello, World!",
+        );
+        let arrival = before.judge(signed).arrival;
+        assert_eq!(arrival.verdict, Verdict::NoSecret);
+        let value = Zeroizing::new(b"It's a Secret to Everybody".to_vec());
+        engine.set_secret(slug, "default".to_owned(), value).await.unwrap();
+        let id = engine.store(arrival, &before).await.unwrap().id; // its commit comes after that
+        let judged = async {
+            while engine.inbox.event(id).await.unwrap().verdict != Verdict::Valid {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), judged).await.expect("it is judged by the secret");
+        engine.stop().await;
+    }
+}

@@ -1,6 +1,6 @@
 //! One captured request and everything that is known about it.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -167,6 +167,9 @@ pub struct Event {
     pub sha256: [u8; 32],
     /// When it was received.
     pub received_at: Timestamp,
+    /// How long it has been stored when it was read, by the inbox's own clock; known only where one whole event is read,
+    /// and not of what an earlier version stored.
+    pub stored_for: Option<Duration>,
     /// How it came in.
     pub via: Via,
     /// What verification found.

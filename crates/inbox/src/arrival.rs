@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     Inbox, InboxError, KeyClaim, Route, SingleUse,
+    clock::Now,
     first_key::{KeyPlace, own_key},
     found_provider::settle_provider,
     routing::route,
@@ -184,7 +185,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
     if is_stale(batch.db, arrival.source, arrival.facts.object.as_deref(), time)? {
         flags |= STALE;
     }
-    insert(batch.db, arrival, seq, flags, first.as_ref().map(|first| first.id))?;
+    insert(batch.db, arrival, seq, flags, first.as_ref().map(|first| first.id), batch.now)?;
     let (waiting, deliveries) = route(batch, arrival, seq, first.as_ref())?;
     let length = i64::try_from(arrival.request.body.len()).unwrap_or(i64::MAX);
     let change = Change { deliveries: deliveries.into(), ..Change::event(first.is_some(), length) };
@@ -253,12 +254,14 @@ fn insert(
     seq: i64,
     flags: i64,
     first: Option<EventId>,
+    now: Now,
 ) -> Result<(), InboxError> {
     const SQL: &str = "INSERT INTO event (seq, id, source, received_at, via, verdict, flags, provider, type, title,
         event_time, object, dedupe_key, duplicate_of, parent, arrival_key, handshake, causes, remote, url, method,
-        path, query, version, size, sha256, headers, body, handshake_answer, forwarded, signed_with, foreign_host)
+        path, query, version, size, sha256, headers, body, handshake_answer, forwarded, signed_with, foreign_host,
+        stored_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32)";
+        ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)";
     let Arrival { request, facts, .. } = arrival;
     let signed_with =
         arrival.delivery_of.map(|delivery| signer_of(db, delivery.event)).transpose()?.flatten();
@@ -295,6 +298,7 @@ fn insert(
         arrival.forwarded.as_ref().map(|lines| &lines.as_wire()[..]),
         signed_with,
         arrival.foreign_host,
+        now.store,
     ])?;
     Ok(())
 }

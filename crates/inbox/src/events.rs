@@ -1,6 +1,9 @@
 //! Single events: shown whole, put in the bin, brought back.
 
+use std::time::Duration;
+
 use bytes::Bytes;
+use hookmitt_clock::StoreClock;
 use hookmitt_event::{Cause, Delivery, Event, EventId, HeaderLines, Request, SignedWith, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -35,7 +38,8 @@ impl Inbox {
     /// # Errors
     /// [`InboxError::UnknownEvent`].
     pub async fn event(&self, id: EventId) -> Result<Event, InboxError> {
-        self.readers.read(move |db| whole(db, id)).await
+        let clock = self.clock.clone();
+        self.readers.read(move |db| whole(db, id, &clock)).await
     }
 
     /// One event, body included, with its deliveries.
@@ -46,7 +50,7 @@ impl Inbox {
         let clock = self.clock.clone();
         self.readers
             .read(move |db| {
-                let event = whole(db, id)?;
+                let event = whole(db, id, &clock)?;
                 let deliveries = shown(db, event.seq, id, &clock)?;
                 Ok(Shown { event, deliveries })
             })
@@ -89,15 +93,18 @@ impl Inbox {
     }
 }
 
-fn whole(db: &Connection, id: EventId) -> Result<Event, InboxError> {
+fn whole(db: &Connection, id: EventId, clock: &StoreClock) -> Result<Event, InboxError> {
     let sql = format!(
-        "SELECT {COLUMNS}, e.body, e.forwarded FROM event e JOIN source s ON s.id = e.source WHERE e.id = ?1"
+        "SELECT {COLUMNS}, e.body, e.forwarded, e.stored_at FROM event e JOIN source s ON s.id = e.source
+        WHERE e.id = ?1"
     );
     let found = db.prepare_cached(&sql)?.query_row([id.as_bytes()], |row| {
         let body: Vec<u8> = row.get(BODY)?;
         let forwarded: Option<Vec<u8>> = row.get(BODY + 1)?;
         let mut event = read(row, Bytes::from(body))?;
         event.forwarded = forwarded.map(|lines| header_lines(lines, BODY + 1)).transpose()?;
+        let stored_at: Option<i64> = row.get(BODY + 2)?;
+        event.stored_for = stored_at.map(|at| Duration::from_micros(clock.now().abs_diff(at)));
         Ok(event)
     });
     found.optional()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
@@ -144,6 +151,7 @@ pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
             .map_err(|_| rows::corrupt(27, "signer"))?,
         remote: row.get(17)?,
         forwarded: None,
+        stored_for: None,
         size: row.get(23)?,
         sha256: row.get(24)?,
         request,

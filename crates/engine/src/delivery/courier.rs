@@ -231,4 +231,39 @@ mod tests {
         assert_eq!(waits.state, hookmitt_event::DeliveryState::Pending, "{:?}", waits.last_error);
         engine.stop().await;
     }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_attempt_that_breaks_off_by_a_fault_of_ours_is_one_without_an_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let slug: Slug = "s".parse().unwrap();
+        engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
+        let url = Some("http://127.0.0.1:9".to_owned());
+        let change = TargetChange { url, ..TargetChange::default() };
+        let target = engine.add_target(None, change, TargetKind::Kept).await.unwrap();
+        let known = engine.known(&slug).unwrap();
+        let stored = engine.store(known.judge(post([], b"")).arrival, &known).await.unwrap();
+        let Next::Claimed(claimed) = engine.inbox.claim(target.id, target.order, LONGEST_WAIT).await.unwrap()
+        else {
+            panic!("it is due")
+        };
+        let mut courier = Courier {
+            engine: &engine,
+            stop: &engine.stop,
+            id: target.id,
+            out: JoinSet::new(),
+            under_way: HashMap::new(),
+            unwritten: Unwritten::default(),
+            trouble: Patience::default(),
+            silence: None,
+            is_tidy: true,
+        };
+        let task = courier.out.spawn(async { panic!("a fault of ours") });
+        courier.under_way.insert(task.id(), (Arc::clone(&target), claimed));
+        courier.finish_all().await;
+        let delivery = engine.inbox.deliveries(stored.id).await.unwrap().remove(0);
+        assert_eq!(delivery.state, hookmitt_event::DeliveryState::Pending);
+        assert!(delivery.next_attempt_at.is_some() && delivery.attempts[0].is_ambiguous(), "{delivery:?}");
+        engine.stop().await;
+    }
 }
