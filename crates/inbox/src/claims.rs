@@ -25,9 +25,9 @@ pub struct Claimed {
 
 /// The present, and the latest moment for which anything may be put off.
 #[derive(Clone, Copy)]
-struct Present {
-    now: Now,
-    latest: i64,
+pub(crate) struct Present {
+    pub(crate) now: Now,
+    pub(crate) latest: i64,
 }
 
 /// What a target gets next.
@@ -86,7 +86,12 @@ impl Inbox {
     }
 }
 
-fn next(db: &Connection, target: TargetId, order: OrderMode, at: Present) -> Result<Next, InboxError> {
+pub(crate) fn next(
+    db: &Connection,
+    target: TargetId,
+    order: OrderMode,
+    at: Present,
+) -> Result<Next, InboxError> {
     let found = match order {
         OrderMode::Fifo => head(db, target, at)?,
         OrderMode::Sequential | OrderMode::Parallel(_) => {
@@ -144,14 +149,10 @@ fn ready(db: &Connection, target: TargetId) -> Result<Option<Place>, InboxError>
 
 /// The oldest that is ready and first of its key. Others are blocked, and are no longer looked at.
 fn first_of_a_key(db: &Connection, target: TargetId) -> Result<Found, InboxError> {
-    const IS_BEHIND: &str = "SELECT 1 FROM delivery d JOIN delivery b ON b.target = d.target
-            AND b.order_key = d.order_key AND b.state IN (0, 1)
-        WHERE d.event = ?1 AND d.number = ?2 AND d.order_key IS NOT NULL
-        AND (b.state = 1 OR (b.event, b.number) < (d.event, d.number))";
     const BLOCK: &str = "UPDATE delivery SET blocked = 1 WHERE event = ?1 AND number = ?2";
     for _ in 0..AT_ONCE {
         let Some(place) = ready(db, target)? else { return Ok(Found::Nothing) };
-        if !db.prepare_cached(IS_BEHIND)?.exists(place)? {
+        if !is_behind(db, target, place)? {
             return Ok(Found::Here(place));
         }
         db.prepare_cached(BLOCK)?.execute(place)?;
@@ -159,15 +160,31 @@ fn first_of_a_key(db: &Connection, target: TargetId) -> Result<Found, InboxError
     Ok(Found::LookAgain)
 }
 
+/// Whether an older one of its key waits, or any of its key is being tried.
+fn is_behind(db: &Connection, target: TargetId, place: Place) -> Result<bool, InboxError> {
+    const KEY: &str = "SELECT order_key FROM delivery WHERE event = ?1 AND number = ?2";
+    const FIRST: &str = "SELECT event, number FROM delivery INDEXED BY delivery_keyed
+        WHERE target = ?1 AND order_key = ?2 AND state IN (0, 1) ORDER BY event, number LIMIT 1";
+    const TRIED: &str = "SELECT 1 FROM delivery INDEXED BY delivery_claimed
+        WHERE target = ?1 AND state = 1 AND order_key = ?2";
+    let key: Option<String> = db.prepare_cached(KEY)?.query_row(place, |row| row.get(0))?;
+    let Some(key) = key else { return Ok(false) };
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    let first: Place = db.prepare_cached(FIRST)?.query_row(params![target.0, key], read)?;
+    Ok(first != place || db.prepare_cached(TRIED)?.exists(params![target.0, key])?)
+}
+
 /// Makes ready what was put off until now.
 fn make_ready(db: &Connection, target: TargetId, at: Present) -> Result<(), InboxError> {
-    const SQL: &str = "UPDATE delivery SET due_at = NULL WHERE (event, number) IN (
-        SELECT * FROM (SELECT event, number FROM delivery INDEXED BY delivery_retry
-            WHERE target = ?1 AND state = 0 AND due_at <= ?2 ORDER BY due_at LIMIT ?4)
-        UNION ALL
-        SELECT * FROM (SELECT event, number FROM delivery INDEXED BY delivery_retry
-            WHERE target = ?1 AND state = 0 AND due_at > ?3 LIMIT ?4))";
-    db.prepare_cached(SQL)?.execute(params![target.0, at.now.store, at.latest, AT_ONCE])?;
+    // One statement each: for both together SQLite would look through the whole table.
+    const DUE: &str = "UPDATE delivery SET due_at = NULL WHERE (event, number) IN (
+        SELECT event, number FROM delivery INDEXED BY delivery_retry
+        WHERE target = ?1 AND state = 0 AND due_at <= ?2 ORDER BY due_at LIMIT ?3)";
+    const WRONG: &str = "UPDATE delivery SET due_at = NULL WHERE (event, number) IN (
+        SELECT event, number FROM delivery INDEXED BY delivery_retry
+        WHERE target = ?1 AND state = 0 AND due_at > ?2 LIMIT ?3)";
+    db.prepare_cached(DUE)?.execute(params![target.0, at.now.store, AT_ONCE])?;
+    db.prepare_cached(WRONG)?.execute(params![target.0, at.latest, AT_ONCE])?;
     Ok(())
 }
 

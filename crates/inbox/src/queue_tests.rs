@@ -2,7 +2,10 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -13,7 +16,7 @@ use hookmitt_event::{
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
-use crate::{Arrival, Claimed, Finish, Inbox, Next, SourceSettings, TargetSettings, samples};
+use crate::{Arrival, Claimed, Finish, Inbox, Next, SourceSettings, TargetSettings, claims, samples};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: i64 = 60 * 60 * 1_000_000;
@@ -211,6 +214,43 @@ async fn a_blocked_head_makes_nobody_look_again() {
     assert_eq!((again.seq, again.attempt), (1, 2));
     story.completes(&again).await;
     assert_eq!(story.claimed().await.unwrap().seq, 2);
+}
+
+/// How many steps SQLite's machine takes to claim what is next, of so many that wait: all of one object, of which the
+/// first has failed before.
+async fn steps(order: OrderMode, waiting: u32) -> u32 {
+    const FILL: &str = "WITH RECURSIVE n (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
+        INSERT INTO event (seq, id, source, received_at, via, verdict, flags, object, method, path, version, size,
+            sha256, headers, body)
+        SELECT n, randomblob(16), 1, n, 0, 0, 0, 'a', 'POST', '', 11, 0, zeroblob(32), x'', x'' FROM n";
+    const QUEUE: &str = "INSERT INTO delivery (event, number, target, state, due_at)
+        SELECT seq, 1, ?1, 0, iif(seq % 2, NULL, ?2) FROM event WHERE seq > 1 ORDER BY seq";
+    let story = Story::begin(order).await;
+    story.arrives(Some("a")).await;
+    story.fails(&story.claimed().await.unwrap(), Duration::ZERO).await;
+    let mut db = rusqlite::Connection::open(story.inbox.path()).unwrap();
+    db.execute(FILL, [waiting]).unwrap();
+    let now = crate::clock::Now::from(&story.inbox.clock);
+    db.execute(QUEUE, (story.target.0, now.store + 1_000_000)).unwrap();
+    let counted = Arc::new(AtomicU32::new(0));
+    let count = Arc::clone(&counted);
+    let look = move || {
+        count.fetch_add(1, Ordering::SeqCst);
+        false
+    };
+    db.progress_handler(1, Some(look)).unwrap();
+    let present = claims::Present { now, latest: now.store + HOUR };
+    let next = claims::next(&db, story.target, order, present).unwrap();
+    assert!(matches!(&next, Next::Claimed(claimed) if claimed.seq == 1), "{next:?}");
+    counted.load(Ordering::SeqCst)
+}
+
+#[tokio::test]
+async fn a_claim_costs_the_same_whatever_waits() {
+    for order in [OrderMode::Sequential, OrderMode::Fifo, OrderMode::FifoByKey, OrderMode::Parallel(4)] {
+        let (few, many) = (steps(order, 10).await, steps(order, 10_000).await);
+        assert!(many <= few + few / 5, "{order}: {few} steps with 10, {many} with 10,000");
+    }
 }
 
 #[tokio::test]
