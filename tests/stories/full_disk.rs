@@ -1,10 +1,13 @@
 //! A full disk: nothing is acknowledged that is not stored, nothing ends, and capture goes on once there is room.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+};
 
-use hookmitt_stories::{Reply, Server, eventually, lacking, post, serve, under};
+use hookmitt_stories::{RelayProcess, Reply, Server, eventually, lacking, post, serve, under};
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::Command;
 
@@ -58,6 +61,55 @@ async fn a_full_disk_refuses_captures_answers_reads_and_recovers_by_itself() {
     let checks = server.ask("GET", "/api/doctor", Value::Null).await;
     let inbox = &checks["checks"][0];
     assert_eq!((&inbox["name"], &inbox["ok"]), (&"inbox".into(), &true.into()), "{checks}");
+    server.kill().await;
+}
+
+/// More than the disk takes beside seven MiB, and less than it takes without.
+const LETTERS: usize = 60;
+const LETTER: usize = 64 << 10;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_fills_in_the_middle_of_a_drain_loses_and_doubles_no_letter() {
+    let Some(SmallDisk { server, mounted, folder }) = SmallDisk::start().await else { return };
+    let relay_dir = folder.path().join("relay");
+    let token = RelayProcess::token(&relay_dir).await;
+    let relay = RelayProcess::start(&relay_dir, &[]).await;
+    server.ask("POST", "/api/sources", json!({ "slug": "s" })).await;
+    let order = json!({ "relay": format!("http://{}", relay.address), "token": token, "name": "acme-dev" });
+    let tunnel = server.ask("POST", "/api/tunnels", order).await;
+    eventually("the relay knows the source", async || {
+        (post(relay.address, "/acme-dev/s", &[], b"first").await.status == 202).then_some(())
+    })
+    .await;
+    let stored = async || {
+        server.ask("GET", "/api/stats", Value::Null).await["events"].as_u64().expect("a number") as usize
+    };
+    eventually("the tunnel works", async || (stored().await == 1).then_some(())).await;
+    let path = format!("/api/tunnels/{}", tunnel["id"]);
+    server.ask("PATCH", &path, json!({ "enabled": false })).await;
+    let mut random = SmallRng::seed_from_u64(9);
+    for _ in 0..LETTERS {
+        let mut body = vec![0; LETTER];
+        random.fill_bytes(&mut body);
+        assert_eq!(post(relay.address, "/acme-dev/s", &[], &body).await.status, 202);
+    }
+
+    std::fs::write(mounted.join("filler"), vec![1; 7 << 20]).expect("a filler");
+    server.ask("PATCH", &path, json!({ "enabled": true })).await;
+    eventually("the disk is full in the middle of it", async || {
+        server.said().contains("it waits at the relay").then_some(())
+    })
+    .await;
+    let before = stored().await;
+    assert!((2..=LETTERS).contains(&before), "{before} are stored");
+    std::fs::remove_file(mounted.join("filler")).expect("room again");
+    eventually("the rest comes by itself", async || (stored().await == LETTERS + 1).then_some(())).await;
+    let page = server.ask("GET", "/api/events?limit=1000", Value::Null).await;
+    let events = page["items"].as_array().expect("a list");
+    let bodies: HashSet<_> = events.iter().map(|event| event["sha256"].as_str()).collect();
+    assert_eq!((events.len(), bodies.len()), (LETTERS + 1, LETTERS + 1), "each once");
+    let came: Vec<_> = events.iter().map(|event| event["received_at"].as_str()).collect();
+    assert!(came.is_sorted_by(|newer, older| newer >= older), "in the order in which the relay took them");
     server.kill().await;
 }
 
