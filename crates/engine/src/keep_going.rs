@@ -15,7 +15,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(crate) struct Faults(Mutex<Vec<&'static str>>);
 
 impl Faults {
-    fn note(&self, what: &'static str) {
+    pub(crate) fn note(&self, what: &'static str) {
         let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !noted.contains(&what) {
             noted.push(what);

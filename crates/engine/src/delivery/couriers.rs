@@ -83,8 +83,7 @@ impl Couriers {
     }
 }
 
-/// Sends a courier to each target for which something waits, until `stop`, or until
-/// the lock is no longer ours.
+/// Sends a courier to each target for which something waits, until `stop`, or until the lock is no longer ours.
 pub(crate) async fn dispatch(engine: &Arc<Engine>, stop: &CancellationToken) {
     let stop = stop.child_token();
     let mut staff = Staff { engine, out: JoinSet::new(), working: HashMap::new(), stop: stop.clone() };
@@ -128,14 +127,17 @@ impl Staff<'_> {
         }
     }
 
-    /// A courier has ended: its target is gone, or it broke off by a fault of ours, and another takes its place.
+    /// A courier has ended: its target is gone, or it broke off by a fault of ours. Then the next event or the next sweep
+    /// sends another: one that breaks off again at once must not do so without end.
     fn ended(&mut self, ended: &Result<(Id, ()), JoinError>) {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
         let Some(target) = self.working.remove(&id) else { return };
-        if let Err(error) = ended {
-            tracing::error!(%error, %target, "a courier broke off and is started again");
-        }
         self.engine.couriers.forget(target);
+        if let Err(error) = ended {
+            tracing::error!(%error, %target, "a courier broke off; it is started again");
+            self.engine.faults.note("a target's courier");
+            return;
+        }
         // It may have been rung for while its courier was leaving, for a target that another process added.
         if self.engine.config().targets.contains_key(&target) {
             self.engine.couriers.wake(target);
@@ -159,5 +161,32 @@ async fn start_forgotten(engine: &Engine) {
     match swept.await {
         Ok(waiting) => waiting.into_iter().for_each(|target| engine.couriers.wake(target)),
         Err(error) => tracing::warn!(%error, "can't look for deliveries that nobody started"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::begun::engine;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_courier_that_breaks_off_is_said_and_forgotten_so_that_another_can_be_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        engine.couriers.wake(TargetId(7));
+        let stop = CancellationToken::new();
+        let mut staff = Staff { engine: &engine, out: JoinSet::new(), working: HashMap::new(), stop };
+        let task = staff.out.spawn(async { panic!("a fault of ours") });
+        staff.working.insert(task.id(), TargetId(7));
+        let ended = staff.out.join_next_with_id().await.unwrap();
+        staff.ended(&ended);
+        assert!(staff.working.is_empty() && engine.couriers.all().is_empty());
+        assert!(engine.warnings().iter().any(|said| said.starts_with("a target's courier failed")));
+        engine.couriers.wake(TargetId(7));
+        staff.send_out();
+        assert_eq!(staff.working.len(), 1);
+        staff.stop.cancel();
+        staff.see_out().await;
+        engine.stop().await;
     }
 }
