@@ -89,6 +89,35 @@ async fn an_owner_whose_lock_was_replaced_delivers_only_with_the_one_that_is_the
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_takes_over_a_replaced_lock_waits_for_the_process_that_delivers_still() {
+    const IN_FLIGHT: usize = 4;
+    let (folder, local) = (tempfile::tempdir().unwrap(), LocalServer::start().await);
+    let first = Server::start(folder.path()).await;
+    target(&first, "demo", &local.url()).await;
+    let order = json!({ "order": "parallel:4" });
+    first.ask("PATCH", "/api/targets/1", order).await;
+    first.delivers().await;
+    let second = Server::start(folder.path()).await;
+    let gate = Arc::new(Notify::new());
+    local.will((0..IN_FLIGHT).map(|_| Answer::When(Arc::clone(&gate))));
+    for _ in 0..IN_FLIGHT {
+        posted(&first, "demo").await;
+    }
+    local.wait_for(IN_FLIGHT).await;
+
+    let path = folder.path().join("owner.lock");
+    std::fs::write(folder.path().join("new"), "").unwrap();
+    std::fs::rename(folder.path().join("new"), &path).unwrap();
+    eventually("the second waits", async || second.said().contains("waiting for it").then_some(())).await;
+    eventually("the first notices", async || first.said().contains("lock was replaced").then_some(())).await;
+    (0..IN_FLIGHT).for_each(|_| gate.notify_one());
+    second.delivers().await;
+    let id = posted(&first, "demo").await;
+    completed(&second, &id).await;
+    assert_eq!(local.seen().len(), IN_FLIGHT + 1, "each once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_replay_to_a_url_where_nobody_ever_answers_ends() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path()).await;

@@ -108,6 +108,7 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::Overloaded
         | InboxError::TooLong
         | InboxError::OutOfTurn
+        | InboxError::NotOwner
         | InboxError::Closed => StatusCode::SERVICE_UNAVAILABLE,
         InboxError::Newer { .. }
         | InboxError::Open { .. }

@@ -7,7 +7,7 @@ use hookmitt_event::{HeaderLines, Request, ResponseHead};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
     Envelope, Outcome, TargetUrl, Tls,
@@ -37,6 +37,12 @@ struct Answer {
     body: BytesMut,
     truncated: bool,
 }
+
+/// A deadline that was missed by more than this passed while this process, or the machine, was suspended.
+const SUSPENDED: Duration = Duration::from_secs(1);
+
+/// How long reading on may then take.
+const STILL_TO_READ: Duration = Duration::from_secs(1);
 
 /// Sends a stored request to `target` once, within `timeout` from the look-up of its name to the end of the answer.
 ///
@@ -71,8 +77,14 @@ async fn attempt(
     let stream = dial::open(target, deadline, tls).await?;
     answer.sent = true;
     let (wire, record) = Wire::new(stream, head(target, envelope));
-    let exchange = Box::pin(exchange(wire, &record, envelope.request, answer));
-    match timeout_at(deadline, exchange).await {
+    let mut exchange = Box::pin(exchange(wire, &record, envelope.request, answer));
+    let mut ended = timeout_at(deadline, &mut exchange).await;
+    if ended.is_err() && deadline.elapsed() > SUSPENDED {
+        // Nothing ran here for a while: what came in time is still to be read.
+        ended = timeout(STILL_TO_READ, &mut exchange).await;
+    }
+    drop(exchange);
+    match ended {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(DialError::Broken(said(&error, &record))),
         Err(_) if answer.head.is_some() => {

@@ -1,12 +1,12 @@
 //! Who sends what next. Only the process that has the owner's lock claims, and a claim is its own until it ends: no
 //! clock takes it back.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use hookmitt_event::{DeliveryId, OrderMode, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, clock::Now, order_key::Place, rows};
+use crate::{Inbox, InboxError, clock::Now, order_key::Place, owner, rows};
 
 /// A delivery that is being tried.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Inbox {
     /// wrong, and is due now.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// [`InboxError::NotOwner`], and whatever SQLite says.
     pub async fn claim(
         &self,
         target: TargetId,
@@ -61,7 +61,9 @@ impl Inbox {
         longest: Duration,
     ) -> Result<Next, InboxError> {
         let longest = i64::try_from(longest.as_micros()).unwrap_or(i64::MAX);
+        let owner = self.owner.load(Ordering::Acquire);
         self.write(move |batch| {
+            owner::check(batch.db, owner)?;
             let now = Present { now: batch.now, latest: batch.now.store.saturating_add(longest) };
             next(batch.db, target, order, now)
         })

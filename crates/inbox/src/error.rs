@@ -67,6 +67,9 @@ pub enum InboxError {
     /// SQLite finds the file damaged.
     #[error("the inbox is damaged: {0}")]
     Damaged(String),
+    /// Another process has become the one that delivers.
+    #[error("another process delivers from this inbox")]
+    NotOwner,
     /// The inbox was closed.
     #[error("the inbox is closed")]
     Closed,
@@ -99,6 +102,7 @@ impl Explain for InboxError {
             Self::UnknownTunnel(_) => "unknown-tunnel",
             Self::OutOfTurn => "out-of-turn",
             Self::Damaged(_) => "inbox-damaged",
+            Self::NotOwner => "not-owner",
             Self::Closed => "inbox-closed",
             Self::Panicked | Self::Sqlite(_) => "inbox-failed",
         }
@@ -122,7 +126,7 @@ impl Explain for InboxError {
             Self::UnknownTarget(_) => "`hookmitt target list` shows them",
             Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
             Self::Damaged(_) => "make a copy of the data directory, then start with another (--data-dir)",
-            Self::OutOfTurn | Self::Closed => return None,
+            Self::OutOfTurn | Self::NotOwner | Self::Closed => return None,
             Self::Panicked => "look into the log, and tell us",
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",
         };

@@ -23,6 +23,7 @@ mod list_tests;
 mod nearby;
 mod order_key;
 mod others;
+mod owner;
 #[cfg(test)]
 mod queue_tests;
 #[cfg(test)]
@@ -61,6 +62,7 @@ pub use gaps::{Gap, GapPage};
 pub use glance::Place;
 pub use letters::Order;
 pub use list::{Filter, Listed, Page};
+pub use owner::FormerOwner;
 pub use rejudge::Rejudged;
 pub use release::{AWAITS, HeldBack};
 pub use retry::REJECTED;

@@ -2,7 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, atomic::AtomicI64},
 };
 
 use hookmitt_clock::{Clock, StoreClock};
@@ -31,6 +31,8 @@ pub struct Inbox {
     others: watch::Receiver<i64>,
     path: Arc<Path>,
     pub(crate) clock: StoreClock,
+    /// What this process wrote down when it became the one that delivers; 0: it never was.
+    pub(crate) owner: Arc<AtomicI64>,
 }
 
 impl Inbox {
@@ -49,7 +51,7 @@ impl Inbox {
         let others = others::watch(&path, jobs.ended())?;
         let path: Arc<Path> = path.into();
         let readers = Readers::new(Arc::clone(&path));
-        Ok(Self { jobs, readers, commits, others, path, clock })
+        Ok(Self { jobs, readers, commits, others, path, clock, owner: Arc::default() })
     }
 
     /// The inbox file.

@@ -103,6 +103,10 @@ impl Courier<'_> {
                 self.trouble = Patience::default();
                 look
             }
+            Err(EngineError::Inbox(InboxError::NotOwner)) => {
+                self.stop.cancel(); // of all couriers: the lock was lost, and nobody noticed
+                Look::WhenRung
+            }
             Err(error) => {
                 tracing::warn!(%error, target = %self.id, "deliveries to a target pause");
                 Look::After(self.trouble.next())

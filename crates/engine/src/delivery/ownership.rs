@@ -15,6 +15,10 @@ use crate::{Engine, EngineError, delivery::couriers};
 /// How often a process looks whether it may take over.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
+/// How long a process that takes over waits for one whose lock was replaced: more than a sweep, and the attempts that it
+/// had begun.
+const FORMER: Duration = Duration::from_secs(45);
+
 /// The file whose lock says who delivers. It holds the number of that process, for people.
 const FILE: &str = "owner.lock";
 
@@ -83,6 +87,9 @@ impl Ownership {
     }
 
     async fn clear_up(&self, engine: &Engine) -> Result<(), EngineError> {
+        let lock = self.name();
+        await_former(engine, &lock).await?;
+        engine.inbox.own(std::process::id(), lock).await?;
         let cut_off = engine.inbox.settle_cut_off(None).await?;
         if cut_off > 0 {
             tracing::warn!(
@@ -123,6 +130,12 @@ impl Ownership {
         }
     }
 
+    /// What tells the file that we have locked from one that took its place.
+    fn name(&self) -> String {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.as_ref().map(name_of).unwrap_or_default()
+    }
+
     /// Whether the file that we have locked is still the one at its path: where it was deleted or replaced, another
     /// process may have a lock as well.
     pub(crate) fn is_ours(&self) -> bool {
@@ -131,10 +144,38 @@ impl Ownership {
     }
 }
 
+/// Waits for a process that delivers still, because its lock file was deleted or replaced beneath it: it notices at its
+/// next sweep. One whose own file we have locked has ended.
+async fn await_former(engine: &Engine, lock: &str) -> Result<(), EngineError> {
+    let Some(former) = engine.inbox.former_owner().await? else { return Ok(()) };
+    if former.lock == lock || former.pid == std::process::id() || !is_alive(former.pid) {
+        return Ok(());
+    }
+    tracing::warn!(
+        pid = former.pid,
+        "the owner's lock was replaced while that process delivers: waiting for it"
+    );
+    let ends = async {
+        while is_alive(former.pid) && engine.inbox.former_owner().await?.is_some_and(|now| now == former) {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+        Ok(())
+    };
+    let waited = engine.stop.run_until_cancelled(tokio::time::timeout(FORMER, ends)).await;
+    match waited {
+        Some(Ok(ended)) => ended,
+        Some(Err(_)) => Ok(()), // what it claims from now on is refused
+        None => Err(EngineError::Stopping),
+    }
+}
+
 /// Delivers until the stop. Where the lock is lost, it is sought again.
 async fn deliver(engine: Arc<Engine>) {
     couriers::dispatch(&engine, &engine.stop).await;
     if !engine.stop.is_cancelled() {
+        if let Err(error) = engine.inbox.disown().await {
+            tracing::warn!(%error, "that this process delivers no more could not be written down");
+        }
         engine.ownership().give_up();
         engine.ownership().seek(&engine);
     }
@@ -150,6 +191,29 @@ fn is_same(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let (Ok(held), Ok(there)) = (file.metadata(), path.metadata()) else { return false };
     (held.dev(), held.ino()) == (there.dev(), there.ino())
+}
+
+#[cfg(unix)]
+fn name_of(file: &File) -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    file.metadata().map(|file| format!("{}:{}", file.dev(), file.ino())).unwrap_or_default()
+}
+
+#[cfg(not(unix))]
+fn name_of(_: &File) -> String {
+    String::new()
+}
+
+/// Whether such a process runs. One that has ended and that nobody has asked for is none.
+#[cfg(target_os = "linux")]
+fn is_alive(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_alive(_: u32) -> bool {
+    false
 }
 
 #[cfg(not(unix))]

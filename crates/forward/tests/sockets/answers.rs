@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 
 use bytes::Bytes;
 use hookmitt_event::ResponseHead;
-use hookmitt_forward::{KEPT_BODY, Next, Outcome, verdict_on};
+use hookmitt_forward::{KEPT_BODY, Next, Outcome, TargetUrl, Tls, send, verdict_on};
 
 use crate::server::{answered_with, bare, read_request, request, send_to, server};
 
@@ -113,5 +113,27 @@ async fn an_early_answer_is_taken_though_the_server_stops_reading() {
     });
     assert_eq!(whole(send_to(address, "", &bare(&stored)).await).0.status, 401);
     heard.send(()).unwrap();
+    served.join().unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_that_came_while_nothing_ran_here_is_read_though_the_time_is_over() {
+    let (address, served) = server(|mut stream| {
+        read_request(&mut stream, 0);
+        std::thread::sleep(std::time::Duration::from_millis(300)); // while the other side is suspended
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine").unwrap();
+        let _end = stream.read_to_end(&mut Vec::new()); // it keeps the connection
+    });
+    // This test's only thread is stopped from when the request is out until long after the time limit.
+    let suspended = async {
+        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        std::thread::sleep(std::time::Duration::from_millis(2_500));
+    };
+    let target = TargetUrl::parse(&format!("http://{address}/")).unwrap();
+    let (request, tls) = (request("POST", "/", b"", ""), Tls::new());
+    let envelope = bare(&request);
+    let sent = send(&target, &envelope, std::time::Duration::from_millis(600), &tls);
+    let (outcome, ()) = tokio::join!(sent, suspended);
+    assert_eq!(whole(outcome).1, "fine");
     served.join().unwrap();
 }
