@@ -4,9 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use bytes::Bytes;
 use hookmitt_clock::{Clock, MachineClock};
-use hookmitt_event::{HeaderLines, HttpVersion, Request, Via};
+use hookmitt_event::{HeaderLines, HttpVersion, Request, Slug, Via};
 
-use crate::{Engine, Network, Resources, StoreChoice, judged::Incoming, pages::Page};
+use crate::{
+    Engine, Network, Resources, SourceChange, StoreChoice, config::Known, judged::Incoming, pages::Page,
+};
 
 /// An engine on that folder, which asks no keychain.
 pub(crate) async fn engine(folder: &Path) -> Arc<Engine> {
@@ -18,6 +20,13 @@ pub(crate) async fn engine_by(folder: &Path, clock: Arc<dyn Clock>) -> Arc<Engin
     let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
     let network = Network::default();
     Engine::open(Resources { data_dir, secrets, network, clock }).await.unwrap()
+}
+
+/// A source without settings, and what is known of it.
+pub(crate) async fn source(engine: &Engine, slug: &str) -> Arc<Known> {
+    let slug: Slug = slug.parse().unwrap();
+    engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
+    engine.known(&slug).unwrap()
 }
 
 /// A POST that comes in now.

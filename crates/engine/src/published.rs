@@ -148,25 +148,19 @@ async fn judge_waiting(engine: &Weak<Engine>, since: Timestamp) -> Result<(), En
 
 #[cfg(test)]
 mod tests {
-    use hookmitt_event::Slug;
-
     use super::*;
-    use crate::{
-        SourceChange,
-        begun::{engine, post},
-    };
+    use crate::begun::{engine, post, source};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn what_is_committed_after_its_key_came_is_judged_anew_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
-        let slug: Slug = "hub".parse().unwrap();
-        engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
+        let known = source(&engine, "hub").await;
         let push = post([("X-GitHub-Event", "push")], b"{}");
-        let mut arrival = engine.known(&slug).unwrap().judge(push).arrival;
+        let mut arrival = known.judge(push).arrival;
         let settled = arrival.verdict;
         arrival.verdict = Verdict::Pending; // as of the moment before the key came
-        let id = engine.store(arrival, &engine.known(&slug).unwrap()).await.unwrap().id;
+        let id = engine.store(arrival, &known).await.unwrap().id;
         let judged = async {
             while engine.inbox.event(id).await.unwrap().verdict != settled {
                 tokio::time::sleep(Duration::from_millis(10)).await;

@@ -247,18 +247,13 @@ mod tests {
     use zeroize::Zeroizing;
 
     use super::*;
-    use crate::{
-        SourceChange,
-        begun::{engine, post},
-    };
+    use crate::begun::{engine, post, source};
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_secret_that_is_set_while_an_event_is_being_stored_judges_it() {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
-        let slug: Slug = "hub".parse().unwrap();
-        engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
-        let before = engine.known(&slug).unwrap();
+        let before = source(&engine, "hub").await;
         let signed = post(
             [
                 ("X-GitHub-Event", "ping"),
@@ -272,7 +267,7 @@ mod tests {
         let arrival = before.judge(signed).arrival;
         assert_eq!(arrival.verdict, Verdict::NoSecret);
         let value = Zeroizing::new(b"It's a Secret to Everybody".to_vec());
-        engine.set_secret(slug, "default".to_owned(), value).await.unwrap();
+        engine.set_secret(before.source.slug.clone(), "default".to_owned(), value).await.unwrap();
         let id = engine.store(arrival, &before).await.unwrap().id; // its commit comes after that
         let judged = async {
             while engine.inbox.event(id).await.unwrap().verdict != Verdict::Valid {

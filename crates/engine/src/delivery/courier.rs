@@ -210,25 +210,30 @@ impl Courier<'_> {
 
 #[cfg(test)]
 mod tests {
-    use hookmitt_event::{Slug, TargetKind};
+    use hookmitt_event::TargetKind;
+    use hookmitt_inbox::Stored;
 
     use super::*;
     use crate::{
-        SourceChange, TargetChange,
-        begun::{engine, post},
+        TargetChange,
+        begun::{engine, post, source},
     };
 
-    #[tokio::test(flavor = "multi_thread")]
-    async fn nothing_is_refused_for_a_target_that_only_we_do_not_know_yet() {
+    /// An engine that nobody has deliver, and an event that waits for a target.
+    async fn waiting() -> (tempfile::TempDir, Arc<Engine>, Arc<Target>, Stored) {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
-        let slug: Slug = "s".parse().unwrap();
-        engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
+        let known = source(&engine, "s").await;
         let url = Some("http://127.0.0.1:9".to_owned());
         let change = TargetChange { url, ..TargetChange::default() };
         let target = engine.add_target(None, change, TargetKind::Kept).await.unwrap();
-        let known = engine.known(&slug).unwrap();
         let stored = engine.store(known.judge(post([], b"")).arrival, &known).await.unwrap();
+        (folder, engine, target, stored)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_refused_for_a_target_that_only_we_do_not_know_yet() {
+        let (_folder, engine, target, stored) = waiting().await;
         work(&engine, TargetId(target.id.0 + 1), &Bell::default(), &engine.stop).await; // for one that nobody knows
         engine.inbox.refuse_waiting(target.id).await.unwrap(); // as if another process had added it
         let waits = engine.inbox.show(stored.id).await.unwrap().deliveries.remove(0);
@@ -238,15 +243,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn an_attempt_that_breaks_off_by_a_fault_of_ours_is_one_without_an_answer() {
-        let folder = tempfile::tempdir().unwrap();
-        let engine = engine(folder.path()).await;
-        let slug: Slug = "s".parse().unwrap();
-        engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
-        let url = Some("http://127.0.0.1:9".to_owned());
-        let change = TargetChange { url, ..TargetChange::default() };
-        let target = engine.add_target(None, change, TargetKind::Kept).await.unwrap();
-        let known = engine.known(&slug).unwrap();
-        let stored = engine.store(known.judge(post([], b"")).arrival, &known).await.unwrap();
+        let (_folder, engine, target, stored) = waiting().await;
         let Next::Claimed(claimed) = engine.inbox.claim(target.id, target.order, LONGEST_WAIT).await.unwrap()
         else {
             panic!("it is due")
