@@ -46,23 +46,18 @@ impl Default for List {
 impl Store {
     /// A record of a tunnel came from a bucket: forgets what nobody wants.
     pub(super) fn learned(&self, tunnel: &str) {
-        let gone = self.trim(tunnel, self.registry.floor(tunnel));
-        let is_shared = self.registry.is_shared(tunnel);
-        let mut list = self.due.list();
-        list.stash.add(tunnel, gone, Instant::now());
+        let floor = self.registry.floor(tunnel);
+        self.due.stash(tunnel, || self.trim(tunnel, floor));
         // Two relays that acknowledge at once each know of the other's device only afterwards.
-        if is_shared {
-            list.looks.insert(tunnel.to_owned());
-            drop(list);
+        if self.registry.is_shared(tunnel) {
+            self.due.list().looks.insert(tunnel.to_owned());
             self.due.bell.notify_one();
         }
     }
 
     /// Letters up to here are wanted by nobody: forgets them, and deletes them soon.
     pub(super) fn give_up(&self, tunnel: &str, through: u64) {
-        let gone = self.trim(tunnel, through);
-        let stashed = self.due.list().stash.take(tunnel);
-        self.delete_later(tunnel, stashed.into_iter().chain(gone));
+        self.due.give_up(tunnel, || self.trim(tunnel, through));
     }
 
     fn trim(&self, tunnel: &str, through: u64) -> Vec<Gone> {
@@ -76,8 +71,7 @@ impl Store {
 
     /// Deletes letters of a mailbox soon.
     pub(super) fn delete_later(&self, tunnel: &str, gone: impl IntoIterator<Item = Gone>) {
-        self.due.list().letters.extend(gone.into_iter().map(|gone| (tunnel.to_owned(), gone)));
-        self.due.bell.notify_one();
+        self.due.give_up(tunnel, || gone);
     }
 
     /// Looks anew at what all devices of a mailbox have.
@@ -92,6 +86,25 @@ impl Store {
 }
 
 impl Due {
+    /// Forgets letters that an acknowledgement of this relay's own may still come to deleting.
+    fn stash(&self, tunnel: &str, forget: impl FnOnce() -> Vec<Gone>) {
+        let mut list = self.list();
+        let gone = forget();
+        list.stash.add(tunnel, gone, Instant::now());
+    }
+
+    /// Forgets letters, and deletes them soon, with those that were stashed. In one step, as `stash` is: a letter is known,
+    /// stashed or due at any moment, and none is left in the stream because it was on its way between two of them.
+    fn give_up<G: IntoIterator<Item = Gone>>(&self, tunnel: &str, forget: impl FnOnce() -> G) {
+        let mut list = self.list();
+        let gone = forget();
+        let stashed = list.stash.take(tunnel);
+        let gone = stashed.into_iter().chain(gone).map(|gone| (tunnel.to_owned(), gone));
+        list.letters.extend(gone);
+        drop(list);
+        self.bell.notify_one();
+    }
+
     fn list(&self) -> std::sync::MutexGuard<'_, List> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,4 +141,31 @@ async fn clear(store: &Store) -> bool {
     let all_gone = left.is_empty();
     store.due.list().letters.extend(left);
     all_gone
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, thread};
+
+    use super::*;
+
+    /// How long an acknowledgement has to come in between.
+    const MEANWHILE: Duration = Duration::from_millis(200);
+
+    #[test]
+    fn a_letter_that_is_being_stashed_is_deleted_by_the_acknowledgement_of_just_then() {
+        let due = Due::default();
+        let (done, is_done) = mpsc::channel();
+        thread::scope(|scope| {
+            due.stash("acme", || {
+                scope.spawn(|| {
+                    due.give_up("acme", Vec::new); // the letter is forgotten already
+                    done.send(()).unwrap();
+                });
+                drop(is_done.recv_timeout(MEANWHILE));
+                vec![(7, true)]
+            });
+        });
+        assert_eq!(due.list().letters, [("acme".to_owned(), (7, true))]);
+    }
 }
