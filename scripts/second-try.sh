@@ -8,7 +8,7 @@ log=$1
 most=3 # more failures are no accident
 # Of what is promised about loss, bytes, doubles, order and attackers, one failure is one too many.
 promised='durability|syncs|full_disk|takeover|capture.*|golden|dedupe.*|order|delivery.*|targets|replay|respond.*|fixtures'
-promised+='|clocks|faults|foreign_lock|handles|threats.*|relay|relay_(beside|hello|hostile)'
+promised+='|clocks.*|faults|foreign_lock|handles|threats.*|relay|relay_(beside|hello|hostile)'
 promised+='|tunnel|tunnel_(away|chaos|gaps|order|owner)'
 
 names=$(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log")

@@ -17,6 +17,7 @@ mod stories {
     mod cli_output;
     mod clock_edges;
     mod clocks;
+    mod clocks_relay;
     mod confirm;
     mod dedupe;
     mod dedupe_judged;

@@ -4,15 +4,14 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use hookmitt_clock::{Clock as _, MachineClock};
 use hookmitt_stories::{
-    Answer, Device, FakeClock, LocalServer, RelayProcess, Reply, Server, Stored, eventually, offer, post,
-    serve,
+    Answer, CLOCK_STEPS, FakeClock, LocalServer, Ran, Reply, Server, Stored, eventually, exchange, hookmitt,
+    parse_reply, post, serve,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
 const HOUR: i64 = 3_600;
-const DAY: i64 = 24 * HOUR;
-const STEPS: [i64; 8] = [70, -70, HOUR, -HOUR, 45 * DAY, -45 * DAY, 365 * DAY, -365 * DAY];
+const WEEK: i64 = 7 * 24 * HOUR;
 
 const IN_FLIGHT: usize = 12;
 
@@ -35,7 +34,7 @@ async fn no_step_of_the_clock_sends_twice_what_is_in_flight_or_strands_a_retry()
 
     let stored = Stored::open(folder.path());
     let mut off = 0;
-    for (number, step) in STEPS.into_iter().enumerate() {
+    for (number, step) in CLOCK_STEPS.into_iter().enumerate() {
         failing.will([Answer::Status(503)]);
         assert_stored(&post(server.capture, "/failing", &[], format!("{step}").as_bytes()).await);
         let received_at = stored.count("SELECT received_at FROM event ORDER BY seq DESC LIMIT 1");
@@ -53,12 +52,12 @@ async fn no_step_of_the_clock_sends_twice_what_is_in_flight_or_strands_a_retry()
     assert_eq!(slow.seen().len(), IN_FLIGHT, "none is sent again while it is in flight");
 
     (0..IN_FLIGHT).for_each(|_| never.notify_one());
-    let all = i64::try_from(IN_FLIGHT + STEPS.len()).unwrap();
+    let all = i64::try_from(IN_FLIGHT + CLOCK_STEPS.len()).unwrap();
     eventually("everything is delivered", async || {
         (stored.count("SELECT count(*) FROM delivery WHERE state = 2") == all).then_some(())
     })
     .await;
-    assert_eq!((slow.seen().len(), failing.seen().len()), (IN_FLIGHT, 2 * STEPS.len()), "once each");
+    assert_eq!((slow.seen().len(), failing.seen().len()), (IN_FLIGHT, 2 * CLOCK_STEPS.len()), "once each");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,23 +84,52 @@ async fn a_retry_that_waited_when_the_clock_was_set_back_comes_after_a_restart()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn threat_9_a_relay_whose_clock_is_put_right_deletes_no_letter() {
+async fn a_code_and_a_session_end_by_the_clock_and_the_token_never() {
     let Some(clock) = FakeClock::right() else { return };
-    clock.off_by(-45 * DAY); // a board without a clock of its own
     let folder = tempfile::tempdir().unwrap();
-    let mut command = RelayProcess::command(folder.path(), "127.0.0.1:0", &[]);
+    let mut command = serve(folder.path());
     clock.rules(&mut command);
-    let relay = RelayProcess::spawn(command).await;
-    let token = RelayProcess::token(folder.path()).await;
-    let device = Device::open(relay.address, &token, Some("acme-dev")).await;
-    drop(device.offering(vec![offer("s")]).await);
-    for number in 0..20 {
-        let reply = post(relay.address, "/acme-dev/s", &[], format!("{number}").as_bytes()).await;
-        assert_eq!(reply.status, 202, "{}", reply.json());
+    let server = Server::spawn(command).await;
+    let session = swap(&server, &code(folder.path()).await).await.expect("a session");
+    for step in CLOCK_STEPS {
+        clock.off_by(0);
+        let before = code(folder.path()).await;
+        clock.off_by(step);
+        let is_good = swap(&server, &before).await.is_some();
+        assert_eq!(is_good, step < 60, "a code of a minute, after {step} s");
+        assert_eq!(status(&server, &session).await, if step < WEEK { 200 } else { 401 }, "after {step} s");
+        let fresh = swap(&server, &code(folder.path()).await).await.expect("the API's token goes on");
+        assert_eq!(status(&server, &fresh).await, 200, "after {step} s");
     }
-    clock.off_by(0);
-    relay_sweep(folder.path()).await;
-    assert_eq!(device.connect().await.depth.letters, 20, "every one that was acknowledged");
+}
+
+/// A code of the server on that data directory.
+async fn code(data_dir: &Path) -> String {
+    let mut command = hookmitt(data_dir);
+    command.args(["url", "--ui"]);
+    let url = Ran::of(command).await.exits(0).text().trim().to_owned();
+    url.split_once("/#code=").unwrap_or_else(|| panic!("no code: {url}")).1.to_owned()
+}
+
+/// What a browser gets for a code: a session's token.
+async fn swap(server: &Server, code: &str) -> Option<String> {
+    let origin = format!("Origin: http://{}", server.api);
+    let reply = browser(server, "POST /api/session", &origin, &json!({ "code": code }).to_string()).await;
+    (reply.status == 200).then(|| reply.json()["token"].as_str().expect("a token").to_owned())
+}
+
+/// How the API answers a session.
+async fn status(server: &Server, session: &str) -> u16 {
+    browser(server, "GET /api/sources", &format!("Authorization: Bearer {session}"), "").await.status
+}
+
+async fn browser(server: &Server, asked: &str, line: &str, body: &str) -> Reply {
+    let (host, length) = (server.api, body.len());
+    let request = format!(
+        "{asked} HTTP/1.1\r\nHost: {host}\r\n{line}\r\nConnection: close\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    parse_reply(&exchange(host, request.as_bytes()).await)
 }
 
 async fn target(server: &Server, source: &str, local: &LocalServer, mut order: Value) {
@@ -133,17 +161,4 @@ async fn sweep(stored: &Stored) {
     let clock = || stored.count("SELECT value FROM meta WHERE key = 'clock'");
     let before = clock();
     eventually("a sweep", async || (clock() != before).then_some(())).await;
-}
-
-/// Waits for a sweep of the relay, which comes once a minute.
-async fn relay_sweep(folder: &Path) {
-    let store = rusqlite::Connection::open(folder.join("relay.db")).unwrap();
-    let clock = || store.query_row("SELECT store FROM clock", [], |row| row.get::<_, i64>(0)).unwrap();
-    let before = clock();
-    let swept = async {
-        while clock() == before {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(120), swept).await.expect("a sweep");
 }

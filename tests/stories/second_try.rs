@@ -102,6 +102,7 @@ fn what_is_promised_or_no_story_gets_no_second_try() {
         "tunnel_owner",
         "tunnel_order",
         "clocks",
+        "clocks_relay",
         "faults",
         "foreign_lock",
         "handles",

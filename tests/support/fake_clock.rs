@@ -7,6 +7,12 @@ use tokio::process::Command;
 
 use crate::lacking;
 
+const HOUR: i64 = 3_600;
+const DAY: i64 = 24 * HOUR;
+
+/// By how many seconds stories set a clock.
+pub const CLOCK_STEPS: [i64; 8] = [70, -70, HOUR, -HOUR, 45 * DAY, -45 * DAY, 365 * DAY, -365 * DAY];
+
 /// The wall clock of processes that were started with it; how long they run, and what time has passed, they see rightly.
 pub struct FakeClock {
     library: PathBuf,

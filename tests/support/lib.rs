@@ -45,7 +45,7 @@ pub use connection::Connection;
 pub use deliveries::Down;
 #[cfg(target_os = "linux")]
 pub use desk::{Desk, binary};
-pub use fake_clock::FakeClock;
+pub use fake_clock::{CLOCK_STEPS, FakeClock};
 pub use live::Live;
 pub use load::{Acknowledged, Load};
 pub use local_server::{Answer, LocalServer, Seen};
