@@ -2,7 +2,8 @@
 
 use std::{path::Path, time::Duration};
 
-use hookmitt_stories::{Server, eventually, post, serve, under};
+use hookmitt_stories::{LocalServer, Server, eventually, free_port, post, serve, serve_on, under, within};
+use serde_json::json;
 use tokio::{
     net::{TcpStream, UnixStream},
     time::Instant,
@@ -77,4 +78,31 @@ async fn threat_7_without_a_handle_left_nothing_spins_and_with_one_all_goes_on()
     .await;
     assert_eq!(server.process.try_wait().expect("a status"), None, "it ended: {}", server.said());
     server.kill().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn threat_7_a_flood_from_the_first_moment_on_ends_no_process() {
+    const MOST: usize = 64;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (port, wanted) = (free_port(), LocalServer::start().await);
+    let command = serve_on(folder.path(), port);
+    let limit = format!("ulimit -n {MOST}; exec \"$0\" \"$@\"");
+    let flood = async {
+        let mut senders = Vec::new();
+        while senders.len() < 2 * MOST {
+            match TcpStream::connect(("127.0.0.1", port)).await {
+                Ok(sender) => senders.push(sender),
+                Err(_) => tokio::task::yield_now().await, // it doesn't listen yet
+            }
+        }
+        senders
+    };
+    let (server, senders) =
+        tokio::join!(Server::spawn(under(&["sh", "-c", &limit], &command)), within("a flood", flood));
+    eventually("no handle is left", async || (open_handles(&server) >= MOST).then_some(())).await;
+    drop(senders);
+    server.ask("POST", "/api/sources", json!({ "slug": "demo" })).await;
+    server.ask("POST", "/api/targets", json!({ "source": "demo", "url": wanted.url() })).await;
+    assert_eq!(post(server.capture, "/demo", &[], b"after").await.status, 202);
+    wanted.wait_for(1).await;
 }

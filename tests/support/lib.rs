@@ -63,7 +63,7 @@ pub use screen::Screen;
 pub use sdk::{MORE_SDKS, Peer, Receiver, SDKS, report};
 pub use seed::{say, seed};
 pub use senders::signature;
-pub use serve::{Server, serve, under};
+pub use serve::{Server, serve, serve_on, under};
 pub use skip::{lacking, shared};
 pub use stored::Stored;
 pub use tls::{Secured, secured, secured_from};

@@ -24,8 +24,14 @@ const TOKEN: &str = "a-token-that-the-stories-know";
 
 /// The command `hookmitt serve` on a data directory, on free ports.
 pub fn serve(data_dir: &Path) -> Command {
+    serve_on(data_dir, 0)
+}
+
+/// As [`serve`], with this capture port.
+pub fn serve_on(data_dir: &Path, port: u16) -> Command {
     let mut command = hookmitt(data_dir);
-    command.args(["serve", "--no-open", "--port", "0", "--api-port", "0"]).env("HOOKMITT_TOKEN", TOKEN);
+    command.args(["serve", "--no-open", "--api-port", "0", "--port", &port.to_string()]);
+    command.env("HOOKMITT_TOKEN", TOKEN);
     command
 }
 

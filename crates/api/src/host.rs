@@ -99,7 +99,7 @@ impl Host {
         }
         host.capture_on(capture);
         host.answer_attached();
-        host.engine.deliver().await?;
+        host.engine.deliver().await;
         Ok(host)
     }
 

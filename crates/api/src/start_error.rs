@@ -70,9 +70,11 @@ impl Explain for StartError {
                 Some("give another with --token-file, or the token in HOOKMITT_TOKEN".to_owned())
             }
             Self::Silent { pid: Some(pid) } => Some(format!(
-                "it may be suspended: let it go on (`kill -CONT {pid}`), or end it (`kill {pid}`) and try again"
+                "it may be suspended, or have no file handle left: let it go on (`kill -CONT {pid}`), or end it (`kill {pid}`) and try again"
             )),
-            Self::Silent { pid: None } => Some("it may be suspended: let it go on, or end it".to_owned()),
+            Self::Silent { pid: None } => {
+                Some("it may be suspended, or have no file handle left: let it go on, or end it".to_owned())
+            }
             Self::Unreachable(_) => Some("it may be starting or stopping: try again".to_owned()),
         }
     }

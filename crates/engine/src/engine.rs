@@ -223,16 +223,11 @@ impl Engine {
         self.stop.clone()
     }
 
-    /// Becomes the process that delivers, now or as soon as no other is, and delivers until the stop.
-    ///
-    /// # Errors
-    /// Whatever the inbox says.
-    pub async fn deliver(self: &Arc<Self>) -> Result<(), EngineError> {
-        if !self.ownership.try_now(self).await? {
-            self.ownership.seek(self);
-        }
+    /// Becomes the process that delivers, now or as soon as it can, and delivers until the stop. What is in the way (another
+    /// process, an inbox that is locked, no handle left) is no reason to end: events are captured meanwhile.
+    pub async fn deliver(self: &Arc<Self>) {
+        self.ownership.take(self).await;
         self.run_tunnels();
-        Ok(())
     }
 
     /// Tries once to become the process that delivers.

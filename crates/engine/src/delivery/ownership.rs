@@ -53,21 +53,39 @@ impl Ownership {
         self.owner.send_replace(false);
     }
 
-    /// Takes the lock as soon as it is free, and delivers from then on.
-    pub(crate) fn seek(&self, engine: &Arc<Engine>) {
+    /// Takes the lock, now or as soon as it can be had, and delivers from then on.
+    pub(crate) async fn take(&self, engine: &Arc<Engine>) {
+        let mut said = String::new();
+        if !self.tries(engine, &mut said).await {
+            self.seek(engine, said);
+        }
+    }
+
+    /// Tries again and again; `said` is what was in the way before.
+    fn seek(&self, engine: &Arc<Engine>, mut said: String) {
         let (engine, stop) = (Arc::clone(engine), engine.stop.clone());
         engine.tasks.clone().spawn(async move {
-            loop {
-                match engine.ownership().try_now(&engine).await {
-                    Ok(true) => return,
-                    Ok(false) => {}
-                    Err(error) => tracing::warn!(%error, "can't take over the deliveries yet"),
-                }
-                if stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_none() {
+            while stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_some() {
+                if engine.ownership().tries(&engine, &mut said).await {
                     return;
                 }
             }
         });
+    }
+
+    /// Tries once; what is in the way is logged once.
+    async fn tries(&self, engine: &Arc<Engine>, said: &mut String) -> bool {
+        match self.try_now(engine).await {
+            Ok(taken) => taken,
+            Err(error) => {
+                let now = error.to_string();
+                if now != *said {
+                    tracing::warn!(%error, "can't take over the deliveries yet");
+                    *said = now;
+                }
+                false
+            }
+        }
     }
 
     /// Takes the lock if it is free. What another process left half done is settled first.
@@ -177,7 +195,7 @@ async fn deliver(engine: Arc<Engine>) {
             tracing::warn!(%error, "that this process delivers no more could not be written down");
         }
         engine.ownership().give_up();
-        engine.ownership().seek(&engine);
+        engine.ownership().seek(&engine, String::new());
     }
 }
 
@@ -219,4 +237,24 @@ fn is_alive(_: u32) -> bool {
 #[cfg(not(unix))]
 fn is_same(_: &File, _: &Path) -> bool {
     true // a file that is open can't be deleted or replaced there
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::begun::engine;
+
+    #[tokio::test]
+    async fn what_keeps_a_process_from_delivering_at_first_does_not_end_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let in_the_way = folder.path().join(FILE);
+        std::fs::create_dir(&in_the_way).unwrap(); // as no handle left, or an inbox that is locked
+        engine.deliver().await;
+        let mut owner = engine.owns_delivery();
+        assert!(!*owner.borrow_and_update());
+        std::fs::remove_dir(&in_the_way).unwrap();
+        owner.wait_for(|owner| *owner).await.unwrap();
+        engine.stop().await;
+    }
 }
