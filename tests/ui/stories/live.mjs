@@ -155,6 +155,23 @@ story('a cut line is said, and what was missed is caught up without a reload', a
   await says(ui.detail, '/early/1');
 });
 
+story('a page that lagged is told so, and reads what it missed anew', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  await stream(hookmitt, 3, 'early');
+  const line = await stage.line();
+  const ui = await stage.open(hookmitt, { proxy: line.url });
+  await ui.select('/early/1');
+  line.swallow();
+  await stream(hookmitt, 5, 'late');
+  await eventually('all were told', async () => [0, 1, 2, 3, 4].every((number) => line.swallowed.includes(`/${number}"`)));
+  await ui.hasRows(3);
+  line.tell(5);
+  await ui.hasRows(8);
+  await sees(ui.page.getByRole('link', { name: /^late/ }));
+  await says(ui.selected, '/early/1');
+  await sees(ui.page.getByText('Live', { exact: true }).first());
+});
+
 story('when hookmitt ends, the page says so; started again, it catches up without a reload', async (stage) => {
   const hookmitt = await stage.hookmitt();
   await stream(hookmitt, 3, 'early');

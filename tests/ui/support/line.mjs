@@ -5,6 +5,10 @@ import { createServer, request } from 'node:http';
 export class Line {
   #server;
   #open = new Set();
+  #lives = new Set();
+  #swallows = false;
+  /** What did not reach the page. */
+  swallowed = '';
 
   static async start() {
     const line = new Line();
@@ -28,8 +32,41 @@ export class Line {
     return this.#listen(this.port);
   }
 
+  /** From now on nothing that happens reaches the page, though the connection stays: its reader lags. */
+  swallow() {
+    this.#swallows = true;
+  }
+
+  /** Lets what happens through again, and says first how much was missed, as hookmitt does. */
+  tell(missed) {
+    this.#swallows = false;
+    for (const live of this.#lives) live.write(`event: lagged\ndata: {"missed":${missed}}\n\n`);
+  }
+
+  #forward(incoming, outgoing) {
+    const onward = request(incoming.url, { method: incoming.method, headers: incoming.rawHeaders }, (answer) => {
+      outgoing.writeHead(answer.statusCode, answer.rawHeaders);
+      outgoing.flushHeaders(); // a live stream begins before there is anything to say
+      if (answer.headers['content-type'] === 'text/event-stream') this.#live(answer, outgoing);
+      else answer.pipe(outgoing);
+    });
+    outgoing.on('close', () => onward.destroy());
+    onward.on('error', () => outgoing.destroy());
+    incoming.pipe(onward);
+  }
+
+  #live(answer, outgoing) {
+    this.#lives.add(outgoing);
+    outgoing.on('close', () => this.#lives.delete(outgoing));
+    answer.on('data', (frames) => {
+      if (this.#swallows) this.swallowed += frames;
+      else outgoing.write(frames);
+    });
+    answer.on('end', () => outgoing.end());
+  }
+
   #listen(port) {
-    const server = createServer((incoming, outgoing) => forward(incoming, outgoing));
+    const server = createServer((incoming, outgoing) => this.#forward(incoming, outgoing));
     server.on('connection', (socket) => {
       this.#open.add(socket);
       socket.on('close', () => this.#open.delete(socket));
@@ -43,15 +80,4 @@ export class Line {
       });
     });
   }
-}
-
-function forward(incoming, outgoing) {
-  const onward = request(incoming.url, { method: incoming.method, headers: incoming.rawHeaders }, (answer) => {
-    outgoing.writeHead(answer.statusCode, answer.rawHeaders);
-    outgoing.flushHeaders(); // a live stream begins before there is anything to say
-    answer.pipe(outgoing);
-  });
-  outgoing.on('close', () => onward.destroy());
-  onward.on('error', () => outgoing.destroy());
-  incoming.pipe(onward);
 }
