@@ -143,12 +143,7 @@ impl EventView<'_> {
 
     fn attempt(&self, attempt: &AttemptJson) -> String {
         let at = shown::clock(attempt.started_at, self.zone);
-        let took = shown::span(std::time::Duration::from_millis(attempt.duration_ms));
-        let mut out = format!("  {}. {at}  {}  {took}", attempt.number, answer(attempt));
-        if let Some(error) = &attempt.error {
-            let _ = write!(out, "  {}", Plain(error));
-        }
-        out.push('\n');
+        let mut out = format!("  {}. {at}  {}\n", attempt.number, outcome(attempt));
         let is_fine = attempt.response_status.is_some_and(|status| (200..300).contains(&status));
         if !is_fine && !attempt.response_body.is_empty() {
             let shown: String = attempt.response_body.chars().take(SHOWN_ANSWER).collect();
@@ -165,8 +160,22 @@ impl EventView<'_> {
     }
 }
 
+/// What came of an attempt, how long it took, and why there is no answer.
+pub(crate) fn outcome(attempt: &AttemptJson) -> String {
+    let is_timed = attempt.duration_ms > 0 || !attempt.ambiguous; // the end of one that was cut off is not known
+    let took = is_timed.then(|| shown::span(std::time::Duration::from_millis(attempt.duration_ms)));
+    let mut out = format!("{}  {}", answer(attempt), took.as_deref().unwrap_or("–"));
+    if let Some(error) = &attempt.error {
+        let _ = write!(out, "  {}", Plain(error));
+    }
+    if attempt.ambiguous {
+        out.push_str("; it may have arrived");
+    }
+    out
+}
+
 /// What an attempt was answered, in its colour.
-pub(crate) fn answer(attempt: &AttemptJson) -> Styled<String> {
+fn answer(attempt: &AttemptJson) -> Styled<String> {
     match attempt.response_status {
         Some(status @ 200..300) => Styled(GOOD, status.to_string()),
         Some(status) => Styled(BAD, status.to_string()),
@@ -216,6 +225,25 @@ mod tests {
     fn view(bytes: &[u8]) -> String {
         let now = "2026-11-21T14:05:59Z".parse().unwrap();
         EventView { event: &hostile(), body: bytes, zone: &TimeZone::UTC, now }.text()
+    }
+
+    #[test]
+    fn an_attempt_that_was_cut_off_has_no_duration_and_may_have_arrived() {
+        let attempt = |duration: u64, error: &str| {
+            let attempt = serde_json::json!({
+                "number": 1, "started_at": "2026-11-21T14:04:00Z", "duration_ms": duration, "response_status": null,
+                "response_headers": [], "response_body": "", "response_truncated": false, "error": error,
+                "ambiguous": true
+            });
+            let line = outcome(&serde_json::from_value(attempt).unwrap());
+            anstream::adapter::strip_str(&line).to_string()
+        };
+        let cut_off = attempt(0, "hookmitt ended before an answer came");
+        assert_eq!(cut_off, "no answer  –  hookmitt ended before an answer came; it may have arrived");
+        assert_eq!(
+            attempt(30_000, "no answer within 30 s"),
+            "no answer  30.0 s  no answer within 30 s; it may have arrived"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use crate::{
     event_table::{request_path, subject},
-    event_view::answer,
+    event_view::outcome,
     live::{DeliveryNews, GapNews, News, RefusedNews},
     shown,
     terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled},
@@ -128,11 +128,7 @@ impl Tail {
         });
         let mut line = self.lead(news, now);
         if let Some(attempt) = delivery.attempts.last() {
-            let took = shown::span(std::time::Duration::from_millis(attempt.duration_ms));
-            line = format!("{line}  {}  {took}", answer(attempt));
-            if let Some(error) = &attempt.error {
-                line = format!("{line}  {}", Plain(error));
-            }
+            line = format!("{line}  {}", outcome(attempt));
         }
         match delivery.status {
             DeliveryState::Pending => {

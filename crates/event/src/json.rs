@@ -216,7 +216,7 @@ pub struct AttemptJson {
     /// When it began.
     #[schema(value_type = String, format = "date-time")]
     pub started_at: Timestamp,
-    /// How long it took, in milliseconds.
+    /// How long it took, in milliseconds; 0 where hookmitt ended before it did.
     pub duration_ms: u64,
     /// The status that was answered.
     pub response_status: Option<u16>,

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 use crate::{Inbox, InboxError, TargetSettings, clock::Now};
 
 /// What such an attempt says.
-const ERROR: &str = "hookmitt ended before an answer came: it may have arrived";
+const ERROR: &str = "hookmitt ended before an answer came";
 
 /// How many are settled with one commit.
 const AT_ONCE: usize = 256;

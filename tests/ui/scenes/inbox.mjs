@@ -4,6 +4,7 @@ import { LOOK, NARROW, PHONE, picture, settle } from '../support/picture.mjs';
 import { stripe } from '../support/samples.mjs';
 import { sees } from '../support/see.mjs';
 import { signed } from '../support/senders.mjs';
+import { eventually } from '../support/wait.mjs';
 
 async function show(ui, id, tab = 'overview') {
   await ui.go(`#/events/${id}/${tab}`);
@@ -121,4 +122,26 @@ export async function waiting(stage) {
   await answer();
   await sees(ui.page.getByRole('alert'));
   await picture(ui, 'error');
+}
+
+/** An event whose first attempt was under way when hookmitt was killed: nobody knows whether it arrived. */
+export async function cutOff(stage) {
+  const [hookmitt, server] = [await stage.hookmitt(), await stage.server()];
+  await hookmitt.api.target('shop', server.url);
+  server.answer = () => new Promise(() => {});
+  await hookmitt.post('shop', { headers: [['Content-Type', 'application/json']], body: '{"order":17}' });
+  await eventually('it is under way', async () => server.seen.length === 1);
+  await hookmitt.stop('SIGKILL');
+  server.answer = () => 200;
+  await hookmitt.startAgain();
+  await eventually('it is delivered', async () => (await hookmitt.api.events())[0].status === 'completed');
+  const ui = await stage.open(hookmitt, LOOK);
+  const { id } = (await hookmitt.api.events())[0];
+  for (const theme of ['dark', 'light']) {
+    await settle(ui, theme);
+    await show(ui, id);
+    await picture(ui, `cut-off-${theme}`);
+    await show(ui, id, 'deliveries');
+    await picture(ui, `cut-off-deliveries-${theme}`);
+  }
 }

@@ -828,7 +828,7 @@ export interface components {
             ambiguous: boolean;
             /**
              * Format: int64
-             * @description How long it took, in milliseconds.
+             * @description How long it took, in milliseconds; 0 where hookmitt ended before it did.
              */
             duration_ms: number;
             /** @description What went wrong, where no whole answer came. */

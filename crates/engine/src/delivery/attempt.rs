@@ -29,7 +29,7 @@ pub(crate) async fn make(engine: &Arc<Engine>, target: &Target, claimed: &Claime
 /// What comes of an attempt that ended in the middle, by a fault of ours: it may have arrived.
 pub(crate) fn broken_off(engine: &Engine, target: &Target, claimed: &Claimed) -> Finish {
     let outcome = Outcome::Broken {
-        error: "hookmitt failed in the middle of the attempt: it may have arrived".to_owned(),
+        error: "hookmitt failed in the middle of the attempt".to_owned(),
         sent: true,
         response: None,
         body: Bytes::new(),

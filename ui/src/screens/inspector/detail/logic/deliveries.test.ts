@@ -127,7 +127,9 @@ describe('the timeline', () => {
   });
 
   it('keeps times short', () => {
-    expect([0, 61, 312_000].map(tookText)).toEqual(['< 1 ms', '61 ms', '5 min']);
+    const took = (duration_ms: number, ambiguous = false) => tookText({ duration_ms, ambiguous });
+    expect([took(0), took(61), took(312_000)]).toEqual(['< 1 ms', '61 ms', '5 min']);
+    expect([took(0, true), took(30_000, true)]).toEqual(['–', '30.0 s']);
     expect([0, 6_400, 902_000].map(offsetText)).toEqual(['0 s', '6.40 s', '15 min']);
   });
 

@@ -32,8 +32,9 @@ export function timeline(delivery: Delivery, capturedAt: string | null): Beat[] 
 /** From here on one unit has to do: the columns are narrow. */
 const LONG = 59_950;
 
-/** How long an attempt took: `< 1 ms`, `61 ms`, `1.84 s`, `5 min`. */
-export function tookText(ms: number): string {
+/** How long an attempt took: `< 1 ms`, `61 ms`, `1.84 s`, `5 min`; `–` for one that was cut off, whose end is not known. */
+export function tookText({ duration_ms: ms, ambiguous }: Pick<Attempt, 'duration_ms' | 'ambiguous'>): string {
+  if (ms < 1 && ambiguous) return '–';
   if (ms < 1) return '< 1 ms';
   return ms < LONG ? duration(ms) : span(ms);
 }
