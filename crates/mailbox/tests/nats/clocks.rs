@@ -1,10 +1,13 @@
 //! The clock that relays beside each other share, and letters from before it.
 
+use std::{pin::pin, time::Duration};
+
 use hookmitt_mailbox::{Mailbox as _, Quota};
 
 use crate::{
     contract::{
-        A_DAY, A_MINUTE, DAY, DESKTOP, LAPTOP, Maker as _, TUNNEL, clock, holds, join, live, put, with_tunnel,
+        A_DAY, A_MINUTE, DAY, DESKTOP, LAPTOP, Maker as _, TUNNEL, clock, holds, join, live, parcel, put,
+        with_tunnel,
     },
     place::Place,
 };
@@ -48,4 +51,25 @@ async fn a_wrong_wall_clock_ages_nothing_while_another_relay_is_there() {
         assert_eq!(here.usage().await.unwrap().letters, 20, "one beside it was {days} days ahead");
         there.close().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_letter_whose_parts_took_too_long_is_refused_and_its_parts_go() {
+    let Some(place) = Place::on_three_nodes() else { return };
+    let store = with_tunnel(&place).await;
+    let quota = Quota::default();
+    // The machine sleeps again and again while the parts are on their way.
+    let mut put = pin!(store.put(TUNNEL, parcel(1, 20_000_000), &quota));
+    let refused = loop {
+        tokio::select! {
+            put = &mut put => break put,
+            () = tokio::time::sleep(Duration::from_millis(1)) => place.clock().pass(A_MINUTE * 6),
+        }
+    };
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("too long"), "{refused}");
+    holds(&store, 0).await;
+    assert!(place.messages().await > 0, "its parts are there still");
+    live(place.clock(), &store, &quota, A_MINUTE * 15).await;
+    assert_eq!(place.messages().await, 0);
 }
