@@ -162,7 +162,7 @@ mod tests {
                     due.give_up("acme", Vec::new); // the letter is forgotten already
                     done.send(()).unwrap();
                 });
-                drop(is_done.recv_timeout(MEANWHILE));
+                let _none = is_done.recv_timeout(MEANWHILE);
                 vec![(7, true)]
             });
         });
