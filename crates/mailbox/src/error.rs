@@ -8,7 +8,7 @@ pub enum MailboxError {
     /// The tunnel's quota is used up: 507.
     #[error("the mailbox of this tunnel is full: {0}")]
     QuotaFull(&'static str),
-    /// The disk is full: 507.
+    /// The disk is full: 503.
     #[error("the disk that holds the mailboxes is full")]
     DiskFull,
     /// More waits than can be written: 503.

@@ -153,7 +153,7 @@ impl<M: Mailbox> Relay<M> {
         let tunnel = short(&place.tunnel.name);
         let (status, pause) = match error {
             MailboxError::QuotaFull(_) => (507, 60),
-            MailboxError::DiskFull => (507, 30),
+            MailboxError::DiskFull => (503, 30),
             _ => (503, 5),
         };
         match error {

@@ -34,7 +34,7 @@ pub trait Job<S: State>: Send {
     fn run(&mut self, db: &Connection, state: &mut S) -> Result<(), S::Error>;
     /// Tells the caller, once it is known whether the transaction holds.
     fn tell(self: Box<Self>, outcome: Result<(), S::Error>);
-    /// About how many bytes it writes, where they are many.
+    /// About how many bytes it adds to the store. None: it settles or frees, for which there is room on a disk that is full.
     fn weight(&self) -> usize {
         0
     }
@@ -78,7 +78,7 @@ impl<S: State> Jobs<S> {
     }
 
     /// As [`write`](Self::write), but refuses where the queue is full: a sender is rather told to try again at once.
-    /// `weight` is about how many bytes it writes.
+    /// `weight` is about how many bytes it adds.
     ///
     /// # Errors
     /// What `work` and SQLite say; [`Unwritten`].
@@ -120,7 +120,7 @@ impl<S: State> Jobs<S> {
     }
 }
 
-/// A job of `work`, and what comes of it. `weight` is about how many bytes it writes.
+/// A job of `work`, and what comes of it. `weight` is about how many bytes it adds.
 pub fn task<S: State, T: Send + 'static>(
     weight: usize,
     work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,

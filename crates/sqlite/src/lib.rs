@@ -6,6 +6,7 @@ mod job;
 mod log;
 mod readers;
 mod refusal;
+mod room;
 mod writer;
 
 pub use file::{PrepareError, durable, prepare, reader, take};

@@ -41,6 +41,9 @@ const INSIST_AT: u64 = LOG_LIMIT / 2;
 /// How long the writer waits for them.
 const INSIST_FOR: Duration = Duration::from_secs(2);
 
+/// How long the writer waits for them to cut off the log.
+const CUT_OFF_FOR: Duration = Duration::from_millis(200);
+
 /// How often it looks meanwhile whether another copies: SQLite doesn't wait for that by itself.
 const INSIST_EVERY: Duration = Duration::from_millis(2);
 
@@ -102,6 +105,15 @@ impl Pressure {
             }
             Ok(None) => {} // the copying thread is at it
             Err(error) => tracing::warn!(%error, "the write-ahead log could not be copied"),
+        }
+    }
+
+    /// Between two commits, on a disk that is nearly full: copies the log and cuts it off.
+    pub(crate) fn cut_off(&self, db: &Connection) {
+        match checkpoint(db, "TRUNCATE", CUT_OFF_FOR) {
+            Ok(Some(log)) => self.shared.log.store(log.rest, Ordering::Relaxed),
+            Ok(None) => {} // the copying thread is at it
+            Err(error) => tracing::debug!(%error, "the write-ahead log could not be cut off"),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::{
     Unwritten, file,
     job::{Job, Jobs, Queued, Wake, caught},
     log::Pressure,
+    room::{self, Room},
 };
 
 /// How much work may wait for the writer.
@@ -100,7 +101,8 @@ impl<S: State> Writer<S> {
         let (end, ended) = watch::channel(false);
         let pressure = Pressure::start(path, wake(sender.downgrade()))?;
         let jobs = Jobs { queue: sender, closing: Arc::default(), ended };
-        Ok(Self { desk: Desk { db, state, pressure }, queue, jobs, end })
+        let desk = Desk { db, state, pressure, room: Room::of(path), left: u64::MAX };
+        Ok(Self { desk, queue, jobs, end })
     }
 
     /// Commits a group without a job, so that the state knows the file.
@@ -153,6 +155,9 @@ struct Desk<S> {
     db: Connection,
     state: S,
     pressure: Pressure,
+    room: Room,
+    /// How many bytes this group may add to the disk.
+    left: u64,
 }
 
 impl<S: State> Desk<S> {
@@ -164,6 +169,10 @@ impl<S: State> Desk<S> {
                 let Some(first) = queue.blocking_recv() else { return };
                 group.push(first.into());
             }
+            if !self.makes_room(&group) {
+                group.into_iter().for_each(|turn| turn.job.tell(Err(room::full().into())));
+                continue;
+            }
             let outcome = self.commit(&mut group, (upkeep != Upkeep::Alone).then_some(&mut *queue));
             for Turn { job, own } in group {
                 // What a job was refused for may be what a neighbour did: that counts only if the commit does.
@@ -174,6 +183,17 @@ impl<S: State> Desk<S> {
                 queue.close(); // what is in it is still done
             }
         }
+    }
+
+    /// Looks how much room there is: whether there is enough for what a group begins with, perhaps once the log is copied.
+    fn makes_room(&mut self, group: &[Turn<S>]) -> bool {
+        let takes = group.iter().map(|turn| room::takes(turn.job.weight())).sum();
+        self.left = self.room.left(&self.db);
+        if self.left < takes && self.room.is_in_log() {
+            self.pressure.cut_off(&self.db);
+            self.left = self.room.left(&self.db);
+        }
+        takes <= self.left
     }
 
     /// Commits a group as one, with what waits in the queue.
@@ -206,11 +226,12 @@ impl<S: State> Desk<S> {
         }
         let transaction = begun?;
         self.state.begin(&transaction)?;
-        if let [turn] = &mut group[..] {
+        admit(group, self.left);
+        if let [turn @ Turn { own: Ok(()), .. }] = &mut group[..] {
             turn.job.run(&transaction, &mut self.state)?;
             self.state.keep();
         } else {
-            for turn in &mut *group {
+            for turn in group.iter_mut().filter(|turn| turn.own.is_ok()) {
                 turn.own = by_itself(&transaction, &mut self.state, &mut *turn.job)?;
             }
         }
@@ -228,6 +249,16 @@ fn gather<S: State>(group: &mut Vec<Turn<S>>, queue: &mut mpsc::Receiver<Queued<
     {
         weight += next.weight();
         group.push(next.into());
+    }
+}
+
+/// Refuses what there is no room for, and all that would be added after it: nothing overtakes what was refused.
+fn admit<S: State>(group: &mut [Turn<S>], mut left: u64) {
+    for turn in group {
+        let takes = room::takes(turn.job.weight());
+        let is_admitted = takes <= left;
+        left = if is_admitted { left - takes } else { 0 };
+        turn.own = if is_admitted { Ok(()) } else { Err(room::full().into()) };
     }
 }
 

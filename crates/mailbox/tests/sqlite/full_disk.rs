@@ -10,10 +10,7 @@ use std::{
 use hookmitt_mailbox::{MOST_TUNNELS, Mailbox as _, MailboxError, Quota, SqliteMailbox};
 
 use super::child;
-use crate::contract::{LAPTOP, TUNNEL, clock, drain, new_tunnel, parcel};
-
-/// The name of the test, as its child is told it.
-const TEST: &str = "sqlite::full_disk::a_full_disk_refuses_letters_and_recovers_by_itself";
+use crate::contract::{LAPTOP, TUNNEL, clock, drain, eventually, new_tunnel, parcel};
 
 /// The whole disk, and the part of it that is taken up until room is made.
 const DISK: &str = "size=12m,mode=700";
@@ -21,15 +18,30 @@ const FILLER: usize = 5 << 20;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_refuses_letters_and_recovers_by_itself() {
-    if let Some(path) = child::store() {
-        return on_a_small_disk(&path).await;
+    match child::store() {
+        Some(path) => among_others(&path).await,
+        None => on_a_small_disk("sqlite::full_disk::a_full_disk_refuses_letters_and_recovers_by_itself"),
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_filled_its_disk_by_itself_gives_all_letters_out_and_has_room_again() {
+    const TEST: &str =
+        "sqlite::full_disk::a_store_that_filled_its_disk_by_itself_gives_all_letters_out_and_has_room_again";
+    match child::store() {
+        Some(path) => alone(&path).await,
+        None => on_a_small_disk(TEST),
+    }
+}
+
+/// Plays a test again, as a child whose store is on a disk of its own.
+fn on_a_small_disk(test: &str) {
     let Some(namespace) = namespace() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mount =
         format!("mount -t tmpfs -o {DISK} hookmitt {} && exec \"$0\" \"$@\"", folder.path().display());
     let wrapper: Vec<_> = namespace.into_iter().chain(["sh", "-c", &mount]).collect();
-    let mut child = child::command(&wrapper, TEST, &folder.path().join("relay.db")).spawn().unwrap();
+    let mut child = child::command(&wrapper, test, &folder.path().join("relay.db")).spawn().unwrap();
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     assert!(child.wait().unwrap().success(), "{said}");
@@ -50,11 +62,40 @@ fn namespace() -> Option<Vec<&'static str>> {
     None
 }
 
-async fn on_a_small_disk(path: &Path) {
-    let filler = path.with_file_name("filler");
-    let store = SqliteMailbox::open(path, Arc::new(clock())).unwrap();
+async fn open(path: &Path) -> SqliteMailbox {
+    SqliteMailbox::open(path, Arc::new(clock())).unwrap()
+}
+
+async fn with_tunnel(path: &Path) -> SqliteMailbox {
+    let store = open(path).await;
     store.add_token("tk", [9; 32], None, MOST_TUNNELS).await.unwrap();
     store.open_tunnel(new_tunnel(TUNNEL, LAPTOP)).await.unwrap();
+    store
+}
+
+async fn alone(path: &Path) {
+    let store = with_tunnel(path).await;
+    for round in 0..3 {
+        let mut stored = Vec::new();
+        for size in [64 << 10, 4 << 10, 1] {
+            assert_is_full(fill(&store, size, &mut stored).await);
+        }
+        assert!(stored.len() > 50, "{} were stored before the disk was full", stored.len());
+        // A process that was killed leaves a log behind, which the next one has to make do with.
+        let next = open(path).await;
+        let (_, newest) = next.depth(TUNNEL, &LAPTOP).await.unwrap();
+        let store = if round == 1 { &next } else { &store };
+        drain(store, TUNNEL, newest - stored.len() as u64, stored.len()).await;
+        store.ack(TUNNEL, &LAPTOP, newest).await.unwrap();
+        eventually("they are deleted", async || (store.usage().await.unwrap().letters == 0).then_some(()))
+            .await;
+        next.close().await;
+    }
+}
+
+async fn among_others(path: &Path) {
+    let filler = path.with_file_name("filler");
+    let store = with_tunnel(path).await;
     std::fs::write(&filler, vec![1; FILLER]).unwrap();
 
     // Large ones first, then such as fit into what they left.
@@ -74,7 +115,7 @@ async fn on_a_small_disk(path: &Path) {
     }
     assert_stored(&store, &stored).await;
     store.close().await;
-    assert_stored(&SqliteMailbox::open(path, Arc::new(clock())).unwrap(), &stored).await;
+    assert_stored(&open(path).await, &stored).await;
 }
 
 /// Puts letters of that size until one is refused.
