@@ -157,9 +157,9 @@ impl Host {
         self.engine.warnings()
     }
 
-    /// Whether this process is the one that delivers.
-    pub fn delivers(&self) -> bool {
-        *self.engine.owns_delivery().borrow()
+    /// Whether another process is the one that delivers.
+    pub fn waits_for_another(&self) -> bool {
+        !*self.engine.owns_delivery().borrow() && !self.engine.is_hindered()
     }
 
     /// A URL for the browser, with a code that works once within a minute; none without a port for the API.

@@ -55,7 +55,7 @@ impl Seat {
         for warning in host.warnings() {
             screen.note(format_args!("{} {}", Styled(ODD, "warning:"), Plain(&warning)));
         }
-        if !host.delivers() {
+        if host.waits_for_another() {
             let why = "another process delivers from this data directory; this one stores, and takes over when it ends";
             screen.note(format_args!("{} {why}", Styled(ODD, "note:")));
         }

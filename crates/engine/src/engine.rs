@@ -169,7 +169,13 @@ impl Engine {
     /// What a person should know about, such as secrets that could not be read.
     pub fn warnings(&self) -> Vec<String> {
         let warnings = self.secrets.warnings().into_iter().chain(self.tunnels.warning());
-        warnings.chain(self.faults.warnings()).collect()
+        let hindrance = self.ownership.hindrance().map(|error| format!("nothing is delivered yet: {error}"));
+        warnings.chain(self.faults.warnings()).chain(hindrance).collect()
+    }
+
+    /// Whether something else than another process keeps this one from delivering; [`warnings`](Self::warnings) says what.
+    pub fn is_hindered(&self) -> bool {
+        self.ownership.hindrance().is_some()
     }
 
     pub(crate) fn ownership(&self) -> &Ownership {

@@ -135,13 +135,22 @@ impl Arriving {
     }
 }
 
+impl Arrival {
+    /// About how many bytes it adds. Never none: on a disk that is nearly full, only what adds something is refused, and
+    /// keeps its place among what is.
+    pub(crate) fn weight(&self) -> usize {
+        let Request { headers, body, .. } = &self.request;
+        1 + headers.as_wire().len() + body.len()
+    }
+}
+
 impl Inbox {
     /// Stores an event durably: its row, its key and its deliveries, or nothing. Answers after the commit.
     ///
     /// # Errors
     /// [`InboxError::Full`], [`InboxError::Overloaded`] and whatever SQLite says: the sender must be told to retry.
     pub async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
-        let weight = arrival.request.body.len();
+        let weight = arrival.weight();
         self.write_now(weight, move |batch| store(batch, &arrival)).await
     }
 }

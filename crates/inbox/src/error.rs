@@ -114,7 +114,9 @@ impl Explain for InboxError {
             Self::Open { .. } => {
                 "check that the folder exists and is yours, or choose another with --data-dir"
             }
-            Self::Full => "free some space; senders were told to try again, and capture goes on by itself",
+            Self::Full => {
+                "free some space: 32 MiB (an eighth of a small disk) are kept for what is here already; senders were told to try again, and capture goes on by itself"
+            }
             Self::Busy => "end the program that has inbox.db open, then try again",
             Self::Overloaded => "senders were told to try again",
             Self::TooLong => "try again in a moment, or ask for less",

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use hookmitt_event::{Attempt, DeliveryState, HeaderLines};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{Claimed, Inbox, InboxError, clock::Now};
+use crate::{Claimed, Inbox, InboxError, clock::Now, writer::Batch};
 
 /// How an attempt ended, and what follows.
 #[derive(Clone, Debug)]
@@ -27,30 +28,55 @@ pub enum Finish {
     Withheld(&'static str),
 }
 
+/// Answers of up to this many bytes are kept on a disk that is nearly full, too: they fit beside their row.
+const SHORT: usize = 4_096;
+
 impl Finish {
-    fn answer_bytes(&self) -> u64 {
+    fn attempt(&mut self) -> Option<&mut Attempt> {
         match self {
             Self::Completed(attempt)
             | Self::Retry(attempt, _)
             | Self::Final(attempt)
-            | Self::Dead(attempt) => attempt.body.len() as u64,
-            Self::Unreachable(_) | Self::Refused(_) | Self::Withheld(_) => 0,
+            | Self::Dead(attempt) => Some(attempt),
+            Self::Unreachable(_) | Self::Refused(_) | Self::Withheld(_) => None,
         }
     }
 }
 
 impl Inbox {
-    /// Ends a claim. `false`: it was ended before, and nothing was kept.
+    /// Ends a claim. `false`: it was ended before, and nothing was kept. Where a long answer finds no room on the disk, what
+    /// came of the attempt is kept without it.
     ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn finish(&self, claimed: &Claimed, end: Finish) -> Result<bool, InboxError> {
+    pub async fn finish(&self, claimed: &Claimed, mut end: Finish) -> Result<bool, InboxError> {
+        let answer = end.attempt().map_or(0, |attempt| attempt.body.len());
+        if answer <= SHORT {
+            return self.end(claimed, end, answer, 0).await;
+        }
+        match self.end(claimed, end.clone(), answer, answer).await {
+            Err(InboxError::Full) => {}
+            done => return done,
+        }
+        if let Some(attempt) = end.attempt() {
+            (attempt.body, attempt.body_truncated) = (Bytes::new(), true);
+        }
+        self.end(claimed, end, 0, 0).await
+    }
+
+    async fn end(
+        &self,
+        claimed: &Claimed,
+        end: Finish,
+        answer: usize,
+        weight: usize,
+    ) -> Result<bool, InboxError> {
         let claimed = claimed.clone();
-        self.write(move |batch| {
-            batch.arriving.bytes += end.answer_bytes();
+        let work = move |batch: &mut Batch<'_>| {
+            batch.arriving.bytes += answer as u64;
             finish(batch.db, &claimed, &end, batch.now)
-        })
-        .await
+        };
+        self.add(weight, work).await
     }
 }
 

@@ -82,7 +82,7 @@ impl Inbox {
         order: &Order,
         run: u64,
     ) -> Result<impl Future<Output = Result<Stored, InboxError>> + Send + use<>, InboxError> {
-        let weight = arrival.request.body.len();
+        let weight = arrival.weight();
         let (job, answer) = task(weight, move |batch| store(batch, &mut arrival));
         self.hand_in(InTurn { job, order: order.clone(), run }).await?;
         Ok(async move { answer.await.map_err(|_| InboxError::Closed)? })

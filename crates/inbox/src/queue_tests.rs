@@ -16,7 +16,9 @@ use hookmitt_event::{
 };
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
-use crate::{Arrival, Claimed, Finish, Inbox, Next, SourceSettings, TargetSettings, claims, samples};
+use crate::{
+    Arrival, Claimed, Finish, Inbox, Next, SourceSettings, TargetSettings, claims, samples, writer::Batch,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: i64 = 60 * 60 * 1_000_000;
@@ -371,4 +373,23 @@ async fn an_order_by_key_holds_whatever_happens() {
         queue.drains().await;
         assert!(queue.open.is_empty(), "left over: {:?}", queue.open);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_answer_for_which_there_is_no_room_is_left_out_and_the_delivery_ends() {
+    const ROOM: u32 = 8; // pages: enough for rows
+    let story = Story::begin(OrderMode::default()).await;
+    let id = story.arrives(None).await;
+    let claimed = story.claimed().await.unwrap();
+    let fill = |batch: &mut Batch<'_>| {
+        let pages: u32 = batch.db.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        Ok(batch.db.query_row(&format!("PRAGMA max_page_count = {}", pages + ROOM), [], |_| Ok(()))?)
+    };
+    story.inbox.write(fill).await.unwrap();
+    let long = Attempt { body: vec![b'x'; 1024 * 1024].into(), ..story.attempt(&claimed) };
+    assert!(story.inbox.finish(&claimed, Finish::Completed(long)).await.unwrap());
+    let delivery = story.inbox.deliveries(id).await.unwrap().remove(0);
+    assert_eq!((delivery.state, delivery.attempts.len()), (DeliveryState::Completed, 1));
+    let kept = &delivery.attempts[0];
+    assert_eq!((kept.body.len(), kept.body_truncated), (0, true));
 }

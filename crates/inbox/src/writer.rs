@@ -74,7 +74,16 @@ impl Inbox {
         &self,
         work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
-        self.jobs.write(move |db, desk| work(&mut desk.batch(db))).await
+        self.add(0, work).await
+    }
+
+    /// As [`write`](Self::write), for what adds about so many bytes.
+    pub(crate) async fn add<T: Send + 'static>(
+        &self,
+        weight: usize,
+        work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
+    ) -> Result<T, InboxError> {
+        self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db))).await
     }
 
     /// Waits for a place in the writer's queue. Whoever has one before another call begins is written first.
@@ -83,7 +92,7 @@ impl Inbox {
     }
 
     /// As [`write`](Self::write), but refuses where the queue is full: capture would rather answer 503 at once.
-    /// `weight` is about how many bytes it writes.
+    /// `weight` is about how many bytes it adds.
     pub(crate) async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
@@ -93,7 +102,7 @@ impl Inbox {
     }
 }
 
-/// A job of `work`, and what comes of it. `weight` is about how many bytes it writes.
+/// A job of `work`, and what comes of it. `weight` is about how many bytes it adds.
 pub(crate) fn task<T: Send + 'static>(
     weight: usize,
     work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,

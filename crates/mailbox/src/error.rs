@@ -81,7 +81,7 @@ impl Explain for MailboxError {
                 "start the apps of all its devices so that they drain the mailbox, or raise the relay's quota"
                     .to_owned()
             }
-            Self::DiskFull => "make room on the relay's disk".to_owned(),
+            Self::DiskFull => "make room on the relay's disk: 32 MiB (an eighth of a small one) are kept for what waits already".to_owned(),
             Self::Overloaded | Self::Failed(_) | Self::Closed => "try again in a moment".to_owned(),
             Self::NameTaken(_) => "choose another name, or none for one that is made up".to_owned(),
             Self::TooManyTunnels(_) => {

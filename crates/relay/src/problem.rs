@@ -44,7 +44,7 @@ impl From<MailboxError> for Problem {
             MailboxError::NameTaken(_) => StatusCode::CONFLICT,
             MailboxError::TooManyTunnels(_) | MailboxError::TooManyDevices(_) => StatusCode::FORBIDDEN,
             MailboxError::Unknown { .. } => StatusCode::NOT_FOUND,
-            MailboxError::QuotaFull(_) | MailboxError::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
+            MailboxError::QuotaFull(_) => StatusCode::INSUFFICIENT_STORAGE,
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         if status.is_server_error() {

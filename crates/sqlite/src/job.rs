@@ -64,7 +64,8 @@ impl<S: State> fmt::Debug for Jobs<S> {
 }
 
 impl<S: State> Jobs<S> {
-    /// Has the writer do `work`, waiting for a place in the queue. Answers after the commit that holds it.
+    /// Has the writer do `work`, waiting for a place in the queue. Answers after the commit that holds it. It weighs
+    /// nothing: for what settles or frees, and for small settings.
     ///
     /// # Errors
     /// What `work` and SQLite say; [`Unwritten`].
@@ -72,7 +73,19 @@ impl<S: State> Jobs<S> {
         &self,
         work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
     ) -> Result<T, S::Error> {
-        let (job, answer) = task(0, work);
+        self.add(0, work).await
+    }
+
+    /// As [`write`](Self::write), for what adds about so many bytes.
+    ///
+    /// # Errors
+    /// What `work` and SQLite say, a full disk among it; [`Unwritten`].
+    pub async fn add<T: Send + 'static>(
+        &self,
+        weight: usize,
+        work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
+    ) -> Result<T, S::Error> {
+        let (job, answer) = task(weight, work);
         self.hand_in(job).await?;
         answer.await.map_err(|_| Unwritten::Closed)?
     }

@@ -101,19 +101,25 @@ impl Pressure {
         }
         match if size < INSIST_AT { checkpoint(db, "PASSIVE", Duration::ZERO) } else { insist(db) } {
             Ok(Some(log)) => {
-                self.shared.log.store(if log.rest == 0 { 0 } else { log.size }, Ordering::Relaxed);
+                self.shared.log.store(log.left(), Ordering::Relaxed);
             }
             Ok(None) => {} // the copying thread is at it
             Err(error) => tracing::warn!(%error, "the write-ahead log could not be copied"),
         }
     }
 
-    /// Between two commits, on a disk that is nearly full: copies the log and cuts it off.
-    pub(crate) fn cut_off(&self, db: &Connection) {
+    /// Between two commits, on a disk that is nearly full: copies the log and cuts it off. Answers whether it is.
+    pub(crate) fn cut_off(&self, db: &Connection) -> bool {
         match checkpoint(db, "TRUNCATE", CUT_OFF_FOR) {
-            Ok(Some(log)) => self.shared.log.store(log.rest, Ordering::Relaxed),
-            Ok(None) => {} // the copying thread is at it
-            Err(error) => tracing::debug!(%error, "the write-ahead log could not be cut off"),
+            Ok(Some(log)) => {
+                self.shared.log.store(log.left(), Ordering::Relaxed);
+                log.left() == 0
+            }
+            Ok(None) => false, // the copying thread is at it
+            Err(error) => {
+                tracing::debug!(%error, "the write-ahead log could not be cut off");
+                false
+            }
         }
     }
 }
@@ -179,7 +185,15 @@ impl<W: Fn()> Copier<W> {
 /// The log after a checkpoint, in bytes.
 struct Log {
     size: u64,
-    rest: u64,
+    /// Somebody reads from it, or it isn't copied whole: it goes on where it is.
+    goes_on: bool,
+}
+
+impl Log {
+    /// What the next commit finds before it.
+    fn left(&self) -> u64 {
+        if self.goes_on { self.size } else { 0 }
+    }
 }
 
 /// Copies what it may. `None`: another connection is at it.
@@ -187,9 +201,9 @@ fn checkpoint(db: &Connection, mode: &str, wait: Duration) -> rusqlite::Result<O
     const PAGE: u64 = 4_096;
     db.busy_timeout(wait)?;
     let answer = db.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
-        let (frames, copied): (i64, i64) = (row.get(1)?, row.get(2)?);
-        let bytes = |frames: i64| u64::try_from(frames).unwrap_or(0) * PAGE;
-        Ok((frames >= 0).then(|| Log { size: bytes(frames), rest: bytes(frames - copied) }))
+        let (is_busy, frames, copied): (bool, i64, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let size = u64::try_from(frames).unwrap_or(0) * PAGE;
+        Ok((frames >= 0).then_some(Log { size, goes_on: is_busy || copied < frames }))
     });
     db.busy_timeout(BUSY)?;
     answer

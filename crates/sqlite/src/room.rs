@@ -19,40 +19,43 @@ const PART: u64 = 8;
 /// What a job takes beside its own bytes: the pages of its rows and their indexes.
 const PAGES: u64 = 4 * 4_096;
 
+/// Where less than this may be added, in bytes, the log is kept short: a group and the largest request, twice each.
+const AMPLE: u64 = 64 * 1024 * 1024;
+
 /// The disk that holds a store.
 #[derive(Debug)]
 pub(crate) struct Room {
-    folder: PathBuf,
+    file: PathBuf,
     log: PathBuf,
 }
 
 impl Room {
     pub(crate) fn of(file: &Path) -> Self {
-        let folder = file.parent().unwrap_or(Path::new(".")).to_owned();
         let mut log = file.as_os_str().to_owned();
         log.push("-wal");
-        Self { folder, log: log.into() }
+        Self { file: file.to_owned(), log: log.into() }
     }
 
     /// How many bytes may be added. Where the system doesn't say how much is free, it is tried.
-    pub(crate) fn left(&self, db: &Connection) -> u64 {
-        let Some(disk) = Disk::of(&self.folder) else { return u64::MAX };
+    pub(crate) fn may_add(&self, db: &Connection) -> u64 {
+        let Some(disk) = Disk::of(&self.file) else { return u64::MAX };
         let (reserve, log) = (disk.reserve(), self.log());
-        let growing = disk.free.saturating_sub(reserve).saturating_sub(log); // what the log holds goes into the file
-        if growing > reserve {
-            return growing;
+        let by_growing = disk.may_grow(log);
+        if by_growing > reserve {
+            return by_growing;
         }
-        // Into pages of the file that are empty: only the log grows, and half the reserve does for copying it.
-        let inside = empty(db).saturating_sub(log).min(disk.free.saturating_sub(reserve / 2));
-        growing.max(inside)
+        // Into pages of the file that are empty only the log grows, and half the reserve does for copying it.
+        let in_empty_pages = empty(db).saturating_sub(log).min(disk.free.saturating_sub(reserve / 2));
+        by_growing.max(in_empty_pages)
     }
 
-    /// Whether there would be more if the log were copied and cut off.
-    pub(crate) fn is_in_log(&self) -> bool {
-        Disk::of(&self.folder).is_some_and(|disk| self.log() >= disk.reserve() / 4)
+    /// Whether the log is worth cutting off for the room that it takes.
+    pub(crate) fn is_log_in_the_way(&self) -> bool {
+        let log = self.log();
+        Disk::of(&self.file).is_some_and(|disk| disk.may_grow(log) < AMPLE && log >= disk.reserve() / 4)
     }
 
-    /// In bytes.
+    /// The log's size, in bytes.
     fn log(&self) -> u64 {
         fs::metadata(&self.log).map_or(0, |log| log.len())
     }
@@ -75,23 +78,31 @@ pub(crate) fn full() -> Error {
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), Some(says.to_owned()))
 }
 
-/// In bytes.
+/// A disk, in bytes.
+#[derive(Clone, Copy)]
 struct Disk {
     total: u64,
-    /// For this user.
+    /// For everybody: some keep a part for root.
     free: u64,
 }
 
 impl Disk {
-    fn reserve(&self) -> u64 {
+    fn reserve(self) -> u64 {
         RESERVE.min(self.total / PART)
     }
 
+    /// How much the store may take, beside what a log of that size will take in its file.
+    fn may_grow(self, log: u64) -> u64 {
+        self.free.saturating_sub(self.reserve()).saturating_sub(log)
+    }
+
+    /// `None`: the system doesn't say. Some file systems in memory, and of users, say that they have no blocks at all.
     #[cfg(unix)]
-    fn of(folder: &Path) -> Option<Self> {
-        let disk = rustix::fs::statvfs(folder).ok()?;
-        let bytes = |blocks: u64| blocks.saturating_mul(disk.f_frsize);
-        Some(Self { total: bytes(disk.f_blocks), free: bytes(disk.f_bavail) })
+    fn of(file: &Path) -> Option<Self> {
+        let disk = rustix::fs::statvfs(file).ok()?;
+        let block = if disk.f_frsize > 0 { disk.f_frsize } else { disk.f_bsize };
+        let bytes = |blocks: u64| blocks.saturating_mul(block);
+        (disk.f_blocks > 0).then(|| Self { total: bytes(disk.f_blocks), free: bytes(disk.f_bavail) })
     }
 
     #[cfg(not(unix))]
@@ -110,12 +121,33 @@ mod tests {
         const LARGE: u64 = 1024 * 1024 * 1024;
         let folder = tempfile::tempdir().unwrap();
         let (room, db) = (Room::of(&folder.path().join("store.db")), Connection::open_in_memory().unwrap());
-        assert!(!room.is_in_log());
-        let before = room.left(&db);
+        fs::write(&room.file, b"").unwrap();
+        let before = room.may_add(&db);
         let log = fs::File::create(folder.path().join("store.db-wal")).unwrap();
         log.set_len(LARGE).unwrap(); // takes no room by itself
-        assert!(room.is_in_log());
-        assert!(room.left(&db) < before.saturating_sub(LARGE / 2), "{} of {before}", room.left(&db));
+        let after = room.may_add(&db);
+        assert!(after < before.saturating_sub(LARGE / 2), "{after} of {before}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_system_that_says_nothing_refuses_nothing() {
+        // Linux says of these files that they are on a disk without blocks.
+        let (room, db) = (Room::of(Path::new("/proc/version")), Connection::open_in_memory().unwrap());
+        if cfg!(target_os = "linux") {
+            assert_eq!((room.may_add(&db), room.is_log_in_the_way()), (u64::MAX, false));
+        }
+        let nowhere = Room::of(Path::new("/nowhere/at/all"));
+        assert_eq!(nowhere.may_add(&db), u64::MAX);
+    }
+
+    #[test]
+    fn a_small_disk_keeps_an_eighth_and_a_large_one_no_more_than_32_mib() {
+        const MIB: u64 = 1024 * 1024;
+        let small = Disk { total: 8 * MIB, free: 4 * MIB };
+        assert_eq!((small.reserve(), small.may_grow(0), small.may_grow(2 * MIB)), (MIB, 3 * MIB, MIB));
+        assert_eq!(small.may_grow(8 * MIB), 0);
+        assert_eq!(Disk { total: 1_000_000 * MIB, free: 0 }.reserve(), 32 * MIB);
     }
 
     #[test]

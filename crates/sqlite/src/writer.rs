@@ -8,6 +8,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -29,6 +30,9 @@ const GROUP: usize = 256;
 /// How many bytes share a commit before no other job joins it: with the largest job still to come, a group stays well
 /// below the log's bound.
 const GROUP_BYTES: usize = 16 * 1024 * 1024;
+
+/// When it is tried again to cut off a log that somebody reads.
+const CUT_AGAIN: Duration = Duration::from_secs(1);
 
 /// What a row that is changed or deleted writes into the log, about: its share of its page and of its indexes' pages.
 const ROW: u64 = 512;
@@ -101,7 +105,7 @@ impl<S: State> Writer<S> {
         let (end, ended) = watch::channel(false);
         let pressure = Pressure::start(path, wake(sender.downgrade()))?;
         let jobs = Jobs { queue: sender, closing: Arc::default(), ended };
-        let desk = Desk { db, state, pressure, room: Room::of(path), left: u64::MAX };
+        let desk = Desk { db, state, pressure, room: Room::of(path), uncut: None };
         Ok(Self { desk, queue, jobs, end })
     }
 
@@ -156,8 +160,8 @@ struct Desk<S> {
     state: S,
     pressure: Pressure,
     room: Room,
-    /// How many bytes this group may add to the disk.
-    left: u64,
+    /// When the log could not be cut off.
+    uncut: Option<Instant>,
 }
 
 impl<S: State> Desk<S> {
@@ -169,10 +173,7 @@ impl<S: State> Desk<S> {
                 let Some(first) = queue.blocking_recv() else { return };
                 group.push(first.into());
             }
-            if !self.makes_room(&group) {
-                group.into_iter().for_each(|turn| turn.job.tell(Err(room::full().into())));
-                continue;
-            }
+            self.make_room();
             let outcome = self.commit(&mut group, (upkeep != Upkeep::Alone).then_some(&mut *queue));
             for Turn { job, own } in group {
                 // What a job was refused for may be what a neighbour did: that counts only if the commit does.
@@ -185,15 +186,12 @@ impl<S: State> Desk<S> {
         }
     }
 
-    /// Looks how much room there is: whether there is enough for what a group begins with, perhaps once the log is copied.
-    fn makes_room(&mut self, group: &[Turn<S>]) -> bool {
-        let takes = group.iter().map(|turn| room::takes(turn.job.weight())).sum();
-        self.left = self.room.left(&self.db);
-        if self.left < takes && self.room.is_in_log() {
-            self.pressure.cut_off(&self.db);
-            self.left = self.room.left(&self.db);
+    /// On a disk that is nearly full: cuts the log off, unless that didn't work just now.
+    fn make_room(&mut self) {
+        let waits = self.uncut.is_some_and(|since| since.elapsed() < CUT_AGAIN);
+        if !waits && self.room.is_log_in_the_way() {
+            self.uncut = if self.pressure.cut_off(&self.db) { None } else { Some(Instant::now()) };
         }
-        takes <= self.left
     }
 
     /// Commits a group as one, with what waits in the queue.
@@ -222,11 +220,14 @@ impl<S: State> Desk<S> {
         let begun = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate);
         // Only now: what came while another process held the file neither waits for it once more, nor alone.
         if let Some(queue) = queue {
-            gather(group, queue);
+            let bounds = if begun.is_ok() { (GROUP, GROUP_BYTES) } else { (QUEUE, usize::MAX) };
+            gather(group, queue, bounds);
         }
         let transaction = begun?;
         self.state.begin(&transaction)?;
-        admit(group, self.left);
+        if group.iter().any(|turn| turn.job.weight() > 0) {
+            admit(group, self.room.may_add(&transaction));
+        }
         if let [turn @ Turn { own: Ok(()), .. }] = &mut group[..] {
             turn.job.run(&transaction, &mut self.state)?;
             self.state.keep();
@@ -240,11 +241,15 @@ impl<S: State> Desk<S> {
     }
 }
 
-/// Takes what waits, up to a bound.
-fn gather<S: State>(group: &mut Vec<Turn<S>>, queue: &mut mpsc::Receiver<Queued<S>>) {
+/// Takes what waits, up to so many jobs and bytes.
+fn gather<S: State>(
+    group: &mut Vec<Turn<S>>,
+    queue: &mut mpsc::Receiver<Queued<S>>,
+    (jobs, bytes): (usize, usize),
+) {
     let mut weight: usize = group.iter().map(|turn| turn.job.weight()).sum();
-    while group.len() < GROUP
-        && weight < GROUP_BYTES
+    while group.len() < jobs
+        && weight < bytes
         && let Ok(next) = queue.try_recv()
     {
         weight += next.weight();

@@ -205,7 +205,7 @@ async fn a_foreign_lock_refuses_all_that_waits_once_and_keeps_nobody_longer() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let began = Instant::now();
     let mut waiting = Vec::new();
-    for number in 0..100 {
+    for number in 0..1_000 {
         waiting.push(store.add(&number.to_string(), fine).await);
     }
     for told in waiting {

@@ -19,7 +19,7 @@ const states = (now) => ({
   refused: { state: 'refused', rtt_ms: null, error: { code: 'unknown-device', message: UNKNOWN, hint: null } },
   catching: { waiting: { letters: 1204, bytes: 9_000_000, oldest_at: null }, to_acknowledge: 118, unknown: 3, refused: { count: 2, last_at: new Date(now - HOUR).toISOString() } },
   unreadable: { spoilt: { count: 1, last_at: new Date(now - HOUR).toISOString() }, error: { code: 'letter-unreadable', message: 'the letter can\'t be opened', hint: 'somebody wrote it who knows the tunnel\'s public key; look at the relay\'s log' } },
-  troubled: { waiting: { letters: 3, bytes: 9_000, oldest_at: null }, error: { code: 'disk-full', message: 'the disk that holds the inbox is full', hint: 'free some space; senders were told to try again, and capture goes on by itself' } },
+  troubled: { waiting: { letters: 3, bytes: 9_000, oldest_at: null }, error: { code: 'disk-full', message: 'the disk that holds the inbox is full', hint: 'free some space: 32 MiB (an eighth of a small disk) are kept for what is here already; senders were told to try again, and capture goes on by itself' } },
 });
 
 /** A hookmitt with a day behind it, whose page hears of tunnels what it is told. */

@@ -32,6 +32,7 @@ pub fn owner(data_dir: &Path) -> Option<u32> {
 pub(crate) struct Ownership {
     path: PathBuf,
     held: Mutex<Option<File>>,
+    hindrance: Mutex<Option<String>>,
     owner: watch::Sender<bool>,
     /// Held while targets of `listen` commands come, or are cleared away: ours are not to be taken for leftovers.
     pub(crate) sessions: tokio::sync::Mutex<()>,
@@ -41,7 +42,13 @@ impl Ownership {
     pub(crate) fn new(data_dir: &Path) -> Self {
         let (owner, _) = watch::channel(false);
         let sessions = tokio::sync::Mutex::default();
-        Self { path: data_dir.join(FILE), held: Mutex::default(), owner, sessions }
+        Self {
+            path: data_dir.join(FILE),
+            held: Mutex::default(),
+            hindrance: Mutex::default(),
+            owner,
+            sessions,
+        }
     }
 
     pub(crate) fn watch(&self) -> watch::Receiver<bool> {
@@ -55,18 +62,22 @@ impl Ownership {
 
     /// Takes the lock, now or as soon as it can be had, and delivers from then on.
     pub(crate) async fn take(&self, engine: &Arc<Engine>) {
-        let mut said = String::new();
-        if !self.tries(engine, &mut said).await {
-            self.seek(engine, said);
+        if !self.tries(engine).await {
+            self.seek(engine);
         }
     }
 
-    /// Tries again and again; `said` is what was in the way before.
-    fn seek(&self, engine: &Arc<Engine>, mut said: String) {
+    /// What is in the way, if not simply another process that delivers.
+    pub(crate) fn hindrance(&self) -> Option<String> {
+        self.hindrance.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Tries again and again.
+    fn seek(&self, engine: &Arc<Engine>) {
         let (engine, stop) = (Arc::clone(engine), engine.stop.clone());
         engine.tasks.clone().spawn(async move {
             while stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_some() {
-                if engine.ownership().tries(&engine, &mut said).await {
+                if engine.ownership().tries(&engine).await {
                     return;
                 }
             }
@@ -74,18 +85,19 @@ impl Ownership {
     }
 
     /// Tries once; what is in the way is logged once.
-    async fn tries(&self, engine: &Arc<Engine>, said: &mut String) -> bool {
-        match self.try_now(engine).await {
-            Ok(taken) => taken,
-            Err(error) => {
-                let now = error.to_string();
-                if now != *said {
-                    tracing::warn!(%error, "can't take over the deliveries yet");
-                    *said = now;
-                }
-                false
+    async fn tries(&self, engine: &Arc<Engine>) -> bool {
+        let tried = self.try_now(engine).await;
+        let mut hindrance = self.hindrance.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = tried.as_ref().err().map(ToString::to_string);
+        match (&now, &*hindrance) {
+            (Some(error), before) if before.as_ref() != Some(error) => {
+                tracing::warn!(error, "can't take over the deliveries yet");
             }
+            (None, Some(_)) => tracing::info!("nothing is in the way of delivering any more"),
+            _ => {}
         }
+        *hindrance = now;
+        tried.unwrap_or(false)
     }
 
     /// Takes the lock if it is free. What another process left half done is settled first.
@@ -195,7 +207,7 @@ async fn deliver(engine: Arc<Engine>) {
             tracing::warn!(%error, "that this process delivers no more could not be written down");
         }
         engine.ownership().give_up();
-        engine.ownership().seek(&engine, String::new());
+        engine.ownership().seek(&engine);
     }
 }
 
@@ -253,8 +265,11 @@ mod tests {
         engine.deliver().await;
         let mut owner = engine.owns_delivery();
         assert!(!*owner.borrow_and_update());
+        let said = engine.warnings();
+        assert!(said.iter().any(|said| said.starts_with("nothing is delivered yet: can't open")), "{said:?}");
         std::fs::remove_dir(&in_the_way).unwrap();
         owner.wait_for(|owner| *owner).await.unwrap();
+        assert!(engine.ownership().hindrance().is_none());
         engine.stop().await;
     }
 }

@@ -267,9 +267,9 @@ impl Mailbox for SqliteMailbox {
     }
 
     async fn check(&self) -> Result<(), MailboxError> {
-        // Written as it is: a disk that is full, or a writer that has gone, shows in nothing less.
+        // Written as it is, as a letter would be: a disk that is full, or a writer that has gone, shows in nothing less.
         const SQL: &str = "UPDATE meta SET value = value WHERE key = 'config'";
-        self.jobs.write(|batch| Ok(batch.db.execute(SQL, []).map(drop)?)).await
+        self.jobs.add(1, |batch| Ok(batch.db.execute(SQL, []).map(drop)?)).await
     }
 
     async fn usage(&self) -> Result<Usage, MailboxError> {

@@ -23,11 +23,20 @@ impl Jobs {
         &self,
         work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, MailboxError> {
-        self.0.write(move |db, desk| desk.work(db, work)).await?
+        self.add(0, work).await
+    }
+
+    /// As [`write`](Self::write), for what adds about so many bytes.
+    pub(super) async fn add<T: Send + 'static>(
+        &self,
+        weight: usize,
+        work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
+    ) -> Result<T, MailboxError> {
+        self.0.add(weight, move |db, desk| desk.work(db, work)).await?
     }
 
     /// As [`write`](Self::write), but refuses where the queue is full: the relay would rather answer 503 at once.
-    /// `weight` is about how many bytes it writes.
+    /// `weight` is about how many bytes it adds.
     pub(super) async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
