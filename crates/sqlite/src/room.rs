@@ -1,7 +1,8 @@
-//! Room on the disk that a store leaves free, for what settles and frees.
+//! How much of the disk a store leaves free.
 //!
-//! A store that filled its disk to the last byte could neither copy its log, nor write down what was delivered, nor
-//! delete it: nothing would ever come free again.
+//! A store that fills its disk to the last byte can neither copy its log into its file, nor write down what was delivered,
+//! nor delete it, so that no room is ever made. Only jobs that add something are refused for that; those that settle or
+//! free something may use what is left free.
 
 use std::{
     fs,
@@ -19,7 +20,8 @@ const PART: u64 = 8;
 /// What a job takes beside its own bytes: the pages of its rows and their indexes.
 const PAGES: u64 = 4 * 4_096;
 
-/// Where less than this may be added, in bytes, the log is kept short: a group and the largest request, twice each.
+/// The log is kept short where less than this may be added, in bytes: room for one group and the largest request, once in
+/// the log and once in the file.
 const AMPLE: u64 = 64 * 1024 * 1024;
 
 /// The disk that holds a store.
@@ -44,12 +46,12 @@ impl Room {
         if by_growing > reserve {
             return by_growing;
         }
-        // Into pages of the file that are empty only the log grows, and half the reserve does for copying it.
+        // What fits into empty pages of the file makes only the log grow, and copying that log needs half the reserve at most.
         let in_empty_pages = empty(db).saturating_sub(log).min(disk.free.saturating_sub(reserve / 2));
         by_growing.max(in_empty_pages)
     }
 
-    /// Whether the log is worth cutting off for the room that it takes.
+    /// Whether cutting the log off would make room that is needed.
     pub(crate) fn is_log_in_the_way(&self) -> bool {
         let log = self.log();
         Disk::of(&self.file).is_some_and(|disk| disk.may_grow(log) < AMPLE && log >= disk.reserve() / 4)
@@ -74,7 +76,7 @@ pub(crate) fn takes(weight: usize) -> u64 {
 
 /// What a job is told for which there is no room: as SQLite says it.
 pub(crate) fn full() -> Error {
-    let says = "what is free of the disk is left for what was stored";
+    let says = "the rest of the disk is kept for what is stored already";
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), Some(says.to_owned()))
 }
 
@@ -82,7 +84,7 @@ pub(crate) fn full() -> Error {
 #[derive(Clone, Copy)]
 struct Disk {
     total: u64,
-    /// For everybody: some keep a part for root.
+    /// What any user may take: some file systems keep a part for root.
     free: u64,
 }
 
@@ -96,7 +98,7 @@ impl Disk {
         self.free.saturating_sub(self.reserve()).saturating_sub(log)
     }
 
-    /// `None`: the system doesn't say. Some file systems in memory, and of users, say that they have no blocks at all.
+    /// `None`: the system doesn't say. Some file systems, such as a tmpfs without a size, say that they have no blocks.
     #[cfg(unix)]
     fn of(file: &Path) -> Option<Self> {
         let disk = rustix::fs::statvfs(file).ok()?;

@@ -160,7 +160,7 @@ struct Desk<S> {
     state: S,
     pressure: Pressure,
     room: Room,
-    /// When the log could not be cut off.
+    /// When cutting the log off failed last.
     uncut: Option<Instant>,
 }
 
@@ -186,7 +186,7 @@ impl<S: State> Desk<S> {
         }
     }
 
-    /// On a disk that is nearly full: cuts the log off, unless that didn't work just now.
+    /// Cuts the log off where the disk is nearly full, unless that failed less than a second ago.
     fn make_room(&mut self) {
         let waits = self.uncut.is_some_and(|since| since.elapsed() < CUT_AGAIN);
         if !waits && self.room.is_log_in_the_way() {

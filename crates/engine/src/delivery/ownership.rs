@@ -67,7 +67,7 @@ impl Ownership {
         }
     }
 
-    /// What is in the way, if not simply another process that delivers.
+    /// What keeps this process from delivering, other than another process that delivers.
     pub(crate) fn hindrance(&self) -> Option<String> {
         self.hindrance.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -93,7 +93,7 @@ impl Ownership {
             (Some(error), before) if before.as_ref() != Some(error) => {
                 tracing::warn!(error, "can't take over the deliveries yet");
             }
-            (None, Some(_)) => tracing::info!("nothing is in the way of delivering any more"),
+            (None, Some(_)) => tracing::info!("what kept this process from delivering is gone"),
             _ => {}
         }
         *hindrance = now;

@@ -86,15 +86,15 @@ impl Store {
 }
 
 impl Due {
-    /// Forgets letters that an acknowledgement of this relay's own may still come to deleting.
+    /// Forgets letters, but remembers them for a while, in case this relay's own acknowledgement has to delete them.
     fn stash(&self, tunnel: &str, forget: impl FnOnce() -> Vec<Gone>) {
         let mut list = self.list();
         let gone = forget();
         list.stash.add(tunnel, gone, Instant::now());
     }
 
-    /// Forgets letters, and deletes them soon, with those that were stashed. In one step, as `stash` is: a letter is known,
-    /// stashed or due at any moment, and none is left in the stream because it was on its way between two of them.
+    /// Forgets letters, and deletes them soon, with those that were stashed. Like `stash`, it is one step under the lock: at
+    /// any moment a letter is known, stashed or due, so that none is missed and stays in the stream.
     fn give_up<G: IntoIterator<Item = Gone>>(&self, tunnel: &str, forget: impl FnOnce() -> G) {
         let mut list = self.list();
         let gone = forget();
