@@ -12,6 +12,7 @@ mod stories {
     mod capture_answer;
     mod capture_whole;
     mod capture_wire;
+    mod circles;
     mod cli;
     mod cli_exits;
     mod cli_output;

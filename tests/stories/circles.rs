@@ -1,0 +1,53 @@
+//! Within a crate, too, whoever reads a module needs to know only those beneath it: no two use each other, directly or
+//! around a corner.
+
+use std::{fs, path::Path};
+
+use hookmitt_stories::{Modules, circles};
+
+/// Crates whose circles are still to be opened.
+const LEFT: [&str; 12] = [
+    "api", "catch", "cli", "detour", "engine", "fixture", "forward", "inbox", "mailbox", "relay", "sqlite", "tunnel",
+];
+
+#[test]
+fn no_modules_of_a_crate_use_each_other_in_a_circle() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let (mut count, mut found) = (0, Vec::new());
+    for entry in fs::read_dir(crates).expect("the crates") {
+        let folder = entry.expect("a crate").path();
+        let modules = Modules::read(&folder);
+        count += modules.len();
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        found.extend(circles(&modules.edges()).iter().map(|circle| format!("{name}: {}", circle.join(", "))));
+    }
+    assert!(count > 400, "only {count} modules were found");
+    assert!(
+        found.is_empty(),
+        "move what they share beneath both, or what joins them above:\n{}",
+        found.join("\n")
+    );
+}
+
+#[test]
+fn a_circle_is_noticed_around_corners_and_through_reexports() {
+    let modules = Modules::from_texts(&[
+        ("lib.rs", "mod a; mod b; mod c; mod d; pub use c::C;"),
+        ("a.rs", "use crate::b::make; pub struct A; fn f() { make(); }"),
+        ("b.rs", "pub fn make() { crate::C::new() }"),
+        ("c.rs", "pub struct C; impl C { pub fn new() { println!(\"{}\", super::a::A); } }"),
+        ("d.rs", "use crate::{a::A, b};\nfn g(a: A) { b::make() }"),
+    ]);
+    assert_eq!(circles(&modules.edges()), [["a", "b", "c"]]);
+    assert_eq!(modules.edges()["d"].iter().collect::<Vec<_>>(), ["a", "b"]);
+}
+
+#[test]
+fn tests_reexports_and_names_of_crates_make_no_circle() {
+    let modules = Modules::from_texts(&[
+        ("lib.rs", "mod a; mod b; pub use a::A; pub use b::B;"),
+        ("a.rs", "pub struct A; #[cfg(test)] mod tests { use crate::B; } #[test] fn t() { crate::B; }"),
+        ("b.rs", "use url; use crate::A; pub struct B(A); pub use crate::b::B as Same;"),
+    ]);
+    assert_eq!(circles(&modules.edges()), Vec::<Vec<String>>::new());
+}
