@@ -15,7 +15,7 @@ type Place = (&'static str, &'static str);
 /// What a stranger gets an answer from.
 const FOR_SENDERS: &[Place] = &[
     (
-        "crates/engine/src/handshake.rs",
+        "crates/engine/src/judging/answered.rs",
         "chooses the secret that a challenge is signed with: the provider is set, the request is valid where the \
          provider signs it, and no web page sent it; at the capture port, in tunnels and at doors alike",
     ),
@@ -38,24 +38,28 @@ const FOR_SENDERS: &[Place] = &[
 /// What the owner of the inbox asks for, by the window, the API with its token, or the command line.
 const FOR_THE_OWNER: &[Place] = &[
     (
-        "crates/engine/src/resign.rs",
+        "crates/engine/src/replay/resign.rs",
         "re-signs an event (`replay --resign`) and signs samples (`send`) for the target that the owner names; what a \
          secret of his has signed is marked, and is in no export",
     ),
-    ("crates/engine/src/replay.rs", "stores what was re-signed, with the mark"),
+    ("crates/engine/src/replay/replays.rs", "stores what was re-signed, with the mark"),
     (
-        "crates/engine/src/sample.rs",
+        "crates/engine/src/replay/sample.rs",
         "stores samples, with the mark; `send --secret-env` brings a secret of its own",
     ),
     (
-        "crates/engine/src/exported.rs",
+        "crates/engine/src/fixtures/exported.rs",
         "signs what a secret of the owner's has signed anew, with the public test secret, before it goes into a file",
     ),
     (
-        "crates/engine/src/delivered.rs",
+        "crates/engine/src/manage/delivered.rs",
         "keeps a secret that a request brings, when the owner says so, and computes nothing with it",
     ),
-    ("crates/engine/src/test_key.rs", "makes test key pairs, and shows the public half"),
+    ("crates/engine/src/manage/test_key.rs", "makes test key pairs, and shows the public half"),
+    (
+        "crates/engine/src/judging/signing_secret.rs",
+        "chooses the secret that signs what the owner has re-signed or sent",
+    ),
     (
         "crates/verify/src/explain/shown.rs",
         "the signature that would be right, shown to the owner alone; causes that are stored don't hold it",
@@ -77,10 +81,13 @@ const MEANS: &[Place] = &[
     ("crates/verify/src/test_pair.rs", "key pairs of the owner's own making"),
     (
         "crates/verify/src/handshake.rs",
-        "reads set-up requests; hands a secret on that `engine/handshake.rs` chose",
+        "reads set-up requests; hands a secret on that `engine/judging/answered.rs` chose",
     ),
-    ("crates/engine/src/secrets.rs", "reads the vault into memory"),
-    ("crates/engine/src/listening.rs", "lends the secret of a running `listen` command to its source"),
+    (
+        "crates/engine/src/settings/secret_store.rs",
+        "reads the vault into memory; lends the secret of a running `listen` command to its source",
+    ),
+    ("crates/engine/src/manage/listening.rs", "lends the secret of a running `listen` command to its source"),
     (
         "crates/api/src/session.rs",
         "the page's session tokens, over texts of our own, with a key of their own",

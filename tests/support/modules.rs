@@ -41,7 +41,10 @@ struct Module {
 impl Modules {
     /// Reads a crate from the folder of its `Cargo.toml`.
     pub fn read(folder: &Path) -> Self {
-        let root = ["src/lib.rs", "src/main.rs"].map(|name| folder.join(name)).into_iter().find(|path| path.exists());
+        let root = ["src/lib.rs", "src/main.rs"]
+            .map(|name| folder.join(name))
+            .into_iter()
+            .find(|path| path.exists());
         let mut modules = Self::default();
         modules.add_file(&root.expect("lib.rs or main.rs"), Vec::new());
         modules
@@ -136,10 +139,12 @@ impl Modules {
 /// The modules that use each other in circles, each circle as a list of names; the circles and their names sorted.
 pub fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reached: BTreeMap<_, _> = edges.keys().map(|start| (start, reach(edges, start))).collect();
-    let is_mutual = |one: &String, other: &String| reached[one].contains(other) && reached[other].contains(one);
-    let circles = edges.keys().filter(|one| is_mutual(one, one)).map(|one| {
-        edges.keys().filter(|other| is_mutual(one, other)).cloned().collect::<Vec<_>>()
-    });
+    let is_mutual =
+        |one: &String, other: &String| reached[one].contains(other) && reached[other].contains(one);
+    let circles = edges
+        .keys()
+        .filter(|one| is_mutual(one, one))
+        .map(|one| edges.keys().filter(|other| is_mutual(one, other)).cloned().collect::<Vec<_>>());
     circles.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
@@ -214,7 +219,6 @@ impl Module {
                     self.import_tree(tree, path.clone(), is_reexport);
                 }
             }
-            _ => {}
         }
     }
 

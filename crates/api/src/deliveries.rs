@@ -30,7 +30,7 @@ pub(crate) async fn replay(
 ) -> Result<Json<ReplayedJson>, Problem> {
     let id = named(&engine, &id).await?;
     engine.deliver_if_alone().await?;
-    let (items, secret) = engine.replay(id, edit).await?;
+    let (items, secret) = engine.replays.replay(id, edit).await?;
     Ok(Json(ReplayedJson { items, secret }))
 }
 
@@ -42,7 +42,7 @@ pub(crate) async fn retry(
 ) -> Result<Json<Items<Replayed>>, Problem> {
     let id = named(&engine, &id).await?;
     engine.deliver_if_alone().await?;
-    Ok(Items::all(engine.retry(id).await?))
+    Ok(Items::all(engine.retries.event(id).await?))
 }
 
 /// Makes one failed, dead or skipped delivery wait again. Nothing is answered where there is nothing to be sent again.
@@ -53,7 +53,7 @@ pub(crate) async fn retry_one(
 ) -> Result<Json<Items<Replayed>>, Problem> {
     let id = delivery(&id)?;
     engine.deliver_if_alone().await?;
-    Ok(Items::all(engine.retry_one(id).await?))
+    Ok(Items::all(engine.retries.one(id).await?))
 }
 
 fn delivery(id: &str) -> Result<DeliveryId, Problem> {
@@ -101,8 +101,8 @@ pub(crate) async fn retry_many(
     };
     engine.deliver_if_alone().await?;
     Ok(Items::all(match asked {
-        Asked::Dead(source) => engine.retry_dead(source).await?,
-        Asked::Withheld(source, host) => engine.send_withheld(source, host).await?,
+        Asked::Dead(source) => engine.retries.dead(source).await?,
+        Asked::Withheld(source, host) => engine.withheld_hosts.send(source, host).await?,
     }))
 }
 
@@ -112,5 +112,5 @@ pub(crate) async fn outcome(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<Json<AttemptLine>, Problem> {
-    Ok(Json(engine.outcome(delivery(&id)?).await?))
+    Ok(Json(engine.replays.outcome(delivery(&id)?).await?))
 }

@@ -43,9 +43,9 @@ pub(crate) struct Check {
 pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Checks>, Problem> {
     let mut checks = vec![inbox(&engine).await, capture(&engine)];
     checks.extend(secrets(&engine).await?);
-    checks.extend(engine.sources().into_iter().filter_map(|source| source.lacks).map(lacks));
+    checks.extend(engine.sources.all().into_iter().filter_map(|source| source.lacks).map(lacks));
     let kept = |target: &&Arc<Target>| target.kind != TargetKind::Once && target.down_since.is_some();
-    for target in engine.targets().iter().filter(kept) {
+    for target in engine.targets.all().iter().filter(kept) {
         checks.push(Check {
             name: "target",
             ok: false,
@@ -53,10 +53,10 @@ pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Che
             hint: Some("start your server: what waits is sent in order".to_owned()),
         });
     }
-    for source in engine.sources() {
-        checks.extend(withheld(&source.slug, engine.withheld_hosts(&source.slug).await?));
+    for source in engine.sources.all() {
+        checks.extend(withheld(&source.slug, engine.withheld_hosts.of(&source.slug).await?));
     }
-    checks.extend(engine.tunnels().await?.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
+    checks.extend(engine.tunnels.all().await?.iter().filter(|tunnel| tunnel.enabled).map(tunnel));
     Ok(Json(Checks { checks }))
 }
 
@@ -133,7 +133,7 @@ async fn inbox(engine: &Engine) -> Check {
 
 /// What a person should know is no failure; a secret that can't be read is one.
 async fn secrets(engine: &Engine) -> Result<Vec<Check>, Problem> {
-    let unread = engine.list_secrets().await?.into_iter().filter(|secret| !secret.readable);
+    let unread = engine.secrets.list().await?.into_iter().filter(|secret| !secret.readable);
     let mut checks: Vec<_> = unread
         .map(|secret| Check {
             name: "secrets",

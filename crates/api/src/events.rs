@@ -50,9 +50,9 @@ pub(crate) async fn named(engine: &Engine, text: &str) -> Result<EventId, Proble
 
 pub(crate) async fn shown(engine: &Engine, id: EventId) -> Result<Json<EventJson>, Problem> {
     let shown = engine.inbox().show(id).await?;
-    let next = engine.handshake_next(&shown.event, Timestamp::now());
+    let next = engine.delivered_secrets.next(&shown.event, Timestamp::now());
     let (handshake_offer, handshake_note) = (next.offer, next.note);
-    let uncovered = engine.uncovered(&shown.event);
+    let uncovered = engine.verdicts.uncovered(&shown.event);
     let event = EventJson::shown(&shown.event, &shown.deliveries);
     Ok(Json(EventJson { handshake_offer, handshake_note, uncovered, ..event }))
 }

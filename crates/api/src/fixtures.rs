@@ -51,10 +51,10 @@ pub(crate) async fn export(
             }
             ids
         }
-        (None, Some(source)) => engine.ids_of(&slug(&source)?).await?,
+        (None, Some(source)) => engine.fixtures.ids_of(&slug(&source)?).await?,
         _ => return Err(Problem::bad_input("give either ids or a source", "such as {\"ids\": [\"last\"]}")),
     };
-    Ok(Items::all(engine.export_raw(ids).await?))
+    Ok(Items::all(engine.fixtures.export_raw(ids).await?))
 }
 
 /// Files to be imported.
@@ -95,7 +95,7 @@ pub(crate) async fn import(
         let content = STANDARD
             .decode(&file.content_base64)
             .map_err(|_| Problem::bad_input(format!("{}: content_base64 is no base64", file.name), ""))?;
-        all.push(engine.import(file.name, &content, source.clone(), import.forward).await?);
+        all.push(engine.fixtures.import(file.name, &content, source.clone(), import.forward).await?);
     }
     Ok(Items::all(all))
 }

@@ -36,7 +36,7 @@ pub(crate) async fn save_secret(
     Body(order): Body<SaveSecret>,
 ) -> Result<Json<SavedSecret>, Problem> {
     let id = named(&engine, &id).await?;
-    let (source, label) = engine.save_delivered_secret(id, order.label).await?;
+    let (source, label) = engine.delivered_secrets.save(id, order.label).await?;
     Ok(Json(SavedSecret { source, label }))
 }
 
@@ -47,5 +47,5 @@ pub(crate) async fn confirm(
     Path(id): Path<String>,
 ) -> Result<Json<Confirmed>, Problem> {
     let id = named(&engine, &id).await?;
-    Ok(Json(engine.confirm(id).await?))
+    Ok(Json(engine.confirmation.confirm(id).await?))
 }

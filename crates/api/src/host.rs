@@ -104,9 +104,8 @@ impl Host {
     }
 
     fn capture_on(&self, bound: Bound) {
-        let engine = Arc::clone(&self.engine);
-        let stop = engine.stopping();
-        self.tasks.spawn(catch(bound, engine, Limits::default(), stop));
+        let (port, stop) = (Arc::new(self.engine.capture_port()), self.engine.stopping());
+        self.tasks.spawn(catch(bound, port, Limits::default(), stop));
     }
 
     fn answer_on(&self, bound: Bound, token: Zeroizing<String>, pages: Router) {

@@ -7,7 +7,7 @@ use axum::{
     response::sse::{Event as Frame, KeepAlive, Sse},
 };
 use futures_util::Stream;
-use hookmitt_engine::{Engine, ListenOrder, Listening, SecretText};
+use hookmitt_engine::{Engine, ListenOrder, SecretText};
 use hookmitt_event::Slug;
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ pub(crate) async fn listen(
         secret: secret.map(|value| (listen.secret_label.unwrap_or_else(|| "listen".to_owned()), value)),
     };
     let mut watcher = Watcher::new(Arc::clone(&engine), None).await?;
-    let listening = Listening::begin(&engine, order).await?;
+    let listening = engine.listeners.begin(order).await?;
     let first = ListeningJson {
         target_id: listening.target.0,
         url: listening.url.clone(),

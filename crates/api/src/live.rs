@@ -259,7 +259,7 @@ impl Watcher {
 
     /// A tunnel as it is now. One that was removed meanwhile is told by `config`.
     async fn tunnel(&mut self, id: i64) -> Result<(), Problem> {
-        match self.engine.tunnel(id).await {
+        match self.engine.tunnels.one(id).await {
             Ok(tunnel) => self.push("tunnel", &tunnel),
             Err(error) => tracing::debug!(%error, "a tunnel that changed can't be shown"),
         }

@@ -102,7 +102,7 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::UnknownTarget(_)
         | InboxError::UnknownTunnel(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
-        InboxError::SourceExists(_) | InboxError::TooManySources => StatusCode::CONFLICT,
+        InboxError::SourceExists(_) | InboxError::TooManySources(_) => StatusCode::CONFLICT,
         InboxError::Full
         | InboxError::Busy
         | InboxError::Overloaded

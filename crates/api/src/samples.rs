@@ -14,5 +14,5 @@ pub(crate) async fn send(
     Body(order): Body<SampleOrder>,
 ) -> Result<Json<Sent>, Problem> {
     engine.deliver_if_alone().await?;
-    Ok(Json(engine.send_sample(order).await?))
+    Ok(Json(engine.samples.send(order).await?))
 }

@@ -19,7 +19,7 @@ pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
     Asked(of): Asked<OfSource>,
 ) -> Result<Json<Items<SecretEntry>>, Problem> {
-    let all = engine.list_secrets().await?;
+    let all = engine.secrets.list().await?;
     let wanted =
         |entry: &SecretEntry| of.source.as_deref().is_none_or(|source| entry.source.as_str() == source);
     Ok(Items::all(all.into_iter().filter(wanted)))
@@ -50,9 +50,9 @@ pub(crate) async fn set(
             let value = text
                 .decoded()
                 .map_err(|_| Problem::bad_input("value_base64 is no base64", "encode the secret's bytes"))?;
-            engine.set_secret(source, label, value).await?;
+            engine.secrets.set(source, label, value).await?;
         }
-        (None, Some(variable)) => engine.set_env_secret(source, label, variable).await?,
+        (None, Some(variable)) => engine.secrets.set_env(source, label, variable).await?,
         _ => {
             return Err(Problem::bad_input("a secret needs one of value_base64 and env", "give one of them"));
         }
@@ -66,6 +66,6 @@ pub(crate) async fn remove(
     State(engine): State<Arc<Engine>>,
     Path((name, label)): Path<(String, String)>,
 ) -> Result<StatusCode, Problem> {
-    engine.remove_secret(slug(&name)?, label).await?;
+    engine.secrets.remove(slug(&name)?, label).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -23,7 +23,7 @@ pub(crate) fn slug(text: &str) -> Result<Slug, Problem> {
 /// Every source, by name.
 #[utoipa::path(get, operation_id = "list_sources", path = "/api/sources", responses((status = 200, body = Items<SourceView>)))]
 pub(crate) async fn list(State(engine): State<Arc<Engine>>) -> Json<Items<SourceView>> {
-    Items::all(engine.sources())
+    Items::all(engine.sources.all())
 }
 
 /// A source to be made.
@@ -44,7 +44,7 @@ pub(crate) async fn add(
     Body(source): Body<NewSource>,
 ) -> Result<(StatusCode, Json<SourceView>), Problem> {
     let change: SourceChange = settings(source.settings)?;
-    Ok((StatusCode::CREATED, Json(engine.add_source(slug(&source.slug)?, change).await?)))
+    Ok((StatusCode::CREATED, Json(engine.sources.add(slug(&source.slug)?, change).await?)))
 }
 
 /// One source.
@@ -53,7 +53,7 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     Path(name): Path<String>,
 ) -> Result<Json<SourceView>, Problem> {
-    Ok(Json(engine.source(&slug(&name)?)?))
+    Ok(Json(engine.sources.one(&slug(&name)?)?))
 }
 
 /// Changes a source: what is absent stays, null unsets.
@@ -63,7 +63,7 @@ pub(crate) async fn change(
     Path(name): Path<String>,
     Body(change): Body<SourceChange>,
 ) -> Result<Json<SourceView>, Problem> {
-    Ok(Json(engine.change_source(slug(&name)?, change).await?))
+    Ok(Json(engine.sources.change(slug(&name)?, change).await?))
 }
 
 /// The names by which events of a source were called that were withheld for that and wait to be sent.
@@ -72,7 +72,7 @@ pub(crate) async fn withheld(
     State(engine): State<Arc<Engine>>,
     Path(name): Path<String>,
 ) -> Result<Json<Items<WithheldHost>>, Problem> {
-    Ok(Items::all(engine.withheld_hosts(&slug(&name)?).await?))
+    Ok(Items::all(engine.withheld_hosts.of(&slug(&name)?).await?))
 }
 
 /// Removes a source with its secrets and targets. Its events stay.
@@ -81,7 +81,7 @@ pub(crate) async fn remove(
     State(engine): State<Arc<Engine>>,
     Path(name): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    engine.remove_source(slug(&name)?).await?;
+    engine.sources.remove(slug(&name)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -122,10 +122,10 @@ pub(crate) async fn urls(
     let capture = engine.capture_urls();
     let base = capture.first().cloned().unwrap_or_else(|| "http://127.0.0.1:4400".to_owned());
     let sources = match &of.source {
-        Some(name) => vec![engine.source(&slug(name)?)?],
-        None => engine.sources(),
+        Some(name) => vec![engine.sources.one(&slug(name)?)?],
+        None => engine.sources.all(),
     };
-    let tunnels = engine.tunnels().await?;
+    let tunnels = engine.tunnels.all().await?;
     let public = |slug: &Slug| {
         let bases = tunnels.iter().filter(|tunnel| tunnel.is_in_use() && slug.as_str() != UNASSIGNED);
         bases.filter_map(|tunnel| tunnel.url_of(slug)).collect()

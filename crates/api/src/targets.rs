@@ -70,7 +70,7 @@ pub(crate) async fn list(
         target.kind != TargetKind::Once
             && (source.is_none() || target.source.is_none() || target.source == source)
     };
-    Ok(Items::all(engine.targets().iter().filter(wanted).map(|target| TargetView::from(target.as_ref()))))
+    Ok(Items::all(engine.targets.all().iter().filter(wanted).map(|target| TargetView::from(target.as_ref()))))
 }
 
 /// A target to be added.
@@ -94,7 +94,7 @@ pub(crate) async fn add(
     let given = target.settings.into_iter().filter(|(_, value)| !value.is_null());
     let change: TargetChange = settings(given.collect())?;
     let source = target.source.as_deref().map(slug).transpose()?;
-    let added = engine.add_target(source, change, TargetKind::Kept).await?;
+    let added = engine.targets.add(source, change, TargetKind::Kept).await?;
     Ok((StatusCode::CREATED, Json(TargetView::from(added.as_ref()))))
 }
 
@@ -104,7 +104,7 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<Json<TargetView>, Problem> {
-    Ok(Json(TargetView::from(engine.target(number(&id)?)?.as_ref())))
+    Ok(Json(TargetView::from(engine.targets.one(number(&id)?)?.as_ref())))
 }
 
 /// Changes, pauses or resumes a target: what is absent stays.
@@ -114,7 +114,7 @@ pub(crate) async fn change(
     Path(id): Path<String>,
     Body(change): Body<TargetChange>,
 ) -> Result<Json<TargetView>, Problem> {
-    let changed = engine.change_target(number(&id)?, change).await?;
+    let changed = engine.targets.change(number(&id)?, change).await?;
     Ok(Json(TargetView::from(changed.as_ref())))
 }
 
@@ -124,7 +124,7 @@ pub(crate) async fn remove(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, Problem> {
-    engine.remove_target(number(&id)?).await?;
+    engine.targets.remove(number(&id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -142,7 +142,7 @@ pub(crate) async fn probe(
     State(engine): State<Arc<Engine>>,
     Body(probe): Body<Probe>,
 ) -> Result<Json<Probed>, Problem> {
-    Ok(Json(engine.probe(&probe.url).await?))
+    Ok(Json(engine.targets.probe(&probe.url).await?))
 }
 
 /// Takes a target up again at once: one that was paused goes on, one where nobody answered is asked now.
@@ -151,7 +151,7 @@ pub(crate) async fn try_now(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<Json<Probed>, Problem> {
-    Ok(Json(engine.try_target(number(&id)?).await?))
+    Ok(Json(engine.targets.try_now(number(&id)?).await?))
 }
 
 fn number(text: &str) -> Result<TargetId, Problem> {

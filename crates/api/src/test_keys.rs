@@ -13,7 +13,7 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     Path(name): Path<String>,
 ) -> Result<Json<Option<TestKey>>, Problem> {
-    Ok(Json(engine.test_key(&slug(&name)?)?))
+    Ok(Json(engine.test_keys.of(&slug(&name)?)?))
 }
 
 /// Makes a test key pair, which signs in place of the provider's private key; an earlier one goes.
@@ -22,5 +22,5 @@ pub(crate) async fn make(
     State(engine): State<Arc<Engine>>,
     Path(name): Path<String>,
 ) -> Result<Json<TestKey>, Problem> {
-    Ok(Json(engine.make_test_key(slug(&name)?).await?))
+    Ok(Json(engine.test_keys.make(slug(&name)?).await?))
 }

@@ -18,7 +18,7 @@ use crate::{
 /// Every tunnel, in the order in which they were added.
 #[utoipa::path(get, operation_id = "list_tunnels", path = "/api/tunnels", responses((status = 200, body = Items<TunnelView>)))]
 pub(crate) async fn list(State(engine): State<Arc<Engine>>) -> Result<Json<Items<TunnelView>>, Problem> {
-    Ok(Items::all(engine.tunnels().await?))
+    Ok(Items::all(engine.tunnels.all().await?))
 }
 
 /// Opens a tunnel with a token, joins one with an invitation, or takes a channel or a program for a way in.
@@ -27,7 +27,7 @@ pub(crate) async fn add(
     State(engine): State<Arc<Engine>>,
     Body(order): Body<TunnelOrder>,
 ) -> Result<(StatusCode, Json<TunnelView>), Problem> {
-    Ok((StatusCode::CREATED, Json(engine.add_tunnel(order).await?)))
+    Ok((StatusCode::CREATED, Json(engine.tunnels.add(order).await?)))
 }
 
 /// One tunnel.
@@ -36,7 +36,7 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<Json<TunnelView>, Problem> {
-    Ok(Json(engine.tunnel(number(&id)?).await?))
+    Ok(Json(engine.tunnels.one(number(&id)?).await?))
 }
 
 /// Turns a tunnel off or on, or calls it otherwise: what is absent stays.
@@ -46,7 +46,7 @@ pub(crate) async fn change(
     Path(id): Path<String>,
     Body(change): Body<TunnelChange>,
 ) -> Result<Json<TunnelView>, Problem> {
-    Ok(Json(engine.change_tunnel(number(&id)?, change).await?))
+    Ok(Json(engine.tunnels.change(number(&id)?, change).await?))
 }
 
 /// Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched. Says whether the relay
@@ -56,7 +56,7 @@ pub(crate) async fn remove(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<Json<Removed>, Problem> {
-    Ok(Json(engine.remove_tunnel(number(&id)?).await?))
+    Ok(Json(engine.tunnels.remove(number(&id)?).await?))
 }
 
 /// Makes an invitation for one more device. It holds the tunnel's key, works once, and is not shown again.
@@ -65,7 +65,7 @@ pub(crate) async fn invite(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<Json<Invitation>, Problem> {
-    Ok(Json(engine.invite_to_tunnel(number(&id)?).await?))
+    Ok(Json(engine.tunnels.invite(number(&id)?).await?))
 }
 
 /// The devices that take part in a tunnel, the oldest first.
@@ -74,7 +74,7 @@ pub(crate) async fn devices(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<Json<Items<DeviceView>>, Problem> {
-    Ok(Items::all(engine.tunnel_devices(number(&id)?).await?))
+    Ok(Items::all(engine.tunnels.devices(number(&id)?).await?))
 }
 
 /// Turns a device out of a tunnel for good, by its id or its name: it gets nothing more, and what comes from then on is
@@ -84,7 +84,7 @@ pub(crate) async fn revoke(
     State(engine): State<Arc<Engine>>,
     Path((id, device)): Path<(String, String)>,
 ) -> Result<Json<RevokedDevice>, Problem> {
-    Ok(Json(engine.revoke_device(number(&id)?, &device).await?))
+    Ok(Json(engine.tunnels.revoke_device(number(&id)?, &device).await?))
 }
 
 /// Which page of a tunnel's gaps.
@@ -105,8 +105,8 @@ pub(crate) async fn gaps(
     Path(id): Path<String>,
     Asked(asked): Asked<GapsPage>,
 ) -> Result<Json<Items<GapView>>, Problem> {
-    let page = engine.tunnel_gaps(number(&id)?, asked.cursor, limit(asked.limit)?).await?;
-    let items = page.items.into_iter().map(|gap| engine.gap_view(gap)).collect();
+    let page = engine.tunnels.gaps(number(&id)?, asked.cursor, limit(asked.limit)?).await?;
+    let items = page.items.into_iter().map(|gap| engine.tunnels.gap_view(gap)).collect();
     Ok(Json(Items { items, next_cursor: page.next.map(|next| next.to_string()) }))
 }
 

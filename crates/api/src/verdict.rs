@@ -40,7 +40,7 @@ pub(crate) async fn verify(
     Body(by): Body<JudgeBy>,
 ) -> Result<Json<VerdictJson>, Problem> {
     let set = by.provider.clone();
-    let (event, judgement, evidence) = engine.verify(named(&engine, &id).await?, by).await?;
+    let (event, judgement, evidence) = engine.verdicts.verify(named(&engine, &id).await?, by).await?;
     Ok(Json(VerdictJson {
         verdict: judgement.verdict,
         provider: set.or(event.provider),
@@ -70,5 +70,5 @@ pub(crate) async fn explanation(
     Path(id): Path<String>,
     Asked(chosen): Asked<Chosen>,
 ) -> Result<Json<Explanation>, Problem> {
-    Ok(Json(engine.explanation(named(&engine, &id).await?, chosen.secret).await?))
+    Ok(Json(engine.verdicts.explanation(named(&engine, &id).await?, chosen.secret).await?))
 }

@@ -7,7 +7,9 @@ use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::{HeaderLines, HttpVersion, Request, Slug, Via};
 
 use crate::{
-    Engine, Network, Resources, SourceChange, StoreChoice, config::Known, judged::Incoming, pages::Page,
+    Engine, Network, Resources, SourceChange, StoreChoice,
+    judging::{Incoming, Page},
+    settings::Known,
 };
 
 /// An engine on that folder, which asks no keychain.
@@ -25,8 +27,8 @@ pub(crate) async fn engine_by(folder: &Path, clock: Arc<dyn Clock>) -> Arc<Engin
 /// A source without settings, and what is known of it.
 pub(crate) async fn source(engine: &Engine, slug: &str) -> Arc<Known> {
     let slug: Slug = slug.parse().unwrap();
-    engine.add_source(slug.clone(), SourceChange::default()).await.unwrap();
-    engine.known(&slug).unwrap()
+    engine.sources.add(slug.clone(), SourceChange::default()).await.unwrap();
+    engine.settings.known(&slug).unwrap()
 }
 
 /// A POST that comes in now.

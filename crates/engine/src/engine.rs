@@ -3,30 +3,32 @@
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
-    sync::{Arc, OnceLock, Weak},
+    sync::Arc,
+    time::Duration,
 };
 
-use arc_swap::ArcSwap;
 use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::{EventId, Timestamp};
 use hookmitt_inbox::Inbox;
 use hookmitt_keys::{KeyStore, Network};
 use hookmitt_vault::StoreChoice;
-use tokio::sync::{Mutex, broadcast, watch};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     Change, Config, EngineError,
-    delivery::{Couriers, Ownership},
-    explain::Explaining,
-    keep_going::Faults,
+    base::Base,
+    capture::{Capture, CapturePort, Senders},
+    confirmation::Confirmation,
+    delivery::{Bells, Delivery, OwnerLock, Sending},
+    fixtures::Fixtures,
     live::Live,
-    own_addresses::OwnAddresses,
-    published,
-    refusals::Refusals,
-    respond::Senders,
-    secrets::Secrets,
-    tunnels::Tunnels,
+    manage::{DeliveredSecrets, Listeners, Secrets, Sources, Targets, TestKeys},
+    replay::{Replays, Retries, Samples, WithheldHosts},
+    settings::{SecretStore, Settings},
+    tasks::Tasks,
+    tunnels::{Register, Runner, Tunnels},
+    verdicts::{Verdicts, explain_new, judge_as_keys_come},
 };
 
 /// What an engine is opened with.
@@ -57,35 +59,45 @@ impl Resources {
     }
 }
 
-/// Everything that works on one data directory, in one process.
+/// Everything that works on one data directory, in one process: its parts, joined.
 #[derive(Debug)]
 pub struct Engine {
-    /// Itself, for what goes on beside a call.
-    pub(crate) this: Weak<Self>,
-    pub(crate) data_dir: PathBuf,
-    pub(crate) inbox: Inbox,
-    pub(crate) secrets: Secrets,
-    pub(crate) keys: KeyStore,
-    pub(crate) pending: published::Pending,
-    pub(crate) network: Network,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) faults: Faults,
-    /// Held while a set-up request is confirmed: two clicks are one call.
-    pub(crate) by_hand: Mutex<()>,
-    pub(crate) config: ArcSwap<Config>,
-    reloading: Mutex<()>,
-    pub(crate) live: Live,
-    pub(crate) refusals: Refusals,
-    pub(crate) couriers: Couriers,
-    pub(crate) senders: Senders,
-    pub(crate) own: OwnAddresses,
-    pub(crate) tunnels: Tunnels,
-    pub(crate) explaining: Arc<Explaining>,
-    pub(crate) tasks: TaskTracker,
-    pub(crate) stop: CancellationToken,
-    ownership: Ownership,
+    pub(crate) base: Arc<Base>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) capture: Arc<Capture>,
+    pub(crate) delivery: Arc<Delivery>,
+    bells: Arc<Bells>,
+    owner_lock: Arc<OwnerLock>,
+    runner: Arc<Runner>,
+    /// Sources as people make and change them.
+    pub sources: Sources,
+    /// Targets as people add and change them.
+    pub targets: Targets,
+    /// The secrets of sources.
+    pub secrets: Secrets,
+    /// Secrets that set-up requests deliver.
+    pub delivered_secrets: DeliveredSecrets,
+    /// Local test keys.
+    pub test_keys: TestKeys,
+    /// Verdicts on what is stored.
+    pub verdicts: Arc<Verdicts>,
+    /// Set-up requests that want a URL called.
+    pub confirmation: Arc<Confirmation>,
+    /// Stored events, delivered again.
+    pub replays: Replays,
+    /// Deliveries that failed, made once more.
+    pub retries: Retries,
+    /// Samples, signed and sent.
+    pub samples: Samples,
+    /// Events that were withheld for the name that they were called by.
+    pub withheld_hosts: WithheldHosts,
+    /// Events as files.
+    pub fixtures: Fixtures,
+    /// The tunnels.
+    pub tunnels: Tunnels,
+    /// Targets that last as long as a command.
+    pub listeners: Listeners,
     started_at: Timestamp,
-    capture: OnceLock<Vec<String>>,
 }
 
 impl Engine {
@@ -96,113 +108,151 @@ impl Engine {
     /// A newer or unreadable data directory. Secrets that can't be read are no error:
     /// [`warnings`](Self::warnings) says so.
     pub async fn open(resources: Resources) -> Result<Arc<Self>, EngineError> {
-        let Resources { data_dir, secrets, network, clock } = resources;
+        let Resources { data_dir, secrets: choice, network, clock } = resources;
         let inbox = Inbox::open(&data_dir, Arc::clone(&clock))?;
-        let tunnels = Tunnels::new(&data_dir, secrets);
-        let secrets = Secrets::open(&data_dir, secrets).await?;
-        let (keys, fetching) = published::open(&data_dir, network.clone(), Arc::clone(&clock));
-        let (pending, stored) = published::Pending::new();
-        let engine = Arc::new_cyclic(|this| Self {
-            this: Weak::clone(this),
-            ownership: Ownership::new(&data_dir),
-            data_dir,
-            inbox,
-            secrets,
-            keys,
-            pending,
-            network,
-            faults: Faults::default(),
-            by_hand: Mutex::default(),
-            config: ArcSwap::default(),
-            reloading: Mutex::default(),
-            live: Live::new(),
-            refusals: Refusals::default(),
-            couriers: Couriers::default(),
-            senders: Senders::default(),
-            own: OwnAddresses::default(),
-            tunnels,
-            explaining: Arc::default(),
-            tasks: TaskTracker::new(),
-            stop: CancellationToken::new(),
-            started_at: clock.now(),
-            clock,
-            capture: OnceLock::new(),
-        });
-        engine.reload().await?;
+        let store = SecretStore::open(&data_dir, choice).await?;
+        let now = Arc::clone(&clock);
+        let (keys, fetching) = KeyStore::open(
+            &data_dir,
+            hookmitt_verify::key_hosts(),
+            network.clone(),
+            Arc::new(move || now.now()),
+        );
+        let base = Arc::new(Base { data_dir, inbox, clock, live: Live::new(), tasks: Tasks::default() });
+        let settings = Arc::new(Settings::new(Arc::clone(&base), store, keys));
+        settings.reload().await?;
+        let bells = Arc::new(Bells::default());
+        let confirmation = Arc::new(Confirmation::new(Arc::clone(&settings), network));
+        let (verdicts, waits_for_key) =
+            Verdicts::new(Arc::clone(&settings), Arc::clone(&confirmation), Arc::clone(&bells));
+        let engine = Arc::new(Self::joined(settings, confirmation, Arc::new(verdicts), bells, choice));
         engine.watch_others();
-        engine.explain_invalid();
-        engine.await_keys(fetching, stored);
-        engine.await_keychain(&engine.tasks);
+        explain_new(&engine.verdicts);
+        judge_as_keys_come(&engine.verdicts, fetching, waits_for_key);
+        engine.secrets.await_keychain();
         Ok(engine)
+    }
+
+    /// Joins the parts.
+    fn joined(
+        settings: Arc<Settings>,
+        confirmation: Arc<Confirmation>,
+        verdicts: Arc<Verdicts>,
+        bells: Arc<Bells>,
+        choice: StoreChoice,
+    ) -> Self {
+        let base = Arc::clone(&settings.base);
+        let s = || Arc::clone(&settings);
+        let owner_lock = Arc::new(OwnerLock::new(&base.data_dir));
+        let senders = Arc::new(Senders::new(s(), owner_lock.watch()));
+        let sending = Sending::new(s(), Arc::clone(&bells), Arc::clone(&senders));
+        let capture =
+            Capture::new(s(), Arc::clone(&verdicts), Arc::clone(&confirmation), Arc::clone(&bells), senders);
+        let capture = Arc::new(capture);
+        let delivery = Arc::new(Delivery::new(sending, Arc::clone(&verdicts), Arc::clone(&owner_lock)));
+        let register = Arc::new(Register::new());
+        let tunnels = Tunnels::new(s(), Arc::clone(&register), choice, owner_lock.watch());
+        let secrets = Secrets::new(s(), Arc::clone(&verdicts));
+        let targets = Targets::new(s(), Arc::clone(&bells));
+        let retries = Retries::new(s(), Arc::clone(&bells));
+        let replays = Replays::new(s(), Arc::clone(&capture), targets.clone(), Arc::clone(&bells));
+        Self {
+            sources: Sources::new(s(), secrets.clone(), Arc::clone(&verdicts), register),
+            delivered_secrets: DeliveredSecrets::new(s(), secrets.clone()),
+            test_keys: TestKeys::new(s(), secrets.clone()),
+            samples: Samples::new(s(), Arc::clone(&capture), replays.clone()),
+            withheld_hosts: WithheldHosts::new(s(), replays.clone(), retries.clone()),
+            fixtures: Fixtures::new(s(), Arc::clone(&capture)),
+            listeners: Listeners::new(s(), targets.clone(), Arc::clone(&delivery)),
+            runner: Arc::new(Runner::new(tunnels.clone(), Arc::clone(&capture))),
+            started_at: base.now(),
+            base,
+            settings,
+            capture,
+            delivery,
+            bells,
+            owner_lock,
+            targets,
+            secrets,
+            verdicts,
+            confirmation,
+            replays,
+            retries,
+            tunnels,
+        }
     }
 
     /// The data directory.
     pub fn data_dir(&self) -> &Path {
-        &self.data_dir
+        &self.base.data_dir
     }
 
     /// The inbox.
     pub fn inbox(&self) -> &Inbox {
-        &self.inbox
+        &self.base.inbox
     }
 
     /// When it was opened.
-    pub fn started_at(&self) -> Timestamp {
+    pub const fn started_at(&self) -> Timestamp {
         self.started_at
     }
 
     /// The settings as they are now.
     pub fn config(&self) -> Arc<Config> {
-        self.config.load_full()
+        self.settings.now()
+    }
+
+    /// Where the capture port's requests go.
+    pub fn capture_port(&self) -> CapturePort {
+        CapturePort(Arc::clone(&self.capture))
     }
 
     /// Announces every change from now on. A watcher that falls behind is told so, and looks for itself.
     pub fn watch(&self) -> broadcast::Receiver<Change> {
-        self.live.watch()
+        self.base.live.watch()
     }
 
     /// Requests that were not taken since the start, newest first, 200 at most.
     pub fn refusals(&self) -> Vec<hookmitt_catch::Refusal> {
-        self.refusals.all()
+        self.capture.refusals()
     }
 
     /// What a person should know about, such as secrets that could not be read.
     pub fn warnings(&self) -> Vec<String> {
-        let warnings = self.secrets.warnings().into_iter().chain(self.tunnels.warning());
-        let hindrance = self.ownership.hindrance().map(|error| format!("nothing is delivered yet: {error}"));
-        warnings.chain(self.faults.warnings()).chain(hindrance).collect()
+        let warnings = self.settings.secrets.warnings().into_iter().chain(self.tunnels.warning());
+        let hindrance = self.delivery.hindrance().map(|error| format!("nothing is delivered yet: {error}"));
+        warnings.chain(self.base.tasks.warnings()).chain(hindrance).collect()
     }
 
     /// Whether something else than another process keeps this one from delivering; [`warnings`](Self::warnings) says what.
     pub fn is_hindered(&self) -> bool {
-        self.ownership.hindrance().is_some()
-    }
-
-    pub(crate) fn ownership(&self) -> &Ownership {
-        &self.ownership
+        self.delivery.hindrance().is_some()
     }
 
     /// Whether this process is the one that delivers.
     pub fn owns_delivery(&self) -> watch::Receiver<bool> {
-        self.ownership.watch()
+        self.owner_lock.watch()
     }
 
     /// Tells where this process listens: targets there are refused.
     pub fn listens_on(&self, addresses: &[SocketAddr]) {
-        self.own.add(addresses);
-        self.own.hand_out_pages(addresses);
+        self.settings.own.add(addresses);
+        self.settings.own.hand_out_pages(addresses);
     }
 
     /// Tells where this process captures.
     pub fn captures_on(&self, addresses: &[SocketAddr]) {
-        self.own.add(addresses);
-        let _told_before =
-            self.capture.set(addresses.iter().map(|address| format!("http://{address}")).collect());
+        self.settings.own.capture_on(addresses);
     }
 
     /// The URLs of the capture port, one for each address; none where this process doesn't capture.
     pub fn capture_urls(&self) -> Vec<String> {
-        self.capture.get().cloned().unwrap_or_default()
+        self.settings.own.capture_urls()
+    }
+
+    /// Tells how long a sender waits at the capture port for the local server; 2.5 s without.
+    pub fn holds_senders_for(&self, limit: Duration) {
+        self.capture.senders.wait_at_the_port(limit);
     }
 
     /// Puts an event in the bin, or brings it back.
@@ -210,8 +260,8 @@ impl Engine {
     /// # Errors
     /// An unknown event.
     pub async fn set_deleted(&self, id: EventId, deleted: bool) -> Result<(), EngineError> {
-        self.inbox.set_deleted(id, deleted.then(|| self.clock.now())).await?;
-        self.live.announce(Change::Event(id));
+        self.base.inbox.set_deleted(id, deleted.then(|| self.base.now())).await?;
+        self.base.announce(Change::Event(id));
         Ok(())
     }
 
@@ -220,66 +270,42 @@ impl Engine {
     /// # Errors
     /// Whatever the inbox says.
     pub async fn announce_stored(&self) -> Result<(), EngineError> {
-        self.live.announce(Change::Stored(self.inbox.last_seq().await?));
+        self.base.announce(Change::Stored(self.base.inbox.last_seq().await?));
         Ok(())
     }
 
     /// Ends when we stop.
     pub fn stopping(&self) -> CancellationToken {
-        self.stop.clone()
+        self.base.tasks.stop.clone()
     }
 
     /// Becomes the process that delivers, now or as soon as it can, and delivers until the stop. What is in the way (another
     /// process, an inbox that is locked, no handle left) is no reason to end: events are captured meanwhile.
-    pub async fn deliver(self: &Arc<Self>) {
-        self.ownership.take(self).await;
-        self.run_tunnels();
+    pub async fn deliver(&self) {
+        self.delivery.take().await;
+        self.runner.begin(self.owner_lock.watch());
     }
 
     /// Tries once to become the process that delivers.
     ///
     /// # Errors
     /// Whatever the inbox says.
-    pub async fn deliver_if_alone(self: &Arc<Self>) -> Result<bool, EngineError> {
-        self.ownership.try_now(self).await
+    pub async fn deliver_if_alone(&self) -> Result<bool, EngineError> {
+        self.delivery.try_now().await
     }
 
     /// Stops: attempts in flight are finished, nothing new is begun.
     pub async fn stop(&self) {
-        self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
-        if *self.owns_delivery().borrow()
-            && let Err(error) = self.inbox.keep_clock().await
-        {
-            tracing::warn!(%error, "how far the inbox's clock is could not be written down");
-        }
-        self.ownership.give_up();
-    }
-
-    /// Reads sources, secrets and targets anew, and wakes whoever depends on them.
-    ///
-    /// # Errors
-    /// Whatever the inbox says.
-    pub async fn reload(&self) -> Result<(), EngineError> {
-        let _alone = self.reloading.lock().await;
-        let version = self.inbox.config_version().await?;
-        let config = self.secrets.config(&self.inbox, version, &self.keys).await?;
-        let tunnels = self.inbox.tunnels().await?;
-        self.own.relays(tunnels.iter());
-        self.config.store(Arc::new(config));
-        self.tunnels.take_up(&self.config, &tunnels);
-        self.couriers.wake_all();
-        self.live.announce(Change::Config);
-        Ok(())
+        self.base.tasks.end().await;
+        self.delivery.end().await;
     }
 
     /// Keeps an eye on what other processes do to the same inbox: their settings count here, their events are shown
     /// and, where we deliver, sent.
     fn watch_others(self: &Arc<Self>) {
-        let engine = Arc::downgrade(self);
-        let (stop, others) = (self.stop.clone(), self.inbox.others());
-        self.keep_going("the look at other processes", move || {
+        let (engine, stop) = (Arc::downgrade(self), self.stopping());
+        let others = self.base.inbox.others();
+        self.base.tasks.keep_going("the look at other processes", move || {
             let (engine, stop, mut others) = (engine.clone(), stop.clone(), others.clone());
             async move {
                 while let Some(Ok(())) = stop.run_until_cancelled(others.changed()).await {
@@ -293,20 +319,28 @@ impl Engine {
     }
 
     async fn catch_up(&self) -> Result<(), EngineError> {
-        let before = self.config();
-        if self.inbox.config_version().await? != before.version {
-            self.secrets.read_again().await;
-            self.reload().await?;
+        let Self { base, settings, verdicts, .. } = self;
+        let before = settings.now();
+        if base.inbox.config_version().await? != before.version {
+            settings.secrets.read_again().await;
+            settings.reload().await?;
             // What came in between was judged without a secret that another process has set.
-            for source in self.config().sources_with_other_secrets(&before) {
-                self.rejudge(&source).await?;
+            for source in settings.now().sources_with_other_secrets(&before) {
+                verdicts.rejudge(&source).await?;
             }
         }
-        self.live.announce(Change::Stored(self.inbox.last_seq().await?));
+        self.announce_stored().await?;
         // By what waits rather than by who is at work: the target may never have had an event from here.
-        for target in self.inbox.waiting().await? {
-            self.couriers.wake(target);
+        for target in base.inbox.waiting().await? {
+            self.bells.wake(target);
         }
         Ok(())
+    }
+}
+
+impl Drop for Engine {
+    /// What runs beside the calls ends with the engine.
+    fn drop(&mut self) {
+        self.base.tasks.stop.cancel();
     }
 }

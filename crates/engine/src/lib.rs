@@ -1,52 +1,36 @@
 //! Joins the hands: captures, judges, stores, delivers; owns tasks and shutdown.
+//!
+//! [`Engine`] is made of parts, each with what it needs and no more: `base` (inbox, clock, tasks) beneath all, then
+//! `settings`, `judging`, `confirmation`, `verdicts`, `capture`, `delivery`, `manage`, `replay`, `fixtures`, `tunnels`.
 
+mod base;
 #[cfg(test)]
 mod begun;
-mod config;
-mod delivered;
+mod capture;
+mod confirmation;
 mod delivery;
-mod edit;
 mod engine;
 mod error;
-mod explain;
-mod exported;
 mod fixtures;
-mod handshake;
-mod hosts;
-mod judged;
-mod keep_going;
-mod listening;
+mod host_name;
+mod judging;
 mod live;
+mod manage;
+mod not_kept;
 mod own_addresses;
-mod pages;
-mod params;
-mod pipeline;
-mod proof;
-mod providers;
-mod published;
-mod refusals;
-mod rejudge;
 mod replay;
-mod resign;
-mod respond;
-mod retry;
-mod sample;
 mod secret_text;
-mod secrets;
-mod sources;
-mod targets;
-mod test_key;
+mod settings;
+mod tasks;
 mod tunnels;
-mod urls;
+mod verdicts;
 
-pub use config::Config;
-pub use delivered::{Next, NotKept};
+pub use capture::CapturePort;
+pub use confirmation::{Confirmation, Confirmed};
 pub use delivery::owner;
-pub use edit::Edit;
 pub use engine::{Engine, Resources};
 pub use error::EngineError;
-pub use fixtures::{Exported, Imported};
-pub use handshake::Confirmed;
+pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
     Filter, Inbox, InboxError, Listed, Page, Place, Shown, SourceCount, SourceSettings, Stats,
     TargetSettings, View, ViewCounts,
@@ -54,19 +38,20 @@ pub use hookmitt_inbox::{
 pub use hookmitt_keys::Network;
 pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
-pub use hosts::WithheldHost;
-pub use listening::{ListenOrder, Listening};
 pub use live::Change;
-pub use providers::{ParamView, ProviderView};
-pub use rejudge::JudgeBy;
-pub use replay::{AttemptLine, Replayed};
-pub use sample::{SampleOrder, Sent};
+pub use manage::{
+    AnswerChange, DeliveredSecrets, ListenOrder, Listeners, Listening, Next, ParamView, Probed, ProviderView,
+    PublicHalf, SecretEntry, Secrets, SourceChange, SourceView, Sources, TargetChange, Targets, TestKey,
+    TestKeys, provider_views,
+};
+pub use not_kept::NotKept;
+pub use replay::{
+    AttemptLine, Edit, Replayed, Replays, Retries, SampleOrder, Samples, Sent, WithheldHost, WithheldHosts,
+};
 pub use secret_text::SecretText;
-pub use secrets::SecretEntry;
-pub use sources::{AnswerChange, SourceChange, SourceView};
-pub use targets::{Probed, TargetChange};
-pub use test_key::{PublicHalf, TestKey};
+pub use settings::{Config, Known};
 pub use tunnels::{
     DeviceView, GapView, Invitation, RefusedCount, Removed, RevokedDevice, Trouble, TunnelChange,
-    TunnelOrder, TunnelState, TunnelView, UNASSIGNED, Waiting,
+    TunnelOrder, TunnelState, TunnelView, Tunnels, UNASSIGNED, Waiting,
 };
+pub use verdicts::{JudgeBy, Verdicts};

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::{LazyLock, PoisonError, RwLock},
+    sync::{LazyLock, OnceLock, PoisonError, RwLock},
 };
 
 use hookmitt_event::TunnelKind;
@@ -17,6 +17,8 @@ pub(crate) struct OwnAddresses {
     ports: RwLock<Vec<SocketAddr>>,
     /// Those of them that hand out our own page.
     pages: RwLock<Vec<u16>>,
+    /// The URLs of the capture port.
+    capture: OnceLock<Vec<String>>,
     relays: RwLock<Vec<TargetUrl>>,
     /// Those of channels: others of the same host are not ours.
     channels: RwLock<Vec<TargetUrl>>,
@@ -27,6 +29,18 @@ pub(crate) struct OwnAddresses {
 impl OwnAddresses {
     pub(crate) fn add(&self, addresses: &[SocketAddr]) {
         self.ports.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(addresses);
+    }
+
+    /// This process captures there.
+    pub(crate) fn capture_on(&self, addresses: &[SocketAddr]) {
+        self.add(addresses);
+        let urls = addresses.iter().map(|address| format!("http://{address}")).collect();
+        let _told_before = self.capture.set(urls);
+    }
+
+    /// The URLs of the capture port, one for each address; none where this process doesn't capture.
+    pub(crate) fn capture_urls(&self) -> Vec<String> {
+        self.capture.get().cloned().unwrap_or_default()
     }
 
     /// Our own page is handed out there.

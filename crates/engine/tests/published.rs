@@ -68,7 +68,7 @@ async fn source(engine: &Engine) -> Slug {
         params: Some(Some(params)),
         ..SourceChange::default()
     };
-    engine.add_source(slug.clone(), change).await.unwrap();
+    engine.sources.add(slug.clone(), change).await.unwrap();
     slug
 }
 
@@ -85,6 +85,7 @@ async fn caught(engine: &Engine, slug: &Slug, request: &Request) -> EventId {
     head.extend_from_slice(b"\r\n");
     let (head, _) = parse_head(&head).unwrap().unwrap();
     let reply = engine
+        .capture_port()
         .caught(Caught {
             slug: slug.clone(),
             path: String::new(),
@@ -148,7 +149,7 @@ async fn a_key_that_can_t_be_had_is_said_and_one_that_is_given_answers_at_once()
     let event = once(&engine, id, Verdict::Unsupported).await;
     assert!(event.causes[0].message.contains("the answer was 404"), "{:?}", event.causes);
     let key = pair.public(PublicForm::Pem).unwrap();
-    engine.set_secret(slug, "from a file".to_owned(), key.into_bytes().into()).await.unwrap();
+    engine.secrets.set(slug, "from a file".to_owned(), key.into_bytes().into()).await.unwrap();
     assert_eq!(engine.inbox().event(id).await.unwrap().verdict, Verdict::Valid);
     engine.stop().await;
 }

@@ -6,7 +6,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use hookmitt_event::{DeliveryId, OrderMode, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, clock::Now, order_key::Place, owner, rows};
+use crate::{Inbox, InboxError, now::Now, order_key::Place, owner, rows};
 
 /// A delivery that is being tried.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use hookmitt_event::{DeliveryState, TargetId};
 use rusqlite::{Connection, Row, params};
 
-use crate::{Inbox, InboxError, TargetSettings, clock::Now};
+use crate::{Inbox, InboxError, TargetSettings, now::Now};
 
 /// What such an attempt says.
 const ERROR: &str = "hookmitt ended before an answer came";

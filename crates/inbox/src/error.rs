@@ -53,8 +53,8 @@ pub enum InboxError {
     #[error("there is a source {0} already")]
     SourceExists(String),
     /// Strangers made as many sources as they may.
-    #[error("{AUTO} sources were made by unknown names already", AUTO = crate::AUTO_SOURCES)]
-    TooManySources,
+    #[error("{0} sources were made by unknown names already")]
+    TooManySources(i64),
     /// No target has that id.
     #[error("no target {0}")]
     UnknownTarget(i64),
@@ -97,7 +97,7 @@ impl Explain for InboxError {
             Self::Ambiguous { .. } => "ambiguous-id",
             Self::UnknownSource(_) => "unknown-source",
             Self::SourceExists(_) => "source-exists",
-            Self::TooManySources => "too-many-sources",
+            Self::TooManySources(_) => "too-many-sources",
             Self::UnknownTarget(_) => "unknown-target",
             Self::UnknownTunnel(_) => "unknown-tunnel",
             Self::OutOfTurn => "out-of-turn",
@@ -124,7 +124,7 @@ impl Explain for InboxError {
             Self::Ambiguous { .. } => "give more of the id, or its #number",
             Self::UnknownSource(_) => "`hookmitt source list` names them; `hookmitt source add` makes one",
             Self::SourceExists(_) => "change it with `hookmitt source edit`",
-            Self::TooManySources => "make the source by hand: `hookmitt source add SLUG`",
+            Self::TooManySources(_) => "make the source by hand: `hookmitt source add SLUG`",
             Self::UnknownTarget(_) => "`hookmitt target list` shows them",
             Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
             Self::Damaged(_) => "make a copy of the data directory, then start with another (--data-dir)",

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use hookmitt_event::{Attempt, DeliveryState, HeaderLines};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{Claimed, Inbox, InboxError, clock::Now, writer::Batch};
+use crate::{Claimed, Inbox, InboxError, batch::Batch, now::Now};
 
 /// How an attempt ended, and what follows.
 #[derive(Clone, Debug)]

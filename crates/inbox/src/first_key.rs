@@ -1,15 +1,22 @@
-//! Who owns a dedupe key: the first event that may.
+//! Who owns a dedupe key: the first event that may. And signed ids under which only one body may come: where a signature
+//! doesn't pin the body down (a CRC-32, a token), the id that it does cover tells a forged one.
 
 use hookmitt_event::EventId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{
-    InboxError, rows,
-    single_use::{self, SingleUse},
-};
+use crate::{InboxError, rows};
 
 /// For how long a repeat with the same content, but no id, counts as one.
 const CONTENT_WINDOW_US: i64 = 5 * 60 * 1_000_000;
+
+/// A signed id, and the body that came under it, as 16 bytes of hash each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SingleUse {
+    /// Of the id.
+    pub id: [u8; 16],
+    /// Of the id with the body.
+    pub with_body: [u8; 16],
+}
 
 /// An event's claim on its dedupe key.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +64,7 @@ pub(crate) fn own_key(
     const FIND: &str = "SELECT seq, id, at FROM first_key WHERE source = ?1 AND key = ?2";
     const RENEW: &str = "UPDATE first_key SET seq = ?3, id = ?4, at = ?5 WHERE source = ?1 AND key = ?2";
     let KeyPlace { source, seq, id, at, is_proved } = place;
-    let other_body =
-        claim.single_use.map(|single| single_use::taken(db, single, place)).transpose()?.flatten();
+    let other_body = claim.single_use.map(|single| taken(db, single, place)).transpose()?.flatten();
     if other_body.is_some() {
         return Ok(other_body);
     }
@@ -97,4 +103,25 @@ pub(crate) fn settle_key(
     }
     let first = own_key(db, claim, place)?;
     Ok(first.filter(|first| claim.may_own || first.seq < place.seq))
+}
+
+/// Takes a signed id for this event's body, or finds the event that took it for another. The keys outlive the events: a body
+/// that came once is known when its event is pruned.
+fn taken(db: &Connection, claim: SingleUse, place: &KeyPlace) -> Result<Option<First>, InboxError> {
+    const TAKE: &str =
+        "INSERT INTO first_key (source, key, seq, id, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    const FIND: &str = "SELECT seq, id FROM first_key WHERE source = ?1 AND key = ?2";
+    let KeyPlace { source, seq, id, at, .. } = place;
+    let own = |key: [u8; 16]| db.prepare_cached(TAKE)?.execute(params![source, key, seq, id.as_bytes(), at]);
+    if own(claim.id)? == 1 {
+        own(claim.with_body)?;
+        return Ok(None);
+    }
+    let owner = |key: [u8; 16]| {
+        let read =
+            |row: &rusqlite::Row<'_>| Ok(First { seq: row.get(0)?, id: rows::id(row, 1)?, other_body: true });
+        db.prepare_cached(FIND)?.query_row(params![source, key], read).optional()
+    };
+    let known = owner(claim.with_body)?.is_some();
+    Ok(if known { None } else { owner(claim.id)? })
 }

@@ -5,8 +5,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     InboxError, SourceSettings,
+    routes::configured,
     rows::BROWSER,
-    sources::{configured, json, source},
+    sources::{json, source},
 };
 
 /// Sets the provider of a source to the one that an event proves, once; `None` changes nothing. A source that has valid

@@ -4,7 +4,7 @@
 use hookmitt_event::TargetId;
 use rusqlite::params;
 
-use crate::{Inbox, InboxError, writer::Batch};
+use crate::{Inbox, InboxError, batch::Batch};
 
 /// How many deliveries end with one job: within some milliseconds.
 const AT_ONCE: usize = 1_000;

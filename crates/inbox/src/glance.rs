@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use hookmitt_clock::StoreClock;
-use hookmitt_event::{DeliveryGlance, DeliveryId, Event, EventId, Glance, TargetId};
+use hookmitt_event::{DeliveryGlance, DeliveryId, Event, EventId, EventStatus, Glance, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, Listed, deliveries::STATUS_RANK, rows};
+use crate::{Inbox, InboxError, deliveries::STATUS_RANK, rows};
 
 /// How many copies are listed at most.
 const LISTED: u32 = 100;
@@ -43,6 +43,17 @@ impl Inbox {
             })
             .await
     }
+}
+
+/// An event in a list: without its body, with its status.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The event; its body is empty.
+    pub event: Event,
+    /// The most telling state of its deliveries.
+    pub status: EventStatus,
+    /// What a row says beside, as of the same moment; only where it was asked for.
+    pub glance: Option<Glance>,
 }
 
 /// What is needed of an event to look at it again.

@@ -15,8 +15,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     Arrival, Inbox, InboxError, Stored,
-    arrival::{arrived_before, store_new},
-    writer::{Batch, Desk, task},
+    batch::Batch,
+    store::{arrived_before, store_new},
+    writer::{Desk, task},
 };
 
 /// Events that come one after the other, in runs: once one of a run could not be stored, none of that run is that comes

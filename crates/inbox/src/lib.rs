@@ -4,6 +4,7 @@
 //! that changes something answers only after the commit that holds its change.
 
 mod arrival;
+mod batch;
 mod claims;
 mod clock;
 mod cut_off;
@@ -21,11 +22,13 @@ mod list;
 #[cfg(test)]
 mod list_tests;
 mod nearby;
+mod now;
 mod order_key;
 mod others;
 mod owner;
 #[cfg(test)]
 mod queue_tests;
+mod reasons;
 #[cfg(test)]
 mod recount;
 mod rejudge;
@@ -34,14 +37,15 @@ mod release;
 mod release_tests;
 mod resolve;
 mod retry;
+mod routes;
 mod routing;
 mod rows;
 #[cfg(test)]
 mod samples;
 mod schema;
-mod single_use;
 mod sources;
 mod stats;
+mod store;
 mod tally;
 mod targets;
 mod tunnels;
@@ -52,22 +56,20 @@ mod writer;
 #[cfg(test)]
 mod writer_tests;
 
-pub use arrival::{Arrival, Stored};
+pub use arrival::{Arrival, Route, Stored};
 pub use claims::{Claimed, Next};
 pub use error::InboxError;
 pub use events::Shown;
 pub use finish::Finish;
-pub use first_key::KeyClaim;
+pub use first_key::{KeyClaim, SingleUse};
 pub use gaps::{Gap, GapPage};
-pub use glance::Place;
+pub use glance::{Listed, Place};
 pub use letters::Order;
-pub use list::{Filter, Listed, Page};
+pub use list::{Filter, Page};
 pub use owner::FormerOwner;
+pub use reasons::{AWAITS, REJECTED};
 pub use rejudge::Rejudged;
-pub use release::{AWAITS, HeldBack};
-pub use retry::REJECTED;
-pub use routing::Route;
-pub use single_use::SingleUse;
+pub use release::HeldBack;
 pub use sources::{AUTO_SOURCES, SourceSettings};
 pub use stats::{SourceCount, Stats, ViewCounts};
 pub use targets::TargetSettings;

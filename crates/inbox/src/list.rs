@@ -1,15 +1,15 @@
 //! Events, newest first, a page at a time.
 
 use bytes::Bytes;
-use hookmitt_event::{Event, EventId, EventStatus, Glance, Timestamp, Verdict};
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql};
+use hookmitt_event::{EventId, EventStatus, Timestamp, Verdict};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::{
     Inbox, InboxError, View,
     deliveries::STATUS_RANK,
     events::{BODY, COLUMNS, read},
-    glance, rows,
-    view::candidates,
+    glance::{self, Listed},
+    rows,
 };
 
 /// Which events are wanted. What is absent is not asked.
@@ -35,17 +35,6 @@ pub struct Filter {
     pub after: Option<i64>,
     /// Each event with its glance.
     pub glance: bool,
-}
-
-/// An event in a list: without its body, with its status.
-#[derive(Clone, Debug)]
-pub struct Listed {
-    /// The event; its body is empty.
-    pub event: Event,
-    /// The most telling state of its deliveries.
-    pub status: EventStatus,
-    /// What a row says beside, as of the same moment; only where it was asked for.
-    pub glance: Option<Glance>,
 }
 
 /// Some events and where the next ones begin.
@@ -255,4 +244,34 @@ fn type_pattern(kind: &str) -> String {
 
 fn escape_like(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
+const OF_SOURCE: &str =
+    "SELECT seq FROM event WHERE source = (SELECT id FROM source WHERE slug = ?3) AND seq < ?1";
+
+/// Where the next events that a filter may let pass are found; `None`: anywhere.
+pub(crate) fn candidates_sql(filter: &Filter) -> Option<String> {
+    let seqs = match (filter.view, &filter.source) {
+        (Some(view), _) => view.seqs(),
+        (None, Some(_)) => OF_SOURCE.to_owned(),
+        (None, None) => return None,
+    };
+    Some(format!("{seqs} ORDER BY seq DESC LIMIT ?2"))
+}
+
+/// The next `limit` events below a number that a filter may let pass, newest first; `None`: any.
+pub(crate) fn candidates(
+    db: &Connection,
+    filter: &Filter,
+    below: i64,
+    limit: i64,
+) -> Result<Option<Vec<i64>>, InboxError> {
+    let Some(sql) = candidates_sql(filter) else { return Ok(None) };
+    let mut select = db.prepare_cached(&sql)?;
+    let read = |row: &rusqlite::Row<'_>| row.get(0);
+    let found = match filter.view {
+        Some(_) => select.query_map(params![below, limit], read)?,
+        None => select.query_map(params![below, limit, filter.source], read)?,
+    };
+    Ok(Some(found.collect::<Result<_, _>>()?))
 }

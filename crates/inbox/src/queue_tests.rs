@@ -17,7 +17,7 @@ use hookmitt_event::{
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
 use crate::{
-    Arrival, Claimed, Finish, Inbox, Next, SourceSettings, TargetSettings, claims, samples, writer::Batch,
+    Arrival, Claimed, Finish, Inbox, Next, SourceSettings, TargetSettings, batch::Batch, claims, samples,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -233,7 +233,7 @@ async fn steps(order: OrderMode, waiting: u32) -> u32 {
     story.fails(&story.claimed().await.unwrap(), Duration::ZERO).await;
     let mut db = rusqlite::Connection::open(story.inbox.path()).unwrap();
     db.execute(FILL, [waiting]).unwrap();
-    let now = crate::clock::Now::from(&story.inbox.clock);
+    let now = crate::now::Now::from(&story.inbox.clock);
     db.execute(QUEUE, (story.target.0, now.store + 1_000_000)).unwrap();
     let counted = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&counted);

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 
 use crate::{
     Arrival, Filter, Finish, HeldBack, Inbox, KeyClaim, Next, Rejudged, Route, SourceSettings, Stats,
-    TargetSettings, View, deliveries, glance, samples, schema, stats, view,
+    TargetSettings, View, deliveries, glance, list, samples, schema, stats,
 };
 
 struct Story {
@@ -236,11 +236,11 @@ fn numbers_views_and_lists_of_a_source_read_only_their_own_index() {
     let mut asked: BTreeMap<String, String> = BTreeMap::new();
     for (view, name) in View::ALL {
         let filter = Filter { view: Some(view), ..Filter::default() };
-        asked.insert(format!("list {name}"), view::candidates_sql(&filter).unwrap());
+        asked.insert(format!("list {name}"), list::candidates_sql(&filter).unwrap());
         asked.insert(format!("count {name}"), view.count_sql());
     }
     let filter = Filter { source: Some("one".to_owned()), ..Filter::default() };
-    asked.insert("list a source".to_owned(), view::candidates_sql(&filter).unwrap());
+    asked.insert("list a source".to_owned(), list::candidates_sql(&filter).unwrap());
     for (name, sql) in [
         ("totals", stats::TOTALS),
         ("open", stats::OPEN),

@@ -5,14 +5,13 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
     HeldBack, Inbox, InboxError, KeyClaim,
-    arrival::causes_json,
+    batch::Batch,
     first_key::{First, KeyPlace, settle_key},
     found_provider::settle_provider,
+    reasons::DUPLICATE,
     release,
-    routing::DUPLICATE,
-    rows::{self, BROWSER, CONFLICT},
+    rows::{self, BROWSER, CONFLICT, causes_json},
     tally::Change,
-    writer::Batch,
 };
 
 /// A new verdict for a stored event.

@@ -5,22 +5,12 @@ use rusqlite::{Connection, params};
 
 use crate::{
     InboxError,
-    arrival::is_stale,
-    clock::Now,
     first_key::First,
-    retry::REJECTED,
-    routing::{Repeat, repeats},
+    now::Now,
+    reasons::{AWAITS, LATE, LONGEST_WAIT_US, REJECTED},
+    routing::{Repeat, is_stale, repeats},
     rows::STALE,
 };
-
-/// Why a delivery is held back until the verdict is there. No retry sends it, unless the event was found valid since.
-pub const AWAITS: &str = "waits for its verdict";
-
-/// Why a delivery stays where it is though its event was found valid: nobody expects it any more.
-const LATE: &str = "its verdict came after more than a day";
-
-/// How long a delivery may wait for the verdict and still go out by itself.
-pub(crate) const LONGEST_WAIT_US: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// What becomes of deliveries that wait for the verdict.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,12 @@
 use hookmitt_event::{DeliveryId, EventId, TargetId};
 use rusqlite::{Connection, Row, ToSql, params};
 
-use crate::{AWAITS, Inbox, InboxError, deliveries::seq_of, rows};
-
-/// Why a delivery was skipped whose event was rejected. No retry sends it, unless the event was found valid since.
-pub const REJECTED: &str = "its signature was rejected";
+use crate::{
+    Inbox, InboxError,
+    deliveries::seq_of,
+    reasons::{AWAITS, REJECTED},
+    rows,
+};
 
 impl Inbox {
     /// Makes an event's failed, dead and skipped deliveries wait again, with no attempts made; those that wait for

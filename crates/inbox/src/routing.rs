@@ -1,30 +1,14 @@
 //! Where an arriving event goes: a delivery for each target, some of them skipped from the start.
 
 use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Verdict, Via};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Arrival, InboxError,
+    Arrival, InboxError, Route,
+    batch::Batch,
     first_key::First,
-    release::{AWAITS, LONGEST_WAIT_US},
-    single_use::OTHER_BODY,
-    writer::Batch,
+    reasons::{AWAITS, DUPLICATE, LONGEST_WAIT_US, OTHER_BODY},
 };
-
-/// Where an arriving event is to go.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Route {
-    /// To its source's targets.
-    Targets,
-    /// To its source's targets, but not by itself: its deliveries are `skipped`, for the reason given.
-    Withheld(&'static str),
-    /// To its source's targets, once it is found valid: until then its deliveries are `skipped`.
-    AwaitsVerdict,
-    /// To these targets alone, whatever it repeats.
-    To(Vec<TargetId>),
-    /// Nowhere.
-    Nowhere,
-}
 
 /// Makes the deliveries. Answers the targets whose delivery waits, and how many deliveries there are.
 pub(crate) fn route(
@@ -90,9 +74,6 @@ fn is_loop(db: &Connection, arrival: &Arrival) -> Result<bool, InboxError> {
     Ok(db.prepare_cached(SQL)?.exists(params![delivery.event.as_bytes(), delivery.number])?)
 }
 
-/// Why a repeat is not sent.
-pub(crate) const DUPLICATE: &str = "a duplicate of an event that this target has or gets";
-
 /// What decides whether a repeat is sent.
 pub(crate) struct Repeat {
     pub(crate) verdict: Verdict,
@@ -125,4 +106,17 @@ pub(crate) fn repeats(
     let asked = params![first.seq, first.id.as_bytes(), target.0, valid, any];
     let found = db.prepare_cached(SQL)?.exists(asked)?;
     Ok(found.then_some(DUPLICATE))
+}
+
+/// Whether a newer event of the same object was delivered already.
+pub(crate) fn is_stale(
+    db: &Connection,
+    source: i64,
+    object: Option<&str>,
+    time: Option<i64>,
+) -> Result<bool, InboxError> {
+    let (Some(object), Some(time)) = (object, time) else { return Ok(false) };
+    const SQL: &str = "SELECT newest > ?3 FROM object_clock WHERE source = ?1 AND object = ?2";
+    let newer = db.prepare_cached(SQL)?.query_row(params![source, object, time], |row| row.get(0));
+    Ok(newer.optional()?.unwrap_or(false))
 }

@@ -1,7 +1,7 @@
 //! Between rows and words.
 
 use hookmitt_clock::StoreClock;
-use hookmitt_event::{DeliveryState, EventId, HttpVersion, Timestamp, Verdict, Via};
+use hookmitt_event::{Cause, DeliveryState, EventId, HttpVersion, Timestamp, Verdict, Via};
 use rusqlite::{Row, types::Type};
 
 /// `flags` of an event.
@@ -64,4 +64,9 @@ pub(crate) const fn version_number(version: HttpVersion) -> i64 {
         HttpVersion::Http10 => 10,
         HttpVersion::Http11 => 11,
     }
+}
+
+/// Causes as they are stored; null where there is none.
+pub(crate) fn causes_json(causes: &[Cause]) -> Option<String> {
+    if causes.is_empty() { None } else { serde_json::to_string(causes).ok() }
 }

@@ -6,7 +6,11 @@ use hookmitt_event::{Answer, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use crate::{Inbox, InboxError, rows};
+use crate::{
+    Inbox, InboxError,
+    routes::{config_version, configured},
+    rows,
+};
 
 /// How many sources unknown names may make.
 pub const AUTO_SOURCES: i64 = 50;
@@ -194,17 +198,6 @@ impl Inbox {
     }
 }
 
-pub(crate) fn config_version(db: &Connection) -> Result<i64, InboxError> {
-    const SQL: &str = "SELECT value FROM meta WHERE key = 'config'";
-    Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)
-}
-
-/// Counts a change to sources or targets.
-pub(crate) fn configured(db: &Connection) -> Result<(), InboxError> {
-    db.prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'config'")?.execute([])?;
-    Ok(())
-}
-
 fn insert(
     db: &Connection,
     slug: &Slug,
@@ -231,7 +224,7 @@ fn known(db: &Connection, slug: &Slug, auto: bool) -> Result<Option<Source>, Inb
     match find(db, slug)? {
         Some(found) if auto => Ok(Some(found)),
         Some(_) => Err(InboxError::SourceExists(slug.to_string())),
-        None if auto && auto_created(db)? >= AUTO_SOURCES => Err(InboxError::TooManySources),
+        None if auto && auto_created(db)? >= AUTO_SOURCES => Err(InboxError::TooManySources(AUTO_SOURCES)),
         None => Ok(None),
     }
 }

@@ -6,12 +6,7 @@ use hookmitt_event::{OrderMode, RetryPolicy, Slug, Target, TargetId, TargetKind,
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Inbox, InboxError,
-    order_key::key_rest,
-    rows,
-    sources::{config_version, configured},
-};
+use crate::{Inbox, InboxError, order_key::key_rest, routes::configured, rows};
 
 /// What can be set of a target, as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,35 +56,6 @@ impl From<&Target> for TargetSettings {
             preserve_host: target.preserve_host,
             hookmitt_headers: target.hookmitt_headers,
         }
-    }
-}
-
-/// The writer's view of which targets a source's events go to.
-#[derive(Debug, Default)]
-pub(crate) struct Routes {
-    version: Option<i64>,
-    targets: Vec<(TargetId, Option<i64>)>,
-}
-
-impl Routes {
-    /// Reads the targets again where any process changed them.
-    pub(crate) fn refresh(&mut self, db: &Connection) -> Result<(), InboxError> {
-        const SQL: &str = "SELECT id, source FROM target WHERE removed_at IS NULL AND kind < 2 ORDER BY id";
-        let version = config_version(db)?;
-        if self.version == Some(version) {
-            return Ok(());
-        }
-        let mut select = db.prepare_cached(SQL)?;
-        let found = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
-        self.targets = found.collect::<Result<_, _>>()?;
-        self.version = Some(version);
-        Ok(())
-    }
-
-    /// The targets of a source, by its row.
-    pub(crate) fn of(&self, source: i64) -> Vec<TargetId> {
-        let wanted = |of: &Option<i64>| of.is_none_or(|of| of == source);
-        self.targets.iter().filter(|(_, of)| wanted(of)).map(|(id, _)| *id).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use hookmitt_event::{Timestamp, TunnelKind};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, gaps, rows, sources::configured};
+use crate::{Inbox, InboxError, gaps, routes::configured, rows};
 
 /// A tunnel to be kept.
 #[derive(Clone, Debug)]

@@ -2,10 +2,6 @@
 
 use std::str::FromStr;
 
-use rusqlite::{Connection, params};
-
-use crate::{Filter, InboxError};
-
 /// A list of the events that have something in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
@@ -29,7 +25,7 @@ impl View {
     ];
 
     /// The numbers of its events below `?1`. Each index holds no other events than these.
-    fn seqs(self) -> String {
+    pub(crate) fn seqs(self) -> String {
         match self {
             Self::NeedsAction => format!("{INVALID} UNION {DEAD} UNION {FAILED}"),
             Self::Invalid => INVALID.to_owned(),
@@ -66,32 +62,3 @@ const WAITING: &str = "SELECT DISTINCT event AS seq FROM delivery
     WHERE target IN (SELECT id FROM target WHERE removed_at IS NULL AND (paused OR down_since IS NOT NULL))
     AND state IN (0, 1) AND state = 0 AND event < ?1
     AND event NOT IN (SELECT seq FROM event WHERE deleted_at IS NOT NULL)";
-const OF_SOURCE: &str =
-    "SELECT seq FROM event WHERE source = (SELECT id FROM source WHERE slug = ?3) AND seq < ?1";
-
-/// Where the next events that a filter may let pass are found; `None`: anywhere.
-pub(crate) fn candidates_sql(filter: &Filter) -> Option<String> {
-    let seqs = match (filter.view, &filter.source) {
-        (Some(view), _) => view.seqs(),
-        (None, Some(_)) => OF_SOURCE.to_owned(),
-        (None, None) => return None,
-    };
-    Some(format!("{seqs} ORDER BY seq DESC LIMIT ?2"))
-}
-
-/// The next `limit` events below a number that a filter may let pass, newest first; `None`: any.
-pub(crate) fn candidates(
-    db: &Connection,
-    filter: &Filter,
-    below: i64,
-    limit: i64,
-) -> Result<Option<Vec<i64>>, InboxError> {
-    let Some(sql) = candidates_sql(filter) else { return Ok(None) };
-    let mut select = db.prepare_cached(&sql)?;
-    let read = |row: &rusqlite::Row<'_>| row.get(0);
-    let found = match filter.view {
-        Some(_) => select.query_map(params![below, limit], read)?,
-        None => select.query_map(params![below, limit, filter.source], read)?,
-    };
-    Ok(Some(found.collect::<Result<_, _>>()?))
-}

@@ -12,11 +12,12 @@ use tokio::sync::{oneshot, watch};
 
 use crate::{
     InboxError,
-    arrival::Arriving,
-    clock::{self, Now},
-    others, schema,
+    batch::{Arriving, Batch},
+    now::{self, Now},
+    others,
+    routes::Routes,
+    schema,
     tally::Tally,
-    targets::Routes,
 };
 
 /// What a commit writes into the log beside events, about.
@@ -43,7 +44,7 @@ impl Inbox {
     /// [`InboxError::Newer`] and [`InboxError::Open`].
     pub fn open(directory: &Path, clock: Arc<dyn Clock>) -> Result<Self, InboxError> {
         let path = schema::prepare(directory)?;
-        let clock = StoreClock::resume(clock::kept(&hookmitt_sqlite::reader(&path)?)?, clock);
+        let clock = StoreClock::resume(now::kept(&hookmitt_sqlite::reader(&path)?)?, clock);
         let (committed, commits) = watch::channel(0);
         let open_failed = |why: std::io::Error| InboxError::Open { path: path.clone(), why: why.to_string() };
         let writer = Writer::open(&path, Desk::new(committed, clock.clone())).map_err(open_failed)?;
@@ -108,15 +109,6 @@ pub(crate) fn task<T: Send + 'static>(
     work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
 ) -> (impl Job<Desk> + 'static, oneshot::Receiver<Result<T, InboxError>>) {
     hookmitt_sqlite::task(weight, move |db, desk: &mut Desk| work(&mut desk.batch(db)))
-}
-
-/// What a job works with: the open transaction, what the writer knows, and what the job adds to that.
-pub(crate) struct Batch<'a> {
-    pub(crate) db: &'a Connection,
-    pub(crate) routes: &'a Routes,
-    pub(crate) arriving: &'a mut Arriving,
-    /// When the commit was begun.
-    pub(crate) now: Now,
 }
 
 /// What the writer knows beside the file.

@@ -1,33 +1,31 @@
 //! One attempt: sends the event, keeps what came of it. Trouble with the inbox is never taken for an answer.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{convert::Infallible, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_event::{Attempt, Event, Target, Timestamp, Via};
 use hookmitt_forward::{Envelope, Next, Outcome, TargetUrl, send, verdict_on};
 use hookmitt_inbox::{Claimed, Finish, InboxError};
 
-use crate::{
-    Change, Engine, EngineError,
-    delivery::{patience::Patience, unwritten::Unwritten},
-};
+use super::{patience::Patience, sending::Sending, unwritten::Unwritten};
+use crate::{Change, EngineError};
 
 /// An attempt that ends sooner is told of once, as it ended.
 const TOLD_AFTER: Duration = Duration::from_millis(50);
 
 /// Makes one attempt, and writes down what came of it.
-pub(crate) async fn make(engine: &Arc<Engine>, target: &Target, claimed: &Claimed, unwritten: &Unwritten) {
+pub(crate) async fn make(sending: &Sending, target: &Target, claimed: &Claimed, unwritten: &Unwritten) {
     let made = tokio::select! {
-        made = attempt(engine, target, claimed) => made,
-        never = tell_of_start(engine, claimed) => match never {},
+        made = attempt(sending, target, claimed) => made,
+        never = tell_of_start(sending, claimed) => match never {},
     };
     if let Some(end) = made {
-        conclude(engine, target, claimed, end, unwritten).await;
+        conclude(sending, target, claimed, end, unwritten).await;
     }
 }
 
 /// What comes of an attempt that ended in the middle, by a fault of ours: it may have arrived.
-pub(crate) fn broken_off(engine: &Engine, target: &Target, claimed: &Claimed) -> Finish {
+pub(crate) fn broken_off(sending: &Sending, target: &Target, claimed: &Claimed) -> Finish {
     let outcome = Outcome::Broken {
         error: "hookmitt failed in the middle of the attempt".to_owned(),
         sent: true,
@@ -35,24 +33,24 @@ pub(crate) fn broken_off(engine: &Engine, target: &Target, claimed: &Claimed) ->
         body: Bytes::new(),
         duration: Duration::ZERO,
     };
-    finish(target, claimed, outcome, engine.clock.now(), engine.clock.now())
+    finish(target, claimed, outcome, sending.base.now(), sending.base.now())
 }
 
 /// Writes down what came of an attempt, as often as it takes: until then its courier claims nothing more.
 pub(crate) async fn conclude(
-    engine: &Arc<Engine>,
+    sending: &Sending,
     target: &Target,
     claimed: &Claimed,
     end: Finish,
     unwritten: &Unwritten,
 ) {
-    engine.senders.hear(claimed.delivery.event, target.id, &end);
+    sending.senders.hear(claimed.delivery.event, target.id, &end);
     let down = if let Finish::Unreachable(error) = &end { Some(error.clone()) } else { None };
     let is_down = down.is_some();
     let mut patience = Patience::default();
     let mut mark = None;
     loop {
-        match write(engine, target, claimed, end.clone(), down.clone()).await {
+        match write(sending, target, claimed, end.clone(), down.clone()).await {
             Ok(true) => break,
             Ok(false) => {
                 tracing::warn!(delivery = %claimed.delivery, "an attempt was ended before");
@@ -67,42 +65,42 @@ pub(crate) async fn conclude(
         }
     }
     drop(mark);
-    if is_down && let Err(error) = engine.reload().await {
+    if is_down && let Err(error) = sending.settings.reload().await {
         tracing::warn!(%error, "the settings could not be read again");
     }
     if is_down {
-        engine.senders.is_down(target.id);
+        sending.senders.is_down(target.id);
     }
-    engine.live.announce(Change::Delivery(claimed.delivery));
+    sending.base.announce(Change::Delivery(claimed.delivery));
 }
 
 async fn write(
-    engine: &Engine,
+    sending: &Sending,
     target: &Target,
     claimed: &Claimed,
     end: Finish,
     down: Option<String>,
 ) -> Result<bool, InboxError> {
     if let Some(error) = down {
-        let since = target.down_since.unwrap_or_else(|| engine.clock.now());
-        engine.inbox.set_down(target.id, Some((since, error))).await?;
+        let since = target.down_since.unwrap_or_else(|| sending.base.now());
+        sending.base.inbox.set_down(target.id, Some((since, error))).await?;
     }
-    engine.inbox.finish(claimed, end).await
+    sending.base.inbox.finish(claimed, end).await
 }
 
 /// Says that a delivery is being sent, where that takes a while.
-async fn tell_of_start(engine: &Engine, claimed: &Claimed) -> Infallible {
+async fn tell_of_start(sending: &Sending, claimed: &Claimed) -> Infallible {
     tokio::time::sleep(TOLD_AFTER).await;
-    engine.live.announce(Change::Delivery(claimed.delivery));
+    sending.base.announce(Change::Delivery(claimed.delivery));
     std::future::pending().await
 }
 
 /// Tries until there is something to be said of the target: as long as this machine can't even begin, it waits. None where
 /// we stop meanwhile.
-async fn attempt(engine: &Engine, target: &Target, claimed: &Claimed) -> Option<Finish> {
+async fn attempt(sending: &Sending, target: &Target, claimed: &Claimed) -> Option<Finish> {
     let mut patience = Patience::default();
     loop {
-        match attempt_once(engine, target, claimed).await {
+        match attempt_once(sending, target, claimed).await {
             Ok(Some(end)) => return Some(end),
             Ok(None) => {}
             Err(EngineError::Inbox(InboxError::Closed)) => return None,
@@ -111,43 +109,43 @@ async fn attempt(engine: &Engine, target: &Target, claimed: &Claimed) -> Option<
             }
             Err(error) => return Some(Finish::Refused(error.to_string())),
         }
-        engine.stop.run_until_cancelled(patience.wait()).await?;
+        sending.base.tasks.stop.run_until_cancelled(patience.wait()).await?;
     }
 }
 
 /// None where this machine hindered it: nothing was sent.
 async fn attempt_once(
-    engine: &Engine,
+    sending: &Sending,
     target: &Target,
     claimed: &Claimed,
 ) -> Result<Option<Finish>, EngineError> {
     let url = TargetUrl::parse(&target.url)?;
-    if engine.own.hold(&url).await {
+    if sending.settings.own.hold(&url).await {
         return Err(EngineError::OwnAddress(target.url.clone()));
     }
-    let event = engine.inbox.event(claimed.delivery.event).await?;
-    if let Some(why) = withheld(engine, claimed, &event) {
+    let event = sending.base.inbox.event(claimed.delivery.event).await?;
+    if let Some(why) = withheld(sending, claimed, &event) {
         return Ok(Some(Finish::Withheld(why)));
     }
-    let started_at = engine.clock.now();
-    let outcome = deliver(engine, target, &url, claimed, &event).await;
+    let started_at = sending.base.now();
+    let outcome = deliver(sending, target, &url, claimed, &event).await;
     if let Outcome::Hindered { error } = &outcome {
         tracing::warn!(error, delivery = %claimed.delivery, "an attempt waits for this machine");
         return Ok(None);
     }
-    Ok(Some(finish(target, claimed, outcome, started_at, engine.clock.now())))
+    Ok(Some(finish(target, claimed, outcome, started_at, sending.base.now())))
 }
 
 /// Why an event isn't sent that waits to be: its source may have begun to reject after it came. What a person sends is
 /// sent.
-fn withheld(engine: &Engine, claimed: &Claimed, event: &Event) -> Option<&'static str> {
+fn withheld(sending: &Sending, claimed: &Claimed, event: &Event) -> Option<&'static str> {
     let by_hand = claimed.replay || matches!(event.via, Via::Send | Via::Edit);
-    let known = engine.known(&event.source).ok().filter(|_| !by_hand)?;
+    let known = sending.settings.known(&event.source).ok().filter(|_| !by_hand)?;
     known.withholds(event.verdict, event.via)
 }
 
 async fn deliver(
-    engine: &Engine,
+    sending: &Sending,
     target: &Target,
     url: &TargetUrl,
     claimed: &Claimed,
@@ -163,7 +161,7 @@ async fn deliver(
         preserve_host: target.preserve_host,
         hookmitt_headers: target.hookmitt_headers,
     };
-    send(url, &envelope, target.timeout, engine.couriers.tls()).await
+    send(url, &envelope, target.timeout, sending.tls()).await
 }
 
 fn finish(

@@ -11,18 +11,16 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    Engine, EngineError,
-    delivery::{attempt, bell::Bell, patience::Patience, unwritten::Unwritten},
-};
+use super::{attempt, bells::Bell, patience::Patience, sending::Sending, unwritten::Unwritten};
+use crate::{Change, EngineError};
 
 /// For how long a URL that was given once is asked for again while nobody answers there.
 const ONCE: Duration = Duration::from_secs(60);
 
 /// Works until the target is gone or `stop`; attempts in flight are finished.
-pub(crate) async fn work(engine: &Arc<Engine>, id: TargetId, bell: &Bell, stop: &CancellationToken) {
+pub(crate) async fn work(sending: &Arc<Sending>, id: TargetId, bell: &Bell, stop: &CancellationToken) {
     let mut courier = Courier {
-        engine,
+        sending,
         stop,
         id,
         out: JoinSet::new(),
@@ -33,7 +31,7 @@ pub(crate) async fn work(engine: &Arc<Engine>, id: TargetId, bell: &Bell, stop: 
         is_tidy: false,
     };
     while !stop.is_cancelled() {
-        let Some(target) = engine.config().targets.get(&id).cloned() else {
+        let Some(target) = sending.settings.now().targets.get(&id).cloned() else {
             courier.finish_all().await; // an attempt that fails leaves a delivery that waits
             courier.refuse_rest().await;
             return;
@@ -49,7 +47,7 @@ pub(crate) async fn work(engine: &Arc<Engine>, id: TargetId, bell: &Bell, stop: 
 }
 
 struct Courier<'e> {
-    engine: &'e Arc<Engine>,
+    sending: &'e Arc<Sending>,
     stop: &'e CancellationToken,
     id: TargetId,
     out: JoinSet<()>,
@@ -117,7 +115,7 @@ impl Courier<'_> {
     /// Starts what may be started. Answers when to look again.
     async fn next(&mut self, target: &Arc<Target>) -> Result<Look, EngineError> {
         if !self.is_tidy {
-            self.engine.inbox.settle_cut_off(Some(self.id)).await?;
+            self.sending.base.inbox.settle_cut_off(Some(self.id)).await?;
             self.is_tidy = true;
         }
         if target.paused {
@@ -130,7 +128,7 @@ impl Courier<'_> {
         let width = usize::from(target.order.width());
         let longest = target.retry.cap.max(LONGEST_WAIT);
         while self.out.len() < width && !self.unwritten.any() {
-            match self.engine.inbox.claim(target.id, target.order, longest).await? {
+            match self.sending.base.inbox.claim(target.id, target.order, longest).await? {
                 Next::Claimed(claimed) => self.send(target, claimed),
                 Next::In(wait) => return Ok(Look::At(Instant::now() + wait)),
                 Next::LookAgain => {}
@@ -141,9 +139,9 @@ impl Courier<'_> {
     }
 
     fn send(&mut self, target: &Arc<Target>, claimed: Claimed) {
-        let (engine, unwritten) = (Arc::clone(self.engine), self.unwritten.clone());
+        let (sending, unwritten) = (Arc::clone(self.sending), self.unwritten.clone());
         let (to, what) = (Arc::clone(target), claimed.clone());
-        let task = self.out.spawn(async move { attempt::make(&engine, &to, &what, &unwritten).await });
+        let task = self.out.spawn(async move { attempt::make(&sending, &to, &what, &unwritten).await });
         self.under_way.insert(task.id(), (Arc::clone(target), claimed));
     }
 
@@ -153,8 +151,8 @@ impl Courier<'_> {
         let Some((target, claimed)) = self.under_way.remove(&id) else { return };
         if let Err(error) = ended {
             tracing::error!(%error, delivery = %claimed.delivery, "an attempt broke off; it is tried again");
-            let end = attempt::broken_off(self.engine, &target, &claimed);
-            attempt::conclude(self.engine, &target, &claimed, end, &self.unwritten).await;
+            let end = attempt::broken_off(self.sending, &target, &claimed);
+            attempt::conclude(self.sending, &target, &claimed, end, &self.unwritten).await;
         }
     }
 
@@ -174,8 +172,8 @@ impl Courier<'_> {
     }
 
     async fn is_up(&self, target: &Target) -> Result<(), EngineError> {
-        self.engine.inbox.set_down(target.id, None).await?;
-        self.engine.reload().await
+        self.sending.base.inbox.set_down(target.id, None).await?;
+        self.sending.settings.reload().await
     }
 
     /// Nobody answers: looks less and less often. What goes to a URL that was given once ends after a while.
@@ -187,17 +185,18 @@ impl Courier<'_> {
         }
         let why =
             format!("nobody answered at {} for {} s: replay it once it runs", target.url, ONCE.as_secs());
-        self.engine.inbox.give_up_waiting(target.id, why).await?;
+        self.sending.base.inbox.give_up_waiting(target.id, why).await?;
         self.silence = None;
         self.is_up(target).await?;
-        self.engine.announce_stored().await?;
+        let base = &self.sending.base;
+        base.announce(Change::Stored(base.inbox.last_seq().await?));
         Ok(Look::WhenRung)
     }
 
     async fn refuse_rest(&self) {
         let mut patience = Patience::default();
         while !self.stop.is_cancelled() {
-            match self.engine.inbox.refuse_waiting(self.id).await {
+            match self.sending.base.inbox.refuse_waiting(self.id).await {
                 Ok(_) | Err(InboxError::Closed) => return,
                 Err(error) => {
                     tracing::warn!(%error, target = %self.id, "what waits for a removed target could not be ended yet");
@@ -215,7 +214,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        TargetChange,
+        Engine, TargetChange,
         begun::{engine, post, source},
     };
 
@@ -226,17 +225,19 @@ mod tests {
         let known = source(&engine, "s").await;
         let url = Some("http://127.0.0.1:9".to_owned());
         let change = TargetChange { url, ..TargetChange::default() };
-        let target = engine.add_target(None, change, TargetKind::Kept).await.unwrap();
-        let stored = engine.store(known.judge(post([], b"")).arrival, &known).await.unwrap();
+        let target = engine.targets.add(None, change, TargetKind::Kept).await.unwrap();
+        let stored =
+            engine.capture.store_unanswered(&known, known.judge(post([], b"")).arrival).await.unwrap();
         (folder, engine, target, stored)
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn nothing_is_refused_for_a_target_that_only_we_do_not_know_yet() {
         let (_folder, engine, target, stored) = waiting().await;
-        work(&engine, TargetId(target.id.0 + 1), &Bell::default(), &engine.stop).await; // for one that nobody knows
-        engine.inbox.refuse_waiting(target.id).await.unwrap(); // as if another process had added it
-        let waits = engine.inbox.show(stored.id).await.unwrap().deliveries.remove(0);
+        work(&engine.delivery.sending, TargetId(target.id.0 + 1), &Bell::default(), &engine.base.tasks.stop)
+            .await; // for one that nobody knows
+        engine.base.inbox.refuse_waiting(target.id).await.unwrap(); // as if another process had added it
+        let waits = engine.base.inbox.show(stored.id).await.unwrap().deliveries.remove(0);
         assert_eq!(waits.state, hookmitt_event::DeliveryState::Pending, "{:?}", waits.last_error);
         engine.stop().await;
     }
@@ -244,13 +245,14 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn an_attempt_that_breaks_off_by_a_fault_of_ours_is_one_without_an_answer() {
         let (_folder, engine, target, stored) = waiting().await;
-        let Next::Claimed(claimed) = engine.inbox.claim(target.id, target.order, LONGEST_WAIT).await.unwrap()
+        let Next::Claimed(claimed) =
+            engine.base.inbox.claim(target.id, target.order, LONGEST_WAIT).await.unwrap()
         else {
             panic!("it is due")
         };
         let mut courier = Courier {
-            engine: &engine,
-            stop: &engine.stop,
+            sending: &engine.delivery.sending,
+            stop: &engine.base.tasks.stop,
             id: target.id,
             out: JoinSet::new(),
             under_way: HashMap::new(),
@@ -262,7 +264,7 @@ mod tests {
         let task = courier.out.spawn(async { panic!("a fault of ours") });
         courier.under_way.insert(task.id(), (Arc::clone(&target), claimed));
         courier.finish_all().await;
-        let delivery = engine.inbox.deliveries(stored.id).await.unwrap().remove(0);
+        let delivery = engine.base.inbox.deliveries(stored.id).await.unwrap().remove(0);
         assert_eq!(delivery.state, hookmitt_event::DeliveryState::Pending);
         assert!(delivery.next_attempt_at.is_some() && delivery.attempts[0].is_ambiguous(), "{delivery:?}");
         engine.stop().await;

@@ -1,13 +1,17 @@
 //! Sends what waits: one process at a time, one courier for each target.
 
 mod attempt;
-mod bell;
+mod bells;
 mod courier;
 mod couriers;
+mod owner_lock;
 mod ownership;
 mod patience;
+mod sending;
 mod unwritten;
 
-pub(crate) use couriers::Couriers;
-pub(crate) use ownership::Ownership;
-pub use ownership::owner;
+pub(crate) use bells::Bells;
+pub(crate) use owner_lock::OwnerLock;
+pub use owner_lock::owner;
+pub(crate) use ownership::Delivery;
+pub(crate) use sending::Sending;

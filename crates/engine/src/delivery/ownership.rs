@@ -1,16 +1,16 @@
-//! One process per data directory delivers: an OS lock says which, and dies with its holder.
+//! Becomes the process that delivers, now or later, and stays it until the stop.
 
 use std::{
-    fs::File,
-    io::{self, Write as _},
-    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use tokio::sync::watch;
-
-use crate::{Engine, EngineError, delivery::couriers};
+use super::{
+    couriers,
+    owner_lock::{OwnerLock, is_alive},
+    sending::Sending,
+};
+use crate::{EngineError, verdicts::Verdicts};
 
 /// How often a process looks whether it may take over.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -19,51 +19,27 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// had begun.
 const FORMER: Duration = Duration::from_secs(45);
 
-/// The file whose lock says who delivers. It holds the number of that process, for people.
-const FILE: &str = "owner.lock";
-
-/// The process that took the lock of a data directory last.
-pub fn owner(data_dir: &Path) -> Option<u32> {
-    std::fs::read_to_string(data_dir.join(FILE)).ok()?.trim().parse().ok()
-}
-
-/// Whether this process is the one.
+/// Delivers what waits, while this process holds the lock of its data directory.
 #[derive(Debug)]
-pub(crate) struct Ownership {
-    path: PathBuf,
-    held: Mutex<Option<File>>,
+pub(crate) struct Delivery {
+    pub(super) sending: Arc<Sending>,
+    verdicts: Arc<Verdicts>,
+    lock: Arc<OwnerLock>,
     hindrance: Mutex<Option<String>>,
-    owner: watch::Sender<bool>,
     /// Held while targets of `listen` commands come, or are cleared away: ours are not to be taken for leftovers.
     pub(crate) sessions: tokio::sync::Mutex<()>,
 }
 
-impl Ownership {
-    pub(crate) fn new(data_dir: &Path) -> Self {
-        let (owner, _) = watch::channel(false);
-        let sessions = tokio::sync::Mutex::default();
-        Self {
-            path: data_dir.join(FILE),
-            held: Mutex::default(),
-            hindrance: Mutex::default(),
-            owner,
-            sessions,
-        }
-    }
-
-    pub(crate) fn watch(&self) -> watch::Receiver<bool> {
-        self.owner.subscribe()
-    }
-
-    pub(crate) fn give_up(&self) {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.owner.send_replace(false);
+impl Delivery {
+    pub(crate) fn new(sending: Sending, verdicts: Arc<Verdicts>, lock: Arc<OwnerLock>) -> Self {
+        let (hindrance, sessions) = (Mutex::default(), tokio::sync::Mutex::default());
+        Self { sending: Arc::new(sending), verdicts, lock, hindrance, sessions }
     }
 
     /// Takes the lock, now or as soon as it can be had, and delivers from then on.
-    pub(crate) async fn take(&self, engine: &Arc<Engine>) {
-        if !self.tries(engine).await {
-            self.seek(engine);
+    pub(crate) async fn take(self: &Arc<Self>) {
+        if !self.tries().await {
+            self.seek();
         }
     }
 
@@ -73,11 +49,12 @@ impl Ownership {
     }
 
     /// Tries again and again.
-    fn seek(&self, engine: &Arc<Engine>) {
-        let (engine, stop) = (Arc::clone(engine), engine.stop.clone());
-        engine.tasks.clone().spawn(async move {
+    fn seek(self: &Arc<Self>) {
+        let this = Arc::clone(self);
+        self.sending.base.tasks.spawn(async move {
+            let stop = &this.sending.base.tasks.stop;
             while stop.run_until_cancelled(tokio::time::sleep(LOOK_EVERY)).await.is_some() {
-                if engine.ownership().tries(&engine).await {
+                if this.tries().await {
                     return;
                 }
             }
@@ -85,8 +62,8 @@ impl Ownership {
     }
 
     /// Tries once; what is in the way is logged once.
-    async fn tries(&self, engine: &Arc<Engine>) -> bool {
-        let tried = self.try_now(engine).await;
+    async fn tries(self: &Arc<Self>) -> bool {
+        let tried = self.try_now().await;
         let mut hindrance = self.hindrance.lock().unwrap_or_else(PoisonError::into_inner);
         let now = tried.as_ref().err().map(ToString::to_string);
         match (&now, &*hindrance) {
@@ -101,26 +78,30 @@ impl Ownership {
     }
 
     /// Takes the lock if it is free. What another process left half done is settled first.
-    pub(crate) async fn try_now(&self, engine: &Arc<Engine>) -> Result<bool, EngineError> {
-        if !self.lock()? {
+    pub(crate) async fn try_now(self: &Arc<Self>) -> Result<bool, EngineError> {
+        if !self.lock.lock()? {
             return Ok(false);
         }
-        if let Err(error) = self.clear_up(engine).await {
-            self.give_up(); // or nobody would ever deliver
+        if let Err(error) = self.clear_up().await {
+            self.lock.give_up(); // or nobody would ever deliver
             return Err(error);
         }
-        let owner = Arc::clone(engine);
-        engine.keep_going("the deliveries", move || deliver(Arc::clone(&owner)));
-        engine.settle_old_keys();
-        self.owner.send_replace(true);
+        let this = Arc::clone(self);
+        self.sending.base.tasks.keep_going("the deliveries", move || {
+            let this = Arc::clone(&this);
+            async move { this.deliver().await }
+        });
+        self.verdicts.settle_old_keys();
+        self.lock.delivers();
         Ok(true)
     }
 
-    async fn clear_up(&self, engine: &Engine) -> Result<(), EngineError> {
-        let lock = self.name();
-        await_former(engine, &lock).await?;
-        engine.inbox.own(std::process::id(), lock).await?;
-        let cut_off = engine.inbox.settle_cut_off(None).await?;
+    async fn clear_up(&self) -> Result<(), EngineError> {
+        let Sending { base, settings, .. } = &*self.sending;
+        let lock = self.lock.name();
+        self.await_former(&lock).await?;
+        base.inbox.own(std::process::id(), lock).await?;
+        let cut_off = base.inbox.settle_cut_off(None).await?;
         if cut_off > 0 {
             tracing::warn!(
                 attempts = cut_off,
@@ -128,132 +109,64 @@ impl Ownership {
             );
         }
         let _alone = self.sessions.lock().await;
-        let ours = engine.secrets.lent_targets();
-        engine.inbox.remove_session_targets(ours, engine.clock.now()).await?;
-        engine.reload().await
+        let ours = settings.secrets.lent_targets();
+        base.inbox.remove_session_targets(ours, base.now()).await?;
+        settings.reload().await
     }
 
-    fn lock(&self) -> Result<bool, EngineError> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.is_some() {
-            return Ok(false);
+    /// Waits for a process that delivers still, because its lock file was deleted or replaced beneath it: it notices at its
+    /// next sweep. One whose own file we have locked has ended.
+    async fn await_former(&self, lock: &str) -> Result<(), EngineError> {
+        let base = &self.sending.base;
+        let Some(former) = base.inbox.former_owner().await? else { return Ok(()) };
+        if former.lock == lock || former.pid == std::process::id() || !is_alive(former.pid) {
+            return Ok(());
         }
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options
-            .open(&self.path)
-            .map_err(|error| EngineError::BadInput(format!("can't open {}: {error}", self.path.display())))?;
-        match file.try_lock() {
-            Ok(()) => {
-                if let Err(error) = note_pid(&file) {
-                    tracing::debug!(%error, "the owner's lock does not say whose it is");
-                }
-                *held = Some(file);
-                Ok(true)
+        tracing::warn!(
+            pid = former.pid,
+            "the owner's lock was replaced while that process delivers: waiting for it"
+        );
+        let ends = async {
+            while is_alive(former.pid) && base.inbox.former_owner().await?.is_some_and(|now| now == former) {
+                tokio::time::sleep(LOOK_EVERY).await;
             }
-            Err(std::fs::TryLockError::WouldBlock) => Ok(false),
-            Err(std::fs::TryLockError::Error(error)) => {
-                Err(EngineError::BadInput(format!("can't lock {}: {error}", self.path.display())))
+            Ok(())
+        };
+        let waited = base.tasks.stop.run_until_cancelled(tokio::time::timeout(FORMER, ends)).await;
+        match waited {
+            Some(Ok(ended)) => ended,
+            Some(Err(_)) => Ok(()), // what it claims from now on is refused
+            None => Err(EngineError::Stopping),
+        }
+    }
+
+    /// Delivers until the stop. Where the lock is lost, it is sought again.
+    async fn deliver(self: &Arc<Self>) {
+        couriers::dispatch(&self.sending, &self.lock).await;
+        let base = &self.sending.base;
+        if !base.tasks.stop.is_cancelled() {
+            if let Err(error) = base.inbox.disown().await {
+                tracing::warn!(%error, "that this process delivers no more could not be written down");
             }
+            self.lock.give_up();
+            self.seek();
         }
     }
 
-    /// What tells the file that we have locked from one that took its place.
-    fn name(&self) -> String {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.as_ref().map(name_of).unwrap_or_default()
-    }
-
-    /// Whether the file that we have locked is still the one at its path: where it was deleted or replaced, another
-    /// process may have a lock as well.
-    pub(crate) fn is_ours(&self) -> bool {
-        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.as_ref().is_some_and(|file| is_same(file, &self.path))
-    }
-}
-
-/// Waits for a process that delivers still, because its lock file was deleted or replaced beneath it: it notices at its
-/// next sweep. One whose own file we have locked has ended.
-async fn await_former(engine: &Engine, lock: &str) -> Result<(), EngineError> {
-    let Some(former) = engine.inbox.former_owner().await? else { return Ok(()) };
-    if former.lock == lock || former.pid == std::process::id() || !is_alive(former.pid) {
-        return Ok(());
-    }
-    tracing::warn!(
-        pid = former.pid,
-        "the owner's lock was replaced while that process delivers: waiting for it"
-    );
-    let ends = async {
-        while is_alive(former.pid) && engine.inbox.former_owner().await?.is_some_and(|now| now == former) {
-            tokio::time::sleep(LOOK_EVERY).await;
+    /// Writes down how far the inbox's clock is, and lets another process deliver.
+    pub(crate) async fn end(&self) {
+        if *self.lock.watch().borrow()
+            && let Err(error) = self.sending.base.inbox.keep_clock().await
+        {
+            tracing::warn!(%error, "how far the inbox's clock is could not be written down");
         }
-        Ok(())
-    };
-    let waited = engine.stop.run_until_cancelled(tokio::time::timeout(FORMER, ends)).await;
-    match waited {
-        Some(Ok(ended)) => ended,
-        Some(Err(_)) => Ok(()), // what it claims from now on is refused
-        None => Err(EngineError::Stopping),
+        self.lock.give_up();
     }
-}
-
-/// Delivers until the stop. Where the lock is lost, it is sought again.
-async fn deliver(engine: Arc<Engine>) {
-    couriers::dispatch(&engine, &engine.stop).await;
-    if !engine.stop.is_cancelled() {
-        if let Err(error) = engine.inbox.disown().await {
-            tracing::warn!(%error, "that this process delivers no more could not be written down");
-        }
-        engine.ownership().give_up();
-        engine.ownership().seek(&engine);
-    }
-}
-
-fn note_pid(mut file: &File) -> io::Result<()> {
-    file.set_len(0)?;
-    writeln!(file, "{}", std::process::id())
-}
-
-#[cfg(unix)]
-fn is_same(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let (Ok(held), Ok(there)) = (file.metadata(), path.metadata()) else { return false };
-    (held.dev(), held.ino()) == (there.dev(), there.ino())
-}
-
-#[cfg(unix)]
-fn name_of(file: &File) -> String {
-    use std::os::unix::fs::MetadataExt as _;
-    file.metadata().map(|file| format!("{}:{}", file.dev(), file.ino())).unwrap_or_default()
-}
-
-#[cfg(not(unix))]
-fn name_of(_: &File) -> String {
-    String::new()
-}
-
-/// Whether such a process runs. One that has ended and that nobody has asked for is none.
-#[cfg(target_os = "linux")]
-fn is_alive(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_alive(_: u32) -> bool {
-    false
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &File, _: &Path) -> bool {
-    true // a file that is open can't be deleted or replaced there
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::owner_lock::FILE;
     use crate::begun::engine;
 
     #[tokio::test]
@@ -269,7 +182,7 @@ mod tests {
         assert!(said.iter().any(|said| said.starts_with("nothing is delivered yet: can't open")), "{said:?}");
         std::fs::remove_dir(&in_the_way).unwrap();
         owner.wait_for(|owner| *owner).await.unwrap();
-        assert!(engine.ownership().hindrance().is_none());
+        assert!(engine.delivery.hindrance().is_none());
         engine.stop().await;
     }
 }

@@ -8,8 +8,8 @@ use hookmitt_tunnel::{Credentials, Devices, NoKey, SealingKey, TunnelError, Turn
 use hookmitt_wire::TunnelDevice;
 use serde::Serialize;
 
-use super::{Trouble, running::Running};
-use crate::{Engine, EngineError};
+use super::{listed::Tunnels, running::Running, view::Trouble};
+use crate::EngineError;
 
 /// How often a revocation is begun anew where the devices changed meanwhile.
 const TRIES: usize = 3;
@@ -59,12 +59,12 @@ impl DeviceView {
     }
 }
 
-impl Engine {
+impl Tunnels {
     /// The devices of a tunnel, the oldest first.
     ///
     /// # Errors
     /// An unknown tunnel, one without a relay or connection; a relay that is too old.
-    pub async fn tunnel_devices(&self, id: i64) -> Result<Vec<DeviceView>, EngineError> {
+    pub async fn devices(&self, id: i64) -> Result<Vec<DeviceView>, EngineError> {
         let (kept, running) = self.shared_tunnel(id).await?;
         let own = self.credentials(&kept).await?;
         let listed = running.line.devices().await?;
@@ -74,10 +74,10 @@ impl Engine {
     /// Turns a device out, and the sealing key over: what comes from now on opens on the others alone.
     ///
     /// # Errors
-    /// As [`tunnel_devices`](Self::tunnel_devices); an unknown device; whatever the relay says against it.
+    /// As [`devices`](Self::devices); an unknown device; whatever the relay says against it.
     pub async fn revoke_device(&self, id: i64, device: &str) -> Result<RevokedDevice, EngineError> {
         let (kept, running) = self.shared_tunnel(id).await?;
-        let _alone = self.tunnels.turning.lock().await;
+        let _alone = self.turning.lock().await;
         for _ in 1..TRIES {
             match self.try_revoke(&kept, &running, device).await {
                 Err(EngineError::Tunnel(error)) if error.any_code() == "devices-changed" => {}
@@ -97,7 +97,7 @@ impl Engine {
         let own = self.credentials(kept).await?.with_current(&sealing_key);
         let goes = found(&devices, device, &own)?;
         let name = kept.keys.as_deref().unwrap_or_default();
-        let mut keys = self.tunnels.keys.read(name).await?;
+        let mut keys = self.keys.read(name).await?;
         let is_trusted = |one: &TunnelDevice| keys.members.contains(&one.key) || own.has_invited(one);
         let stay = devices.iter().filter(|one| one.key != goes.key && one.key != own.device_key());
         let turn = Turn::new(&own, sealing_key, &devices, goes.key, is_trusted);
@@ -109,11 +109,11 @@ impl Engine {
         keys.sealing.insert(0, turn.pair.secret.clone());
         keys.sealing.truncate(hookmitt_tunnel::SECRETS);
         keys.owner = Some(own.device_key());
-        let before = self.tunnels.keys.read(name).await?;
-        self.tunnels.keys.keep(name, &keys).await?;
+        let before = self.keys.read(name).await?;
+        self.keys.keep(name, &keys).await?;
         if let Err(error) = running.line.revoke(turn).await {
             if matches!(error, TunnelError::Refused(_) | TunnelError::OldRelay(_)) {
-                self.tunnels.keys.keep(name, &before).await?; // it surely was not turned over
+                self.keys.keep(name, &before).await?; // it surely was not turned over
             }
             return Err(error.into());
         }
@@ -127,16 +127,16 @@ impl Engine {
         tunnel: i64,
         sealing: Vec<SealingKey>,
     ) -> Result<(), EngineError> {
-        let _alone = self.tunnels.turning.lock().await;
-        let name = self.inbox.tunnel(tunnel).await?.keys.unwrap_or_default();
-        let mut keys = self.tunnels.keys.read(&name).await?;
+        let _alone = self.turning.lock().await;
+        let name = self.base.inbox.tunnel(tunnel).await?.keys.unwrap_or_default();
+        let mut keys = self.keys.read(&name).await?;
         for key in sealing.iter().rev() {
             if !keys.sealing.contains(key) {
                 keys.sealing.insert(0, key.clone());
             }
         }
         keys.sealing.truncate(hookmitt_tunnel::SECRETS);
-        self.tunnels.keys.keep(&name, &keys).await
+        self.keys.keep(&name, &keys).await
     }
 
     /// A device's way into a tunnel, with the sealing key of now and whose tunnel it is, as an invitation says them. A device
@@ -159,12 +159,12 @@ impl Engine {
 
     /// A tunnel that other devices may take part in, connected here.
     pub(super) async fn shared_tunnel(&self, id: i64) -> Result<(KeptTunnel, Arc<Running>), EngineError> {
-        let kept = self.inbox.tunnel(id).await?;
+        let kept = self.base.inbox.tunnel(id).await?;
         if kept.kind != TunnelKind::Relay {
             let words = "only a relay's tunnel can be shared: a channel or a program serves this inbox alone";
             return Err(EngineError::BadInput(words.to_owned()));
         }
-        let running = self.tunnels.one(id).ok_or(TunnelError::NotConnected)?;
+        let running = self.register.one(id).ok_or(TunnelError::NotConnected)?;
         Ok((kept, running))
     }
 }

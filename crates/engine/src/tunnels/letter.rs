@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use hookmitt_event::{Cause, EventId, HeaderLines, HttpVersion, Request, Timestamp, Via};
-use hookmitt_inbox::{InboxError, Route, SourceSettings};
+use hookmitt_inbox::Route;
 use hookmitt_tunnel::{Doubt, Letterhead};
 use hookmitt_wire::Letter;
 
+use super::addressee::addressee;
 use crate::{
-    Engine, EngineError,
-    config::Known,
-    judged::{Incoming, Judged},
-    pipeline,
-    tunnels::UNASSIGNED,
+    EngineError,
+    capture::Capture,
+    judging::{Incoming, Judged},
+    settings::Known,
 };
 
 /// A letter that no relay of ours writes.
@@ -64,65 +64,41 @@ pub(super) fn request(letter: &Letter) -> Result<(Request, Option<HeaderLines>),
     Ok((request, (!forwarded.is_empty()).then_some(forwarded)))
 }
 
-impl Engine {
-    /// Judges a letter at the moment at which the relay received it, for the URL that was called there. `is_served`: its
-    /// tunnel serves the source that it names.
-    pub(super) async fn judge_letter(
-        &self,
-        head: &Letterhead,
-        letter: Letter,
-        request: (Request, Option<HeaderLines>),
-        is_served: bool,
-    ) -> Result<Opened, EngineError> {
-        let (request, forwarded) = request;
-        let (known, assigned) = self.addressee(&letter.slug, is_served).await?;
-        let page = self.page_through_tunnel(&request);
-        let incoming = Incoming {
-            request,
-            url: Some(letter.url),
-            remote: Some(letter.remote.chars().take(LONGEST).collect()),
-            received_at: head.received_at,
-            via: Via::Tunnel,
-            page,
-        };
-        let mut judged = pipeline::judge(Arc::clone(&known), incoming).await;
-        let arrival = &mut judged.arrival;
-        arrival.id = EventId::from_bytes(letter.id);
-        arrival.arrival_key = Some(head.arrival_key.clone());
-        arrival.forwarded = forwarded;
-        let differs = arrival.sha256 != letter.sha256;
-        arrival.causes.extend(head.doubt.map(|doubt| doubted(doubt, head.received_at)));
-        if !assigned {
-            arrival.route = Route::Withheld("its tunnel serves no such source");
-        }
-        if differs {
-            arrival.route = Route::Withheld("its body is not what the relay received");
-            arrival.causes.insert(0, cause(&letter.sha256));
-        }
-        Ok(Opened { known, assigned, judged, differs })
+/// Judges a letter at the moment at which the relay received it, for the URL that was called there. `is_served`: its
+/// tunnel serves the source that it names.
+pub(super) async fn judge_letter(
+    capture: &Capture,
+    head: &Letterhead,
+    letter: Letter,
+    request: (Request, Option<HeaderLines>),
+    is_served: bool,
+) -> Result<Opened, EngineError> {
+    let (request, forwarded) = request;
+    let (known, assigned) = addressee(&capture.settings, &letter.slug, is_served).await?;
+    let page = capture.pages.through_tunnel(&request);
+    let incoming = Incoming {
+        request,
+        url: Some(letter.url),
+        remote: Some(letter.remote.chars().take(LONGEST).collect()),
+        received_at: head.received_at,
+        via: Via::Tunnel,
+        page,
+    };
+    let mut judged = capture.judge(&known, incoming);
+    let arrival = &mut judged.arrival;
+    arrival.id = EventId::from_bytes(letter.id);
+    arrival.arrival_key = Some(head.arrival_key.clone());
+    arrival.forwarded = forwarded;
+    let differs = arrival.sha256 != letter.sha256;
+    arrival.causes.extend(head.doubt.map(|doubt| doubted(doubt, head.received_at)));
+    if !assigned {
+        arrival.route = Route::Withheld("its tunnel serves no such source");
     }
-
-    /// The source of that name where the tunnel serves it, else the one for what belongs to none: a tunnel makes no
-    /// source (Threat 3), and its relay reaches none that wasn't chosen for it (Threat 12).
-    pub(super) async fn addressee(
-        &self,
-        slug: &str,
-        is_served: bool,
-    ) -> Result<(Arc<Known>, bool), EngineError> {
-        if let Some(known) = self.config().sources.get(slug).filter(|_| is_served) {
-            return Ok((Arc::clone(known), slug != UNASSIGNED));
-        }
-        let unassigned = UNASSIGNED.parse()?;
-        if let Ok(known) = self.known(&unassigned) {
-            return Ok((known, false));
-        }
-        let settings = SourceSettings::default();
-        match self.inbox.add_source(unassigned.clone(), settings, false, self.clock.now()).await {
-            Ok(_) | Err(InboxError::SourceExists(_)) => self.reload().await?, // another process was quicker
-            Err(error) => return Err(error.into()),
-        }
-        Ok((self.known(&unassigned)?, false))
+    if differs {
+        arrival.route = Route::Withheld("its body is not what the relay received");
+        arrival.causes.insert(0, cause(&letter.sha256));
     }
+    Ok(Opened { known, assigned, judged, differs })
 }
 
 /// What is said where the relay's word about the time doesn't hold.
@@ -207,12 +183,14 @@ mod tests {
     async fn a_body_that_is_not_what_the_relay_received_is_kept_and_never_forwarded() {
         let folder = tempfile::tempdir().unwrap();
         let engine = crate::begun::engine(folder.path()).await;
-        engine.add_source("github".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
+        engine.sources.add("github".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
         let sha256: [u8; 32] = <sha2::Sha256 as sha2::Digest>::digest(b"{}").into();
         for (told, differs) in [(sha256, false), ([0; 32], true)] {
             let letter = Letter { sha256: told, ..letter() };
             let opened =
-                engine.judge_letter(&head(), letter.clone(), request(&letter).unwrap(), true).await.unwrap();
+                judge_letter(&engine.capture, &head(), letter.clone(), request(&letter).unwrap(), true)
+                    .await
+                    .unwrap();
             let arrival = opened.judged.arrival;
             assert_eq!(opened.differs, differs);
             assert_eq!(arrival.route == Route::Targets, !differs);
@@ -228,11 +206,12 @@ mod tests {
     async fn threat_1_a_tunnel_knows_who_was_called_so_a_get_by_any_name_is_forwarded() {
         let folder = tempfile::tempdir().unwrap();
         let engine = crate::begun::engine(folder.path()).await;
-        engine.add_source("github".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
+        engine.sources.add("github".parse().unwrap(), crate::SourceChange::default()).await.unwrap();
         let sha256 = <sha2::Sha256 as sha2::Digest>::digest(b"{}").into();
         let letter = Letter { method: "GET".to_owned(), sha256, ..letter() };
-        let opened =
-            engine.judge_letter(&head(), letter.clone(), request(&letter).unwrap(), true).await.unwrap();
+        let opened = judge_letter(&engine.capture, &head(), letter.clone(), request(&letter).unwrap(), true)
+            .await
+            .unwrap();
         let arrival = opened.judged.arrival;
         assert_eq!((arrival.route, arrival.browser, arrival.foreign_host), (Route::Targets, false, None));
         engine.stop().await;

@@ -1,13 +1,10 @@
 //! Takes a tunnel's letters: each is judged, stored in its turn, and answered after the commit.
 
-use std::{
-    future::Future,
-    sync::{Arc, Weak},
-};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use hookmitt_catch::Reply;
-use hookmitt_event::{Cause, Explain, Timestamp, Verdict};
+use hookmitt_event::{Cause, Explain};
 use hookmitt_inbox::{InboxError, Order, Stored};
 use hookmitt_tunnel::{
     Answering, AppReply, Later, Letterhead, NoKey, Recipient, SealingKey, State, Unreadable,
@@ -16,21 +13,23 @@ use hookmitt_wire::{Letter, SourceOffer};
 use tokio::sync::{Mutex, watch};
 
 use super::{
-    Trouble, devices,
+    devices,
     letter::{self, Opened},
+    listed::Tunnels,
     running::Running,
+    view::Trouble,
 };
 use crate::{
-    Engine, EngineError,
-    config::Known,
-    handshake::Answered,
-    respond::{AT_A_RELAY, Waiting},
+    EngineError,
+    capture::{AT_A_RELAY, Capture, Kept},
+    settings::Known,
+    tasks::SeenThrough,
 };
 
 /// Where a tunnel's letters end up.
 pub(super) struct Mail {
-    /// Weak: a tunnel that is being kept must not keep the engine.
-    engine: Weak<Engine>,
+    capture: Arc<Capture>,
+    tunnels: Tunnels,
     tunnel: i64,
     running: Arc<Running>,
     /// Whose turn it is. A fair lock, taken in the order of the mailbox: so is everything after it.
@@ -39,9 +38,10 @@ pub(super) struct Mail {
 }
 
 impl Mail {
-    pub(super) fn new(engine: &Arc<Engine>, tunnel: i64, running: Arc<Running>) -> Self {
+    pub(super) fn new(capture: &Arc<Capture>, tunnels: &Tunnels, tunnel: i64, running: Arc<Running>) -> Self {
         Self {
-            engine: Arc::downgrade(engine),
+            capture: Arc::clone(capture),
+            tunnels: tunnels.clone(),
             tunnel,
             running,
             turn: Mutex::default(),
@@ -50,57 +50,37 @@ impl Mail {
     }
 
     /// Has a letter stored. Whatever becomes of the connection, what was given to the writer is seen through.
-    async fn take(
-        &self,
-        engine: &Arc<Engine>,
-        head: &Letterhead,
-        letter: Letter,
-    ) -> Result<Taken, EngineError> {
+    async fn take(&self, head: &Letterhead, letter: Letter) -> Result<Taken, EngineError> {
         let turn = self.turn.lock().await;
         if self.order.is_broken(head.run) {
             return Err(InboxError::OutOfTurn.into());
         }
-        let handed_in = self.hand_in(engine, head, letter).await;
+        let handed_in = self.hand_in(head, letter).await;
         let handed_in = handed_in.inspect_err(|_| self.order.breaks(head.run))?;
         drop(turn);
-        let Some(HandedIn { known, answered, facts, waiting, differs, committed }) = handed_in else {
+        let Some(HandedIn { known, is_assigned, differs, committed }) = handed_in else {
             // The relay forgets it once we answer: by then it must be counted.
             self.running.gap_is_known().await;
             return Ok(Taken::Nonsense);
         };
-        let seen_through = {
-            let (engine, known, is_set_up) = (Arc::clone(engine), Arc::clone(&known), facts.is_set_up);
-            engine.tasks.clone().spawn(async move {
-                let stored = committed.await?;
-                engine.see_off(&stored, facts.verdict, &known);
-                if is_set_up {
-                    engine.confirm_by_itself(&known, stored.id);
-                }
-                Ok::<_, EngineError>(stored)
-            })
-        };
-        let stored = seen_through.await.map_err(|_| EngineError::Stopping)??;
-        let answered = if stored.turned_away { Answered::OtherBody } else { answered };
-        self.running.stored(facts.received_at);
+        let kept = committed.await?;
+        self.running.stored(head.received_at);
         if differs {
-            self.complain_of_bytes(&stored);
+            self.complain_of_bytes(&kept.stored);
         }
-        if stored.name_was_used {
-            self.complain_of_name(&stored);
+        if kept.stored.name_was_used {
+            self.complain_of_name(&kept.stored);
         }
         if let Some(doubt) = head.doubt {
-            self.complain_of_time(&stored, letter::doubted(doubt, head.received_at));
+            self.complain_of_time(&kept.stored, letter::doubted(doubt, head.received_at));
         }
-        let engine = Arc::clone(engine);
+        let capture = Arc::clone(&self.capture);
         let answering = async move {
-            let local = match waiting {
-                Some(waiting) => engine.local_answer(waiting, &stored, AT_A_RELAY).await,
-                None => None,
-            };
-            match local {
+            let Kept { stored, answered, held } = kept;
+            match capture.local_answer(held, &stored, AT_A_RELAY).await {
                 Some(reply) => Some(said(reply)),
                 // The relay has the source's settings; another device may know more than they say.
-                None if facts.is_assigned => engine.special_answer(&known, &answered).await.map(said),
+                None if is_assigned => capture.special_answer(&known, &answered).await.map(said),
                 None => None,
             }
         };
@@ -108,43 +88,25 @@ impl Mail {
     }
 
     /// Judges a letter and gives it to the writer; none where it is nonsense.
-    async fn hand_in(
-        &self,
-        engine: &Arc<Engine>,
-        head: &Letterhead,
-        letter: Letter,
-    ) -> Result<Option<HandedIn<impl Future<Output = Result<Stored, InboxError>> + Send + use<>>>, EngineError>
-    {
+    async fn hand_in(&self, head: &Letterhead, letter: Letter) -> Result<Option<HandedIn>, EngineError> {
         // Capture answers 503 where the writer's queue is full, so letters don't fill it.
-        let room =
-            Arc::clone(&engine.tunnels.room).acquire_owned().await.map_err(|_| EngineError::Stopping)?;
+        let room = Arc::clone(&self.tunnels.register.room);
+        let room = room.acquire_owned().await.map_err(|_| EngineError::Stopping)?;
         let Ok(request) = letter::request(&letter).map_err(|nonsense| self.lament(&nonsense, head.waited))
         else {
             return Ok(None);
         };
         let is_served = self.running.is_offered(&letter.slug);
-        let Opened { known, assigned, judged, differs } =
-            engine.judge_letter(head, letter, request, is_served).await?;
-        let (mut arrival, answered) = (judged.arrival, judged.answered);
+        let Opened { known, assigned, mut judged, differs } =
+            letter::judge_letter(&self.capture, head, letter, request, is_served).await?;
         if head.waited {
             self.running.gap_is_known().await;
-            arrival.caught_up_by = Some(self.tunnel);
+            judged.arrival.caught_up_by = Some(self.tunnel);
         }
-        let facts = Facts {
-            is_assigned: assigned,
-            verdict: arrival.verdict,
-            is_set_up: arrival.facts.handshake.is_some(),
-            received_at: arrival.received_at,
-        };
+        let turn = Some((&self.order, head.run));
         let listens = is_held(head) && assigned;
-        let waiting = listens.then(|| engine.wait_for_local(&known, &answered, arrival.id)).flatten();
-        let stored = engine.inbox.store_in_turn(arrival, &self.order, head.run).await?;
-        let committed = async move {
-            let stored = stored.await;
-            drop(room);
-            stored
-        };
-        Ok(Some(HandedIn { known, answered, facts, waiting, differs, committed }))
+        let committed = self.capture.store(&known, judged, turn, room, listens).await?;
+        Ok(Some(HandedIn { known, is_assigned: assigned, differs, committed }))
     }
 
     fn complain_of_bytes(&self, stored: &Stored) {
@@ -187,21 +149,13 @@ fn is_held(head: &Letterhead) -> bool {
 }
 
 /// A letter that the writer has.
-struct HandedIn<C> {
+struct HandedIn {
     known: Arc<Known>,
-    answered: Answered,
-    facts: Facts,
-    waiting: Option<Waiting>,
-    differs: bool,
-    committed: C,
-}
-
-/// What is to be known of an arrival once it is stored.
-struct Facts {
+    /// Its source is here.
     is_assigned: bool,
-    verdict: Verdict,
-    is_set_up: bool,
-    received_at: Timestamp,
+    /// Its body is not what the relay received.
+    differs: bool,
+    committed: SeenThrough<Result<Kept, InboxError>>,
 }
 
 /// What became of a letter.
@@ -218,8 +172,7 @@ impl Recipient for Mail {
     }
 
     async fn letter(&self, head: Letterhead, letter: Letter) -> Result<Option<Answering>, Later> {
-        let engine = self.engine.upgrade().ok_or(Later)?;
-        match Box::pin(self.take(&engine, &head, letter)).await {
+        match Box::pin(self.take(&head, letter)).await {
             Ok(Taken::Stored(answering)) => {
                 self.running.mends();
                 Ok(answering)
@@ -247,10 +200,9 @@ impl Recipient for Mail {
     }
 
     fn sealing_keys(&self, keys: Vec<SealingKey>) {
-        let Some(engine) = self.engine.upgrade() else { return };
-        let (tunnel, running) = (self.tunnel, Arc::clone(&self.running));
-        engine.tasks.clone().spawn(async move {
-            if let Err(error) = engine.keep_sealing_keys(tunnel, keys).await {
+        let (tunnels, tunnel, running) = (self.tunnels.clone(), self.tunnel, Arc::clone(&self.running));
+        self.tunnels.base.tasks.spawn(async move {
+            if let Err(error) = tunnels.keep_sealing_keys(tunnel, keys).await {
                 tracing::error!(tunnel, %error, "the new sealing key is not kept; the relay tells it anew");
                 running.fault(Trouble::of(&error));
             }
@@ -278,13 +230,13 @@ mod tests {
     use std::time::Duration;
 
     use hookmitt_clock::{Clock as _, MachineClock};
-    use hookmitt_event::{GapWhy, TunnelKind};
+    use hookmitt_event::{GapWhy, Timestamp, TunnelKind};
     use hookmitt_inbox::{KeptTunnel, NewTunnel};
     use hookmitt_tunnel::Bounds;
     use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::{begun::engine, tunnels::minder::Minder};
+    use crate::{Engine, begun::engine, tunnels::minder::Minder};
 
     fn nonsense() -> Letter {
         Letter {
@@ -317,8 +269,8 @@ mod tests {
             public_url: None,
         };
         let began = Timestamp::from_seconds(1_750_000_000);
-        let kept = engine.inbox.add_tunnel(new, began).await.unwrap();
-        engine.inbox.open_gap(kept.id, began, GapWhy::Network).await.unwrap();
+        let kept = engine.base.inbox.add_tunnel(new, began).await.unwrap();
+        engine.base.inbox.open_gap(kept.id, began, GapWhy::Network).await.unwrap();
         kept
     }
 
@@ -334,22 +286,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
         let kept = kept(&engine).await;
-        let (running, steps) = Running::new(CancellationToken::new(), None, Arc::clone(&engine.clock));
+        let (running, steps) = Running::new(CancellationToken::new(), None, Arc::clone(&engine.base.clock));
         let running = Arc::new(running);
-        let mut minder = Minder::begin(&engine, &kept, Arc::clone(&running), steps).await;
-        let mail = Mail::new(&engine, kept.id, Arc::clone(&running));
+        let mut minder = Minder::begin(Arc::clone(&engine.base), &kept, Arc::clone(&running), steps).await;
+        let mail = Mail::new(&engine.capture, &engine.tunnels, kept.id, Arc::clone(&running));
         let story = async {
             assert!(matches!(mail.letter(head(true), nonsense()).await, Ok(None)), "it is acknowledged");
-            let gaps = engine.inbox.gaps(kept.id, None, 1).await.unwrap();
+            let gaps = engine.base.inbox.gaps(kept.id, None, 1).await.unwrap();
             assert_eq!((gaps.items[0].caught_up, gaps.items[0].lost), (0, 1));
-            assert_eq!(engine.inbox.tunnel(kept.id).await.unwrap().spoilt, 1);
+            assert_eq!(engine.base.inbox.tunnel(kept.id).await.unwrap().spoilt, 1);
 
             mail.unreadable(&head(false), &Unreadable::Foreign, true);
             mail.unreadable(&head(true), &Unreadable::Foreign, false);
             running.gap_is_known().await;
-            let counted = engine.tunnel(kept.id).await.unwrap();
+            let counted = engine.tunnels.one(kept.id).await.unwrap();
             assert_eq!(counted.spoilt.count, 2, "one that stays at the relay is not lost");
-            let gaps = engine.inbox.gaps(kept.id, None, 1).await.unwrap();
+            let gaps = engine.base.inbox.gaps(kept.id, None, 1).await.unwrap();
             assert_eq!(gaps.items[0].lost, 1, "one that did not wait is no gap's");
         };
         let told = async {

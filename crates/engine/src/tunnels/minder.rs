@@ -6,8 +6,12 @@ use hookmitt_event::GapWhy;
 use hookmitt_inbox::{KeptTunnel, Told};
 use tokio::{sync::mpsc, time};
 
-use super::{GapView, Trouble, now::Step, running::Running};
-use crate::{Change, Engine, EngineError};
+use super::{
+    now::Step,
+    running::Running,
+    view::{GapView, Trouble},
+};
+use crate::{Change, EngineError, base::Base};
 
 /// How often it is noted that a tunnel is connected still.
 const NOTE_EVERY: Duration = Duration::from_secs(60);
@@ -19,29 +23,29 @@ const AGAIN: Duration = Duration::from_secs(2);
 const REST: Duration = Duration::from_millis(200);
 
 /// Minds one tunnel that runs here.
-pub(super) struct Minder<'a> {
-    engine: &'a Engine,
+pub(super) struct Minder {
+    base: Arc<Base>,
     tunnel: i64,
     running: Arc<Running>,
     steps: mpsc::Receiver<Step>,
 }
 
-impl<'a> Minder<'a> {
+impl Minder {
     /// Opens the gap of the time in which nothing ran here, as soon as that can be kept.
     pub(super) async fn begin(
-        engine: &'a Engine,
+        base: Arc<Base>,
         kept: &KeptTunnel,
         running: Arc<Running>,
         steps: mpsc::Receiver<Step>,
     ) -> Self {
         while let Some(until) = kept.connected_until {
-            match engine.inbox.open_gap(kept.id, until, GapWhy::AppClosed).await {
+            match base.inbox.open_gap(kept.id, until, GapWhy::AppClosed).await {
                 Ok(()) => break,
                 Err(error) => running.stuck(Trouble::of(&error), running.clock.now()),
             }
             time::sleep(AGAIN).await;
         }
-        Self { engine, tunnel: kept.id, running, steps }
+        Self { base, tunnel: kept.id, running, steps }
     }
 
     /// Takes the steps as they come, for ever.
@@ -80,19 +84,19 @@ impl<'a> Minder<'a> {
         self.warn(self.keep(step).await);
         self.running.handled();
         if concerns_a_source {
-            self.engine.live.announce(Change::Config);
+            self.base.announce(Change::Config);
         }
     }
 
     async fn keep(&self, step: Step) -> Result<(), EngineError> {
-        let inbox = &self.engine.inbox;
+        let inbox = &self.base.inbox;
         match step {
             Step::Found { public_url, told } => self.note(Some(public_url), told).await,
             Step::Told(told) | Step::Closed { told } => self.note(None, told).await,
             Step::CaughtUp { since } => {
                 let took = self.running.clock.now().since(since);
                 if let Some(gap) = inbox.close_gap(self.tunnel, since, took).await? {
-                    self.engine.live.announce(Change::Gap(Box::new(GapView::from(gap))));
+                    self.base.announce(Change::Gap(Box::new(GapView::from(gap))));
                 }
                 Ok(())
             }
@@ -110,10 +114,10 @@ impl<'a> Minder<'a> {
     /// Notes that it is connected now.
     async fn note(&self, public_url: Option<String>, told: Told) -> Result<(), EngineError> {
         if let Some(until) = self.running.horizon.until() {
-            self.engine.inbox.tunnel_complete(self.tunnel, until).await?;
+            self.base.inbox.tunnel_complete(self.tunnel, until).await?;
         }
         let (now, last) = (self.running.clock.now(), self.running.last_event_at());
-        Ok(self.engine.inbox.tunnel_connected(self.tunnel, now, public_url, told, last).await?)
+        Ok(self.base.inbox.tunnel_connected(self.tunnel, now, public_url, told, last).await?)
     }
 
     fn warn(&self, done: Result<(), EngineError>) {
@@ -124,10 +128,10 @@ impl<'a> Minder<'a> {
 }
 
 /// Tells whoever watches, as often as anybody can read, for ever.
-pub(super) async fn tell(engine: &Engine, tunnel: i64, running: &Running) {
+pub(super) async fn tell(base: &Base, tunnel: i64, running: &Running) {
     loop {
         running.changed.notified().await;
-        engine.live.announce(Change::Tunnel(tunnel));
+        base.announce(Change::Tunnel(tunnel));
         time::sleep(REST).await;
     }
 }

@@ -7,7 +7,8 @@ use hookmitt_event::{OnInvalid, Respond, Source};
 use hookmitt_verify::provider;
 use hookmitt_wire::{Hold, SourceOffer};
 
-use crate::{Config, tunnels::UNASSIGNED};
+use super::addressee::UNASSIGNED;
+use crate::settings::Config;
 
 /// The chosen sources that there are, by name; every source where none was chosen. What belongs to none is taken in
 /// under a name that nobody can call.
@@ -49,7 +50,7 @@ fn hold(source: &Source) -> Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Known;
+    use crate::settings::Known;
     use hookmitt_event::Answer;
 
     fn source(slug: &str, change: impl FnOnce(&mut Source)) -> Arc<Known> {

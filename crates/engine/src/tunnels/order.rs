@@ -12,9 +12,12 @@ use url::Url;
 use super::{
     detours,
     keys::{DeviceKeys, Keys},
-    run::PARTING,
+    kind,
+    listed::Tunnels,
+    register::PARTING,
+    view::TunnelView,
 };
-use crate::{Engine, EngineError, SecretText, TunnelView};
+use crate::{EngineError, SecretText};
 
 /// A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source.
 #[derive(Clone, Default, Deserialize, utoipa::ToSchema)]
@@ -75,27 +78,32 @@ pub struct Invitation {
     pub until: Timestamp,
 }
 
-impl Engine {
+impl Tunnels {
     /// Adds a tunnel.
     ///
     /// # Errors
     /// What the relay says; a program that isn't installed; an order that makes no sense.
-    pub async fn add_tunnel(&self, order: TunnelOrder) -> Result<TunnelView, EngineError> {
+    pub async fn add(&self, order: TunnelOrder) -> Result<TunnelView, EngineError> {
         let label = order.label.as_deref().map(checked_label).transpose()?;
         let kind = order.kind.unwrap_or(TunnelKind::Relay);
         let sources = self.chosen(kind, &order.sources)?;
-        let added = match (&order.invite, kind, detours::program(kind)) {
+        let added = match (&order.invite, kind, kind::program(kind)) {
             (Some(invite), TunnelKind::Relay, _) => self.join_tunnel(invite.expose(), label, sources).await?,
             (Some(_), ..) => {
                 let words = "an invitation is one to a relay's tunnel: give it alone";
                 return Err(EngineError::BadInput(words.to_owned()));
             }
-            (None, _, Some(program)) => self.add_program(program, &order, label).await?,
-            (None, TunnelKind::Smee, _) => self.add_channel(&order, label).await?,
+            (None, _, Some(program)) => {
+                detours::add_program(&self.settings, (kind, program), order.source, label).await?
+            }
+            (None, TunnelKind::Smee, _) => {
+                let url = order.url.as_deref();
+                detours::add_channel(&self.settings, url, order.source, label).await?
+            }
             (None, ..) => self.open_tunnel(&order, label, sources).await?,
         };
-        self.reload().await?;
-        self.tunnel(added.id).await
+        self.settings.reload().await?;
+        self.one(added.id).await
     }
 
     /// Opens a tunnel at a relay. The keys are kept before the relay hears of them: no name may be lost.
@@ -135,7 +143,7 @@ impl Engine {
         let same = |kept: &KeptTunnel| {
             kept.url.as_deref() == Some(relay.as_str()) && kept.name.as_deref() == Some(&invited.tunnel)
         };
-        if let Some(kept) = self.inbox.tunnels().await?.iter().find(|kept| same(kept)) {
+        if let Some(kept) = self.base.inbox.tunnels().await?.iter().find(|kept| same(kept)) {
             return Err(EngineError::TakesPart(kept.label.clone()));
         }
         let keys = self.keep_keys(&credentials).await?;
@@ -151,12 +159,12 @@ impl Engine {
         let name = Keys::fresh_name();
         let (device, sealing) = (credentials.device.clone(), credentials.sealing_keys());
         let keys = DeviceKeys { device, sealing, owner: credentials.owner, members: Vec::new() };
-        self.tunnels.keys.keep(&name, &keys).await?;
+        self.keys.keep(&name, &keys).await?;
         Ok(name)
     }
 
     async fn forget_keys(&self, keys: &str, error: TunnelError) -> EngineError {
-        if let Err(error) = self.tunnels.keys.remove(keys).await {
+        if let Err(error) = self.keys.remove(keys).await {
             tracing::warn!(%error, "keys of a tunnel that was not opened are left over");
         }
         error.into()
@@ -179,24 +187,24 @@ impl Engine {
             sources,
             public_url: Some(opened.public_url),
         };
-        Ok(self.inbox.add_tunnel(new, self.clock.now()).await?)
+        Ok(self.base.inbox.add_tunnel(new, self.base.now()).await?)
     }
 
     /// Changes a tunnel.
     ///
     /// # Errors
     /// An unknown tunnel or source, a label that is none.
-    pub async fn change_tunnel(&self, id: i64, change: TunnelChange) -> Result<TunnelView, EngineError> {
-        let kept = self.inbox.tunnel(id).await?;
+    pub async fn change(&self, id: i64, change: TunnelChange) -> Result<TunnelView, EngineError> {
+        let kept = self.base.inbox.tunnel(id).await?;
         let label = change.label.map_or(Ok(kept.label), |label| checked_label(&label))?;
         let enabled = change.enabled.unwrap_or(kept.enabled);
         let sources = change.sources.map(|sources| self.chosen(kept.kind, &sources)).transpose()?;
-        self.inbox.set_tunnel(id, label, enabled, sources.unwrap_or(kept.sources)).await?;
-        self.reload().await?;
+        self.base.inbox.set_tunnel(id, label, enabled, sources.unwrap_or(kept.sources)).await?;
+        self.settings.reload().await?;
         if !enabled {
-            self.tunnels.until_ended(id).await;
+            self.register.until_ended(id).await;
         }
-        self.tunnel(id).await
+        self.one(id).await
     }
 
     /// The sources that were chosen for a tunnel, each once.
@@ -208,7 +216,7 @@ impl Engine {
         }
         let mut chosen = Vec::new();
         for slug in slugs {
-            self.known(slug)?;
+            self.settings.known(slug)?;
             chosen.push(slug.to_string());
         }
         chosen.sort();
@@ -220,21 +228,21 @@ impl Engine {
     ///
     /// # Errors
     /// An unknown tunnel.
-    pub async fn remove_tunnel(&self, id: i64) -> Result<Removed, EngineError> {
-        let kept = self.inbox.tunnel(id).await?;
-        let relay_told = match (kept.kind, self.tunnels.one(id)) {
+    pub async fn remove(&self, id: i64) -> Result<Removed, EngineError> {
+        let kept = self.base.inbox.tunnel(id).await?;
+        let relay_told = match (kept.kind, self.register.one(id)) {
             (TunnelKind::Relay, Some(running)) => Some(running.leaves(PARTING).await),
             (TunnelKind::Relay, None) => Some(false),
             _ => None,
         };
-        self.inbox.remove_tunnel(id, self.clock.now()).await?;
+        self.base.inbox.remove_tunnel(id, self.base.now()).await?;
         if let Some(keys) = &kept.keys
-            && let Err(error) = self.tunnels.keys.remove(keys).await
+            && let Err(error) = self.keys.remove(keys).await
         {
             tracing::warn!(%error, "the keys of a tunnel that is removed are left over");
         }
-        self.reload().await?;
-        self.tunnels.until_ended(id).await;
+        self.settings.reload().await?;
+        self.register.until_ended(id).await;
         Ok(Removed { relay_told })
     }
 
@@ -242,7 +250,7 @@ impl Engine {
     ///
     /// # Errors
     /// An unknown tunnel; one that isn't connected here.
-    pub async fn invite_to_tunnel(&self, id: i64) -> Result<Invitation, EngineError> {
+    pub async fn invite(&self, id: i64) -> Result<Invitation, EngineError> {
         let (kept, running) = self.shared_tunnel(id).await?;
         let Invite { code, until } = running.line.invite().await?;
         let credentials = self.current_credentials(&kept, &running).await?;

@@ -5,20 +5,23 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use hookmitt_event::{GapWhy, TunnelKind};
 use hookmitt_inbox::KeptTunnel;
 use hookmitt_tunnel::{Credentials, Network, Options, TunnelError, keep};
-use tokio::{sync::Notify, task::JoinHandle, time};
+use tokio::{
+    sync::{Notify, watch},
+    task::JoinHandle,
+    time,
+};
 
 use super::{
-    detours,
+    detours, kind,
+    listed::Tunnels,
     mail::Mail,
     minder::{Minder, tell},
     now,
+    register::PARTING,
     running::Running,
     view::Trouble,
 };
-use crate::{Engine, EngineError};
-
-/// How long the relay is given to hear that a device leaves, and a tunnel to end.
-pub(super) const PARTING: Duration = Duration::from_secs(3);
+use crate::{EngineError, capture::Capture};
 
 /// How long to wait before keys are asked for again that could not be read.
 const KEYS_AGAIN: Duration = Duration::from_secs(30);
@@ -38,34 +41,53 @@ impl Drop for Bell<'_> {
 /// Each tunnel that runs, with its task.
 type Tasks = HashMap<i64, (Arc<Running>, JoinHandle<()>)>;
 
-impl Engine {
+/// Runs the tunnels.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    tunnels: Tunnels,
+    capture: Arc<Capture>,
+}
+
+impl Runner {
+    pub(crate) const fn new(tunnels: Tunnels, capture: Arc<Capture>) -> Self {
+        Self { tunnels, capture }
+    }
+
     /// Runs the tunnels from when this process is the one that delivers, until the stop.
-    pub(crate) fn run_tunnels(self: &Arc<Self>) {
-        let (engine, stop) = (Arc::clone(self), self.stop.clone());
-        self.tasks.spawn(async move {
-            let mut owner = engine.owns_delivery();
+    pub(crate) fn begin(self: &Arc<Self>, mut owner: watch::Receiver<bool>) {
+        let this = Arc::clone(self);
+        let work = async move {
+            let (base, settings) = (&this.tunnels.base, &this.tunnels.settings);
+            let stop = &base.tasks.stop;
+            let mut reloads = settings.reloads();
             let became = stop.run_until_cancelled(owner.wait_for(|owner| *owner)).await;
             let is_owner = matches!(became, Some(Ok(_)));
             drop(became);
+            base.tasks.spawn(tell_relays(Arc::clone(&this)));
             let mut tasks = Tasks::new();
             while is_owner && !stop.is_cancelled() {
-                if let Err(error) = engine.reconcile(&mut tasks).await {
+                if let Err(error) = this.reconcile(&mut tasks).await {
                     tracing::warn!(%error, "the tunnels can't be looked at");
                 }
-                let _stopped = stop.run_until_cancelled(engine.tunnels.reloaded.notified()).await;
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = this.tunnels.register.task_ended.notified() => {}
+                    _ = reloads.changed() => {}
+                }
             }
-        });
+        };
+        self.tunnels.base.tasks.spawn(work);
     }
 
     /// Starts what is wanted and doesn't run; ends what runs and isn't wanted.
     async fn reconcile(self: &Arc<Self>, tasks: &mut Tasks) -> Result<(), EngineError> {
-        let kept = self.inbox.tunnels().await?;
+        let kept = self.tunnels.base.inbox.tunnels().await?;
         let over: Vec<_> =
             tasks.iter().filter(|(_, (_, task))| task.is_finished()).map(|(id, _)| *id).collect();
         for id in over {
             tracing::error!(tunnel = id, "a tunnel ended that is still wanted; it is begun anew");
             tasks.remove(&id);
-            self.tunnels.ended(id);
+            self.tunnels.register.ended(id);
             time::sleep(ANEW).await;
         }
         let running: Vec<_> = tasks.keys().copied().collect();
@@ -80,7 +102,7 @@ impl Engine {
         }
         for tunnel in kept {
             match tasks.get(&tunnel.id) {
-                Some((running, _)) => running.offer(&self.config, &tunnel.sources),
+                Some((running, _)) => running.offer(&self.tunnels.settings, &tunnel.sources),
                 None if tunnel.enabled => {
                     tasks.insert(tunnel.id, self.start(tunnel));
                 }
@@ -91,46 +113,49 @@ impl Engine {
     }
 
     fn start(self: &Arc<Self>, kept: KeptTunnel) -> (Arc<Running>, JoinHandle<()>) {
+        let base = &self.tunnels.base;
         let (running, steps) =
-            Running::new(self.stop.child_token(), kept.connected_until, Arc::clone(&self.clock));
+            Running::new(base.tasks.stop.child_token(), kept.connected_until, Arc::clone(&base.clock));
         let running = Arc::new(running.of(&kept));
-        self.tunnels.runs(kept.id, Arc::clone(&running));
-        running.offer(&self.config, &kept.sources);
-        let (engine, own) = (Arc::clone(self), Arc::clone(&running));
-        let task = self.tasks.spawn(async move {
-            let _told = Bell(&engine.tunnels.reloaded);
-            let begun = Minder::begin(&engine, &kept, Arc::clone(&own), steps);
+        self.tunnels.register.runs(kept.id, Arc::clone(&running));
+        running.offer(&self.tunnels.settings, &kept.sources);
+        let (this, own) = (Arc::clone(self), Arc::clone(&running));
+        let task = base.tasks.spawn(async move {
+            let _told = Bell(&this.tunnels.register.task_ended);
+            let begun = Minder::begin(Arc::clone(&this.tunnels.base), &kept, Arc::clone(&own), steps);
             if let Some(minder) = own.stop.run_until_cancelled(begun).await {
-                engine.keep(&kept, &own, minder).await;
+                this.keep(&kept, &own, minder).await;
             }
         });
         (running, task)
     }
 
     /// Keeps a tunnel until it is told to stop.
-    async fn keep(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>, mut minder: Minder<'_>) {
+    async fn keep(&self, kept: &KeptTunnel, running: &Arc<Running>, mut minder: Minder) {
         let talking = async {
-            match detours::program(kept.kind) {
-                Some(program) => Box::pin(self.lead(kept.id, program, running)).await,
-                None if kept.kind == TunnelKind::Smee => Box::pin(self.listen(kept, running)).await,
+            match kind::program(kept.kind) {
+                Some(program) => Box::pin(detours::lead(&self.capture, kept.id, program, running)).await,
+                None if kept.kind == TunnelKind::Smee => {
+                    Box::pin(detours::listen(&self.capture, kept, running)).await
+                }
                 None => self.talk(kept, running).await,
             }
         };
         tokio::select! {
             () = talking => {}
             () = minder.mind() => {}
-            () = tell(self, kept.id, running) => {}
+            () = tell(&self.tunnels.base, kept.id, running) => {}
         }
         minder.finish().await;
     }
 
     /// Talks to a relay until the tunnel is told to stop.
-    async fn talk(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>) {
+    async fn talk(&self, kept: &KeptTunnel, running: &Arc<Running>) {
         let reading = self.credentials_in_time(kept, running);
         let Some(credentials) = running.stop.run_until_cancelled(reading).await else { return };
         match options(kept, running) {
             Ok(options) => {
-                let mail = Arc::new(Mail::new(self, kept.id, Arc::clone(running)));
+                let mail = Arc::new(Mail::new(&self.capture, &self.tunnels, kept.id, Arc::clone(running)));
                 keep(credentials, mail, running.stop.clone(), options).await;
                 // A device that left rests until its tunnel is removed: begun anew, it would be a stranger there.
                 running.stop.cancelled().await;
@@ -145,7 +170,7 @@ impl Engine {
     /// The keys of a tunnel, as soon as they can be read.
     async fn credentials_in_time(&self, kept: &KeptTunnel, running: &Running) -> Credentials {
         loop {
-            match self.credentials(kept).await {
+            match self.tunnels.credentials(kept).await {
                 Ok(credentials) => return credentials,
                 Err(error) => running.stuck(trouble(&error), running.clock.now()),
             }
@@ -168,7 +193,7 @@ impl Engine {
         if time::timeout(PARTING, task).await.is_err() {
             tracing::warn!(tunnel = id, "a tunnel takes long to end");
         }
-        self.tunnels.ended(id);
+        self.tunnels.register.ended(id);
         if !for_ever {
             self.note_off(id).await;
         }
@@ -177,14 +202,34 @@ impl Engine {
     /// A tunnel that was connected until it was turned off has a gap from then on.
     async fn note_off(&self, id: i64) {
         let noted = async {
-            let kept = self.inbox.tunnel(id).await?;
+            let kept = self.tunnels.base.inbox.tunnel(id).await?;
             match kept.connected_until {
-                Some(until) => self.inbox.open_gap(id, until, GapWhy::Off).await,
+                Some(until) => self.tunnels.base.inbox.open_gap(id, until, GapWhy::Off).await,
                 None => Ok(()),
             }
         };
         if let Err(error) = noted.await {
             tracing::warn!(tunnel = id, %error, "the end of a tunnel can't be kept");
+        }
+    }
+}
+
+/// Tells each relay of the sources that its tunnel serves, whenever the settings change, until the stop.
+async fn tell_relays(runner: Arc<Runner>) {
+    let Tunnels { base, settings, register, .. } = &runner.tunnels;
+    let mut reloads = settings.reloads();
+    while let Some(Ok(())) = base.tasks.stop.run_until_cancelled(reloads.changed()).await {
+        let kept = match base.inbox.tunnels().await {
+            Ok(kept) => kept,
+            Err(error) => {
+                tracing::warn!(%error, "the relays can't be told of the settings");
+                continue;
+            }
+        };
+        for tunnel in kept {
+            if let Some(running) = register.one(tunnel.id) {
+                running.offer(settings, &tunnel.sources);
+            }
         }
     }
 }

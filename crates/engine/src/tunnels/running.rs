@@ -8,7 +8,6 @@ use std::{
     time::Duration,
 };
 
-use arc_swap::ArcSwap;
 use hookmitt_clock::Clock;
 use hookmitt_event::{Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, Told};
@@ -22,7 +21,7 @@ use super::{
     offers::offers,
     view::{Seen, Trouble, TunnelState, is_forgotten},
 };
-use crate::Config;
+use crate::settings::Settings;
 
 /// How many steps may wait. A step is a connection gained or lost, and those take longer than a commit.
 const STEPS: usize = 64;
@@ -115,10 +114,10 @@ impl Running {
     }
 
     /// Tells the relay of these sources, as the settings now have them; of all where none was chosen.
-    pub(super) fn offer(&self, config: &ArcSwap<Config>, chosen: &[String]) {
+    pub(super) fn offer(&self, settings: &Settings, chosen: &[String]) {
         self.offers.send_if_modified(|told| {
             // Read while nobody else tells: of two changes the later one stays.
-            let offers = offers(&config.load(), chosen);
+            let offers = offers(&settings.now(), chosen);
             let differs = **told != *offers;
             if differs {
                 *told = offers;

@@ -4,7 +4,7 @@ use hookmitt_event::{Explain, GapWhy, Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{Gap, KeptTunnel};
 use serde::Serialize;
 
-use super::detours;
+use super::kind;
 
 /// How a tunnel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
@@ -227,7 +227,7 @@ impl Seen {
 pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> TunnelView {
     let other_side = kept.url.as_deref().or(kept.public_url.as_deref());
     let host = other_side.and_then(|url| url::Url::parse(url).ok()).and_then(|url| authority(&url));
-    let program = detours::program(kept.kind).map(|program| program.to_string());
+    let program = kind::program(kept.kind).map(|program| program.to_string());
     TunnelView {
         host: host.or(program).unwrap_or_else(|| kept.label.clone()),
         id: kept.id,

@@ -1,10 +1,6 @@
 //! A channel that is listened to: each message is judged and stored like what is caught here.
 
-use std::{
-    pin::pin,
-    sync::{Arc, Weak},
-    time::Duration,
-};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use hookmitt_catch::Limits;
 use hookmitt_detour::{Channel, DetourError, Listener, MessageError, Progress, SmeeMessage};
@@ -15,10 +11,10 @@ use tokio::time::{self, Instant};
 
 use super::lines;
 use crate::{
-    Engine, EngineError,
-    judged::{Incoming, Judged},
-    pipeline,
-    tunnels::{Trouble, running::Running},
+    EngineError,
+    capture::Capture,
+    judging::{Incoming, marked, rewritten},
+    tunnels::{addressee::addressee, running::Running, view::Trouble},
 };
 
 /// How long to wait before a message is stored again that could not be.
@@ -34,34 +30,32 @@ const REVIVAL: Duration = Duration::from_secs(10);
 /// choose the moment at which a signature's age is judged.
 const OLDEST: Duration = Duration::from_secs(120);
 
-impl Engine {
-    /// Listens to a channel until the tunnel is told to stop.
-    pub(in crate::tunnels) async fn listen(self: &Arc<Self>, kept: &KeptTunnel, running: &Arc<Running>) {
-        let found = match (running.serves(), Channel::new(kept.url.as_deref().unwrap_or_default())) {
-            (Some(source), Ok(channel)) => Ok((source, channel)),
-            (None, _) => Err(EngineError::NoTunnelSource),
-            (_, Err(error)) => Err(error.into()),
-        };
-        let (source, channel) = match found {
-            Ok(found) => found,
-            Err(error) => {
-                running.stuck(Trouble::of(&error), self.clock.now());
-                return running.stop.cancelled().await;
-            }
-        };
-        let ear = Ear(Arc::new(Inlet {
-            engine: Arc::downgrade(self),
-            tunnel: kept.id,
-            running: Arc::clone(running),
-            source,
-            url: channel.url().to_owned(),
-            host: channel.host(),
-        }));
-        while !running.stop.is_cancelled() {
-            listen_once(&channel, &ear).await;
+/// Listens to a channel until the tunnel is told to stop.
+pub(in crate::tunnels) async fn listen(capture: &Arc<Capture>, kept: &KeptTunnel, running: &Arc<Running>) {
+    let found = match (running.serves(), Channel::new(kept.url.as_deref().unwrap_or_default())) {
+        (Some(source), Ok(channel)) => Ok((source, channel)),
+        (None, _) => Err(EngineError::NoTunnelSource),
+        (_, Err(error)) => Err(error.into()),
+    };
+    let (source, channel) = match found {
+        Ok(found) => found,
+        Err(error) => {
+            running.stuck(Trouble::of(&error), running.clock.now());
+            return running.stop.cancelled().await;
         }
-        running.ends(self.clock.now());
+    };
+    let ear = Ear(Arc::new(Inlet {
+        capture: Arc::clone(capture),
+        tunnel: kept.id,
+        running: Arc::clone(running),
+        source,
+        url: channel.url().to_owned(),
+        host: channel.host(),
+    }));
+    while !running.stop.is_cancelled() {
+        listen_once(&channel, &ear).await;
     }
+    running.ends(running.clock.now());
 }
 
 /// Listens until the stop, or until this machine slept and the connection did not survive that.
@@ -105,8 +99,7 @@ async fn listen_once(channel: &Channel, ear: &Ear) {
 
 /// Where a channel's messages end up.
 struct Inlet {
-    /// Weak: a channel that is being listened to must not keep the engine.
-    engine: Weak<Engine>,
+    capture: Arc<Capture>,
     tunnel: i64,
     running: Arc<Running>,
     source: Slug,
@@ -118,15 +111,13 @@ impl Inlet {
     /// Has a message stored, sooner or later.
     async fn store(self: Arc<Self>, message: SmeeMessage) {
         loop {
-            let Some(engine) = self.engine.upgrade() else { return };
-            match Box::pin(self.take(&engine, &message)).await {
+            match Box::pin(self.take(&message)).await {
                 Ok(()) => return self.running.mends(),
                 Err(error) => {
                     tracing::warn!(tunnel = self.tunnel, %error, "a message of a channel can't be stored yet");
                     self.running.fails(Trouble::of(&error));
                 }
             }
-            drop(engine);
             if self.running.stop.run_until_cancelled(time::sleep(AGAIN)).await.is_none() {
                 tracing::error!(
                     tunnel = self.tunnel,
@@ -137,12 +128,12 @@ impl Inlet {
         }
     }
 
-    async fn take(&self, engine: &Arc<Engine>, message: &SmeeMessage) -> Result<(), EngineError> {
-        let (known, assigned) = engine.addressee(self.source.as_str(), true).await?;
+    async fn take(&self, message: &SmeeMessage) -> Result<(), EngineError> {
+        let (known, assigned) = addressee(&self.capture.settings, self.source.as_str(), true).await?;
         let (headers, beside) = lines::part(&message.request.headers);
         let request = Request { headers, ..message.request.clone() };
-        let page = engine.page_through_tunnel(&request);
-        let received_at = received_at(message.received_at, engine.clock.now());
+        let page = self.capture.pages.through_tunnel(&request);
+        let received_at = received_at(message.received_at, self.capture.base.now());
         let incoming = Incoming {
             url: Some(format!("{}{}", self.url, request.path_and_query())),
             remote: Some(
@@ -153,29 +144,27 @@ impl Inlet {
             via: Via::Tunnel,
             page,
         };
-        let Judged { mut arrival, answered } = pipeline::judge(Arc::clone(&known), incoming).await;
+        let mut judged = self.capture.judge(&known, incoming);
+        let is_set_up = judged.answered.is_to_set_up();
+        let arrival = &mut judged.arrival;
         if !message.exact {
-            arrival.forwarded = Some(lines::marked(&beside, &self.host));
+            arrival.forwarded = Some(marked(&beside, &self.host));
             if arrival.verdict == Verdict::Invalid {
-                arrival.causes.splice(0..0, lines::rewritten(arrival.forwarded.as_ref()));
+                arrival.causes.splice(0..0, rewritten(arrival.forwarded.as_ref()));
             }
         } else if !beside.is_empty() {
             arrival.forwarded = Some(beside);
         }
         // The channel has answered already, and its answer was none to a set-up request.
-        if answered.is_to_set_up() {
+        if is_set_up {
             arrival.handshake_answer = None;
             arrival.route = Route::Withheld("a set-up request that a channel can't answer");
         }
         if !assigned {
             arrival.route = Route::Withheld("its source is gone");
         }
-        let is_set_up = arrival.facts.handshake.is_some();
-        let stored = engine.store(arrival, &known).await?;
+        self.capture.store(&known, judged, None, (), false).await?.await?;
         self.running.stored(received_at);
-        if is_set_up {
-            engine.confirm_by_itself(&known, stored.id);
-        }
         Ok(())
     }
 }
@@ -189,10 +178,8 @@ impl Listener for Ear {
             let words = "a message of the channel was larger than 25 MiB, and is left out";
             return self.0.running.fault(Trouble::new("body-too-large", words, "have less sent at a time"));
         }
-        let Some(engine) = self.0.engine.upgrade() else { return };
         // On a task of its own: what was heard is stored even where nobody listens any more.
-        let storing = engine.tasks.spawn(Arc::clone(&self.0).store(message));
-        drop(engine);
+        let storing = self.0.capture.base.tasks.spawn(Arc::clone(&self.0).store(message));
         if storing.await.is_err() {
             tracing::error!(tunnel = self.0.tunnel, "storing a message of a channel broke off");
         }

@@ -1,40 +1,37 @@
 //! The port that a program leads to: of its own, on loopback, for one source. What comes in there came from outside,
 //! whatever its header lines say, and neither the API nor another source can be reached through it (Threat 3).
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use hookmitt_catch::{Caught, Refusal, Reply, Sink};
 use hookmitt_event::{Request, Slug, Via};
 use hookmitt_inbox::InboxError;
 
 use super::lines;
-use crate::{Engine, judged::Incoming, tunnels::running::Running};
+use crate::{capture::Capture, judging::Incoming, tunnels::running::Running};
 
 /// Takes what a program passes on.
 pub(super) struct OutsideDoor {
-    /// Weak: a port that is open must not keep the engine.
-    pub(super) engine: Weak<Engine>,
+    pub(super) capture: Arc<Capture>,
     pub(super) running: Arc<Running>,
     pub(super) source: Slug,
 }
 
 impl Sink for OutsideDoor {
     async fn caught(&self, caught: Caught) -> Reply {
-        let Some(engine) = self.engine.upgrade() else {
-            return Reply::problem(503, "stopping", "hookmitt is stopping", "try again in a moment");
-        };
+        let Self { capture, .. } = self;
         let Caught { slug, path, query, head, body, remote, received_at, share } = caught;
         let target = head.target;
-        let known = if slug == self.source { engine.known(&slug).ok() } else { None };
+        let known = if slug == self.source { capture.settings.known(&slug).ok() } else { None };
         let Some(known) = known else {
             self.running.names_no_source(received_at);
             let error = InboxError::UnknownSource(slug.to_string()).into();
-            return engine.refuse(error, target, remote, received_at);
+            return capture.refuse(error, target, remote, received_at);
         };
         let (headers, beside) = lines::part(&head.headers);
         let caller = lines::caller(&beside);
         let request = Request { method: head.method, path, query, version: head.version, headers, body };
-        let page = engine.page_through_tunnel(&request);
+        let page = capture.pages.through_tunnel(&request);
         let host = || request.authority().map(|host| format!("https://{}/{}", host.as_str(), self.source));
         let base = self.running.public_url().or_else(host);
         let incoming = Incoming {
@@ -45,7 +42,7 @@ impl Sink for OutsideDoor {
             via: Via::Tunnel,
             page,
         };
-        let reply = engine.take_in(&known, incoming, Some(beside), (target, remote), share).await;
+        let reply = capture.take_in(&known, incoming, Some(beside), (target, remote), share).await;
         if reply.headers.iter().any(|(name, _)| name == "x-hookmitt-event-id") {
             self.running.stored(received_at);
         }
@@ -53,8 +50,6 @@ impl Sink for OutsideDoor {
     }
 
     fn refused(&self, refusal: Refusal) {
-        if let Some(engine) = self.engine.upgrade() {
-            engine.refused(refusal);
-        }
+        self.capture.note_refusal(refusal);
     }
 }

@@ -7,16 +7,6 @@ mod lines;
 mod order;
 mod program;
 
-use hookmitt_detour::Quick;
-use hookmitt_event::TunnelKind;
-
-pub(crate) use lines::rewritten;
-
-/// The program that makes a tunnel; none where it is no program.
-pub(super) const fn program(kind: TunnelKind) -> Option<Quick> {
-    match kind {
-        TunnelKind::Cloudflared => Some(Quick::Cloudflared),
-        TunnelKind::Ngrok => Some(Quick::Ngrok),
-        TunnelKind::Relay | TunnelKind::Smee => None,
-    }
-}
+pub(super) use channel::listen;
+pub(super) use order::{add_channel, add_program};
+pub(super) use program::lead;

@@ -4,71 +4,69 @@ use hookmitt_detour::{Channel, Quick};
 use hookmitt_event::{Slug, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, NewTunnel};
 
-use crate::{Engine, EngineError, TunnelOrder, UNASSIGNED};
+use crate::{EngineError, settings::Settings, tunnels::addressee::UNASSIGNED};
 
-impl Engine {
-    /// Adds a channel that is listened to for one source.
-    pub(in crate::tunnels) async fn add_channel(
-        &self,
-        order: &TunnelOrder,
-        label: Option<String>,
-    ) -> Result<KeptTunnel, EngineError> {
-        let url = order.url.as_deref().map(str::trim).filter(|url| !url.is_empty());
-        let channel = Channel::new(url.ok_or(EngineError::NoChannelUrl)?)?;
-        let source = self.served(order)?;
-        let url = channel.url().to_owned();
-        let kept = self.inbox.tunnels().await?;
-        if let Some(kept) = kept.iter().find(|kept| kept.url.as_deref() == Some(&url)) {
-            return Err(EngineError::TakesPart(kept.label.clone()));
-        }
-        self.enter(TunnelKind::Smee, "smee", &source, Some(url), label, &kept).await
+/// Adds a channel that is listened to for one source.
+pub(in crate::tunnels) async fn add_channel(
+    settings: &Settings,
+    url: Option<&str>,
+    source: Option<Slug>,
+    label: Option<String>,
+) -> Result<KeptTunnel, EngineError> {
+    let url = url.map(str::trim).filter(|url| !url.is_empty());
+    let channel = Channel::new(url.ok_or(EngineError::NoChannelUrl)?)?;
+    let source = served(settings, source)?;
+    let url = channel.url().to_owned();
+    let kept = settings.base.inbox.tunnels().await?;
+    if let Some(kept) = kept.iter().find(|kept| kept.url.as_deref() == Some(&url)) {
+        return Err(EngineError::TakesPart(kept.label.clone()));
     }
+    enter(settings, TunnelKind::Smee, "smee", &source, Some(url), label, &kept).await
+}
 
-    /// Adds a program that opens a public URL for one source.
-    pub(in crate::tunnels) async fn add_program(
-        &self,
-        which: Quick,
-        order: &TunnelOrder,
-        label: Option<String>,
-    ) -> Result<KeptTunnel, EngineError> {
-        let source = self.served(order)?;
-        which.find()?;
-        let kind = order.kind.unwrap_or(TunnelKind::Cloudflared);
-        let kept = self.inbox.tunnels().await?;
-        self.enter(kind, which.program(), &source, None, label, &kept).await
-    }
+/// Adds a program that opens a public URL for one source.
+pub(in crate::tunnels) async fn add_program(
+    settings: &Settings,
+    (kind, which): (TunnelKind, Quick),
+    source: Option<Slug>,
+    label: Option<String>,
+) -> Result<KeptTunnel, EngineError> {
+    let source = served(settings, source)?;
+    which.find()?;
+    let kept = settings.base.inbox.tunnels().await?;
+    enter(settings, kind, which.program(), &source, None, label, &kept).await
+}
 
-    /// The source that a channel or program is to serve: it is there, and made by no caller.
-    fn served(&self, order: &TunnelOrder) -> Result<Slug, EngineError> {
-        let source = order.source.clone().ok_or(EngineError::NoTunnelSource)?;
-        if source.as_str() == UNASSIGNED {
-            return Err(hookmitt_inbox::InboxError::UnknownSource(source.to_string()).into());
-        }
-        self.known(&source)?;
-        Ok(source)
+/// The source that a channel or program is to serve: it is there, and made by no caller.
+fn served(settings: &Settings, source: Option<Slug>) -> Result<Slug, EngineError> {
+    let source = source.ok_or(EngineError::NoTunnelSource)?;
+    if source.as_str() == UNASSIGNED {
+        return Err(hookmitt_inbox::InboxError::UnknownSource(source.to_string()).into());
     }
+    settings.known(&source)?;
+    Ok(source)
+}
 
-    async fn enter(
-        &self,
-        kind: TunnelKind,
-        maker: &str,
-        source: &Slug,
-        url: Option<String>,
-        label: Option<String>,
-        others: &[KeptTunnel],
-    ) -> Result<KeptTunnel, EngineError> {
-        let new = NewTunnel {
-            kind,
-            label: label.unwrap_or_else(|| free_label(&format!("{maker}-{source}"), others)),
-            name: None,
-            public_url: url.clone(),
-            url,
-            keys: None,
-            source: Some(source.to_string()),
-            sources: Vec::new(),
-        };
-        Ok(self.inbox.add_tunnel(new, self.clock.now()).await?)
-    }
+async fn enter(
+    settings: &Settings,
+    kind: TunnelKind,
+    maker: &str,
+    source: &Slug,
+    url: Option<String>,
+    label: Option<String>,
+    others: &[KeptTunnel],
+) -> Result<KeptTunnel, EngineError> {
+    let new = NewTunnel {
+        kind,
+        label: label.unwrap_or_else(|| free_label(&format!("{maker}-{source}"), others)),
+        name: None,
+        public_url: url.clone(),
+        url,
+        keys: None,
+        source: Some(source.to_string()),
+        sources: Vec::new(),
+    };
+    Ok(settings.base.inbox.add_tunnel(new, settings.base.now()).await?)
 }
 
 /// A label that no other tunnel has, so that it names this one.

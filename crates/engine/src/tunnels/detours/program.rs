@@ -10,8 +10,10 @@ use tokio::time::{self, Instant};
 
 use super::door::OutsideDoor;
 use crate::{
-    Engine, EngineError,
-    tunnels::{Trouble, running::Running},
+    EngineError,
+    capture::Capture,
+    own_addresses::OwnAddresses,
+    tunnels::{running::Running, view::Trouble},
 };
 
 /// The longest pause before a program that ended is started again: who asks for new URLs all the time is turned away.
@@ -23,45 +25,40 @@ const STEADY: Duration = Duration::from_secs(60);
 /// The most bytes that are being taken in through one program.
 const IN_FLIGHT: usize = 64 * 1024 * 1024;
 
-impl Engine {
-    /// Keeps a program running that leads here, until the tunnel is told to stop.
-    pub(in crate::tunnels) async fn lead(
-        self: &Arc<Self>,
-        tunnel: i64,
-        which: Quick,
-        running: &Arc<Running>,
-    ) {
-        let (source, bound) = match (running.serves(), bind(Some("127.0.0.1"), 0)) {
-            (Some(source), Ok(bound)) => (source, bound),
-            (None, _) => {
-                running.stuck(Trouble::of(&EngineError::NoTunnelSource), self.clock.now());
-                return running.stop.cancelled().await;
-            }
-            (_, Err(error)) => {
-                running.stuck(Trouble::of(&error), self.clock.now());
-                return running.stop.cancelled().await;
-            }
-        };
-        let (port, addresses) = (bound.port, bound.addresses());
-        self.own.add(&addresses);
-        let door = OutsideDoor {
-            engine: Arc::downgrade(self),
-            running: Arc::clone(running),
-            source: source.clone(),
-        };
-        let limits = Limits { in_flight: IN_FLIGHT, ..Limits::default() };
-        let taking = catch(bound, Arc::new(door), limits, running.stop.clone());
-        let leading = Leading { engine: self, tunnel, which, port, source, running };
-        tokio::join!(taking, leading.keep_running());
-        self.own.remove(&addresses);
-        self.own.leads_here(tunnel, None);
-        running.ends(self.clock.now());
-    }
+/// Keeps a program running that leads here, until the tunnel is told to stop.
+pub(in crate::tunnels) async fn lead(
+    capture: &Arc<Capture>,
+    tunnel: i64,
+    which: Quick,
+    running: &Arc<Running>,
+) {
+    let (source, bound) = match (running.serves(), bind(Some("127.0.0.1"), 0)) {
+        (Some(source), Ok(bound)) => (source, bound),
+        (None, _) => {
+            running.stuck(Trouble::of(&EngineError::NoTunnelSource), running.clock.now());
+            return running.stop.cancelled().await;
+        }
+        (_, Err(error)) => {
+            running.stuck(Trouble::of(&error), running.clock.now());
+            return running.stop.cancelled().await;
+        }
+    };
+    let (port, addresses) = (bound.port, bound.addresses());
+    capture.settings.own.add(&addresses);
+    let door =
+        OutsideDoor { capture: Arc::clone(capture), running: Arc::clone(running), source: source.clone() };
+    let limits = Limits { in_flight: IN_FLIGHT, ..Limits::default() };
+    let taking = catch(bound, Arc::new(door), limits, running.stop.clone());
+    let leading = Leading { own: &capture.settings.own, tunnel, which, port, source, running };
+    tokio::join!(taking, leading.keep_running());
+    capture.settings.own.remove(&addresses);
+    capture.settings.own.leads_here(tunnel, None);
+    running.ends(running.clock.now());
 }
 
 /// A program that is to run.
 struct Leading<'a> {
-    engine: &'a Engine,
+    own: &'a OwnAddresses,
     tunnel: i64,
     which: Quick,
     port: u16,
@@ -129,7 +126,7 @@ impl Leading<'_> {
 
     /// Shown only once no target can lead there (Threat 4).
     fn opens(&self, url: &str) {
-        self.engine.own.leads_here(self.tunnel, Some(url));
+        self.own.leads_here(self.tunnel, Some(url));
         self.running.opens(&format!("{url}/{}", self.source), self.running.clock.now());
     }
 }

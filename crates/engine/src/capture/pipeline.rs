@@ -1,0 +1,257 @@
+//! The product in one file: judged → stored → seen off → answered, alike for the capture port, tunnels, channels and
+//! programs.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use futures_util::future::Either;
+use hookmitt_catch::{Refusal, Reply, Share};
+use hookmitt_event::{Answer, Explain as _, HeaderLines, Slug, Timestamp, Verdict, Via};
+use hookmitt_inbox::{Arrival, InboxError, Order, Stored};
+
+use super::{
+    refusals::Refusals,
+    senders::{HeldSender, Senders},
+};
+use crate::{
+    Change, EngineError,
+    base::Base,
+    confirmation::Confirmation,
+    delivery::Bells,
+    judging::{Answered, Incoming, Judged, Pages},
+    settings::{Known, Settings},
+    tasks::SeenThrough,
+    verdicts::Verdicts,
+};
+
+/// From this size a body is hashed on a thread of its own, so that others' answers don't wait.
+const LARGE: usize = 256 * 1024;
+
+/// Takes requests in.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    pub(crate) base: Arc<Base>,
+    pub(crate) settings: Arc<Settings>,
+    verdicts: Arc<Verdicts>,
+    confirmation: Arc<Confirmation>,
+    bells: Arc<Bells>,
+    pub(crate) senders: Arc<Senders>,
+    pub(crate) pages: Pages,
+    refusals: Refusals,
+}
+
+/// An event that is committed and seen off.
+pub(crate) struct Kept {
+    pub(crate) stored: Stored,
+    pub(crate) answered: Answered,
+    /// Its sender, where the local server is to answer.
+    pub(crate) held: Option<HeldSender>,
+}
+
+/// Where an event stands among those that come one after the other, and in which run of them.
+pub(crate) type Turn<'a> = Option<(&'a Order, u64)>;
+
+impl Capture {
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        verdicts: Arc<Verdicts>,
+        confirmation: Arc<Confirmation>,
+        bells: Arc<Bells>,
+        senders: Arc<Senders>,
+    ) -> Self {
+        let (base, pages) = (Arc::clone(&settings.base), Pages::new(Arc::clone(&settings)));
+        Self { base, settings, verdicts, confirmation, bells, senders, pages, refusals: Refusals::default() }
+    }
+
+    /// Judges a request by what is known of its source.
+    pub(crate) fn judge(&self, known: &Known, incoming: Incoming) -> Judged {
+        if incoming.request.body.len() < LARGE {
+            return known.judge(incoming);
+        }
+        tokio::task::block_in_place(|| known.judge(incoming))
+    }
+
+    /// Hands a judged request to the writer. What this returns resolves after the commit; the event is seen off even if
+    /// nobody waits for that any more. `room` is given back once the request is stored. `is_held`: its sender waits, and
+    /// can be told what the local server answers.
+    ///
+    /// # Errors
+    /// With a turn, whatever the inbox says before the writer has it.
+    pub(crate) async fn store<R: Send + 'static>(
+        self: &Arc<Self>,
+        known: &Arc<Known>,
+        judged: Judged,
+        turn: Turn<'_>,
+        room: R,
+        is_held: bool,
+    ) -> Result<SeenThrough<Result<Kept, InboxError>>, InboxError> {
+        let Judged { arrival, answered } = judged;
+        let came_in = matches!(arrival.via, Via::Direct | Via::Tunnel);
+        let is_set_up = came_in && arrival.facts.handshake.is_some();
+        let verdict = arrival.verdict;
+        // Before the event is stored, so that no answer is missed.
+        let held = if is_held { self.senders.hold(known, &answered, arrival.id) } else { None };
+        let committed = match turn {
+            Some((order, run)) => Either::Left(self.base.inbox.store_in_turn(arrival, order, run).await?),
+            None => {
+                let inbox = self.base.inbox.clone();
+                Either::Right(async move { inbox.store(arrival).await })
+            }
+        };
+        let (this, known) = (Arc::clone(self), Arc::clone(known));
+        Ok(self.base.tasks.see_through(async move {
+            let stored = committed.await;
+            drop(room);
+            let stored = stored?;
+            this.see_off(&stored, verdict, &known);
+            if is_set_up {
+                this.confirmation.confirm_by_itself(&known, stored.id);
+            }
+            let answered = if stored.turned_away { Answered::OtherBody } else { answered };
+            Ok(Kept { stored, answered, held })
+        }))
+    }
+
+    /// Stores an event whose sender nobody answers: one that was made or imported here, or came through a channel.
+    pub(crate) async fn store_unanswered(
+        self: &Arc<Self>,
+        known: &Arc<Known>,
+        arrival: Arrival,
+    ) -> Result<Stored, InboxError> {
+        let judged = Judged { arrival, answered: Answered::Usual };
+        let kept = self.store(known, judged, None, (), false).await?.await?;
+        Ok(kept.stored)
+    }
+
+    /// What follows a commit: it is told, explained and delivered. `known` is what the event was judged by.
+    fn see_off(&self, stored: &Stored, verdict: Verdict, known: &Known) {
+        self.base.announce(Change::Stored(stored.seq));
+        // A secret that was set meanwhile may have judged all that was stored, and missed this one.
+        let is_outdated = self.settings.known(&known.source.slug).is_ok_and(|now| !now.judges_like(known));
+        match verdict {
+            _ if is_outdated => self.verdicts.judge_again(stored.id, &known.source.slug),
+            Verdict::Invalid => self.verdicts.explain_soon(stored.id),
+            Verdict::Pending => self.verdicts.judge_once_its_key_is_here(stored.id),
+            _ => {}
+        }
+        for target in &stored.waiting {
+            self.bells.wake(*target);
+        }
+        if stored.set_provider {
+            self.verdicts.provider_is_found(stored.id);
+        }
+    }
+
+    /// Takes in a request that came to one of our ports, with the lines that were written on its way, and says what to
+    /// answer.
+    pub(crate) async fn take_in(
+        self: &Arc<Self>,
+        known: &Arc<Known>,
+        incoming: Incoming,
+        beside: Option<HeaderLines>,
+        (target, remote): (String, SocketAddr),
+        share: Share,
+    ) -> Reply {
+        let received_at = incoming.received_at;
+        let mut judged = self.judge(known, incoming);
+        judged.arrival.forwarded = beside.filter(|lines| !lines.is_empty());
+        let known_provider = judged.arrival.provider.is_some();
+        let kept = match self.store(known, judged, None, share, true).await {
+            Ok(committed) => committed.await,
+            Err(error) => Err(error),
+        };
+        match kept {
+            Err(error) => self.refuse(error.into(), target, remote, received_at),
+            Ok(kept) => self.answer(known, kept, known_provider).await,
+        }
+    }
+
+    async fn answer(&self, known: &Known, kept: Kept, known_provider: bool) -> Reply {
+        let id = kept.stored.id.to_string();
+        let limit = self.senders.at_the_port();
+        let mut reply = match self.local_answer(kept.held, &kept.stored, limit).await {
+            Some(reply) => return reply,
+            None => self.special_answer(known, &kept.answered).await,
+        }
+        .unwrap_or_else(|| usual(&known.source.answer, &id, known_provider));
+        reply.headers.push(("x-hookmitt-event-id".to_owned(), id.into_bytes()));
+        reply.delay = known.source.answer.delay();
+        reply
+    }
+
+    /// What the local server answers within `limit`, where it is to answer.
+    pub(crate) async fn local_answer(
+        &self,
+        held: Option<HeldSender>,
+        stored: &Stored,
+        limit: Duration,
+    ) -> Option<Reply> {
+        self.senders.local_answer(held?, stored, limit).await
+    }
+
+    /// The answer where it is another one than the source's settings give to every event.
+    pub(crate) async fn special_answer(&self, known: &Known, answered: &Answered) -> Option<Reply> {
+        let set_aside = matches!(answered, Answered::Rejected(_) | Answered::OtherBody);
+        let fails = !set_aside && known.source.answer.fail_next > 0;
+        if fails && self.takes_failure(&known.source.slug).await {
+            return Some(Reply::problem(500, "told-to-fail", "this source was told to fail", "try again"));
+        }
+        answered.reply()
+    }
+
+    async fn takes_failure(&self, slug: &Slug) -> bool {
+        let taken = self.base.inbox.take_failure(slug.clone()).await.unwrap_or(false);
+        if let Err(error) = self.settings.reload().await {
+            tracing::warn!(%error, "the settings could not be read again");
+        }
+        taken
+    }
+
+    /// Requests that were not taken since the start, newest first, 200 at most.
+    pub(crate) fn refusals(&self) -> Vec<Refusal> {
+        self.refusals.all()
+    }
+
+    /// Notes that a request was not taken.
+    pub(crate) fn note_refusal(&self, refusal: Refusal) {
+        self.base.announce(Change::Refused(refusal.clone()));
+        self.refusals.note(refusal);
+    }
+
+    /// Says that a request was not stored; never with a 2xx (promise 1).
+    pub(crate) fn refuse(
+        &self,
+        error: EngineError,
+        target: String,
+        remote: SocketAddr,
+        at: Timestamp,
+    ) -> Reply {
+        let status = match &error {
+            EngineError::Inbox(InboxError::UnknownSource(_) | InboxError::TooManySources(_)) => 404,
+            _ => 503,
+        };
+        let (code, message) = (error.code(), error.to_string());
+        let hint = error.hint().unwrap_or_else(|| "try again in a moment".to_owned());
+        self.note_refusal(Refusal {
+            at,
+            remote,
+            target: Some(target),
+            status,
+            code,
+            message: message.clone(),
+        });
+        Reply::problem(status, code, &message, &hint)
+    }
+}
+
+/// What a source answers to an event.
+fn usual(settings: &Answer, id: &str, known_provider: bool) -> Reply {
+    let status = if known_provider { 200 } else { 202 };
+    let body = format!(r#"{{"received":true,"id":"{id}"}}"#);
+    let mut reply = Reply::json(settings.status.unwrap_or(status), settings.body.clone().unwrap_or(body));
+    if settings.headers.has("content-type") {
+        reply.headers.clear();
+    }
+    let set = settings.headers.iter().map(|line| (line.name.to_owned(), line.value.to_vec()));
+    reply.headers.extend(set);
+    reply
+}

@@ -1,0 +1,146 @@
+//! The capture port: where a request came from, and for which source.
+
+use std::sync::Arc;
+
+use hookmitt_catch::{Caught, Refusal, Reply, Sink};
+use hookmitt_event::{Authority, HeaderLines, Request, Slug, Via};
+use hookmitt_inbox::{InboxError, SourceSettings};
+
+use super::Capture;
+use crate::{EngineError, host_name::absolute, judging::Incoming, settings::Known};
+
+/// Takes what the capture port catches.
+#[derive(Clone, Debug)]
+pub struct CapturePort(pub(crate) Arc<Capture>);
+
+impl Sink for CapturePort {
+    async fn caught(&self, caught: Caught) -> Reply {
+        let Self(capture) = self;
+        let Caught { slug, path, query, head, body, remote, received_at, share } = caught;
+        let target = head.target;
+        let request =
+            Request { method: head.method, path, query, version: head.version, headers: head.headers, body };
+        let page = capture.pages.at_port(&request, &target, capture.settings.known(&slug).ok().as_deref());
+        let from_outside =
+            !page.is_absent() || !remote.ip().to_canonical().is_loopback() || was_passed_on(&request.headers);
+        let known = match self.admit(slug, from_outside).await {
+            Ok(known) => known,
+            Err(refused) => return capture.refuse(refused, target, remote, received_at),
+        };
+        let called = |(scheme, authority): (&str, &str)| {
+            let authority = Authority::parse(authority).map_or("", |authority| authority.as_str());
+            format!("{scheme}://{authority}/{}{}", known.source.slug, request.path_and_query())
+        };
+        let incoming = Incoming {
+            url: known.public_url(&request).or_else(|| absolute(&target).map(called)),
+            request,
+            remote: Some(remote.to_string()),
+            received_at,
+            via: Via::Direct,
+            page,
+        };
+        capture.take_in(&known, incoming, None, (target, remote), share).await
+    }
+
+    fn refused(&self, refusal: Refusal) {
+        self.0.note_refusal(refusal);
+    }
+}
+
+impl CapturePort {
+    /// The source of that name; one is made for a sender on this machine that is no web page and no tunnel (Threat 3).
+    async fn admit(&self, slug: Slug, from_outside: bool) -> Result<Arc<Known>, EngineError> {
+        let Capture { base, settings, .. } = &*self.0;
+        if let Some(known) = settings.now().sources.get(slug.as_str()) {
+            return Ok(Arc::clone(known));
+        }
+        if from_outside {
+            return Err(InboxError::UnknownSource(slug.to_string()).into());
+        }
+        base.inbox.add_source(slug.clone(), SourceSettings::default(), true, base.now()).await?;
+        settings.reload().await?;
+        settings.known(&slug)
+    }
+}
+
+/// Whether something on this machine passes on what came from elsewhere, such as a tunnel that was started by hand.
+fn was_passed_on(headers: &HeaderLines) -> bool {
+    PASSED_ON.iter().any(|name| headers.has(name))
+}
+
+/// The lines that proxies and tunnels add, each of which tells that the sender isn't on this machine.
+pub(crate) const PASSED_ON: [&str; 15] = [
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+    "x-forwarded-port",
+    "x-forwarded-server",
+    "x-real-ip",
+    "x-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "cf-ray",
+    "cdn-loop",
+    "fly-client-ip",
+    "fastly-client-ip",
+];
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
+
+    use hookmitt_catch::{Share, parse_head};
+    use hookmitt_event::Verdict;
+    use hookmitt_inbox::Filter;
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::begun::{engine, source};
+
+    /// A request whose signature is that of the body without the line end.
+    fn invalid(known: &Known) -> Caught {
+        let head = "POST /hub HTTP/1.1\r\nHost: localhost\r\nX-GitHub-Event: ping\r\nX-Hub-Signature-256: \
+            sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17\r\n\r\n";
+        Caught {
+            slug: known.source.slug.clone(),
+            path: String::new(),
+            query: None,
+            head: parse_head(head.as_bytes()).unwrap().unwrap().0,
+            body: "Hello, World!\n".into(),
+            remote: "127.0.0.1:1".parse().unwrap(),
+            received_at: hookmitt_event::Timestamp::from_seconds(1_750_000_000),
+            share: Share::default(),
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_event_whose_sender_hung_up_before_the_commit_is_seen_off_like_any_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let known = source(&engine, "hub").await;
+        let secret = Zeroizing::new(b"It's a Secret to Everybody".to_vec());
+        engine.secrets.set(known.source.slug.clone(), "default".to_owned(), secret).await.unwrap();
+        let port = engine.capture_port();
+        {
+            let mut caught = pin!(port.caught(invalid(&known)));
+            let polled = poll_fn(|context| Poll::Ready(caught.as_mut().poll(context))).await;
+            assert!(polled.is_pending(), "it waits for the commit");
+        } // the connection is gone, and with it whoever waited
+        let explained = async {
+            loop {
+                let page = engine.inbox().list(Filter::default(), None, 1).await.unwrap();
+                if let Some(listed) = page.items.first() {
+                    assert_eq!(listed.event.verdict, Verdict::Invalid);
+                    if listed.event.causes.iter().any(|cause| cause.code != "no_match") {
+                        return;
+                    }
+                }
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), explained).await.expect("it is explained");
+        engine.stop().await;
+    }
+}

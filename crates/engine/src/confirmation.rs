@@ -1,0 +1,93 @@
+//! Set-up requests that want a URL called.
+
+use std::sync::Arc;
+
+use hookmitt_event::{EventId, Verdict};
+use hookmitt_keys::Network;
+use hookmitt_verify::confirm_url;
+use serde::Serialize;
+use tokio::sync::Mutex;
+
+use crate::{
+    Change, EngineError,
+    base::Base,
+    judging::{asked, is_confirmed},
+    settings::{Known, Settings},
+};
+
+/// What came of the call that confirms a set-up request.
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct Confirmed {
+    /// The host that was called.
+    pub host: String,
+    /// The status of its answer.
+    pub status: u16,
+}
+
+/// Confirms set-up requests.
+#[derive(Debug)]
+pub struct Confirmation {
+    base: Arc<Base>,
+    settings: Arc<Settings>,
+    network: Network,
+    /// Held during a confirmation: two clicks are one call.
+    one_at_a_time: Mutex<()>,
+}
+
+impl Confirmation {
+    pub(crate) fn new(settings: Arc<Settings>, network: Network) -> Self {
+        Self { base: Arc::clone(&settings.base), settings, network, one_at_a_time: Mutex::default() }
+    }
+
+    /// Calls the URL that confirms a set-up request, once: one of its provider's hosts, by `https`, no redirect
+    /// (Threat 6).
+    ///
+    /// # Errors
+    /// An event that wants none called, was confirmed, or isn't valid; a URL of somebody else's; an answer that isn't
+    /// 2xx.
+    pub async fn confirm(&self, id: EventId) -> Result<Confirmed, EngineError> {
+        let _alone = self.one_at_a_time.lock().await;
+        let event = self.base.inbox.event(id).await?;
+        let known = self.settings.known(&event.source)?;
+        let url = asked(&known, &event).and_then(|handshake| handshake.confirm);
+        let url = url.ok_or(EngineError::NothingToConfirm(event.seq))?;
+        if event.verdict != Verdict::Valid {
+            return Err(EngineError::NotGenuine(event.seq));
+        }
+        if is_confirmed(&event) {
+            return Err(EngineError::AlreadyConfirmed(event.seq));
+        }
+        let provider = known.provider_of(&event.request).ok_or(EngineError::NothingToConfirm(event.seq))?;
+        confirm_url(provider, &url).map_err(|error| EngineError::ConfirmUrl(error.to_string()))?;
+        let confirmed = self.call(&url).await?;
+        self.base.inbox.set_confirmed(id, self.base.now()).await?;
+        self.base.announce(Change::Event(id));
+        Ok(confirmed)
+    }
+
+    async fn call(&self, url: &str) -> Result<Confirmed, EngineError> {
+        let not_confirmed = |why: String| EngineError::NotConfirmed(why);
+        let parsed = url::Url::parse(url).map_err(|error| not_confirmed(error.to_string()))?;
+        let host = parsed.host_str().unwrap_or_default().to_owned();
+        let status =
+            self.network.call(&parsed).await.map_err(|problem| not_confirmed(problem.to_string()))?;
+        match status {
+            200..300 => Ok(Confirmed { host, status }),
+            _ => Err(not_confirmed(format!("{host} answered {status}"))),
+        }
+    }
+
+    /// Confirms a set-up request that was found valid, where its source says so, beside what else goes on.
+    pub(crate) fn confirm_by_itself(self: &Arc<Self>, known: &Known, id: EventId) {
+        if !known.source.confirm {
+            return;
+        }
+        let this = Arc::clone(self);
+        self.base.tasks.spawn_until_stop("a set-up request could not be confirmed", async move {
+            match this.confirm(id).await {
+                Ok(_) | Err(EngineError::NothingToConfirm(_) | EngineError::AlreadyConfirmed(_)) => Ok(()),
+                Err(error) => Err(error),
+            }
+        });
+    }
+}

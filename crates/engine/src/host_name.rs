@@ -1,0 +1,62 @@
+//! The names by which hosts are called.
+
+use hookmitt_event::Authority;
+
+/// The scheme and the authority of a target that is a whole URL.
+pub(crate) fn absolute(target: &str) -> Option<(&'static str, &str)> {
+    let (scheme, rest) = target.split_once("://")?;
+    let scheme = ["http", "https"].into_iter().find(|known| known.eq_ignore_ascii_case(scheme))?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    Some((scheme, &rest[..end]))
+}
+
+/// The longest text that is kept of a name.
+const LONGEST: usize = 255;
+
+/// The name that an authority calls, as it is compared: lower case, no port, no dot at the end, in ASCII, an address as
+/// browsers write it. What is no authority stands for itself, and is nobody's name.
+pub(crate) fn name_of(authority: &str) -> String {
+    let host = Authority::parse(authority).and_then(|authority| url::Host::parse(authority.host()).ok());
+    match host {
+        Some(url::Host::Domain(name)) => name.strip_suffix('.').unwrap_or(&name).to_owned(),
+        Some(address) => address.to_string(),
+        None => authority.chars().take(LONGEST).collect(),
+    }
+}
+
+/// The name that a URL calls.
+pub(crate) fn name_in_url(url: &str) -> Option<String> {
+    let url = url::Url::parse(url).ok()?;
+    url.host_str().map(name_of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_compared_as_a_browser_calls_it() {
+        for (authority, name) in [
+            ("evil.example", "evil.example"),
+            ("EVIL.example.:4400", "evil.example"),
+            ("evil.example:", "evil.example"),
+            ("127.0.0.1:4400", "127.0.0.1"),
+            ("2130706433", "127.0.0.1"),
+            ("0x7f.1:80", "127.0.0.1"),
+            ("[::1]:4400", "[::1]"),
+            ("me@localhost", "me@localhost"),
+            ("localhost/x", "localhost/x"),
+            ("", ""),
+        ] {
+            assert_eq!(name_of(authority), name, "{authority}");
+        }
+    }
+
+    #[test]
+    fn a_whole_url_for_a_target_says_itself_who_is_called() {
+        assert_eq!(absolute("http://evil.example:80/a?b"), Some(("http", "evil.example:80")));
+        assert_eq!(absolute("HTTPS://me@evil.example"), Some(("https", "me@evil.example")));
+        assert_eq!(absolute("/a?u=http://evil.example/"), None);
+        assert_eq!(absolute("ftp://evil.example/"), None);
+    }
+}

@@ -1,0 +1,182 @@
+//! How the sender of a captured request is answered, set-up requests above all.
+
+use hookmitt_catch::Reply;
+use hookmitt_event::{Event, HandshakeAnswer, Request, Verdict, Via};
+use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, Secret, handshake};
+
+use crate::settings::Known;
+
+/// How the sender of a captured request is answered.
+#[derive(Debug)]
+pub(crate) enum Answered {
+    /// As the source has it.
+    Usual,
+    /// As the provider wants to hear after a set-up request.
+    Handshake(HandshakeReply),
+    /// As the source has it: a set-up request that can't be answered as its provider wants, and why.
+    Unanswered(&'static str),
+    /// A set-up request that says something else than what is configured.
+    Refused,
+    /// With the status on which the provider insists where a signature does not hold.
+    Invalid(u16),
+    /// 401: the source rejects what it can't prove.
+    Rejected(Verdict),
+    /// 401: its signature holds, and came with another body before.
+    OtherBody,
+}
+
+impl Answered {
+    /// The answer; none where it is the source's own.
+    pub(crate) fn reply(&self) -> Option<Reply> {
+        match self {
+            Self::Usual | Self::Unanswered(_) => None,
+            Self::OtherBody => Some(Reply::problem(
+                401,
+                "other-body",
+                "another body came before under the same signed id, and the signature doesn't tell which is genuine",
+                "look at both events; the one that is genuine can be sent by hand",
+            )),
+            Self::Handshake(answer) => Some(said(answer)),
+            Self::Refused => Some(Reply::problem(
+                403,
+                "handshake-refused",
+                "the token of this set-up request is not the configured one",
+                "give the provider the token of this endpoint",
+            )),
+            Self::Invalid(status) => {
+                let mut reply = Reply::json(*status, String::new());
+                reply.headers.clear();
+                Some(reply)
+            }
+            Self::Rejected(verdict) => {
+                let code = match verdict {
+                    Verdict::Unsigned => "unsigned",
+                    Verdict::Invalid => "invalid-signature",
+                    _ => "unproved",
+                };
+                Some(Reply::problem(
+                    401,
+                    code,
+                    "the signature is missing, does not hold or can't be checked",
+                    "sign with the secret of this endpoint",
+                ))
+            }
+        }
+    }
+
+    /// Whether it is one to a set-up request.
+    pub(crate) const fn is_to_set_up(&self) -> bool {
+        matches!(self, Self::Handshake(_) | Self::Refused)
+    }
+
+    /// What is kept of it with the event.
+    pub(crate) fn kept(&self) -> Option<HandshakeAnswer> {
+        match self {
+            Self::Handshake(answer) => {
+                Some(HandshakeAnswer { status: answer.status, body: answer.body.clone(), confirmed_at: None })
+            }
+            Self::Refused => Some(HandshakeAnswer { status: 403, body: String::new(), confirmed_at: None }),
+            Self::Usual | Self::Unanswered(_) | Self::Invalid(_) | Self::Rejected(_) | Self::OtherBody => {
+                None
+            }
+        }
+    }
+}
+
+fn said(answer: &HandshakeReply) -> Reply {
+    let mut reply = Reply::json(answer.status, answer.body.clone());
+    let is_typed = answer.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    if is_typed || answer.body.is_empty() {
+        reply.headers.clear();
+    }
+    let lines = answer.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
+    reply.headers.extend(lines);
+    // What is echoed is a stranger's: no browser may take it for a page (Threat 2).
+    if !answer.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-content-type-options")) {
+        reply.headers.push(("x-content-type-options".to_owned(), b"nosniff".to_vec()));
+    }
+    reply
+}
+
+/// A judged request whose sender is to be answered.
+pub(crate) struct Asked<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) provider: Option<&'static Provider>,
+    pub(crate) judgement: &'a Judgement,
+    pub(crate) via: Via,
+    /// A web page sent it.
+    pub(crate) browser: bool,
+}
+
+const NOTHING_FITS: &str = "a set-up request that could not be answered";
+const NO_SECRET: &str = "a set-up request that could not be answered: the source has no secret";
+const NOT_SET: &str =
+    "a set-up request that is answered with the secret only where the source's provider is set";
+const UNPROVED: &str = "a set-up request that is answered with the secret only where its signature is valid";
+const BY_A_PAGE: &str = "a set-up request that is not answered: it was sent by a web page";
+
+impl Known {
+    /// How the sender is answered.
+    pub(crate) fn answered(&self, asked: &Asked<'_>, handshake: Option<&Handshake>) -> Answered {
+        let verdict = asked.judgement.verdict;
+        if self.rejects(verdict, asked.via) {
+            return Answered::Rejected(verdict);
+        }
+        let is_bad = verdict == Verdict::Invalid || verdict == Verdict::Unsigned && self.has_secret;
+        if let Some(status) = asked.provider.and_then(|provider| provider.invalid_status).filter(|_| is_bad) {
+            return Answered::Invalid(status);
+        }
+        match handshake {
+            Some(handshake) if handshake.refused => Answered::Refused,
+            Some(handshake) if handshake.answered && !(handshake.signed && verdict == Verdict::Invalid) => {
+                self.answered_as_asked(asked, handshake)
+            }
+            _ => Answered::Usual,
+        }
+    }
+
+    fn answered_as_asked(&self, asked: &Asked<'_>, handshake: &Handshake) -> Answered {
+        let signer = handshake.needs_secret.then(|| self.signer(asked, handshake)).transpose();
+        let answer = signer.map(|signer| handshake.answer(asked.request, &self.params, signer));
+        match answer {
+            Ok(Some(answer)) => Answered::Handshake(answer),
+            Ok(None) => Answered::Unanswered(NOTHING_FITS),
+            Err(why) => Answered::Unanswered(why),
+        }
+    }
+
+    /// The secret that signs a challenge for its sender, or why none may (Threat 11). Anybody can send what looks like
+    /// a challenge: it takes a source that somebody has said is the provider's, and, where the provider signs its
+    /// challenges, its signature.
+    fn signer(
+        &self,
+        asked: &Asked<'_>,
+        handshake: &Handshake,
+    ) -> Result<(&'static Provider, &Secret), &'static str> {
+        let Asked { provider, judgement, browser, .. } = asked;
+        let is_set = |provider: &&Provider| self.source.provider.as_ref() == Some(&provider.id);
+        let provider = provider.filter(|provider| is_set(provider)).ok_or(NOT_SET)?;
+        if *browser {
+            return Err(BY_A_PAGE);
+        }
+        if !handshake.signed {
+            return self.secrets.first().map(|secret| (provider, secret)).ok_or(NO_SECRET);
+        }
+        // A scheme of the source's own may sign less than the challenge.
+        let by_provider = judgement.scheme.is_some_and(|id| provider.scheme(id).is_some());
+        if judgement.verdict != Verdict::Valid || !by_provider {
+            return Err(UNPROVED);
+        }
+        let fits = |secret: &&Secret| Some(&secret.label) == judgement.secret_label.as_ref();
+        self.secrets.iter().find(fits).map(|secret| (provider, secret)).ok_or(NO_SECRET)
+    }
+}
+
+pub(crate) fn is_confirmed(event: &Event) -> bool {
+    event.handshake_answer.as_ref().is_some_and(|answer| answer.confirmed_at.is_some())
+}
+
+/// The set-up request that a stored event is.
+pub(crate) fn asked(known: &Known, event: &Event) -> Option<Handshake> {
+    handshake(&event.request, known.provider_of(&event.request)?, &known.params)
+}

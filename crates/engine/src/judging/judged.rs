@@ -1,0 +1,255 @@
+//! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
+
+use hookmitt_event::{
+    Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, ProviderFrom, Request, Source, Timestamp,
+    Verdict, Via, WithheldReason, reads_as,
+};
+use hookmitt_inbox::{AWAITS, Arrival, REJECTED, Route, SingleUse};
+use hookmitt_verify::{
+    Inquiry, Judgement, Provider, PublishedKeys, facts, handshake, judge, provider, providers, recognise,
+};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    answered::{Answered, Asked},
+    pages::{self, Page},
+};
+use crate::settings::Known;
+
+/// A request that came in, before it is judged.
+pub(crate) struct Incoming {
+    pub(crate) request: Request,
+    /// The URL that was called, where that isn't told by the source and the request.
+    pub(crate) url: Option<String>,
+    pub(crate) remote: Option<String>,
+    pub(crate) received_at: Timestamp,
+    pub(crate) via: Via,
+    pub(crate) page: Page,
+}
+
+/// A judged request, and what the answer to its sender depends on.
+pub(crate) struct Judged {
+    pub(crate) arrival: Arrival,
+    pub(crate) answered: Answered,
+}
+
+impl Known {
+    /// The provider that was set, else the one that the headers give away.
+    pub(crate) fn provider_of(&self, request: &Request) -> Option<&'static Provider> {
+        let set = self.source.provider.as_deref().and_then(provider);
+        set.or_else(|| recognise(request))
+    }
+
+    /// What verification finds at `at`.
+    pub(crate) fn verdict_on(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
+        let mut judgement = judge(&self.inquiry(request, url, at));
+        self.want_key(&judgement);
+        let fits = judgement.secret_label.is_some();
+        judgement.causes.extend(self.own_causes(request, judgement.verdict, fits));
+        judgement
+    }
+
+    /// What the source's settings have to do with a verdict.
+    pub(crate) fn own_causes(&self, request: &Request, verdict: Verdict, fits: bool) -> Option<Cause> {
+        match verdict {
+            Verdict::Unsigned | Verdict::Invalid if !fits && self.other_than_found(request).is_some() => {
+                self.other_than_found(request)
+            }
+            Verdict::Unsigned | Verdict::NoSecret | Verdict::Unsupported if !self.has_secret => self.lacks(),
+            Verdict::NoSecret if self.secrets.is_empty() => Some(Cause {
+                code: "secret_unreadable".to_owned(),
+                title: None,
+                message: "This source has a secret, but it could not be read.".to_owned(),
+                fix: "`hookmitt secret list` says why; once it can be read, the event is judged anew."
+                    .to_owned(),
+            }),
+            Verdict::Invalid if !fits => self.unsaid_provider(request),
+            _ => None,
+        }
+    }
+
+    /// Where the headers are another provider's than the one that the source's first valid event has set.
+    fn other_than_found(&self, request: &Request) -> Option<Cause> {
+        let Source { slug, provider_from, .. } = &self.source;
+        let set =
+            self.provider_of(request).filter(|_| matches!(provider_from, Some(ProviderFrom::Event(_))))?;
+        let other = recognise(request).filter(|other| other.id != set.id)?;
+        Some(Cause {
+            code: "provider_found".to_owned(),
+            title: None,
+            message: format!(
+                "It has the headers of {}, but {slug} is set to {}: that is who sent its first valid event.",
+                other.name, set.name
+            ),
+            fix: format!(
+                "Where both send to {slug}, have each request recognised by its headers again: `hookmitt source edit {slug} --provider ''`."
+            ),
+        })
+    }
+
+    /// Where the headers name a format that several providers use, each in its own way, and the source doesn't say
+    /// which of them sends.
+    fn unsaid_provider(&self, request: &Request) -> Option<Cause> {
+        let slug = &self.source.slug;
+        let recognised = self.provider_of(request).filter(|_| self.source.provider.is_none())?;
+        let users = providers().filter(|provider| provider.family.as_ref() == Some(&recognised.id));
+        let users: Vec<_> = users.map(|provider| provider.id.as_str()).collect();
+        (!users.is_empty()).then(|| Cause {
+            code: "provider_not_set".to_owned(),
+            title: None,
+            message: format!(
+                "Several providers write the headers of {}, and their secrets differ; {slug} doesn't say which one sends.",
+                recognised.name
+            ),
+            fix: format!(
+                "Where it is one of {}, say so: `hookmitt source edit {slug} --provider ID`.",
+                users.join(", ")
+            ),
+        })
+    }
+
+    /// What is asked about a request of this source, by its settings.
+    pub(crate) fn inquiry<'a>(&'a self, request: &'a Request, url: &'a str, at: Timestamp) -> Inquiry<'a> {
+        let tolerance = self.source.tolerance_s.map(u64::from).map(std::time::Duration::from_secs);
+        Inquiry {
+            request,
+            url: Some(url),
+            provider: self.provider_of(request),
+            generic: self.source.generic.as_ref(),
+            scheme: None,
+            secrets: &self.secrets,
+            tolerance,
+            at,
+            params: &self.params,
+            published: self.keys.as_ref().map(|keys| keys as &dyn PublishedKeys),
+        }
+    }
+
+    /// Has the published key fetched that a verdict wants. Only puts it into a queue: nothing waits for the network.
+    pub(crate) fn want_key(&self, judgement: &Judgement) {
+        if let Some((keys, wanted)) = self.keys.as_ref().zip(judgement.wanted.as_ref()) {
+            keys.want(&wanted.url, wanted.kid.as_deref());
+        }
+    }
+
+    /// Judges a request and makes it ready to be stored.
+    pub(crate) fn judge(&self, incoming: Incoming) -> Judged {
+        let Incoming { request, url, remote, received_at, via, page } = incoming;
+        let pages::Judged { browser, withheld, callback, foreign_host } = page.judge(self, &request);
+        let provider = self.provider_of(&request);
+        let url = url.or_else(|| self.public_url(&request));
+        let called = url.clone().unwrap_or_else(|| request.called_url(self.source.slug.as_str()));
+        let judgement = self.verdict_on(&request, &called, received_at);
+        let mut facts = facts(&request, provider, self.source.generic.as_ref());
+        let dedupe_key = dedupe_key(&facts, &request);
+        let handshake = provider.and_then(|provider| handshake(&request, provider, &self.params));
+        facts.handshake = handshake.as_ref().map(|handshake| handshake.name);
+        let is_set_up = handshake.as_ref().is_some_and(|handshake| handshake.answered);
+        // Nobody waits for the answer to what is imported, or made here: none is made up.
+        let handshake = handshake.filter(|_| matches!(via, Via::Direct | Via::Tunnel));
+        let asked = Asked { request: &request, provider, judgement: &judgement, via, browser };
+        let answered = self.answered(&asked, handshake.as_ref());
+        let awaits = self.withholds(judgement.verdict, via) == Some(AWAITS);
+        let route = route(withheld, &answered, is_set_up, awaits);
+        let sha256: [u8; 32] = Sha256::digest(&request.body).into();
+        // A copy that the provider's API vouches for forges nothing; a web page proves nothing.
+        let counts = !browser && via != Via::BackupSync;
+        let arrival = Arrival {
+            id: EventId::fresh(),
+            source: self.source.row,
+            url,
+            remote,
+            received_at,
+            via,
+            provider: provider.map(|provider| provider.id.clone()),
+            finds_provider: self.finds_provider(judgement.verdict, via, browser),
+            handshake_answer: answered.kept(),
+            may_own: self.may_own(judgement.verdict, browser),
+            single_use: judgement.single_use.filter(|_| counts).map(|id| single_use(&id, &sha256)),
+            rejects: self.source.on_invalid == OnInvalid::Reject,
+            verdict: judgement.verdict,
+            causes: judgement.causes,
+            sha256,
+            key_hash: key_hash(&dedupe_key),
+            dedupe_key,
+            on_duplicate: self.source.on_duplicate,
+            browser,
+            callback,
+            foreign_host,
+            delivery_of: delivery_of(&request),
+            arrival_key: None,
+            forwarded: None,
+            caught_up_by: None,
+            parent: None,
+            route,
+            facts,
+            request,
+        };
+        Judged { arrival, answered }
+    }
+
+    /// The URL that the provider called, where something else stands before us.
+    pub(crate) fn public_url(&self, request: &Request) -> Option<String> {
+        let base = self.source.public_url.as_deref()?;
+        Some(format!("{}{}", base.trim_end_matches('/'), request.path_and_query()))
+    }
+}
+
+/// Where it goes, by what a web page has to do with it and by how its sender is answered. `awaits`: its source rejects, and
+/// the verdict isn't there yet.
+fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool, awaits: bool) -> Route {
+    match (withheld, answered) {
+        (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
+        (Some(reason), _) => Route::Withheld(reason.words()),
+        (_, Answered::Handshake(_)) => Route::Withheld("a set-up request that hookmitt answered"),
+        (_, Answered::Unanswered(why)) => Route::Withheld(why),
+        _ if is_set_up => Route::Withheld("a set-up request that could not be answered"),
+        _ if awaits => Route::AwaitsVerdict,
+        _ => Route::Targets,
+    }
+}
+
+/// The delivery of ours that a request says it is. A server that passes requests on may write our line's name in another
+/// way, or put another such line before it.
+fn delivery_of(request: &Request) -> Option<DeliveryId> {
+    let mut lines = request.headers.iter().filter(|line| reads_as(line.name, "x-hookmitt-delivery-id"));
+    lines.find_map(|line| std::str::from_utf8(line.value).ok()?.parse().ok())
+}
+
+/// The longest event id that is kept as it is. Longer ones are no id that a provider gives.
+const LONGEST_ID: usize = 255;
+
+/// What makes an event the same as another: its provider's id, else a hash over what was sent.
+pub(crate) fn dedupe_key(facts: &Facts, request: &Request) -> DedupeKey {
+    match &facts.event_id {
+        Some(id) if id.len() <= LONGEST_ID => DedupeKey::Id(id.clone()),
+        Some(id) => DedupeKey::Id(format!("sha256-{}", hex::encode(Sha256::digest(id)))),
+        None => {
+            let mut hash = Sha256::new();
+            for part in [request.method.as_bytes(), request.path_and_query().as_bytes()] {
+                hash.update(part);
+                hash.update([0]);
+            }
+            hash.update(&request.body);
+            DedupeKey::Content(hex::encode(hash.finalize()))
+        }
+    }
+}
+
+/// The form in which keys are compared.
+pub(crate) fn key_hash(key: &DedupeKey) -> [u8; 16] {
+    short_hash(&key.to_string())
+}
+
+/// A signed id that only one body may come under, and the body. No dedupe key begins so.
+pub(crate) fn single_use(id: &str, sha256: &[u8; 32]) -> SingleUse {
+    let id = format!("once:{id}");
+    SingleUse { id: short_hash(&id), with_body: short_hash(&format!("{}:{id}", hex::encode(sha256))) }
+}
+
+fn short_hash(text: &str) -> [u8; 16] {
+    let digest: [u8; 32] = Sha256::digest(text).into();
+    let mut short = [0; 16];
+    short.copy_from_slice(&digest[..16]);
+    short
+}

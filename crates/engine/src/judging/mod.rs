@@ -1,0 +1,14 @@
+//! From a request that came in to what is stored: provider, verdict, facts, keys and answer, by pure computation.
+
+mod answered;
+mod judged;
+mod pages;
+mod proof;
+mod rewritten;
+mod signing_secret;
+
+pub(crate) use answered::{Answered, asked, is_confirmed};
+pub(crate) use judged::{Incoming, Judged, key_hash, single_use};
+pub(crate) use pages::{Page, Pages};
+pub(crate) use rewritten::{marked, rewritten};
+pub(crate) use signing_secret::pair_of;

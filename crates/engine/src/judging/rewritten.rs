@@ -1,0 +1,40 @@
+//! Bodies that a channel wrote anew, on the way from their sender.
+
+use hookmitt_event::{Cause, HeaderLines};
+
+/// Set beside an event whose body was written anew, with who did that. Nobody outside can set it: what comes in never
+/// goes there under this name.
+const REWRITTEN: &str = "x-hookmitt-rewritten";
+
+/// With the mark that `by` wrote the body anew.
+pub(crate) fn marked(beside: &HeaderLines, by: &str) -> HeaderLines {
+    let lines = beside.iter().map(|line| (line.name.as_bytes().to_vec(), line.value.to_vec()));
+    let mark = [(REWRITTEN.as_bytes().to_vec(), by.as_bytes().to_vec())];
+    HeaderLines::from_pairs(lines.chain(mark)).unwrap_or_else(|_| beside.clone())
+}
+
+/// Why the signature of an event can't hold that came through a channel which writes bodies anew.
+pub(crate) fn rewritten(beside: Option<&HeaderLines>) -> Option<Cause> {
+    let by = beside?.get_str(REWRITTEN)?;
+    Some(Cause {
+        code: "channel_rewrote_body".to_owned(),
+        title: Some("The channel wrote the body anew".to_owned()),
+        message: format!(
+            "{by} takes JSON apart and writes it anew: these are not the bytes that were signed, and what they were can't be had again."
+        ),
+        fix: "To have signatures checked, let the provider call a relay of your own (`hookmitt tunnel add RELAY_URL`) or a quick URL (`hookmitt tunnel add --cloudflared --source SLUG`)."
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_marked_was_written_anew() {
+        let beside = HeaderLines::from_pairs([("X-Forwarded-For", "203.0.113.9")]).unwrap();
+        assert_eq!(rewritten(Some(&beside)), None);
+        assert!(rewritten(Some(&marked(&beside, "smee.io"))).unwrap().message.starts_with("smee.io"));
+    }
+}

@@ -1,0 +1,90 @@
+//! A target, and perhaps a secret, for as long as a command runs.
+
+use std::sync::Arc;
+
+use hookmitt_event::{Slug, TargetId, TargetKind};
+use hookmitt_verify::Secret;
+use tokio::runtime::Handle;
+use zeroize::Zeroizing;
+
+use super::{TargetChange, Targets};
+use crate::{
+    EngineError,
+    delivery::Delivery,
+    settings::{Lent, Settings},
+};
+
+/// What a command listens for.
+pub struct ListenOrder {
+    /// The source whose events are wanted; `None` for every source.
+    pub source: Option<Slug>,
+    /// Where they go.
+    pub url: String,
+    /// The provider of the source, or of each that is made meanwhile.
+    pub provider: Option<String>,
+    /// A secret of theirs, with its label; kept in memory only.
+    pub secret: Option<(String, Zeroizing<Vec<u8>>)>,
+}
+
+/// Adds what `listen` commands ask for.
+#[derive(Clone, Debug)]
+pub struct Listeners {
+    settings: Arc<Settings>,
+    targets: Targets,
+    delivery: Arc<Delivery>,
+}
+
+/// A running `listen`: dropped, its target ends.
+#[derive(Debug)]
+pub struct Listening {
+    listeners: Listeners,
+    runtime: Handle,
+    /// Its target.
+    pub target: TargetId,
+    /// The target's URL.
+    pub url: String,
+}
+
+impl Listeners {
+    pub(crate) const fn new(settings: Arc<Settings>, targets: Targets, delivery: Arc<Delivery>) -> Self {
+        Self { settings, targets, delivery }
+    }
+
+    /// Adds the target and lends the secret.
+    ///
+    /// # Errors
+    /// A URL that is none or our own, an unknown provider.
+    pub async fn begin(&self, order: ListenOrder) -> Result<Listening, EngineError> {
+        if let Some(id) = &order.provider
+            && hookmitt_verify::provider(id).is_none()
+        {
+            return Err(EngineError::UnknownProvider(id.clone()));
+        }
+        let Self { settings, targets, delivery } = self;
+        let url = targets.checked(&order.url).await?;
+        let after = settings.now().sources.values().map(|known| known.source.row).max().unwrap_or(0);
+        let change = TargetChange { url: Some(url.clone()), ..TargetChange::default() };
+        let secret = order.secret.map(|(label, mut value)| Secret::new(label, std::mem::take(&mut *value)));
+        let coming = delivery.sessions.lock().await;
+        let target = targets.add(order.source.clone(), change, TargetKind::Session).await?.id;
+        settings.secrets.lend(Lent { target, source: order.source, after, provider: order.provider, secret });
+        drop(coming);
+        settings.reload().await?;
+        Ok(Listening { listeners: self.clone(), runtime: Handle::current(), target, url })
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let (target, Listeners { settings, targets, .. }) = (self.target, self.listeners.clone());
+        settings.secrets.take_back(target);
+        settings.base.tasks.spawn_on(
+            async move {
+                if let Err(error) = targets.remove(target).await {
+                    tracing::warn!(%error, "the target of a command that ended could not be removed");
+                }
+            },
+            &self.runtime,
+        );
+    }
+}

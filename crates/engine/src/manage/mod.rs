@@ -1,0 +1,20 @@
+//! Sources, secrets and targets as people make, change and list them.
+
+mod delivered;
+mod hosts;
+mod listening;
+mod params;
+mod providers;
+mod secrets;
+mod sources;
+mod targets;
+mod test_key;
+
+pub use delivered::{DeliveredSecrets, Next};
+pub(crate) use hosts::allowed_name;
+pub use listening::{ListenOrder, Listeners, Listening};
+pub use providers::{ParamView, ProviderView, provider_views};
+pub use secrets::{SecretEntry, Secrets};
+pub use sources::{AnswerChange, SourceChange, SourceView, Sources};
+pub use targets::{Probed, TargetChange, Targets};
+pub use test_key::{PublicHalf, TestKey, TestKeys};

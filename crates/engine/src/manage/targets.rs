@@ -1,0 +1,191 @@
+//! Targets as they are made and changed.
+
+use std::{sync::Arc, time::Duration};
+
+use hookmitt_event::{OrderMode, Slug, Target, TargetId, TargetKind};
+use hookmitt_forward::TargetUrl;
+use hookmitt_inbox::TargetSettings;
+use serde::{Deserialize, Serialize};
+
+use crate::{EngineError, delivery::Bells, settings::Settings};
+
+/// A change to a target: what is absent stays.
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TargetChange {
+    /// Its URL; `3000` and `localhost:3000` are understood.
+    pub url: Option<String>,
+    /// `sequential`, `fifo`, `fifo-by-key` or `parallel:N`.
+    #[schema(value_type = Option<String>)]
+    pub order: Option<OrderMode>,
+    /// Attempts in all, 1 to 100.
+    pub attempts: Option<u32>,
+    /// How long one attempt may take, in milliseconds, 1 to 600,000.
+    pub timeout_ms: Option<u64>,
+    /// The longest wait before the second attempt, in milliseconds.
+    pub retry_base_ms: Option<u64>,
+    /// The longest wait before any attempt, in milliseconds.
+    pub retry_cap_ms: Option<u64>,
+    /// The sender's Host line goes out.
+    pub preserve_host: Option<bool>,
+    /// The `x-hookmitt-*` lines are added.
+    pub hookmitt_headers: Option<bool>,
+    /// Nothing is sent for now.
+    pub paused: Option<bool>,
+}
+
+/// Whether somebody listens at a target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Probed {
+    /// A TCP connection was made within a second.
+    pub answers: bool,
+    /// The port that was asked.
+    pub port: u16,
+    /// Why there is no connection.
+    pub error: Option<String>,
+}
+
+impl TargetChange {
+    fn apply(&self, settings: &mut TargetSettings) -> Result<(), EngineError> {
+        settings.order = self.order.unwrap_or(settings.order);
+        settings.attempts = self.attempts.unwrap_or(settings.attempts);
+        settings.timeout_ms = self.timeout_ms.unwrap_or(settings.timeout_ms);
+        settings.retry_base_ms = self.retry_base_ms.unwrap_or(settings.retry_base_ms);
+        settings.retry_cap_ms = self.retry_cap_ms.unwrap_or(settings.retry_cap_ms);
+        settings.preserve_host = self.preserve_host.unwrap_or(settings.preserve_host);
+        settings.hookmitt_headers = self.hookmitt_headers.unwrap_or(settings.hookmitt_headers);
+        if !(1..=100).contains(&settings.attempts) {
+            return Err(EngineError::BadInput("a target gets 1 to 100 attempts".to_owned()));
+        }
+        if !(1..=600_000).contains(&settings.timeout_ms) {
+            return Err(EngineError::BadInput("a target's time limit is 1 ms to 10 minutes".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// The targets, as people add and change them.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    settings: Arc<Settings>,
+    bells: Arc<Bells>,
+}
+
+impl Targets {
+    pub(crate) const fn new(settings: Arc<Settings>, bells: Arc<Bells>) -> Self {
+        Self { settings, bells }
+    }
+
+    /// Every target that was added, those of running `listen` commands included, in order.
+    pub fn all(&self) -> Vec<Arc<Target>> {
+        let mut targets: Vec<_> = self.settings.now().targets.values().cloned().collect();
+        targets.sort_by_key(|target| target.id);
+        targets
+    }
+
+    /// One target.
+    ///
+    /// # Errors
+    /// An unknown target.
+    pub fn one(&self, id: TargetId) -> Result<Arc<Target>, EngineError> {
+        self.settings.target(id)
+    }
+
+    /// Adds a target. It gets the events that come in from now on. The source is made where it is new.
+    ///
+    /// # Errors
+    /// A URL that is none, or leads to ourselves.
+    pub async fn add(
+        &self,
+        source: Option<Slug>,
+        change: TargetChange,
+        kind: TargetKind,
+    ) -> Result<Arc<Target>, EngineError> {
+        let mut settings = TargetSettings::default();
+        change.apply(&mut settings)?;
+        let given = change.url.as_deref().unwrap_or_default();
+        let url = self.checked(given).await?;
+        if let Some(source) = &source {
+            self.settings.ensure_source(source).await?;
+        }
+        let target = self
+            .settings
+            .base
+            .inbox
+            .add_target(source, url.clone(), settings.clone(), kind, self.settings.base.now())
+            .await?;
+        if change.paused == Some(true) {
+            self.settings.base.inbox.set_target(target.id, url, settings, true).await?;
+        }
+        self.settings.reload().await?;
+        self.settings.target(target.id)
+    }
+
+    /// Changes, pauses or resumes a target.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add), and an unknown target.
+    pub async fn change(&self, id: TargetId, change: TargetChange) -> Result<Arc<Target>, EngineError> {
+        let target = self.settings.target(id)?;
+        let mut settings = TargetSettings::from(target.as_ref());
+        change.apply(&mut settings)?;
+        let url = match &change.url {
+            Some(url) => self.checked(url).await?,
+            None => target.url.clone(),
+        };
+        let paused = change.paused.unwrap_or(target.paused);
+        self.settings.base.inbox.set_target(id, url, settings, paused).await?;
+        self.settings.reload().await?;
+        self.settings.target(id)
+    }
+
+    /// Removes a target; what waits for it fails.
+    ///
+    /// # Errors
+    /// An unknown target.
+    pub async fn remove(&self, id: TargetId) -> Result<(), EngineError> {
+        self.settings.base.inbox.remove_target(id, self.settings.base.now()).await?;
+        self.settings.reload().await?;
+        self.settings.base.inbox.refuse_waiting(id).await?;
+        Ok(())
+    }
+
+    /// Looks whether somebody listens at a URL that a target may have.
+    ///
+    /// # Errors
+    /// A URL that is none, or leads to ourselves.
+    pub async fn probe(&self, given: &str) -> Result<Probed, EngineError> {
+        let url = TargetUrl::parse(&self.checked(given).await?)?;
+        let error = hookmitt_forward::probe(&url).await.err();
+        Ok(Probed { answers: error.is_none(), port: url.port(), error })
+    }
+
+    /// Takes a target up again at once: one that was paused goes on, one where nobody answered is asked now.
+    ///
+    /// # Errors
+    /// An unknown target; a URL that leads to ourselves by now.
+    pub async fn try_now(&self, id: TargetId) -> Result<Probed, EngineError> {
+        let target = self.settings.target(id)?;
+        let probed = self.probe(&target.url).await?;
+        if target.paused {
+            self.change(id, TargetChange { paused: Some(false), ..TargetChange::default() }).await?;
+        }
+        if probed.answers && target.down_since.is_some() {
+            self.settings.base.inbox.set_down(id, None).await?;
+            self.settings.reload().await?;
+        }
+        self.bells.urge(id);
+        Ok(probed)
+    }
+
+    /// A target's URL as it is kept.
+    pub(crate) async fn checked(&self, given: &str) -> Result<String, EngineError> {
+        let url = TargetUrl::from_shorthand(given)?;
+        // The name server may be slow; a name that can't be looked up in time is judged again at each attempt.
+        let own = tokio::time::timeout(Duration::from_secs(3), self.settings.own.hold(&url)).await;
+        if own.unwrap_or(false) {
+            return Err(EngineError::OwnAddress(url.as_str().to_owned()));
+        }
+        Ok(url.as_str().to_owned())
+    }
+}

@@ -1,0 +1,102 @@
+//! Local test keys: what signs in a provider's place, where the provider's own key is private.
+
+use std::sync::Arc;
+
+use hookmitt_event::Slug;
+use hookmitt_verify::{PairKind, PublicForm, TestKeyPair, provider};
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::Secrets;
+use crate::{
+    EngineError,
+    judging::pair_of,
+    settings::{Known, Settings},
+};
+
+/// The label under which the private half is kept.
+const LABEL: &str = "test key";
+
+/// A local test key pair, by its public half.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct TestKey {
+    /// The label of the secret that is its private half.
+    pub label: String,
+    /// `ed25519`, `p256` or `rsa`.
+    pub kind: &'static str,
+    /// The public half in every form that such a key has, the usual one of the provider first.
+    pub public: Vec<PublicHalf>,
+}
+
+/// A public key, written in one way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct PublicHalf {
+    /// The way, such as `hex` or `PEM`.
+    pub form: &'static str,
+    /// The key.
+    pub text: String,
+}
+
+const FORMS: [(PublicForm, &str); 5] = [
+    (PublicForm::Hex, "hex"),
+    (PublicForm::Whpk, "whpk_"),
+    (PublicForm::Spki, "base64"),
+    (PublicForm::Pem, "PEM"),
+    (PublicForm::Jwk, "JWK"),
+];
+
+/// The test keys of sources.
+#[derive(Clone, Debug)]
+pub struct TestKeys {
+    settings: Arc<Settings>,
+    secrets: Secrets,
+}
+
+impl TestKeys {
+    pub(crate) const fn new(settings: Arc<Settings>, secrets: Secrets) -> Self {
+        Self { settings, secrets }
+    }
+
+    /// Makes a test key pair for a source, in place of one that it has; keeps the private half as a secret.
+    ///
+    /// # Errors
+    /// Where the source's provider has no private key, and where the secret can't be kept.
+    pub async fn make(&self, slug: Slug) -> Result<TestKey, EngineError> {
+        let kind = kind_of(&*self.settings.known(&slug)?).ok_or_else(|| {
+            let message =
+                format!("{slug}'s provider signs with a shared secret: there is no key pair to make");
+            EngineError::BadInput(message)
+        })?;
+        let made = tokio::task::spawn_blocking(move || TestKeyPair::generate(kind)).await;
+        let pair = made.map_err(|_| EngineError::Stopping)?;
+        let pair = pair.map_err(|error| EngineError::BadInput(error.to_string()))?;
+        let private = Zeroizing::new(pair.private_pem().into_bytes());
+        self.secrets.set(slug, LABEL.to_owned(), private).await?;
+        Ok(shown(&pair))
+    }
+
+    /// The test key pair of a source; `None` where it has none.
+    ///
+    /// # Errors
+    /// Where there is no such source.
+    pub fn of(&self, slug: &Slug) -> Result<Option<TestKey>, EngineError> {
+        let known = self.settings.known(slug)?;
+        let kept = known.secrets.iter().find(|secret| secret.label == LABEL);
+        Ok(kept.and_then(pair_of).map(|pair| shown(&pair)))
+    }
+}
+
+fn kind_of(known: &Known) -> Option<PairKind> {
+    provider(known.source.provider.as_deref()?).and_then(PairKind::of)
+}
+
+fn shown(pair: &TestKeyPair) -> TestKey {
+    let public =
+        FORMS.iter().filter_map(|(form, name)| Some(PublicHalf { form: name, text: pair.public(*form)? }));
+    let kind = match pair.kind() {
+        PairKind::Ed25519 => "ed25519",
+        PairKind::P256 => "p256",
+        PairKind::Rsa => "rsa",
+    };
+    TestKey { label: LABEL.to_owned(), kind, public: public.collect() }
+}

@@ -1,0 +1,93 @@
+//! Why a secret that a set-up request delivers is not kept.
+
+use hookmitt_event::{Cause, Explain, Slug};
+
+/// Why a delivered secret is not kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotKept {
+    /// Nobody has said that the source is that provider's.
+    #[error("#{seq} brings a secret, and {slug} is not set to a provider: anybody can send such a request")]
+    ProviderNotSet {
+        /// The event.
+        seq: i64,
+        /// Its source.
+        slug: Slug,
+    },
+    /// A web page sent it.
+    #[error("#{0} was sent by a web page, so the secret that it brings is not kept")]
+    ByWebPage(i64),
+    /// It was imported, or made here.
+    #[error("#{0} did not come from its sender, so the secret that it brings is not kept")]
+    NotReceived(i64),
+    /// It came too long ago.
+    #[error("#{0} came more than 10 minutes ago, and the secret that it brings was offered for that long")]
+    Late(i64),
+    /// The source has a secret.
+    #[error(
+        "#{seq} brings a secret, and {slug} has one already: whoever sent it could sign events of {slug} from then on"
+    )]
+    AnotherThere {
+        /// The event.
+        seq: i64,
+        /// Its source.
+        slug: Slug,
+    },
+    /// The source has a secret of that label.
+    #[error("{slug} has a secret {label:?} already, which would be lost")]
+    LabelTaken {
+        /// The source.
+        slug: Slug,
+        /// The label.
+        label: String,
+    },
+}
+
+impl Explain for NotKept {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::ProviderNotSet { .. } => "provider-not-set",
+            Self::ByWebPage(_) => "sent-by-web-page",
+            Self::NotReceived(_) => "not-received",
+            Self::Late(_) => "offer-over",
+            Self::AnotherThere { .. } => "secret-there",
+            Self::LabelTaken { .. } => "label-taken",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let by_hand = "if you know the secret, `hookmitt secret set` keeps it";
+        Some(match self {
+            Self::ProviderNotSet { slug, .. } => {
+                format!(
+                    "if the source is the provider's, say so: `hookmitt source edit {slug} --provider ID`"
+                )
+            }
+            Self::ByWebPage(_) | Self::NotReceived(_) => by_hand.to_owned(),
+            Self::Late(_) => format!("make the webhook anew; {by_hand}"),
+            Self::AnotherThere { seq, .. } => format!(
+                "if you have just made a second webhook there, `hookmitt secret accept '#{seq}' --label NAME` adds it"
+            ),
+            Self::LabelTaken { .. } => "give another --label".to_owned(),
+        })
+    }
+}
+
+impl NotKept {
+    /// The same as a cause, in sentences.
+    pub(crate) fn note(&self) -> Cause {
+        let message = self.to_string();
+        let fix = self.hint().unwrap_or_default();
+        Cause {
+            code: self.code().replace('-', "_"),
+            title: None,
+            message: sentence(&message),
+            fix: sentence(&fix),
+        }
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).chain(['.']).collect()
+}

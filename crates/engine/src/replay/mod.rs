@@ -1,0 +1,15 @@
+//! Sends again: stored events as they were or edited, deliveries that failed, samples that are signed here.
+
+mod edit;
+mod replays;
+mod resign;
+mod retry;
+mod sample;
+mod withheld;
+
+pub use edit::Edit;
+pub use replays::{AttemptLine, Replayed, Replays};
+pub(crate) use resign::place_of;
+pub use retry::Retries;
+pub use sample::{SampleOrder, Samples, Sent};
+pub use withheld::{WithheldHost, WithheldHosts};

@@ -1,0 +1,98 @@
+//! Events that were withheld for the name that they were called by (Threat 1), sent once it is allowed.
+
+use std::sync::Arc;
+
+use hookmitt_event::Slug;
+use serde::Serialize;
+
+use super::{
+    edit::Edit,
+    replays::{Replayed, Replays},
+    retry::Retries,
+};
+use crate::{EngineError, judging::Pages, manage::allowed_name, settings::Settings};
+
+/// A name by which events were called that were withheld for that.
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub struct WithheldHost {
+    /// The name.
+    pub host: String,
+    /// How many events wait to be sent.
+    pub events: u64,
+    /// Whether the source allows it by now.
+    pub allowed: bool,
+    /// Whether it is a name that can be allowed.
+    pub can_be_allowed: bool,
+}
+
+/// Looks after events that were withheld for their host's name.
+#[derive(Clone, Debug)]
+pub struct WithheldHosts {
+    settings: Arc<Settings>,
+    pages: Pages,
+    replays: Replays,
+    retries: Retries,
+}
+
+impl WithheldHosts {
+    pub(crate) fn new(settings: Arc<Settings>, replays: Replays, retries: Retries) -> Self {
+        Self { pages: Pages::new(Arc::clone(&settings)), settings, replays, retries }
+    }
+
+    /// The names by which events of a source were called that were withheld for that and wait to be sent, the one with
+    /// most events first.
+    ///
+    /// # Errors
+    /// An unknown source.
+    pub async fn of(&self, slug: &Slug) -> Result<Vec<WithheldHost>, EngineError> {
+        let known = self.settings.known(slug)?;
+        let found = self.settings.base.inbox.withheld_hosts(known.source.row).await?;
+        let view = |(host, events): (String, u64)| WithheldHost {
+            allowed: self.pages.is_our_name(&host, Some(&known)),
+            can_be_allowed: hookmitt_event::is_host_name(&host),
+            host,
+            events,
+        };
+        Ok(found.into_iter().map(view).collect())
+    }
+
+    /// Sends what was withheld because it was called by that name, oldest first, as far as the name is allowed by now.
+    ///
+    /// # Errors
+    /// An unknown source, a name that it doesn't allow, no target.
+    pub async fn send(&self, source: &Slug, host: &str) -> Result<Vec<Replayed>, EngineError> {
+        let known = self.settings.known(source)?;
+        let host = allowed_name(host).filter(|host| self.pages.is_our_name(host, Some(&known))).ok_or_else(
+            || {
+                let allow = format!("`hookmitt source edit {source} --allow-host NAME`");
+                EngineError::BadInput(format!("{source} doesn't allow the host {host:?}: {allow} does"))
+            },
+        )?;
+        if self.settings.now().targets_of(source.as_str()).is_empty() {
+            return Err(EngineError::NoTargets(format!("the source {source}")));
+        }
+        let (mut all, mut after) = (Vec::new(), 0);
+        loop {
+            let found =
+                self.settings.base.inbox.withheld_events(known.source.row, host.clone(), after, 100).await?;
+            let Some((last, _)) = found.last() else { return Ok(all) };
+            after = *last;
+            for (_, id) in found {
+                let event = self.settings.base.inbox.event(id).await?;
+                if known.withholds(event.verdict, event.via).is_some() {
+                    continue; // the source rejects it, by whatever name it was called
+                }
+                // One that came before there was a target has no delivery that could be taken up.
+                let again = match self.settings.base.inbox.deliveries(id).await?.is_empty() {
+                    true => self.replays.replay(id, Edit::default()).await.map(|(replayed, _)| replayed),
+                    false => self.retries.event(id).await,
+                };
+                match again {
+                    Ok(again) => all.extend(again),
+                    Err(EngineError::NoTargets(_)) => {} // the others can go on
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Sources, secrets and targets, held in memory so that capture reads neither file nor keychain.
+
+use std::{collections::HashMap, sync::Arc};
+
+use hookmitt_event::{Slug, Source, Target, TargetId, TargetKind};
+use hookmitt_keys::KeyStore;
+use hookmitt_verify::Secret;
+
+use crate::host_name::name_in_url;
+
+/// One consistent view; replaced whole when anything changes.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Which change of the inbox this shows.
+    pub(crate) version: i64,
+    /// Sources by slug.
+    pub sources: HashMap<String, Arc<Known>>,
+    /// Targets by id.
+    pub targets: HashMap<TargetId, Arc<Target>>,
+}
+
+/// A source with its secrets.
+#[derive(Debug)]
+pub struct Known {
+    /// The source.
+    pub source: Source,
+    /// The secrets that could be read.
+    pub secrets: Vec<Secret>,
+    /// Whether it has any secret, readable or not.
+    pub has_secret: bool,
+    /// The source's parameters, as verification takes them.
+    pub params: Vec<(String, String)>,
+    /// The keys that providers publish.
+    pub keys: Option<KeyStore>,
+    /// The name in its public URL.
+    pub(crate) public_host: Option<String>,
+}
+
+impl Known {
+    /// A source with the secrets that could be read.
+    pub(crate) fn new(source: Source, secrets: Vec<Secret>, has_secret: bool) -> Self {
+        let params = source.params.clone().into_iter().collect();
+        let public_host = source.public_url.as_deref().and_then(name_in_url);
+        Self { source, secrets, has_secret, params, keys: None, public_host }
+    }
+
+    /// Whether an event is judged alike by both.
+    pub(crate) fn judges_like(&self, other: &Self) -> bool {
+        // The same one, nearly always: this is asked of every event.
+        std::ptr::eq(self, other)
+            || self.source.provider == other.source.provider
+                && self.source.generic == other.source.generic
+                && self.source.on_invalid == other.source.on_invalid
+                && self.params == other.params
+                && self.has_secret == other.has_secret
+                && same_secrets(&self.secrets, &other.secrets)
+    }
+
+    /// With the keys that providers publish.
+    pub(crate) fn with_keys(self, keys: KeyStore) -> Self {
+        Self { keys: Some(keys), ..self }
+    }
+}
+
+impl Config {
+    /// The sources whose secrets are not the same as they were.
+    pub(crate) fn sources_with_other_secrets(&self, before: &Self) -> Vec<Slug> {
+        let was = |slug: &Slug| before.sources.get(slug.as_str()).map_or(&[][..], |known| &known.secrets);
+        let others =
+            self.sources.values().filter(|known| !same_secrets(&known.secrets, was(&known.source.slug)));
+        others.map(|known| known.source.slug.clone()).collect()
+    }
+
+    /// The targets that get a source's events by themselves, in the order in which they were added.
+    pub fn targets_of(&self, source: &str) -> Vec<Arc<Target>> {
+        let mut targets: Vec<_> = self
+            .targets
+            .values()
+            .filter(|target| target.kind != TargetKind::Once)
+            .filter(|target| target.source.as_ref().is_none_or(|slug| slug.as_str() == source))
+            .cloned()
+            .collect();
+        targets.sort_by_key(|target| target.id);
+        targets
+    }
+}
+
+/// Whether these are the same secrets under the same labels.
+fn same_secrets(these: &[Secret], those: &[Secret]) -> bool {
+    let same = |(this, that): (&Secret, &Secret)| this.label == that.label && this.value() == that.value();
+    these.len() == those.len() && these.iter().zip(those).all(same)
+}

@@ -1,0 +1,207 @@
+//! The secrets in memory: read at the start and after a change, never while something is captured.
+
+use std::{
+    collections::HashMap,
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use hookmitt_event::{Explain as _, Slug, Source, TargetId};
+use hookmitt_inbox::Inbox;
+use hookmitt_keys::KeyStore;
+use hookmitt_vault::{Entry, Problem, StoreChoice, Vault, VaultError};
+use hookmitt_verify::Secret;
+
+use super::config::{Config, Known};
+use crate::EngineError;
+
+/// How long the start waits for the keychain. Capture must not: what is judged meanwhile is judged again.
+const START: Duration = Duration::from_secs(1);
+
+/// What holds for sources while a command listens.
+#[derive(Debug, Clone)]
+pub(crate) struct Lent {
+    pub(crate) target: TargetId,
+    /// For this source, else for every source with a row above `after`.
+    pub(crate) source: Option<Slug>,
+    pub(crate) after: i64,
+    pub(crate) provider: Option<String>,
+    pub(crate) secret: Option<Secret>,
+}
+
+impl Lent {
+    pub(crate) fn holds_for(&self, source: &Source) -> bool {
+        match &self.source {
+            Some(slug) => *slug == source.slug,
+            None => source.row > self.after,
+        }
+    }
+}
+
+/// The vault, and what was read from it.
+#[derive(Debug)]
+pub(crate) struct SecretStore {
+    vault: Arc<Vault>,
+    held: Arc<Mutex<Held>>,
+    /// Readings begun so far.
+    readings: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// Which reading this is of.
+    reading: u64,
+    values: HashMap<String, Vec<Secret>>,
+    problems: Vec<Problem>,
+    /// The keychain has not answered yet.
+    waiting: bool,
+    /// What running `listen` commands lend.
+    lent: Vec<Lent>,
+}
+
+impl Held {
+    /// Takes in what a reading found. One that began earlier may end later, and knows less.
+    fn take_in(&mut self, reading: u64, secrets: Vec<hookmitt_vault::Secret>, problems: Vec<Problem>) {
+        if reading < self.reading {
+            return;
+        }
+        let mut values: HashMap<String, Vec<Secret>> = HashMap::new();
+        for mut secret in secrets {
+            let list = values.entry(secret.source.to_string()).or_default();
+            list.push(Secret::new(secret.label, std::mem::take(&mut *secret.value)));
+        }
+        (self.reading, self.values, self.problems, self.waiting) = (reading, values, problems, false);
+    }
+}
+
+impl SecretStore {
+    /// Reads what there is. A keychain that doesn't answer soon is waited for beside the capturing.
+    pub(crate) async fn open(data_dir: &Path, choice: StoreChoice) -> Result<Self, EngineError> {
+        let vault = Arc::new(Vault::open(data_dir, choice)?);
+        let held = Arc::new(Mutex::new(Held { waiting: true, ..Held::default() }));
+        let secrets = Self { vault, held, readings: AtomicU64::default() };
+        let _later = tokio::time::timeout(START, secrets.read_again()).await;
+        Ok(secrets)
+    }
+
+    /// Reads every secret again.
+    pub(crate) async fn read_again(&self) {
+        let (vault, held) = (Arc::clone(&self.vault), Arc::clone(&self.held));
+        let reading = self.readings.fetch_add(1, Ordering::Relaxed) + 1;
+        let read = tokio::task::spawn_blocking(move || {
+            let (secrets, problems) = vault.read_all();
+            let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            held.take_in(reading, secrets, problems);
+        });
+        let _panicked = read.await;
+    }
+
+    /// Whether the keychain has not answered yet.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).waiting
+    }
+
+    /// Joins what the inbox knows with the secrets.
+    pub(crate) async fn config(
+        &self,
+        inbox: &Inbox,
+        version: i64,
+        keys: &KeyStore,
+    ) -> Result<Config, EngineError> {
+        let (sources, targets) = (inbox.sources().await?, inbox.targets().await?);
+        let listed = self.list().await?;
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = sources.into_iter().map(|mut source| {
+            let slug = source.slug.to_string();
+            let mut secrets = held.values.get(&slug).cloned().unwrap_or_default();
+            let lent: Vec<_> = held.lent.iter().filter(|lent| lent.holds_for(&source)).collect();
+            for lent in lent {
+                source.provider = source.provider.or_else(|| lent.provider.clone());
+                secrets.extend(lent.secret.clone());
+            }
+            let has_secret = !secrets.is_empty() || listed.iter().any(|entry| entry.source == source.slug);
+            (slug, Arc::new(Known::new(source, secrets, has_secret).with_keys(keys.clone())))
+        });
+        let sources = known.collect();
+        let targets = targets.into_iter().map(|target| (target.id, Arc::new(target))).collect();
+        Ok(Config { version, sources, targets })
+    }
+
+    pub(crate) async fn list(&self) -> Result<Vec<Entry>, EngineError> {
+        self.blocking(Vault::list).await
+    }
+
+    /// Runs something that may wait for the keychain on a thread that may wait.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Vault) -> Result<T, VaultError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let vault = Arc::clone(&self.vault);
+        let task = tokio::task::spawn_blocking(move || work(&vault));
+        Ok(task.await.map_err(|_| EngineError::Stopping)??)
+    }
+
+    pub(crate) fn lend(&self, lent: Lent) {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner).lent.push(lent);
+    }
+
+    /// The targets of the commands that lend something.
+    pub(crate) fn lent_targets(&self) -> Vec<TargetId> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.lent.iter().map(|lent| lent.target).collect()
+    }
+
+    pub(crate) fn take_back(&self, target: TargetId) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.lent.retain(|lent| lent.target != target);
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let problems = held.problems.iter().map(|problem| match problem.error.hint() {
+            Some(hint) => format!("{problem}; {hint}"),
+            None => problem.to_string(),
+        });
+        let waiting = held.waiting.then(|| "the keychain has not answered yet; capture goes on".to_owned());
+        self.vault.warning().into_iter().chain(waiting).chain(problems).collect()
+    }
+
+    pub(crate) fn problem_of(&self, source: &Slug, label: &str) -> Option<String> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let about = |problem: &&Problem| {
+            problem.secret.as_ref().is_none_or(|(of, called)| of == source && called == label)
+        };
+        held.problems.iter().find(about).map(|problem| problem.error.to_string())
+    }
+
+    pub(crate) fn is_held(&self, source: &Slug, label: &str) -> bool {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        held.values.get(source.as_str()).is_some_and(|list| list.iter().any(|secret| secret.label == label))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    #[test]
+    fn a_reading_that_began_before_a_secret_was_set_does_not_take_it_away() {
+        let secret = hookmitt_vault::Secret {
+            source: "s".parse().unwrap(),
+            label: "new".to_owned(),
+            value: Zeroizing::new(b"secret".to_vec()),
+        };
+        let mut held = Held { waiting: true, ..Held::default() };
+        held.take_in(2, vec![secret], Vec::new());
+        held.take_in(1, Vec::new(), Vec::new());
+        assert!(held.values.contains_key("s") && !held.waiting);
+        held.take_in(3, Vec::new(), Vec::new());
+        assert!(held.values.is_empty());
+    }
+}

@@ -1,0 +1,130 @@
+//! Tunnels and their gaps, as they are listed.
+
+use std::sync::Arc;
+
+use hookmitt_event::{GapWhy, TunnelKind};
+use hookmitt_inbox::{Gap, GapPage, KeptTunnel};
+use hookmitt_tunnel::Credentials;
+use hookmitt_vault::StoreChoice;
+use tokio::sync::{Mutex, watch};
+use url::Url;
+
+use super::{
+    keys::{DeviceKeys, Keys},
+    register::Register,
+    running::Running,
+    view::{GapView, Seen, Trouble, TunnelState, TunnelView, view},
+};
+use crate::{EngineError, base::Base, settings::Settings};
+
+/// The tunnels of a data directory, as people list, add and change them.
+#[derive(Clone, Debug)]
+pub struct Tunnels {
+    pub(super) base: Arc<Base>,
+    pub(super) settings: Arc<Settings>,
+    pub(super) register: Arc<Register>,
+    pub(super) keys: Keys,
+    /// Held by whoever changes kept keys.
+    pub(super) turning: Arc<Mutex<()>>,
+    /// Whether this process delivers, and so runs the tunnels.
+    owner: watch::Receiver<bool>,
+}
+
+impl Tunnels {
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        register: Arc<Register>,
+        choice: StoreChoice,
+        owner: watch::Receiver<bool>,
+    ) -> Self {
+        let base = Arc::clone(&settings.base);
+        let keys = Keys::new(&base.data_dir, choice);
+        Self { base, settings, register, keys, turning: Arc::default(), owner }
+    }
+
+    /// What a person should know about how keys are kept.
+    pub(crate) fn warning(&self) -> Option<String> {
+        self.keys.warning()
+    }
+
+    /// Every tunnel, in the order in which they were added.
+    ///
+    /// # Errors
+    /// Whatever the inbox says.
+    pub async fn all(&self) -> Result<Vec<TunnelView>, EngineError> {
+        let mut views = Vec::new();
+        for kept in self.base.inbox.tunnels().await? {
+            views.push(self.view(kept).await?);
+        }
+        Ok(views)
+    }
+
+    /// One tunnel.
+    ///
+    /// # Errors
+    /// An unknown tunnel.
+    pub async fn one(&self, id: i64) -> Result<TunnelView, EngineError> {
+        let kept = self.base.inbox.tunnel(id).await?;
+        self.view(kept).await
+    }
+
+    /// The times when a tunnel was not connected, newest first, a page at a time.
+    ///
+    /// # Errors
+    /// An unknown tunnel.
+    pub async fn gaps(&self, id: i64, cursor: Option<i64>, limit: usize) -> Result<GapPage, EngineError> {
+        self.base.inbox.tunnel(id).await?;
+        Ok(self.base.inbox.gaps(id, cursor, limit).await?)
+    }
+
+    /// A gap as it is shown. As long as a relay refuses this device, nobody knows what of what waited there is left.
+    pub fn gap_view(&self, gap: Gap) -> GapView {
+        let refused = |running: &Running| running.seen().state == TunnelState::Refused;
+        let is_open_end =
+            gap.until.is_none() && self.register.one(gap.tunnel).is_some_and(|one| refused(&one));
+        let view = GapView::from(gap);
+        GapView { lost: view.lost.filter(|_| !is_open_end), ..view }
+    }
+
+    async fn view(&self, kept: KeptTunnel) -> Result<TunnelView, EngineError> {
+        let newest = self.base.inbox.gaps(kept.id, None, 1).await?.items.into_iter().next();
+        let running = self.register.one(kept.id);
+        let seen = running.as_ref().map_or_else(|| self.unrun(&kept), |running| running.seen());
+        let public_url = match kept.kind {
+            TunnelKind::Relay | TunnelKind::Smee => kept.public_url,
+            TunnelKind::Cloudflared | TunnelKind::Ngrok => {
+                running.as_ref().and_then(|running| running.public_url())
+            }
+        };
+        let last_event_at = running.and_then(|running| running.last_event_at()).max(kept.last_event_at);
+        let kept = KeptTunnel { last_event_at, public_url, ..kept };
+        Ok(view(kept, seen, newest.map(|gap| self.gap_view(gap))))
+    }
+
+    /// A device's way into a tunnel.
+    pub(super) async fn credentials(&self, kept: &KeptTunnel) -> Result<Credentials, EngineError> {
+        let damaged = || EngineError::BadInput(format!("the tunnel {:?} is damaged", kept.label));
+        let relay = kept.url.as_deref().and_then(|url| Url::parse(url).ok()).ok_or_else(damaged)?;
+        let tunnel = kept.name.clone().ok_or_else(damaged)?;
+        let keys = self.keys.read(kept.keys.as_deref().unwrap_or_default()).await?;
+        let DeviceKeys { device, mut sealing, owner, .. } = keys;
+        let older = sealing.split_off(1);
+        let sealing = sealing.pop().ok_or_else(damaged)?;
+        Ok(Credentials { relay, tunnel, device, sealing, older, owner })
+    }
+
+    /// How a tunnel is that this process doesn't run.
+    fn unrun(&self, kept: &KeptTunnel) -> Seen {
+        let since = kept.connected_until.unwrap_or(kept.created_at);
+        if !kept.enabled {
+            return Seen::new(TunnelState::Off, since);
+        }
+        if self.settings.own.capture_urls().is_empty() || *self.owner.borrow() {
+            return Seen { why: Some(GapWhy::AppClosed), ..Seen::new(TunnelState::Offline, since) };
+        }
+        let message = "another hookmitt on this data directory has the tunnels";
+        let error =
+            Trouble::new("other-process", message, "look at its window or its `hookmitt tunnel list`");
+        Seen { error: Some(error), ..Seen::new(TunnelState::Off, since) }
+    }
+}

@@ -1,0 +1,275 @@
+//! Judges stored events anew, and explains them.
+
+use std::sync::Arc;
+
+use hookmitt_event::{DedupeKey, Event, EventId, Explanation, Slug, Verdict};
+use hookmitt_inbox::Rejudged;
+use hookmitt_verify::{Evidence, Judgement};
+use tokio::sync::mpsc;
+
+use super::{
+    explain::{Surroundings, explained},
+    explaining::Explaining,
+    pending::Pending,
+    rejudge::{JudgeBy, rejudged, verified},
+    urls,
+};
+use crate::{
+    Change, EngineError, base::Base, confirmation::Confirmation, delivery::Bells, judging::key_hash,
+    settings::Settings,
+};
+
+/// How many events are judged between two commits; small, so that capture never waits long for the writer.
+pub(super) const BATCH: u32 = 64;
+
+/// Verdicts on what is stored: given anew, explained, looked into.
+#[derive(Debug)]
+pub struct Verdicts {
+    pub(super) base: Arc<Base>,
+    pub(super) settings: Arc<Settings>,
+    confirmation: Arc<Confirmation>,
+    bells: Arc<Bells>,
+    pending: Pending,
+    pub(super) explaining: Explaining,
+}
+
+impl Verdicts {
+    /// Answers the queue of events that were committed while they waited for a published key, too.
+    pub(crate) fn new(
+        settings: Arc<Settings>,
+        confirmation: Arc<Confirmation>,
+        bells: Arc<Bells>,
+    ) -> (Self, mpsc::Receiver<EventId>) {
+        let (pending, stored) = Pending::new();
+        let (base, explaining) = (Arc::clone(&settings.base), Explaining::default());
+        (Self { base, settings, confirmation, bells, pending, explaining }, stored)
+    }
+
+    /// Judges every event of a source anew, oldest first, each as of the time when it was received.
+    ///
+    /// # Errors
+    /// Whatever the inbox says.
+    pub async fn rejudge(&self, source: &Slug) -> Result<(), EngineError> {
+        let mut after = 0;
+        loop {
+            let Ok(known) = self.settings.known(source) else { return Ok(()) };
+            let ids = self.base.inbox.ids_after(known.source.row, after, BATCH).await?;
+            let Some((last, _)) = ids.last() else { return Ok(()) };
+            after = *last;
+            let mut verdicts = Vec::with_capacity(ids.len());
+            for (_, id) in &ids {
+                let event = self.base.inbox.event(*id).await?;
+                verdicts.push(rejudged(&known, &event));
+            }
+            let changed: Vec<_> = verdicts.iter().map(|rejudged| (rejudged.id, rejudged.verdict)).collect();
+            if !self.keep_verdicts(verdicts).await?.is_empty() {
+                after = 0; // From now on only that provider's scheme counts. A provider is found once, so this ends.
+            }
+            for (id, verdict) in changed {
+                self.base.announce(Change::Event(id));
+                if verdict == Verdict::Invalid {
+                    self.explaining.add(id);
+                }
+            }
+        }
+    }
+
+    /// A new event is committed that is invalid: it is explained, beside what else goes on.
+    pub(crate) fn explain_soon(&self, id: EventId) {
+        self.explaining.add(id);
+    }
+
+    /// A new event is committed that waits for a published key, which may have come meanwhile. Without room, it is looked
+    /// at later.
+    pub(crate) fn judge_once_its_key_is_here(&self, id: EventId) {
+        let _has_room = self.pending.add(id);
+    }
+
+    /// Judges an event anew right after its commit: what it was judged by is otherwise by now.
+    pub(crate) fn judge_again(self: &Arc<Self>, id: EventId, source: &Slug) {
+        if self.pending.add(id) {
+            return;
+        }
+        let (this, source) = (Arc::clone(self), source.clone());
+        let failed = "what came while a secret was set could not be judged";
+        self.base.tasks.spawn_until_stop(failed, async move { this.rejudge(&source).await });
+    }
+
+    /// An event has set the provider of its source: the others there are judged by it.
+    pub(crate) fn provider_is_found(self: &Arc<Self>, event: EventId) {
+        let this = Arc::clone(self);
+        let failed =
+            "a source's events could not be judged by the provider that its first valid event has set";
+        self.base.tasks.spawn_until_stop(failed, async move {
+            this.settings.reload().await?;
+            let slug = this.base.inbox.event(event).await?.source;
+            this.rejudge(&slug).await
+        });
+    }
+
+    /// Stores new verdicts, and sees off what waited for them. Answers the events that set the provider of their source.
+    async fn keep_verdicts(&self, verdicts: Vec<Rejudged>) -> Result<Vec<EventId>, EngineError> {
+        let (targets, set_provider) = self.base.inbox.rejudge(verdicts).await?;
+        targets.into_iter().for_each(|target| self.bells.wake(target));
+        if !set_provider.is_empty() {
+            self.settings.reload().await?;
+        }
+        Ok(set_provider)
+    }
+
+    /// Has events give up, beside what else goes on, the dedupe keys that earlier versions gave them though they prove
+    /// nothing. Done once for an inbox; what a stop or a crash leaves undone is done at the next start.
+    pub(crate) fn settle_old_keys(self: &Arc<Self>) {
+        let this = Arc::clone(self);
+        let failed = "old dedupe keys could not be settled; the next start goes on";
+        self.base.tasks.spawn_until_stop(failed, async move { this.settle_keys().await });
+    }
+
+    async fn settle_keys(&self) -> Result<(), EngineError> {
+        loop {
+            let config = self.settings.now();
+            let proving = config.sources.values().filter(|known| known.can_prove());
+            let sources = proving.map(|known| known.source.row).collect();
+            let Some(unsettled) = self.base.inbox.unsettled_keys(sources).await? else { return Ok(()) };
+            let by_content = |key: &DedupeKey| matches!(key, DedupeKey::Content(_));
+            let claim = |(id, key): &(EventId, DedupeKey)| (*id, key_hash(key), by_content(key));
+            self.base.inbox.settle_keys(unsettled.events.iter().map(claim).collect(), &unsettled).await?;
+            for (id, _) in unsettled.events {
+                self.base.announce(Change::Event(id));
+            }
+        }
+    }
+
+    /// Judges one event with its source's secrets, and with what `by` says instead of what is known; keeps nothing.
+    ///
+    /// # Errors
+    /// An unknown event, provider or scheme.
+    pub async fn verify(
+        &self,
+        id: EventId,
+        by: JudgeBy,
+    ) -> Result<(Event, Judgement, Evidence), EngineError> {
+        let event = self.base.inbox.event(id).await?;
+        let known = self.settings.known(&event.source)?;
+        let around = self.surroundings(&event).await?;
+        let task = tokio::task::spawn_blocking(move || {
+            let found = verified(&known, &event, &by, &around)?;
+            Ok((event, found.0, found.1))
+        });
+        task.await.map_err(|_| EngineError::Stopping)?
+    }
+
+    /// What of an event's body its valid signature leaves open, in a sentence.
+    pub fn uncovered(&self, event: &Event) -> Option<String> {
+        let known = self.settings.known(&event.source).ok().filter(|_| event.verdict == Verdict::Valid)?;
+        hookmitt_verify::uncovered(&known.inquiry(&event.request, &event.url, event.received_at))
+    }
+
+    /// Why an event's verdict is what it is, with its source's secrets as they are now. `secret` names the one whose
+    /// signature is shown as the expected one.
+    ///
+    /// # Errors
+    /// An unknown event; a secret that its source doesn't have.
+    pub async fn explanation(&self, id: EventId, secret: Option<String>) -> Result<Explanation, EngineError> {
+        let event = self.base.inbox.event(id).await?;
+        let known = self.settings.known(&event.source)?;
+        if let Some(label) = &secret
+            && !known.secrets.iter().any(|held| held.label == *label)
+        {
+            return Err(EngineError::BadInput(format!("{} has no secret {label:?}", event.source)));
+        }
+        let around = self.surroundings(&event).await?;
+        let task = tokio::task::spawn_blocking(move || explained(&known, &event, &around, secret.as_deref()));
+        task.await.map_err(|_| EngineError::Stopping)
+    }
+
+    /// What may have to do with an event.
+    async fn surroundings(&self, event: &Event) -> Result<Surroundings, EngineError> {
+        let config = self.settings.now();
+        let others = config.sources.values().filter(|known| known.source.slug != event.source);
+        let secrets = others.flat_map(|known| {
+            known.secrets.iter().cloned().map(|mut secret| {
+                secret.label = format!("{}/{}", known.source.slug, secret.label);
+                secret
+            })
+        });
+        let secrets = secrets.collect();
+        let requests = self.base.inbox.nearby(event.id).await?;
+        let public_url =
+            config.sources.get(event.source.as_str()).and_then(|known| known.source.public_url.as_deref());
+        let url_note = urls::who_says(event, public_url);
+        Ok(Surroundings {
+            secrets,
+            requests,
+            urls: urls::called(event, &self.settings.own.capture_urls()),
+            url_note,
+        })
+    }
+
+    /// Judges events anew, and keeps what is otherwise than it was.
+    pub(super) async fn judge_anew(self: &Arc<Self>, ids: Vec<EventId>) -> Result<(), EngineError> {
+        let mut changed = Vec::new();
+        for id in ids {
+            let event = self.base.inbox.event(id).await?;
+            let Ok(known) = self.settings.known(&event.source) else { continue }; // removed meanwhile
+            let now = rejudged(&known, &event);
+            if now.verdict != event.verdict || now.causes != event.causes {
+                changed.push((known, now));
+            }
+        }
+        if !changed.is_empty() {
+            let verdicts = changed.iter().map(|(_, now)| now.clone()).collect();
+            for event in self.keep_verdicts(verdicts).await? {
+                self.provider_is_found(event);
+            }
+        }
+        for (known, now) in changed {
+            self.base.announce(Change::Event(now.id));
+            match now.verdict {
+                Verdict::Valid => self.confirmation.confirm_by_itself(&known, now.id),
+                Verdict::Invalid => self.explaining.add(now.id),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use zeroize::Zeroizing;
+
+    use super::*;
+    use crate::begun::{engine, post, source};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_secret_that_is_set_while_an_event_is_being_stored_judges_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let before = source(&engine, "hub").await;
+        let signed = post(
+            [
+                ("X-GitHub-Event", "ping"),
+                (
+                    "X-Hub-Signature-256",
+                    "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
+                ),
+            ],
+            b"Hello, World!",
+        );
+        let arrival = before.judge(signed).arrival;
+        assert_eq!(arrival.verdict, Verdict::NoSecret);
+        let value = Zeroizing::new(b"It's a Secret to Everybody".to_vec());
+        engine.secrets.set(before.source.slug.clone(), "default".to_owned(), value).await.unwrap();
+        let id = engine.capture.store_unanswered(&before, arrival).await.unwrap().id; // its commit comes after that
+        let judged = async {
+            while engine.base.inbox.event(id).await.unwrap().verdict != Verdict::Valid {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), judged).await.expect("it is judged by the secret");
+        engine.stop().await;
+    }
+}

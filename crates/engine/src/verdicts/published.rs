@@ -1,0 +1,114 @@
+//! Keys that providers publish: fetched beside the capturing, and what waited for one is judged anew.
+
+use std::{sync::Arc, time::Duration};
+
+use hookmitt_event::{EventId, Timestamp, Verdict};
+use hookmitt_keys::Fetching;
+use tokio::{
+    sync::{Mutex, mpsc},
+    time::MissedTickBehavior,
+};
+
+use super::{Verdicts, anew::BATCH};
+use crate::EngineError;
+
+/// How often a key is asked for again that still waits: the queue may have been full, or the process new.
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// For how long an event is judged anew whose key could not be had, and at how many looks once: the provider's host may
+/// only have been away.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+const SELDOM: u32 = 10;
+
+/// Before anything was received, and after everything.
+const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
+const NEVER: Timestamp = Timestamp::from_micros(i64::MAX);
+
+/// Fetches, until the stop, the keys that verdicts want, and judges anew what waited for them. `stored` tells of events
+/// that were committed while they waited.
+pub(crate) fn judge_as_keys_come(
+    verdicts: &Arc<Verdicts>,
+    fetching: Fetching,
+    stored: mpsc::Receiver<EventId>,
+) {
+    let tasks = &verdicts.base.tasks;
+    tasks.spawn(fetching.run(tasks.stop.clone()));
+    let (this, stored) = (Arc::clone(verdicts), Arc::new(Mutex::new(stored)));
+    tasks.keep_going("judging what waited for its key", move || {
+        let (verdicts, stored) = (Arc::clone(&this), Arc::clone(&stored));
+        async move {
+            let mut stored = stored.lock().await;
+            let stop = &verdicts.base.tasks.stop;
+            let _stopped = stop.run_until_cancelled(judge_what_waits(&verdicts, &mut stored)).await;
+        }
+    });
+}
+
+/// Judges anew what waits, as often as there is something new to judge it by.
+async fn judge_what_waits(verdicts: &Arc<Verdicts>, stored: &mut mpsc::Receiver<EventId>) {
+    let mut changes = verdicts.settings.keys.changes();
+    // At once: what waited when the last process ended waits still.
+    let mut again = tokio::time::interval(AGAIN);
+    again.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut ids, mut looks) = (Vec::new(), 0_u32);
+    loop {
+        let judged = tokio::select! {
+            changed = changes.changed() => match changed {
+                // A key that could not be had before may be there now.
+                Ok(()) => judge_waiting(verdicts, ALWAYS).await,
+                Err(_) => return,
+            },
+            _ = stored.recv_many(&mut ids, BATCH as usize) => {
+                verdicts.judge_anew(std::mem::take(&mut ids)).await
+            }
+            _ = again.tick() => {
+                let now = verdicts.base.now();
+                let since = if looks.is_multiple_of(SELDOM) { now.before(LONGEST) } else { NEVER };
+                looks = looks.wrapping_add(1);
+                judge_waiting(verdicts, since).await
+            }
+        };
+        if let Err(error) = judged {
+            tracing::warn!(%error, "what waits for a published key could not be judged");
+        }
+    }
+}
+
+/// Judges what waits for a key anew, and what came since then and could not have its key.
+async fn judge_waiting(verdicts: &Arc<Verdicts>, since: Timestamp) -> Result<(), EngineError> {
+    for (verdict, since) in [(Verdict::Pending, ALWAYS), (Verdict::Unsupported, since)] {
+        let mut after = 0;
+        loop {
+            let ids = verdicts.base.inbox.ids_with_verdict(verdict, since, after, BATCH).await?;
+            let Some((last, _)) = ids.last() else { break };
+            after = *last;
+            verdicts.judge_anew(ids.into_iter().map(|(_, id)| id).collect()).await?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::begun::{engine, post, source};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_committed_after_its_key_came_is_judged_anew_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let known = source(&engine, "hub").await;
+        let push = post([("X-GitHub-Event", "push")], b"{}");
+        let mut arrival = known.judge(push).arrival;
+        let settled = arrival.verdict;
+        arrival.verdict = Verdict::Pending; // as of the moment before the key came
+        let id = engine.capture.store_unanswered(&known, arrival).await.unwrap().id;
+        let judged = async {
+            while engine.base.inbox.event(id).await.unwrap().verdict != settled {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        };
+        tokio::time::timeout(AGAIN / 2, judged).await.expect("nobody waits for the next look at all");
+        engine.stop().await;
+    }
+}

@@ -1,0 +1,111 @@
+//! What verification finds of a stored event today.
+
+use hookmitt_event::{DedupeKey, Event, Timestamp, Verdict, Via};
+use hookmitt_inbox::{KeyClaim, Rejudged};
+use hookmitt_verify::{Evidence, Judgement, Provider};
+use serde::Deserialize;
+
+use super::explain::Surroundings;
+use crate::{
+    EngineError,
+    judging::{key_hash, rewritten, single_use},
+    settings::Known,
+};
+
+/// What an event is judged by instead of what is known of it. Nothing, by default.
+#[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct JudgeBy {
+    /// The moment at which timestamps are judged, in Unix seconds; else when it was received.
+    pub at: Option<i64>,
+    /// The URL that the provider called.
+    pub url: Option<String>,
+    /// The catalogue id of the provider.
+    pub provider: Option<String>,
+    /// The signature scheme.
+    pub scheme: Option<String>,
+    /// Settings that are not in the request, in place of the source's own of the same names.
+    pub params: Vec<(String, String)>,
+}
+
+/// Judges an event with what `by` says instead of what is known of it.
+///
+/// # Errors
+/// An unknown provider or scheme.
+pub(super) fn verified(
+    known: &Known,
+    event: &Event,
+    by: &JudgeBy,
+    around: &Surroundings,
+) -> Result<(Judgement, Evidence), EngineError> {
+    let at = by.at.map_or(event.received_at, Timestamp::from_seconds);
+    let url = by.url.as_deref().unwrap_or(&event.url);
+    let mut inquiry = known.inquiry(&event.request, url, at);
+    if let Some(given) = &by.provider {
+        let found = hookmitt_verify::provider(given);
+        inquiry.provider = Some(found.ok_or_else(|| EngineError::UnknownProvider(given.clone()))?);
+    }
+    if let Some(scheme) = &by.scheme {
+        let provider = of_scheme(scheme, inquiry.provider)?;
+        inquiry.provider = inquiry.provider.filter(|_| by.provider.is_some()).or(Some(provider));
+    }
+    if by.provider.is_some() || by.scheme.is_some() {
+        inquiry.generic = None;
+    }
+    inquiry.scheme = by.scheme.as_deref();
+    let params = with_given(&known.params, &by.params);
+    inquiry.params = &params;
+    let mut judgement = hookmitt_verify::judge(&inquiry);
+    known.want_key(&judgement);
+    if judgement.verdict == Verdict::Invalid {
+        judgement.causes = hookmitt_verify::explain(&inquiry, &around.context(None)).kept_causes();
+        judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
+    }
+    let evidence = hookmitt_verify::evidence(&inquiry, &judgement);
+    Ok((judgement, evidence))
+}
+
+/// The provider whose scheme that is: the one that is known, where it has it.
+fn of_scheme(id: &str, known: Option<&'static Provider>) -> Result<&'static Provider, EngineError> {
+    let mut all = known.into_iter().chain(hookmitt_verify::providers());
+    let found = all.find(|provider| provider.scheme(id).is_some());
+    found.ok_or_else(|| EngineError::UnknownScheme(id.to_owned()))
+}
+
+/// The source's parameters, less those that were given another value for.
+fn with_given(own: &[(String, String)], given: &[(String, String)]) -> Vec<(String, String)> {
+    let kept = own.iter().filter(|(name, _)| given.iter().all(|(other, _)| other != name));
+    kept.chain(given).cloned().collect()
+}
+
+/// The new verdict of an event. What was proved once stays so: a secret that was replaced, or that this process can't
+/// read, is no proof against it. Where the signature holds, settings such as the tolerance count anew.
+pub(super) fn rejudged(known: &Known, event: &Event) -> Rejudged {
+    let mut judgement = known.verdict_on(&event.request, &event.url, event.received_at);
+    if judgement.verdict == Verdict::Invalid {
+        judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
+    }
+    // Where an old verdict is kept, nothing new is known of the event: it keeps its dedupe key, or goes on without.
+    let unproved = event.verdict == Verdict::Valid && judgement.secret_label.is_none();
+    let is_kept = unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret;
+    if is_kept {
+        (judgement.verdict, judgement.causes) = (event.verdict, event.causes.clone());
+    }
+    let may_own = known.may_own(judgement.verdict, event.browser);
+    let counts = !event.browser && event.via != Via::BackupSync;
+    let single_use = judgement.single_use.as_ref().filter(|_| counts).map(|id| single_use(id, &event.sha256));
+    let claim =
+        |key: &DedupeKey, by_content| KeyClaim { hash: key_hash(key), may_own, by_content, single_use };
+    let settles = event.parent.is_none() && !(is_kept && event.verdict == Verdict::Valid);
+    let key = event.dedupe_key.as_ref().filter(|_| settles).and_then(|key| match key {
+        DedupeKey::Id(_) => Some(claim(key, false)),
+        // Means the same event for minutes only: none but an event that waited for its verdict settles it this late.
+        DedupeKey::Content(_) => (event.verdict == Verdict::Pending).then(|| claim(key, true)),
+    });
+    let held = known.held_back(&judgement);
+    let (id, was, verdict) = (event.id, event.verdict, judgement.verdict);
+    let finds = known.finds_provider(verdict, event.via, event.browser);
+    let provider = known.provider_of(&event.request).filter(|_| finds);
+    let finds_provider = provider.map(|provider| provider.id.clone());
+    Rejudged { id, was, verdict, causes: judgement.causes, key, held, finds_provider }
+}

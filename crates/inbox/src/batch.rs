@@ -1,0 +1,46 @@
+//! What a job of the writer works with.
+
+use std::mem;
+
+use rusqlite::Connection;
+
+use crate::{InboxError, now::Now, routes::Routes, tally::Tally};
+
+/// What a job works with: the open transaction, what the writer knows, and what the job adds to that.
+pub(crate) struct Batch<'a> {
+    pub(crate) db: &'a Connection,
+    pub(crate) routes: &'a Routes,
+    pub(crate) arriving: &'a mut Arriving,
+    /// When the commit was begun.
+    pub(crate) now: Now,
+}
+
+/// What a job adds beside its rows.
+#[derive(Default)]
+pub(crate) struct Arriving {
+    /// Goes on from one job of a group to the next; none where it is to be asked for.
+    next_seq: Option<i64>,
+    /// About how many bytes the job writes.
+    pub(crate) bytes: u64,
+    /// What it changes in the totals.
+    pub(crate) tally: Tally,
+}
+
+impl Arriving {
+    /// Takes what the job added; the next one goes on from there.
+    pub(crate) fn take(&mut self) -> (u64, Tally) {
+        (mem::take(&mut self.bytes), mem::take(&mut self.tally))
+    }
+
+    /// The next sequence number.
+    pub(crate) fn seq(&mut self, db: &Connection) -> Result<i64, InboxError> {
+        let seq = match self.next_seq {
+            Some(seq) => seq,
+            None => db
+                .prepare_cached("SELECT coalesce(max(seq), 0) + 1 FROM event")?
+                .query_row([], |row| row.get(0))?,
+        };
+        self.next_seq = Some(seq + 1);
+        Ok(seq)
+    }
+}

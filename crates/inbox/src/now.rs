@@ -1,0 +1,29 @@
+//! The present by the inbox's own clock, and what the file keeps of that clock.
+
+use hookmitt_clock::{Kept, StoreClock};
+use rusqlite::{Connection, OptionalExtension as _};
+
+pub(crate) const STORE: &str = "clock";
+pub(crate) const WALL: &str = "clock_wall";
+
+/// The present, in microseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Now {
+    /// In store time.
+    pub(crate) store: i64,
+    /// By the wall clock.
+    pub(crate) wall: i64,
+}
+
+impl From<&StoreClock> for Now {
+    fn from(clock: &StoreClock) -> Self {
+        let Kept { store, wall } = clock.keep();
+        Self { store, wall }
+    }
+}
+
+/// What was written down of the clock last.
+pub(crate) fn kept(db: &Connection) -> rusqlite::Result<Option<Kept>> {
+    const SQL: &str = "SELECT s.value, w.value FROM meta s JOIN meta w ON w.key = ?2 WHERE s.key = ?1";
+    db.query_row(SQL, [STORE, WALL], |row| Ok(Kept { store: row.get(0)?, wall: row.get(1)? })).optional()
+}

@@ -1,0 +1,47 @@
+//! Which targets a source's events go to, as the writer knows it; and which change of the settings that is.
+
+use hookmitt_event::TargetId;
+use rusqlite::Connection;
+
+use crate::InboxError;
+
+/// The writer's view of which targets a source's events go to.
+#[derive(Debug, Default)]
+pub(crate) struct Routes {
+    version: Option<i64>,
+    targets: Vec<(TargetId, Option<i64>)>,
+}
+
+impl Routes {
+    /// Reads the targets again where any process changed them.
+    pub(crate) fn refresh(&mut self, db: &Connection) -> Result<(), InboxError> {
+        const SQL: &str = "SELECT id, source FROM target WHERE removed_at IS NULL AND kind < 2 ORDER BY id";
+        let version = config_version(db)?;
+        if self.version == Some(version) {
+            return Ok(());
+        }
+        let mut select = db.prepare_cached(SQL)?;
+        let found = select.query_map([], |row| Ok((TargetId(row.get(0)?), row.get(1)?)))?;
+        self.targets = found.collect::<Result<_, _>>()?;
+        self.version = Some(version);
+        Ok(())
+    }
+
+    /// The targets of a source, by its row.
+    pub(crate) fn of(&self, source: i64) -> Vec<TargetId> {
+        let wanted = |of: &Option<i64>| of.is_none_or(|of| of == source);
+        self.targets.iter().filter(|(_, of)| wanted(of)).map(|(id, _)| *id).collect()
+    }
+}
+
+/// How many changes were made to sources and targets.
+pub(crate) fn config_version(db: &Connection) -> Result<i64, InboxError> {
+    const SQL: &str = "SELECT value FROM meta WHERE key = 'config'";
+    Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)
+}
+
+/// Counts a change to sources or targets.
+pub(crate) fn configured(db: &Connection) -> Result<(), InboxError> {
+    db.prepare_cached("UPDATE meta SET value = value + 1 WHERE key = 'config'")?.execute([])?;
+    Ok(())
+}
