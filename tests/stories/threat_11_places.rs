@@ -93,6 +93,8 @@ const MEANS: &[Place] = &[
         "the page's session tokens, over texts of our own, with a key of their own",
     ),
     ("crates/api/src/handshakes.rs", "the route of `delivered.rs`"),
+    ("crates/api/src/events.rs", "asks `delivered.rs` what a person can do about a set-up request"),
+    ("crates/engine/src/engine.rs", "joins the parts; computes nothing"),
     (
         "crates/tunnel/src/credentials.rs",
         "signs a relay's nonce with the device's key, behind a text of our own and the tunnel's name",
