@@ -11,27 +11,39 @@ use x509_cert::{
     spki::{AlgorithmIdentifierOwned, SubjectPublicKeyInfoOwned},
 };
 
-use super::{CertificateFacts, PublicKey, PublicKeyError, key::Key};
+use super::{error::PublicKeyError, key::Key};
 
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
 const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 
+/// What a certificate says of its owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CertificateFacts {
+    /// The subject's common name.
+    pub common_name: Option<String>,
+    /// From when it holds.
+    pub not_before: Timestamp,
+    /// Until when it holds.
+    pub not_after: Timestamp,
+}
+
 /// SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
-pub(super) fn spki(der: &[u8]) -> Result<PublicKey, PublicKeyError> {
+pub(super) fn spki(der: &[u8]) -> Result<Key, PublicKeyError> {
     let info = SubjectPublicKeyInfoOwned::from_der(der).map_err(|_| PublicKeyError::Unreadable)?;
-    key_of(&info).map(PublicKey::one)
+    key_of(&info)
 }
 
 /// RSAPublicKey (RFC 8017, A.1.1).
-pub(super) fn pkcs1(der: &[u8]) -> Result<PublicKey, PublicKeyError> {
-    rsa(der).map(PublicKey::one)
+pub(super) fn pkcs1(der: &[u8]) -> Result<Key, PublicKeyError> {
+    let key = RsaPublicKeyRef::from_der(der).map_err(|_| PublicKeyError::Unreadable)?;
+    Key::rsa(key.modulus.as_bytes(), key.public_exponent.as_bytes())
 }
 
 /// An X.509 certificate: its key, and what its provider's rule looks at. Its chain isn't checked: what is published
 /// comes from an allowed host over TLS, and what is supplied was chosen by a person.
-pub(super) fn certificate(der: &[u8]) -> Result<PublicKey, PublicKeyError> {
+pub(super) fn certificate(der: &[u8]) -> Result<(Key, CertificateFacts), PublicKeyError> {
     let certificate = Certificate::from_der(der).map_err(|_| PublicKeyError::Unreadable)?;
     let inner = certificate.tbs_certificate();
     let key = key_of(inner.subject_public_key_info())?;
@@ -44,14 +56,14 @@ pub(super) fn certificate(der: &[u8]) -> Result<PublicKey, PublicKeyError> {
         not_before: moment(inner.validity().not_before),
         not_after: moment(inner.validity().not_after),
     };
-    Ok(PublicKey::one(key).certified(facts))
+    Ok((key, facts))
 }
 
 fn key_of(info: &SubjectPublicKeyInfoOwned) -> Result<Key, PublicKeyError> {
     let bytes = info.subject_public_key.as_bytes().ok_or(PublicKeyError::Unreadable)?;
     match info.algorithm.oid {
         ED25519 => Key::ed25519(bytes),
-        RSA => rsa(bytes),
+        RSA => pkcs1(bytes),
         EC => {
             let curve = info.algorithm.parameters.as_ref();
             let curve = curve.and_then(|any| any.decode_as::<ObjectIdentifier>().ok());
@@ -63,11 +75,6 @@ fn key_of(info: &SubjectPublicKeyInfoOwned) -> Result<Key, PublicKeyError> {
         }
         _ => Err(PublicKeyError::Kind("keys of this algorithm")),
     }
-}
-
-fn rsa(der: &[u8]) -> Result<Key, PublicKeyError> {
-    let key = RsaPublicKeyRef::from_der(der).map_err(|_| PublicKeyError::Unreadable)?;
-    Key::rsa(key.modulus.as_bytes(), key.public_exponent.as_bytes())
 }
 
 /// A key as SubjectPublicKeyInfo; the way back from [`spki`].

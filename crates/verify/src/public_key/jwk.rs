@@ -3,7 +3,7 @@
 use hookmitt_event::Timestamp;
 use serde_json::{Map, Value};
 
-use super::{PublicKey, PublicKeyError, key::Key, text};
+use super::{error::PublicKeyError, key::Key, key_set::PublicKey, pem};
 
 /// Reads whichever of them it is.
 pub(super) fn parse(json: &str) -> Result<PublicKey, PublicKeyError> {
@@ -37,14 +37,14 @@ fn together(
 /// `{"<kid>": "-----BEGIN CERTIFICATE-----…"}`, as Google publishes them.
 fn certificates(object: &Map<String, Value>) -> Result<PublicKey, PublicKeyError> {
     together(object.iter().map(|(kid, value)| {
-        let pem = value.as_str().filter(|text| text.starts_with("-----BEGIN "));
-        Ok(text::pem(pem.ok_or(PublicKeyError::Unreadable)?)?.with_key_id(kid))
+        let text = value.as_str().filter(|text| text.starts_with("-----BEGIN "));
+        Ok(pem::parse(text.ok_or(PublicKeyError::Unreadable)?)?.with_key_id(kid))
     }))
 }
 
 fn one(jwk: &Value) -> Result<PublicKey, PublicKeyError> {
     let member = |name: &str| jwk.get(name).and_then(Value::as_str);
-    let bytes = |name: &str| member(name).and_then(text::decode).ok_or(PublicKeyError::Unreadable);
+    let bytes = |name: &str| member(name).and_then(pem::decode).ok_or(PublicKeyError::Unreadable);
     if member("d").is_some() {
         return Err(PublicKeyError::Private);
     }

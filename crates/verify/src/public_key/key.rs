@@ -3,7 +3,7 @@
 use ed25519_dalek::{Signature, VerifyingKey};
 use ring::signature as ring_signature;
 
-use super::PublicKeyError;
+use super::error::PublicKeyError;
 
 /// How a signature was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@ use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
 };
+use hookmitt_event::Timestamp;
 use rcgen::{CertificateParams, DnType, KeyPair, PublicKeyData as _};
 use ring::{rand::SystemRandom, signature::KeyPair as _};
 
@@ -86,7 +87,7 @@ fn a_certificate_gives_its_key_its_name_and_its_time() {
     assert!(!key.ended(None, "2026-12-31T00:00:00Z".parse().unwrap()));
     assert!(key.ended(None, "2027-01-01T00:00:01Z".parse().unwrap()));
     let plain = parse_public_key(pair.public_key_pem().as_bytes()).unwrap();
-    assert_eq!(key.0[0].key, plain.0[0].key);
+    assert_eq!(key.first().unwrap().key, plain.first().unwrap().key);
     // As Google publishes them, by key id.
     let map = serde_json::json!({ "k1": certificate, "k2": certificate }).to_string();
     let set = parse_public_key(map.as_bytes()).unwrap();

@@ -7,7 +7,11 @@ use base64::{
 use serde_json::json;
 use x509_cert::der::pem::{LineEnding, encode_string};
 
-use super::{Named, PublicKey, der, key::Key};
+use super::{
+    der,
+    key::Key,
+    key_set::{NamedKey, PublicKey},
+};
 
 /// A way to write a public key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +31,7 @@ pub enum PublicForm {
 impl PublicKey {
     /// The first key of it in that form; `None` where the form is not for its kind.
     pub fn written(&self, form: PublicForm) -> Option<String> {
-        let named = self.0.first()?;
+        let named = self.first()?;
         match (form, &named.key) {
             (PublicForm::Hex, Key::Ed25519(key)) => Some(hex::encode(key.as_bytes())),
             (PublicForm::Whpk, Key::Ed25519(key)) => {
@@ -43,7 +47,7 @@ impl PublicKey {
     }
 }
 
-fn jwk(named: &Named) -> String {
+fn jwk(named: &NamedKey) -> String {
     let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
     let mut jwk = match &named.key {
         Key::Ed25519(key) => json!({ "kty": "OKP", "crv": "Ed25519", "x": text(key.as_bytes()) }),
