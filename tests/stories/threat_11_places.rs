@@ -27,12 +27,12 @@ const FOR_SENDERS: &[Place] = &[
         "crates/verify/src/check.rs",
         "computes what a signature has to be and compares it in constant time; senders hear of the verdict alone",
     ),
-    ("crates/verify/src/token.rs", "the same for tokens"),
+    ("crates/verify/src/jwt_scheme.rs", "the same for schemes that sign with a JSON Web Token"),
     (
-        "crates/verify/src/named.rs",
+        "crates/verify/src/downgrade.rs",
         "looks at how a secret is written, to tell which schemes it is for; computes nothing",
     ),
-    ("crates/verify/src/jwt/mod.rs", "the same for JSON Web Tokens"),
+    ("crates/verify/src/jwt/token.rs", "the same for JSON Web Tokens"),
 ];
 
 /// What the owner of the inbox asks for, by the window, the API with its token, or the command line.
@@ -75,8 +75,9 @@ const MEANS: &[Place] = &[
     ("crates/verify/src/lib.rs", "names"),
     ("crates/verify/src/mac.rs", "keyed hashes, and comparing in constant time"),
     ("crates/verify/src/secret.rs", "secrets as keys"),
+    ("crates/verify/src/key_bytes.rs", "secrets as the bytes of keys"),
     ("crates/verify/src/sign.rs", "signs a request; asked by `resign.rs` and `exported.rs` alone"),
-    ("crates/verify/src/sign_token.rs", "the same for tokens"),
+    ("crates/verify/src/sign_jwt.rs", "the same for JSON Web Tokens"),
     ("crates/verify/src/special/adyen.rs", "puts signatures into a body for `sign.rs`"),
     ("crates/verify/src/test_pair.rs", "key pairs of the owner's own making"),
     (

@@ -1,8 +1,8 @@
 //! The texts of answers to set-up requests: literals and places, some of them computed.
 
 use crate::{
-    Provider, Secret, challenge::Challenge, mac::Mac, place::Place, scheme::Encoding, secret::key_bytes,
-    view::View,
+    algorithm::Encoding, challenge::Challenge, key_bytes::key_bytes, mac::Mac, place::Place,
+    provider::Provider, secret::Secret, view::View,
 };
 
 /// What an answer is signed with, and what may be signed.
@@ -115,7 +115,7 @@ mod tests {
     use hookmitt_event::HeaderLines;
 
     use super::*;
-    use crate::provider;
+    use crate::catalogue::provider;
 
     fn filled(text: &str, json: bool, secret: Option<&str>) -> Option<String> {
         let headers = HeaderLines::from_pairs([("X-A", "b")]).unwrap();

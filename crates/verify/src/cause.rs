@@ -3,9 +3,11 @@
 use hookmitt_event::{Cause, Explain as _, Plain};
 
 use crate::{
-    Param, VerifyError,
+    algorithm::Algorithm,
+    generic_error::VerifyError,
     place::Place,
-    scheme::{Algorithm, Scheme, TimeUnit},
+    provider::Param,
+    scheme::{Scheme, TimeUnit},
 };
 
 pub(crate) fn cause(code: &str, message: String, fix: impl Into<String>) -> Cause {

@@ -74,10 +74,11 @@ mod tests {
 
     use super::*;
     use crate::{
-        clock,
+        algorithm::Algorithm,
+        catalogue::providers,
         content::Parts,
-        providers,
-        scheme::{Algorithm, Scheme, Special},
+        scheme::{Scheme, Special},
+        timestamp,
         view::View,
     };
 
@@ -148,7 +149,7 @@ mod tests {
                 params: &[],
             };
             let unit = scheme.clock.as_ref().map(|clock| clock.unit).unwrap_or_default();
-            let stamp = clock::write(unit, Timestamp::from_seconds(1_700_000_000));
+            let stamp = timestamp::write(unit, Timestamp::from_seconds(1_700_000_000));
             let parts = Parts { view, id: b"msg_1".into(), timestamp: stamp.as_bytes().into() };
             let mut content = Vec::new();
             scheme.content.feed(&parts, b"secret", |bytes| content.extend_from_slice(bytes));

@@ -7,16 +7,16 @@ use base64::{
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Secret,
+    algorithm::{Algorithm, Encoding},
     content::Parts,
+    jwt_scheme,
+    key_bytes::key_bytes,
     mac::{Mac, TagText, same},
     public_key::Signing,
-    scheme::{Algorithm, BodyForms, Encoding, Scheme, Special, UrlForms},
-    secret::key_bytes,
+    scheme::{BodyForms, Scheme, Special, UrlForms},
+    secret::Secret,
     signature::Signed,
-    sns,
-    special::{adyen, contentful},
-    token,
+    special::{adyen, contentful, sns},
     view::View,
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn holds(signed: &Signed<'_>, secret: &Secret) -> bool {
         return false;
     }
     if scheme.algorithm.is_jwt() {
-        return token::holds(signed, secret);
+        return jwt_scheme::holds(signed, secret);
     }
     if scheme.algorithm.is_asymmetric() {
         return verifies(signed, secret);
@@ -61,7 +61,7 @@ pub(crate) fn holds_with_key(signed: &Signed<'_>, key: &[u8]) -> bool {
     let scheme = signed.scheme;
     match (scheme.algorithm, scheme.special) {
         (Algorithm::Token, _) => signed.accepted().any(|given| same(given, key)),
-        (Algorithm::JwtHs256, _) => token::holds_with_key(signed, key),
+        (Algorithm::JwtHs256, _) => jwt_scheme::holds_with_key(signed, key),
         (_, Some(Special::Adyen)) => {
             let items = adyen::items(signed.parts.view.body);
             let own = |item: &adyen::Item| {

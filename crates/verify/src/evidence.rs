@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use hookmitt_event::{Timestamp, Verdict};
 
-use crate::{Inquiry, Judgement, clock, generic, scheme::Scheme, signature::Signed, uncovered, view::View};
+use crate::{
+    candidates, generic, inquiry::Inquiry, judgement::Judgement, scheme::Scheme, signature::Signed, timestamp,
+};
 
 /// What a verdict rests on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,28 +25,36 @@ pub struct Evidence {
 pub fn evidence(inquiry: &Inquiry<'_>, judgement: &Judgement) -> Evidence {
     let Some(id) = judgement.scheme else { return Evidence::default() };
     if id == generic::ID {
-        let scheme = inquiry.generic.and_then(|generic| generic::compile(generic).ok().flatten());
+        let scheme = inquiry.own_scheme();
         return scheme.map_or_else(Evidence::default, |scheme| of(inquiry, judgement, &scheme));
     }
     let scheme = inquiry.provider.and_then(|provider| provider.scheme(id));
     scheme.map_or_else(Evidence::default, |scheme| of(inquiry, judgement, scheme))
 }
 
+/// What a genuine signature of this request leaves open of the body, in a sentence; `None` where it covers the whole.
+/// The secrets are not asked: what was valid once stays so when its secret is gone.
+pub fn uncovered(inquiry: &Inquiry<'_>) -> Option<String> {
+    let own = inquiry.own_scheme();
+    let schemes = own.as_ref().map_or_else(|| inquiry.provider_schemes(), std::slice::from_ref);
+    let signed = candidates::likeliest(inquiry, schemes)?;
+    signed.scheme.uncovered.as_ref()?.of(&signed.parts.view).map(str::to_owned)
+}
+
 fn of(inquiry: &Inquiry<'_>, judgement: &Judgement, scheme: &Scheme) -> Evidence {
-    let tolerance = inquiry.tolerance.or_else(|| scheme.tolerance());
-    let view = View::of(inquiry);
-    let open = uncovered::of(scheme, &view).filter(|_| judgement.verdict == Verdict::Valid);
+    let view = inquiry.view();
+    let uncovered = scheme.uncovered.as_ref().filter(|_| judgement.verdict == Verdict::Valid);
     Evidence {
         scheme_name: Some(name(scheme)),
         signed_at: Signed::find(scheme, view).as_ref().and_then(signed_at),
-        tolerance: tolerance.filter(|_| !scheme.timestamp.is_empty()),
-        uncovered: open.map(str::to_owned),
+        tolerance: inquiry.tolerance_by(scheme).filter(|_| !scheme.timestamp.is_empty()),
+        uncovered: uncovered.and_then(|uncovered| uncovered.of(&view)).map(str::to_owned),
     }
 }
 
 fn signed_at(signed: &Signed<'_>) -> Option<Timestamp> {
     let unit = signed.scheme.clock.as_ref().map(|clock| clock.unit).unwrap_or_default();
-    clock::read(unit, &signed.parts.timestamp).filter(|at| clock::is_plausible(*at))
+    timestamp::read(unit, &signed.parts.timestamp).filter(|at| timestamp::is_plausible(*at))
 }
 
 /// The version, where the scheme has one, and the algorithm.
@@ -59,7 +69,7 @@ fn name(scheme: &Scheme) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider;
+    use crate::catalogue::provider;
 
     #[test]
     fn schemes_have_names_for_people() {

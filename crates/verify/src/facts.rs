@@ -3,9 +3,10 @@
 use hookmitt_event::{Facts, GenericScheme, Request, Timestamp};
 
 use crate::{
-    Provider, generic,
-    places::{Plan, Text},
+    fact_plan::{FactPlan, Template},
+    generic,
     pluck::Found,
+    provider::Provider,
 };
 
 /// Longer ids and keys are not taken: cut ones would make two events the same.
@@ -33,11 +34,11 @@ pub fn facts(
     facts
 }
 
-fn by_plan(request: &Request, plan: &Plan) -> Facts {
+fn by_plan(request: &Request, plan: &FactPlan) -> Facts {
     from_slots(plan, &plan.gather(request))
 }
 
-fn from_slots(plan: &Plan, slots: &[Option<Found>]) -> Facts {
+fn from_slots(plan: &FactPlan, slots: &[Option<Found>]) -> Facts {
     Facts {
         event_id: first_name(&plan.id, slots),
         event_type: first_name(&plan.kind, slots),
@@ -48,12 +49,13 @@ fn from_slots(plan: &Plan, slots: &[Option<Found>]) -> Facts {
     }
 }
 
-fn first(texts: &[Text], slots: &[Option<Found>]) -> Option<Found> {
+fn first(texts: &[Template], slots: &[Option<Found>]) -> Option<Found> {
     texts.iter().find_map(|text| text.fill(slots))
 }
 
-fn first_name(texts: &[Text], slots: &[Option<Found>]) -> Option<String> {
-    let name = |text: &Text| text.fill(slots).filter(|found| !found.cut && found.text.len() <= LONGEST_NAME);
+fn first_name(texts: &[Template], slots: &[Option<Found>]) -> Option<String> {
+    let name =
+        |text: &Template| text.fill(slots).filter(|found| !found.cut && found.text.len() <= LONGEST_NAME);
     texts.iter().find_map(name).map(|found| found.text)
 }
 

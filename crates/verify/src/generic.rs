@@ -3,12 +3,13 @@
 use hookmitt_event::{GenericScheme, HeaderLines};
 
 use crate::{
-    VerifyError,
+    algorithm::{Algorithm, Encoding},
     content::SignedContent,
+    fact_plan::{FactPlan, FactTemplates},
+    generic_error::VerifyError,
     place::{Place, PlaceError},
-    places::{FactPlaces, Plan},
-    scheme::{Algorithm, Clock, Encoding, Format, KeyMode, Scheme, TimeUnit},
-    uncovered,
+    scheme::{Format, KeyMode, Scheme, TimeUnit, TimestampRules},
+    uncovered::Uncovered,
 };
 
 /// The id that a verdict names for a generic scheme.
@@ -105,7 +106,7 @@ pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyE
     let timestamp = timestamp(generic)?.filter(covered);
     let units = [("s", TimeUnit::S), ("ms", TimeUnit::Ms), ("rfc3339", TimeUnit::Rfc3339)];
     let unit = choice("timestamp_unit", set(&generic.timestamp_unit), "s, ms or rfc3339", &units)?;
-    let clock = Clock { tolerance_s: TOLERANCE_S, future_checked: true, unit, exclusive: false };
+    let clock = TimestampRules { tolerance_s: TOLERANCE_S, future_checked: true, unit, exclusive: false };
     let scheme = Scheme {
         id: ID.to_owned(),
         signature: vec![signature],
@@ -122,7 +123,7 @@ pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyE
         content,
         ..Scheme::default()
     };
-    Ok(Some(Scheme { uncovered: uncovered::by_settings(&scheme), ..scheme }))
+    Ok(Some(Scheme { uncovered: Uncovered::by_content(scheme.algorithm, &scheme.content), ..scheme }))
 }
 
 fn version(generic: &GenericScheme, format: Format) -> Result<String, VerifyError> {
@@ -185,12 +186,12 @@ fn content(generic: &GenericScheme, algorithm: Algorithm) -> Result<SignedConten
 }
 
 /// Where the settings say that facts are; `None` where nothing is set or a place can't be read.
-pub(crate) fn plan(generic: &GenericScheme) -> Option<Plan> {
+pub(crate) fn plan(generic: &GenericScheme) -> Option<FactPlan> {
     let places = [&generic.id_at, &generic.type_at, &generic.time_at, &generic.object_at, &generic.title_at];
     if places.into_iter().any(|place| set(place).is_some()) { build_plan(generic).ok() } else { None }
 }
 
-fn build_plan(generic: &GenericScheme) -> Result<Plan, VerifyError> {
+fn build_plan(generic: &GenericScheme) -> Result<FactPlan, VerifyError> {
     let text = |setting: &'static str, at: &Option<String>| {
         let Some(at) = set(at) else { return Ok(Vec::new()) };
         let wrong = || VerifyError::Place { setting, why: PlaceError(at.to_owned()) };
@@ -203,7 +204,7 @@ fn build_plan(generic: &GenericScheme) -> Result<Plan, VerifyError> {
             _ => Ok(vec![format!("{{{at}}}")]),
         }
     };
-    let facts = FactPlaces {
+    let facts = FactTemplates {
         id: text("id_at", &generic.id_at)?,
         kind: text("type_at", &generic.type_at)?,
         time: text("time_at", &generic.time_at)?,
@@ -212,7 +213,7 @@ fn build_plan(generic: &GenericScheme) -> Result<Plan, VerifyError> {
         form_json: None,
     };
     // Each was read by itself: what is left can be wrong with none but the title.
-    Plan::new(&facts).map_err(|why| VerifyError::Place { setting: "title_at", why })
+    FactPlan::new(&facts).map_err(|why| VerifyError::Place { setting: "title_at", why })
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 use hookmitt_event::Request;
 
 use crate::{
-    Provider, Secret, SecretBytes,
     answer_text::{AnswerText, Signer},
-    catalogue,
     key_url::{self, UntrustedUrl},
     mac::same,
     place::Place,
+    provider::{HandshakeAnswer, HandshakeRule, Provider},
+    secret::Secret,
+    secret_bytes::SecretBytes,
     view::View,
 };
 
@@ -29,7 +30,7 @@ pub struct Handshake {
     pub confirm: Option<String>,
     /// It says something else than what is configured.
     pub refused: bool,
-    known: &'static catalogue::Handshake,
+    rule: &'static HandshakeRule,
 }
 
 /// What a set-up request is answered.
@@ -55,21 +56,21 @@ pub fn handshake(
     params: &[(String, String)],
 ) -> Option<Handshake> {
     let view = View { params, ..View::of_request(request) };
-    let known = provider.handshake.iter().find(|known| is_it(known, &view))?;
+    let rule = provider.handshake.iter().find(|rule| applies(rule, &view))?;
     let text = |place: &Option<Place>| {
         let value = place.as_ref()?.read(&view)?.into_owned();
         String::from_utf8(value).ok()
     };
-    let delivered = text(&known.secret).filter(|secret| secret.len() <= LONGEST_SECRET);
+    let delivered = text(&rule.secret).filter(|secret| secret.len() <= LONGEST_SECRET);
     Some(Handshake {
-        name: &known.name,
-        signed: known.signed,
-        answered: known.answer.is_some(),
-        needs_secret: known.answer.as_ref().is_some_and(catalogue::HandshakeAnswer::needs_secret),
+        name: &rule.name,
+        signed: rule.signed,
+        answered: rule.answer.is_some(),
+        needs_secret: rule.answer.as_ref().is_some_and(HandshakeAnswer::needs_secret),
         delivered_secret: delivered.map(SecretBytes::from),
-        confirm: text(&known.confirm),
-        refused: known.check.as_ref().is_some_and(|places| differ(places, &view)),
-        known,
+        confirm: text(&rule.confirm),
+        refused: rule.check.as_ref().is_some_and(|places| differ(places, &view)),
+        rule,
     })
 }
 
@@ -83,9 +84,9 @@ impl Handshake {
         params: &[(String, String)],
         signer: Option<(&'static Provider, &Secret)>,
     ) -> Option<HandshakeReply> {
-        let answer = self.known.answer.as_ref()?;
+        let answer = self.rule.answer.as_ref()?;
         let view = View { params, ..View::of_request(request) };
-        let challenge = self.known.challenge;
+        let challenge = self.rule.challenge;
         let signer = signer.map(|(provider, secret)| Signer { provider, secret, challenge });
         let is_json = answer.headers.iter().any(|(name, value)| {
             name.eq_ignore_ascii_case("content-type") && value.to_ascii_lowercase().contains("json")
@@ -100,7 +101,7 @@ impl Handshake {
     }
 }
 
-impl catalogue::HandshakeAnswer {
+impl HandshakeAnswer {
     fn needs_secret(&self) -> bool {
         let texts = self.headers.iter().map(|(_, value)| value).chain([&self.body]);
         texts.into_iter().any(|text| AnswerText::parse(text).needs_secret())
@@ -117,10 +118,10 @@ pub fn confirm_url(provider: &Provider, url: &str) -> Result<(), UntrustedUrl> {
 }
 
 /// Whether all conditions hold; those that need the body are looked at last.
-fn is_it(known: &catalogue::Handshake, view: &View<'_>) -> bool {
+fn applies(rule: &HandshakeRule, view: &View<'_>) -> bool {
     let in_body = |place: &Place| matches!(place, Place::Json(..) | Place::Form(_));
     let (of_body, of_head): (Vec<_>, Vec<_>) =
-        known.when.iter().partition(|condition| in_body(&condition.place));
+        rule.when.iter().partition(|condition| in_body(&condition.place));
     of_head.iter().all(|condition| condition.holds(view))
         && (of_body.is_empty() || view.body.len() <= LARGEST)
         && of_body.iter().all(|condition| condition.holds(view))

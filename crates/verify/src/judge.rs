@@ -1,84 +1,21 @@
 //! The verdict on one request.
 
-use std::time::Duration;
-
-use hookmitt_event::{Cause, GenericScheme, Request, Timestamp, Verdict};
+use hookmitt_event::{Cause, Verdict};
 
 use crate::{
-    Provider, PublishedKeys, Secret, WantedKey, cause, check, clock, generic,
+    candidates, cause, check, downgrade, generic,
+    inquiry::Inquiry,
+    judgement::Judgement,
+    jwt_scheme,
     key_source::{self, KeySource},
-    named,
     place::Place,
-    scheme::{Algorithm, Format, Scheme, Special},
+    scheme::{Format, Scheme, Special},
+    secret::Secret,
     signature::{Signed, fields},
-    sns::{self, EnvelopeFault},
-    token, uncovered,
+    special::sns::{self, EnvelopeFault},
+    timestamp,
     view::View,
 };
-
-/// One request and everything that its signature is judged by.
-#[derive(Clone, Copy)]
-pub struct Inquiry<'a> {
-    /// The request, byte for byte.
-    pub request: &'a Request,
-    /// The URL that the provider called, where its scheme signs that.
-    pub url: Option<&'a str>,
-    /// The provider, set or recognised.
-    pub provider: Option<&'static Provider>,
-    /// The source's own scheme; where it names a signature header, it goes before the provider's.
-    pub generic: Option<&'a GenericScheme>,
-    /// A scheme id, or the provider's id for its default; without one, the signature header decides.
-    pub scheme: Option<&'a str>,
-    /// The source's secrets and public keys; a match with any is valid.
-    pub secrets: &'a [Secret],
-    /// How old a timestamp may be, instead of the scheme's own limit.
-    pub tolerance: Option<Duration>,
-    /// When the request was received.
-    pub at: Timestamp,
-    /// Configuration that is not in the request, such as a webhook id.
-    pub params: &'a [(String, String)],
-    /// The keys that providers publish, as far as they were fetched; `None` where they are not fetched at all.
-    pub published: Option<&'a dyn PublishedKeys>,
-}
-
-/// What was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judgement {
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Why it is not `valid`, likeliest first, where there is something to say.
-    pub causes: Vec<Cause>,
-    /// The scheme that was judged; `generic` for a source's own one.
-    pub scheme: Option<&'static str>,
-    /// The label of the secret that matched.
-    pub secret_label: Option<String>,
-    /// The published key that a `pending` verdict waits for, or that `unsupported` could not have.
-    pub wanted: Option<WantedKey>,
-    /// The signed id of a genuine request whose body the signature does not pin down: another body under the same id
-    /// is forged, though its signature holds.
-    pub single_use: Option<String>,
-}
-
-impl Judgement {
-    pub(crate) fn plain(verdict: Verdict, scheme: Option<&'static str>) -> Self {
-        Self::with(verdict, scheme, Vec::new())
-    }
-
-    pub(crate) fn with(verdict: Verdict, scheme: Option<&'static str>, causes: Vec<Cause>) -> Self {
-        Self { verdict, causes, scheme, secret_label: None, wanted: None, single_use: None }
-    }
-}
-
-impl<'a> Inquiry<'a> {
-    /// The scheme that a person chose: for this inquiry, or in the source's settings.
-    pub(crate) fn chosen_scheme(&self) -> Option<&'a str> {
-        let set = || {
-            let (_, id) = self.params.iter().find(|(name, _)| name == "scheme")?;
-            self.provider?.scheme(id).map(|_| id.as_str())
-        };
-        self.scheme.or_else(set)
-    }
-}
 
 /// Judges a request's signature.
 ///
@@ -112,7 +49,7 @@ pub fn judge(inquiry: &Inquiry<'_>) -> Judgement {
         _ => {
             let judgement = judge_by(inquiry, provider.usual_schemes(), &provider.name, name_of);
             let unsigned = judgement.verdict == Verdict::Unsigned;
-            let older = unsigned.then(|| named::only_older(inquiry, provider)).flatten();
+            let older = unsigned.then(|| downgrade::only_older(inquiry, provider)).flatten();
             older.unwrap_or(judgement)
         }
     }
@@ -126,7 +63,7 @@ fn without_signature(
     id_of: impl Fn(&str) -> &'static str,
 ) -> Judgement {
     let scheme = schemes.first().map(|scheme| id_of(&scheme.id));
-    let view = View::of(inquiry);
+    let view = inquiry.view();
     let told = companion_missing(view, schemes, sender).or_else(|| unknown_version(view, schemes, sender));
     match told {
         Some(cause) => Judgement::with(Verdict::Invalid, scheme, vec![cause]),
@@ -140,10 +77,10 @@ fn judge_by(
     sender: &str,
     id_of: impl Fn(&str) -> &'static str,
 ) -> Judgement {
-    let mut found = candidates(View::of(inquiry), schemes);
+    let mut found = candidates::all(inquiry.view(), schemes);
     let Some(first) = found.first() else { return without_signature(inquiry, schemes, sender, id_of) };
-    let refused = named::refusal(inquiry, first, sender).map(|cause| (id_of(&first.scheme.id), cause));
-    found.retain(|signed| named::refusal(inquiry, signed, sender).is_none());
+    let refused = downgrade::refusal(inquiry, first, sender).map(|cause| (id_of(&first.scheme.id), cause));
+    found.retain(|signed| downgrade::refusal(inquiry, signed, sender).is_none());
     let first = match (found.first(), refused) {
         (Some(first), _) => first,
         (None, refused) => {
@@ -180,16 +117,8 @@ fn judge_by(
         Some(_) => cause::no_match(sender, "the request", secrets),
         None => cause::unreadable(sender, &judged.place_words()),
     }];
-    causes.extend(clock::off(inquiry, judged, sender));
+    causes.extend(timestamp::off(inquiry, judged, sender));
     Judgement::with(Verdict::Invalid, Some(id_of(&judged.scheme.id)), causes)
-}
-
-/// The signature that an inquiry is about: the first that one of its secrets may have made, else the first.
-pub(crate) fn judged<'a>(inquiry: &Inquiry<'_>, view: View<'a>, schemes: &'a [Scheme]) -> Option<Signed<'a>> {
-    let mut found = candidates(view, schemes);
-    let suited = |signed: &Signed<'_>| inquiry.secrets.iter().any(|secret| secret.suits(signed.scheme));
-    let at = found.iter().position(suited).unwrap_or(0);
-    (at < found.len()).then(|| found.swap_remove(at))
 }
 
 fn genuine(
@@ -199,13 +128,14 @@ fn genuine(
     scheme: &'static str,
     secret: &Secret,
 ) -> Judgement {
-    let announced = named::announced_otherwise(signed.scheme, &signed.parts.view).map(|condition| {
+    let tolerance = inquiry.tolerance_by(signed.scheme);
+    let announced = downgrade::announced_otherwise(signed.scheme, &signed.parts.view).map(|condition| {
         cause::announced_otherwise(sender, &condition.place.words(), signed.scheme.algorithm.words())
     });
     let late = announced
-        .or_else(|| token::refused(inquiry, signed, sender))
+        .or_else(|| jwt_scheme::refused(signed, tolerance, inquiry.at, sender))
         .or_else(|| key_source::objection(inquiry, signed, secret, sender))
-        .or_else(|| clock::off(inquiry, signed, sender));
+        .or_else(|| timestamp::off(inquiry, signed, sender));
     let verdict = if late.is_some() { Verdict::Invalid } else { Verdict::Valid };
     Judgement {
         verdict,
@@ -213,8 +143,14 @@ fn genuine(
         scheme: Some(scheme),
         secret_label: Some(secret.label.clone()),
         wanted: None,
-        single_use: uncovered::single_use(signed).filter(|_| verdict == Verdict::Valid),
+        single_use: single_use(signed).filter(|_| verdict == Verdict::Valid),
     }
+}
+
+/// The id that only one body may come under, where the signature would also fit another.
+fn single_use(signed: &Signed<'_>) -> Option<String> {
+    let id = signed.scheme.single_use.then(|| String::from_utf8_lossy(&signed.parts.id).into_owned());
+    id.filter(|id| !id.is_empty())
 }
 
 /// Where the one scheme that is asked about would be told by another header beside its signature, and that is gone.
@@ -223,27 +159,6 @@ fn companion_missing(view: View<'_>, schemes: &[Scheme], sender: &str) -> Option
     let signed = scheme.signature.iter().any(|place| place.read(&view).is_some());
     let absent = scheme.when.iter().find(|condition| condition.lacks_header(&view)).filter(|_| signed)?;
     Some(cause::companion_missing(sender, &absent.place))
-}
-
-/// The schemes whose conditions hold and that read the first signature that is there; those whose version tag it holds
-/// come first.
-pub(crate) fn candidates<'a>(view: View<'a>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
-    let applies = |scheme: &&Scheme| {
-        scheme.algorithm != Algorithm::None && scheme.when.iter().all(|condition| condition.holds(&view))
-    };
-    let signed = |scheme| Signed::find(scheme, view).filter(|signed: &Signed<'_>| !signed.is_bare());
-    let mut found: Vec<Signed<'a>> = Vec::new();
-    for signed in schemes.iter().filter(applies).filter_map(signed) {
-        // A weaker legacy signature is looked at only where the strong one is absent.
-        let at = |signed: &Signed<'a>| &signed.scheme.signature[signed.place];
-        if found.first().is_none_or(|first| at(first) == at(&signed)) {
-            found.push(signed);
-        }
-    }
-    if found.len() > 1 {
-        found.sort_by_key(|signed| signed.accepted().next().is_none());
-    }
-    found
 }
 
 /// An envelope of SNS that is signed in a way that nobody knows, or doesn't say in which.

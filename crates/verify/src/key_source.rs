@@ -4,23 +4,15 @@
 use hookmitt_event::{Cause, Verdict};
 
 use crate::{
-    Inquiry, Published, Secret, allowed,
     cause::{self, cause},
-    key_url::names_provider,
+    inquiry::Inquiry,
+    jwt_scheme,
+    key_url::{allowed, names_provider},
     place::Place,
-    scheme::{Scheme, Special},
+    published::{Published, WantedKey},
+    secret::Secret,
     signature::Signed,
-    token,
 };
-
-/// A published key that a verdict waits for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WantedKey {
-    /// Where it is published.
-    pub url: String,
-    /// The id of the key in the set, where the signature names one.
-    pub kid: Option<String>,
-}
 
 /// What a signature can be checked with.
 #[derive(Debug)]
@@ -71,7 +63,7 @@ pub(crate) fn look(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> 
 }
 
 fn published(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str, url: String) -> KeySource {
-    let kid = token::key_id(signed).filter(|_| signed.scheme.algorithm.is_jwt());
+    let kid = jwt_scheme::key_id(signed).filter(|_| signed.scheme.algorithm.is_jwt());
     let found = inquiry.published.map(|keys| keys.find(&url, kid.as_deref()));
     let wanted = WantedKey { url, kid };
     match found {
@@ -111,7 +103,7 @@ pub(crate) fn objection(
 ) -> Option<Cause> {
     let scheme = signed.scheme;
     let key = secret.as_public().filter(|_| scheme.takes_public_key())?;
-    let kid = token::key_id(signed).filter(|_| scheme.algorithm.is_jwt());
+    let kid = jwt_scheme::key_id(signed).filter(|_| scheme.algorithm.is_jwt());
     if let Some(certificate) = key.certificate(kid.as_deref())
         && !names_provider(certificate.common_name.as_deref(), &scheme.key_hosts)
     {
@@ -134,7 +126,7 @@ pub(crate) fn objection(
 
 /// Amazon signs everybody's topics with the same key: only the configured one counts.
 fn wrong_topic(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
-    let configured = topic_setting(signed.scheme).and_then(|name| signed.parts.view.param(name))?;
+    let configured = signed.scheme.topic_setting().and_then(|name| signed.parts.view.param(name))?;
     let place = Place::try_from("/TopicArn".to_owned()).ok()?;
     let found = place.read(&signed.parts.view).unwrap_or_default();
     (found != configured.as_bytes()).then(|| {
@@ -149,26 +141,11 @@ fn wrong_topic(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     })
 }
 
-fn topic_setting(scheme: &Scheme) -> Option<&'static str> {
-    (scheme.special == Some(Special::Sns)).then_some("topic_arn")
-}
-
 /// A setting without which a good signature proves nothing: what a published key signs for one customer it signs for
 /// all, wherever a copy of that key comes from.
 fn unset(signed: &Signed<'_>) -> Option<String> {
-    let scheme = signed.scheme;
-    let mut needed = needed_settings(scheme);
+    let mut needed = signed.scheme.needed_settings();
     needed.find(|name| signed.parts.view.param(name).is_none()).map(str::to_owned)
-}
-
-/// The settings without which a published key proves nothing: a webhook id, a topic, an audience.
-pub(crate) fn needed_settings(scheme: &Scheme) -> impl Iterator<Item = &str> {
-    let in_content = scheme.content.places().filter_map(|place| match place {
-        Place::Param(name) => Some(name.as_str()),
-        _ => None,
-    });
-    let in_token = scheme.jwt.iter().flat_map(|rules| rules.audience.iter().chain(&rules.email));
-    in_content.chain(in_token.map(String::as_str)).chain(topic_setting(scheme))
 }
 
 fn setting_needed(sender: &str, setting: &str) -> Cause {

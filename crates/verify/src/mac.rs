@@ -9,7 +9,7 @@ use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 use subtle::ConstantTimeEq as _;
 
-use crate::scheme::{Algorithm, Encoding};
+use crate::algorithm::{Algorithm, Encoding};
 
 /// A keyed hash that has its key and may be fed; cloning it saves hashing the key again.
 #[derive(Clone)]

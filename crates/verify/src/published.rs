@@ -1,6 +1,6 @@
 //! Keys that providers publish on the network, as far as somebody has fetched them.
 
-use crate::PublicKey;
+use crate::public_key::PublicKey;
 
 /// What is known of a published key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,4 +17,13 @@ pub enum Published {
 pub trait PublishedKeys: Sync {
     /// The key or set at that URL, for a signature that names the key `kid` where it names one.
     fn find(&self, url: &str, kid: Option<&str>) -> Published;
+}
+
+/// A published key that a verdict waits for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WantedKey {
+    /// Where it is published.
+    pub url: String,
+    /// The id of the key in the set, where the signature names one.
+    pub kid: Option<String>,
 }

@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use hookmitt_event::{HeaderLines, Request};
 
 use crate::{
-    Provider, catalogue,
+    catalogue::{self, providers},
+    lookup::Lookup,
     place::{Condition, Place},
-    places::{FactPlaces, Plan},
-    providers,
+    provider::Provider,
 };
 
 /// Longer header names give no provider away.
@@ -20,7 +20,7 @@ const LONGEST: usize = 64;
 /// the other's too wins (Gitea also sends GitHub's). Adopters of Standard Webhooks can't be told apart and come out as
 /// their family.
 pub fn recognise(request: &Request) -> Option<&'static Provider> {
-    by_header(&request.headers).or_else(|| LOOK.provider_of(request))
+    by_header(&request.headers).or_else(|| CONDITIONS.provider_of(request))
 }
 
 fn by_header(headers: &HeaderLines) -> Option<&'static Provider> {
@@ -38,27 +38,27 @@ fn by_header(headers: &HeaderLines) -> Option<&'static Provider> {
 }
 
 /// The conditions of every provider, so that one pass over a request answers all of them.
-struct Look {
-    plan: Plan,
+struct Conditions {
+    lookup: Lookup,
     rows: Vec<(&'static Provider, Vec<(usize, &'static Condition)>)>,
 }
 
-static LOOK: LazyLock<Look> = LazyLock::new(|| {
-    let mut plan = Plan::new(&FactPlaces::default()).expect("an empty plan has no bad place");
+static CONDITIONS: LazyLock<Conditions> = LazyLock::new(|| {
+    let mut lookup = Lookup::default();
     let mut rows = Vec::new();
     for provider in providers().filter(|provider| provider.family.is_none()) {
         for list in &provider.recognise {
             // A condition that can't be asked here can't be met either.
-            let tests: Option<Vec<_>> = list.iter().map(|condition| slot(&mut plan, condition)).collect();
+            let tests: Option<Vec<_>> = list.iter().map(|condition| slot(&mut lookup, condition)).collect();
             rows.extend(tests.map(|tests| (provider, tests)));
         }
     }
     // More is asked of the rarer one.
     rows.sort_by_key(|(_, tests): &(_, Vec<_>)| std::cmp::Reverse(tests.len()));
-    Look { plan, rows }
+    Conditions { lookup, rows }
 });
 
-fn slot<'c>(plan: &mut Plan, condition: &'c Condition) -> Option<(usize, &'c Condition)> {
+fn slot<'c>(lookup: &mut Lookup, condition: &'c Condition) -> Option<(usize, &'c Condition)> {
     let place = match &condition.place {
         Place::Header(name) => format!("header:{name}"),
         Place::Json(_, pointer) => pointer.clone(),
@@ -67,12 +67,12 @@ fn slot<'c>(plan: &mut Plan, condition: &'c Condition) -> Option<(usize, &'c Con
         Place::Method => "method".to_owned(),
         Place::HeadersLike(_) | Place::Field(_) | Place::Param(_) => return None,
     };
-    Some((plan.slot(&place).ok()?, condition))
+    Some((lookup.slot(&place).ok()?, condition))
 }
 
-impl Look {
+impl Conditions {
     fn provider_of(&self, request: &Request) -> Option<&'static Provider> {
-        let slots = self.plan.gather(request);
+        let slots = self.lookup.gather(request);
         let passes = |(slot, condition): &(usize, &Condition)| {
             condition.passes(slots[*slot].as_ref().map(|found| found.text.as_bytes()))
         };

@@ -2,27 +2,12 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::{Explain, HeaderError, HeaderLines, HttpVersion, Request, Timestamp};
-use serde::Deserialize;
 
-use crate::{Algorithm, Provider, Scheme, catalogue::sample_file, form, scheme::KeyMode};
-
-/// The header lines of a provider's samples.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SampleHead {
-    /// The type that is sent where none is asked for.
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    /// The header that carries the event's id; empty where the body does.
-    #[serde(default)]
-    pub(crate) id_header: String,
-    #[serde(default)]
-    pub(crate) id_prefix: String,
-    headers: Vec<(String, String)>,
-    /// What there is.
-    #[serde(default)]
-    pub(crate) events: Vec<SampleEvent>,
-}
+use crate::{
+    catalogue::sample_file,
+    form,
+    provider::{Provider, SampleEvent},
+};
 
 /// A sample that can't be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,46 +55,17 @@ impl Explain for SampleError {
     }
 }
 
-/// One type of event that there is a sample of.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SampleEvent {
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    /// The file of its body; empty where it has none.
-    #[serde(default)]
-    pub(crate) body: String,
-    #[serde(default = "post")]
-    pub(crate) method: String,
-    #[serde(default)]
-    pub(crate) query: Option<String>,
-    /// The form field that carries the body in base64, as Braintree sends it.
-    #[serde(default)]
-    pub(crate) packed: Option<String>,
-    /// Header lines instead of the provider's usual ones of those names.
-    #[serde(default)]
-    pub(crate) headers: Vec<(String, String)>,
-}
-
-impl SampleHead {
-    /// What the provider calls itself in its requests.
-    pub(crate) fn user_agent(&self) -> Option<&str> {
-        let line = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("User-Agent"));
-        line.map(|(_, value)| value.as_str())
+fn packed(event: &SampleEvent, body: String) -> Vec<u8> {
+    match &event.packed {
+        Some(field) => form::with_value(b"", field, &format!("{}\n", STANDARD.encode(body))),
+        None => body.into_bytes(),
     }
 }
 
-fn post() -> String {
-    "POST".to_owned()
-}
-
-impl SampleEvent {
-    fn pack(&self, body: String) -> Vec<u8> {
-        match &self.packed {
-            Some(field) => form::with_value(b"", field, &format!("{}\n", STANDARD.encode(body))),
-            None => body.into_bytes(),
-        }
-    }
+/// Whether the bodies of a provider end with CR LF, as its samples do.
+pub(crate) fn ends_with_crlf(provider: &Provider) -> bool {
+    let mut events = provider.sample.iter().flat_map(|sample| &sample.events);
+    events.any(|event| sample_file(&provider.id, &event.body).is_some_and(|body| body.ends_with("\r\n")))
 }
 
 /// The types that a provider's samples have, the default first.
@@ -150,7 +106,7 @@ pub fn sample(
         query: event.query.as_ref().map(|query| fill.fill(query)),
         version: HttpVersion::Http11,
         headers: HeaderLines::from_pairs(pairs)?,
-        body: event.pack(fill.fill(text)).into(),
+        body: packed(event, fill.fill(text)).into(),
     })
 }
 
@@ -197,50 +153,4 @@ impl<'a> Filling<'a> {
 pub(crate) fn number_of(id: &str) -> u64 {
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     id.bytes().fold(0xcbf2_9ce4_8422_2325, hash) % (1 << 40)
-}
-
-/// The public secret that signs where none was given. Everybody knows it: it proves nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TestSecret {
-    /// What fixtures and messages call it.
-    pub name: &'static str,
-    /// Its text.
-    pub value: &'static str,
-}
-
-/// The public test secret of a provider, in the writing of its keys; a private key where its own is private.
-pub fn test_secret(provider: &Provider) -> TestSecret {
-    let signs = |scheme: &&Scheme| scheme.algorithm != Algorithm::None && !scheme.signature.is_empty();
-    let symmetric = provider.schemes.iter().filter(signs).find(|scheme| !scheme.takes_public_key());
-    let Some(scheme) = symmetric.or_else(|| provider.schemes.iter().find(signs)) else { return PLAIN };
-    match scheme.algorithm {
-        Algorithm::Ed25519 => key("hookmitt-test-ed25519", include_str!("../keys/ed25519.pem")),
-        Algorithm::EcdsaP256Sha256 | Algorithm::JwtEs256 => {
-            key("hookmitt-test-p256", include_str!("../keys/p256.pem"))
-        }
-        Algorithm::RsaSha1 | Algorithm::RsaSha256 | Algorithm::JwtRs256 => {
-            key("hookmitt-test-rsa", include_str!("../keys/rsa.pem"))
-        }
-        _ if provider.id == "stripe" => key("hookmitt-test-stripe", "whsec_hookmitt_test_secret"),
-        _ => in_writing(scheme.key),
-    }
-}
-
-const PLAIN: TestSecret = key("hookmitt-test-secret", "hookmitt-test-secret");
-
-const fn key(name: &'static str, value: &'static str) -> TestSecret {
-    TestSecret { name, value }
-}
-
-fn in_writing(mode: KeyMode) -> TestSecret {
-    match mode {
-        // What follows whsec_ is base64 of "hookmitt-public-test-key".
-        KeyMode::Whsec | KeyMode::WhsecOrUtf8 | KeyMode::WhsecRequired => {
-            key("hookmitt-test-whsec", "whsec_aG9va21pdHQtcHVibGljLXRlc3Qta2V5")
-        }
-        KeyMode::Base64 => key("hookmitt-test-base64", "aG9va21pdHQtcHVibGljLXRlc3Qta2V5"),
-        KeyMode::Hex => key("hookmitt-test-hex", "686f6f6b6d6974742d7075626c69632d746573742d6b6579"),
-        KeyMode::Basic => key("hookmitt-test-password", "hookmitt:test-password"),
-        _ => PLAIN,
-    }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::{
+    algorithm::{Algorithm, Encoding},
+    algorithm_name::AlgorithmName,
     content::SignedContent,
-    jwt_rules::JwtRules,
-    named::Named,
+    jwt::JwtRules,
     place::{Condition, Place},
     uncovered::Uncovered,
 };
@@ -52,13 +53,13 @@ pub struct Scheme {
     /// Where the hex SHA-256 of the body stands, if what is signed covers only that.
     pub(crate) body_hash: Option<Place>,
     pub(crate) key: KeyMode,
-    pub(crate) clock: Option<Clock>,
+    pub(crate) clock: Option<TimestampRules>,
     /// When it is this scheme.
     pub(crate) when: Vec<Condition>,
     /// What must not be announced otherwise, such as `header:BOX-SIGNATURE-ALGORITHM=HmacSHA256`.
     pub(crate) announced: Vec<Condition>,
     /// Where the request itself names the algorithm, and the one name that is taken.
-    pub(crate) named: Option<Named>,
+    pub(crate) named: Option<AlgorithmName>,
     /// The provider has a stronger scheme: this one is judged only where a person chose it.
     pub(crate) older: bool,
     /// A secret that begins so signs in a stronger way: beside one this scheme is not judged.
@@ -74,84 +75,6 @@ pub struct Scheme {
     /// The names that the key's certificate may have.
     pub(crate) cert_names: Vec<String>,
     pub(crate) jwt: Option<JwtRules>,
-}
-
-/// What a signature is made with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Algorithm {
-    /// HMAC with SHA-1.
-    HmacSha1,
-    /// HMAC with SHA-256.
-    #[default]
-    HmacSha256,
-    /// HMAC with SHA-512.
-    HmacSha512,
-    /// A plain hash over content that holds the secret.
-    Sha256,
-    /// An Ed25519 signature, checked with a public key.
-    Ed25519,
-    /// ECDSA over P-256 with SHA-256, written in DER.
-    EcdsaP256Sha256,
-    /// RSA (PKCS #1 v1.5) with SHA-256.
-    RsaSha256,
-    /// RSA (PKCS #1 v1.5) with SHA-1.
-    RsaSha1,
-    /// A JSON Web Token, HMAC with SHA-256.
-    JwtHs256,
-    /// A JSON Web Token, RSA with SHA-256.
-    JwtRs256,
-    /// A JSON Web Token, ECDSA over P-256 with SHA-256.
-    JwtEs256,
-    /// The secret itself, compared as it is.
-    Token,
-    /// The provider signs nothing.
-    None,
-}
-
-impl Algorithm {
-    /// Whether a public key checks it.
-    pub(crate) fn is_asymmetric(self) -> bool {
-        use Algorithm::*;
-        matches!(self, Ed25519 | EcdsaP256Sha256 | RsaSha256 | RsaSha1 | JwtRs256 | JwtEs256)
-    }
-
-    /// Whether it is a token in JSON Web Signature's compact form.
-    pub(crate) fn is_jwt(self) -> bool {
-        matches!(self, Self::JwtHs256 | Self::JwtRs256 | Self::JwtEs256)
-    }
-
-    /// Its usual name.
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::HmacSha1 => "HMAC-SHA1",
-            Self::HmacSha256 => "HMAC-SHA256",
-            Self::HmacSha512 => "HMAC-SHA512",
-            Self::Sha256 => "SHA-256",
-            Self::Ed25519 => "Ed25519",
-            Self::EcdsaP256Sha256 => "ECDSA P-256 with SHA-256",
-            Self::RsaSha256 => "RSA with SHA-256",
-            Self::RsaSha1 => "RSA with SHA-1",
-            Self::JwtHs256 => "JWT, HMAC-SHA256",
-            Self::JwtRs256 => "JWT, RSA with SHA-256",
-            Self::JwtEs256 => "JWT, ECDSA P-256 with SHA-256",
-            Self::Token => "shared token",
-            Self::None => "nothing",
-        }
-    }
-}
-
-/// How signature bytes are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Encoding {
-    /// Lower-case hex.
-    #[default]
-    Hex,
-    /// Standard base64 with padding.
-    Base64,
-    /// Base64 with `-` and `_`, without padding.
-    Base64url,
 }
 
 /// How the signature stands in its header.
@@ -254,10 +177,10 @@ pub(crate) enum TimeUnit {
     Rfc3339,
 }
 
-/// How old a signed timestamp may be.
+/// How a signed timestamp is written, and how old it may be.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Clock {
+pub(crate) struct TimestampRules {
     #[serde(default)]
     pub(crate) unit: TimeUnit,
     /// How far it may be off, in seconds; 0: the provider's own code never looks.
@@ -289,6 +212,26 @@ impl Scheme {
             Place::Field(name) => Some(name.as_str()),
             _ => None,
         })
+    }
+
+    /// Whether it signs the URL, or path and query.
+    pub(crate) fn signs_url(&self) -> bool {
+        self.content.has_url() || self.content.has_path() || self.special == Some(Special::Contentful)
+    }
+
+    /// The settings without which a published key proves nothing: a webhook id, a topic, an audience.
+    pub(crate) fn needed_settings(&self) -> impl Iterator<Item = &str> {
+        let in_content = self.content.places().filter_map(|place| match place {
+            Place::Param(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let in_token = self.jwt.iter().flat_map(|rules| rules.audience.iter().chain(&rules.email));
+        in_content.chain(in_token.map(String::as_str)).chain(self.topic_setting())
+    }
+
+    /// The setting that says which topic is subscribed to, where one key signs for all topics.
+    pub(crate) fn topic_setting(&self) -> Option<&'static str> {
+        (self.special == Some(Special::Sns)).then_some("topic_arn")
     }
 
     /// What separates fields.

@@ -1,48 +1,12 @@
 //! What a source's signatures are checked with.
 
-use std::{borrow::Cow, fmt};
-
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, STANDARD_NO_PAD},
+use crate::{
+    key_bytes::decode_base64,
+    public_key::{PublicKey, parse_public_key},
+    scheme::Scheme,
+    secret_bytes::SecretBytes,
+    test_pair::{TestKeyPair, is_private_key},
 };
-
-use sha1::{Digest as _, Sha1};
-use zeroize::Zeroizing;
-
-use crate::{PublicKey, Scheme, TestKeyPair, mac::same, parse_public_key, scheme::KeyMode};
-
-/// A secret's bytes, as they were configured. They are never printed, and overwritten when they are dropped.
-#[derive(Clone)]
-pub struct SecretBytes(Zeroizing<Vec<u8>>);
-
-impl PartialEq for SecretBytes {
-    /// Takes as long for a near miss as for a far one.
-    fn eq(&self, other: &Self) -> bool {
-        same(&self.0, &other.0)
-    }
-}
-
-impl Eq for SecretBytes {}
-
-impl SecretBytes {
-    /// The bytes, for those who compute with them.
-    pub fn expose(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl<T: Into<Vec<u8>>> From<T> for SecretBytes {
-    fn from(bytes: T) -> Self {
-        Self(Zeroizing::new(bytes.into()))
-    }
-}
-
-impl fmt::Debug for SecretBytes {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("SecretBytes(…)")
-    }
-}
 
 /// One secret or public key of a source, with the label under which a verdict names it.
 #[derive(Clone, Debug)]
@@ -101,51 +65,6 @@ fn is_bare_key(value: &[u8]) -> bool {
     value.len() == 32 || is_hex || decode_base64(text).is_some_and(|key| key.len() == 32)
 }
 
-/// Whether a secret is the private half of a key pair.
-pub(crate) fn is_private_key(secret: &[u8]) -> bool {
-    secret.starts_with(b"whsk_") || secret.trim_ascii_start().starts_with(b"-----BEGIN PRIVATE KEY-----")
-}
-
-const PREFIX: &[u8] = b"whsec_";
-
-/// A secret's bytes as key bytes; `None` where the mode wants base64 or hex and they are not.
-pub(crate) fn key_bytes(secret: &[u8], mode: KeyMode) -> Option<Cow<'_, [u8]>> {
-    let after_prefix = secret.strip_prefix(PREFIX);
-    match (mode, after_prefix) {
-        (KeyMode::Utf8 | KeyMode::Compare, _) | (KeyMode::WhsecOrUtf8, None) => Some(secret.into()),
-        (KeyMode::Public, _) | (KeyMode::WhsecRequired, None) => None,
-        (KeyMode::Whsec | KeyMode::WhsecRequired | KeyMode::WhsecOrUtf8, _) => {
-            decode_base64(after_prefix.unwrap_or(secret)).map(Into::into)
-        }
-        (KeyMode::Base64, _) => decode_base64(secret).map(Into::into),
-        (KeyMode::Hex, _) => {
-            hex::decode(secret.trim_ascii()).ok().filter(|key| !key.is_empty()).map(Into::into)
-        }
-        (KeyMode::Sha1, _) => Some(Cow::Owned(Sha1::digest(secret).to_vec())),
-        (KeyMode::Html, _) => Some(without_entities(secret)),
-        (KeyMode::Basic, _) => Some(Cow::Owned(STANDARD.encode(secret).into_bytes())),
-    }
-}
-
-/// A text with HTML's five entities decoded, as WooCommerce does with its secrets.
-pub(crate) fn without_entities(secret: &[u8]) -> Cow<'_, [u8]> {
-    let Some(text) = std::str::from_utf8(secret).ok().filter(|text| text.contains('&')) else {
-        return secret.into();
-    };
-    let table =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&#039;", "'"), ("&amp;", "&")];
-    let decoded = table.iter().fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter));
-    Cow::Owned(decoded.into_bytes())
-}
-
-/// Decodes standard base64, with or without padding; `None` where it isn't, or holds nothing. White space at the ends
-/// is passed over, as the SDKs' decoders do.
-pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
-    let text = text.trim_ascii();
-    let decoded = STANDARD.decode(text).or_else(|_| STANDARD_NO_PAD.decode(text)).ok()?;
-    (!decoded.is_empty()).then_some(decoded)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,29 +85,6 @@ mod tests {
         assert_eq!(suits(&format!(" {spki}\n")), Some(false));
         for bare in ["Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=", &"19".repeat(32), "a plain secret"] {
             assert_eq!(suits(bare), Some(true), "{bare}");
-        }
-    }
-
-    #[test]
-    fn key_modes_read_secrets_as_the_sdks_do() {
-        let table: [(&str, KeyMode, Option<&[u8]>); 14] = [
-            ("text", KeyMode::Utf8, Some(b"text")),
-            ("whsec_Zm9v", KeyMode::Utf8, Some(b"whsec_Zm9v")),
-            ("whsec_Zm9v", KeyMode::Whsec, Some(b"foo")),
-            ("Zm9v", KeyMode::Whsec, Some(b"foo")),
-            ("whsec_Zm9v\n", KeyMode::Whsec, Some(b"foo")),
-            ("Zm9v", KeyMode::WhsecRequired, None),
-            ("Zm9v", KeyMode::WhsecOrUtf8, Some(b"Zm9v")),
-            ("whsec_Zm9v", KeyMode::WhsecOrUtf8, Some(b"foo")),
-            ("whsec_", KeyMode::Whsec, None),
-            ("Zm9v", KeyMode::Base64, Some(b"foo")),
-            ("666f6F", KeyMode::Hex, Some(b"foo")),
-            ("not hex", KeyMode::Hex, None),
-            ("a &amp; b", KeyMode::Html, Some(b"a & b")),
-            ("user:pass", KeyMode::Basic, Some(b"dXNlcjpwYXNz")),
-        ];
-        for (secret, mode, expected) in table {
-            assert_eq!(key_bytes(secret.as_bytes(), mode).as_deref(), expected, "{secret} {mode:?}");
         }
     }
 }

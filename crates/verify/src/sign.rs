@@ -8,16 +8,22 @@ use hookmitt_event::{Explain, GenericScheme, HeaderError, HeaderLines, Request, 
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Provider, TestKeyPair, VerifyError, check, clock,
+    algorithm::{Algorithm, Encoding},
+    check,
     content::Parts,
-    form, generic, json_edit,
+    form, generic,
+    generic_error::VerifyError,
+    json_edit,
+    key_bytes::key_bytes,
     mac::Mac,
     place::Place,
+    provider::Provider,
     sample::number_of,
-    scheme::{Algorithm, Encoding, Format, Scheme, Special},
-    secret::{is_private_key, key_bytes},
-    sign_token,
+    scheme::{Format, Scheme, Special},
+    sign_jwt,
     special::adyen,
+    test_pair::{TestKeyPair, is_private_key},
+    timestamp,
     view::View,
 };
 
@@ -208,7 +214,7 @@ impl Signing<'_> {
         let family = scheme.signature.iter().position(there).unwrap_or(0);
         let of_family = |places: &[Place]| places.get(family).or(places.first()).cloned();
         let unit = scheme.clock.as_ref().map(|clock| clock.unit).unwrap_or_default();
-        let stamp = clock::write(unit, self.by.at);
+        let stamp = timestamp::write(unit, self.by.at);
         let mut signed = request;
         if let Some(place) = of_family(&scheme.timestamp).filter(|place| !matches!(place, Place::Field(_))) {
             signed = self.written(&signed, &place, &stamp)?;
@@ -289,7 +295,7 @@ impl Signing<'_> {
                 String::from_utf8(token.into_owned()).map_err(|_| bad())
             }
             algorithm if algorithm.is_jwt() => {
-                sign_token::token(scheme, parts, secret, self.by.at).ok_or_else(bad)
+                sign_jwt::token(scheme, parts, secret, self.by.at).ok_or_else(bad)
             }
             algorithm if algorithm.is_asymmetric() => {
                 let pair = TestKeyPair::from_secret(secret).map_err(|_| bad())?;

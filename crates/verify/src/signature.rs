@@ -148,7 +148,7 @@ mod tests {
     use hookmitt_event::HeaderLines;
 
     use super::*;
-    use crate::provider;
+    use crate::catalogue::provider;
 
     fn accepted(id: &str, pairs: &[(&str, &str)]) -> Option<Vec<String>> {
         let headers = HeaderLines::from_pairs(pairs.iter().copied()).unwrap();

@@ -20,7 +20,11 @@ use ring::{
 use sha1::Digest as _;
 use x509_cert::der::pem::{LineEnding, decode_vec, encode_string};
 
-use crate::{Algorithm, Provider, PublicForm, PublicKey, SecretBytes, Signing, secret::decode_base64};
+use crate::{
+    key_bytes::decode_base64,
+    public_key::{PublicForm, PublicKey, Signing},
+    secret_bytes::SecretBytes,
+};
 
 /// The kinds of keys that providers sign with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,18 +35,6 @@ pub enum PairKind {
     P256,
     /// RSA of 2048 bits: PayPal, SNS, Google.
     Rsa,
-}
-
-impl PairKind {
-    /// The kind of key that a provider usually signs with and keeps to itself; `None` where a shared secret signs.
-    pub fn of(provider: &Provider) -> Option<Self> {
-        match provider.schemes.first()?.algorithm {
-            Algorithm::Ed25519 => Some(Self::Ed25519),
-            Algorithm::EcdsaP256Sha256 | Algorithm::JwtEs256 => Some(Self::P256),
-            Algorithm::RsaSha256 | Algorithm::RsaSha1 | Algorithm::JwtRs256 => Some(Self::Rsa),
-            _ => None,
-        }
-    }
 }
 
 /// Why there is no key pair, or no signature of one.
@@ -196,6 +188,11 @@ impl TestKeyPair {
     }
 }
 
+/// Whether a secret is the private half of a key pair.
+pub(crate) fn is_private_key(secret: &[u8]) -> bool {
+    secret.starts_with(b"whsk_") || secret.trim_ascii_start().starts_with(b"-----BEGIN PRIVATE KEY-----")
+}
+
 fn new_ed25519() -> Option<Vec<u8>> {
     of_seed(ring::rand::generate(&SystemRandom::new()).ok()?.expose())
 }
@@ -244,7 +241,7 @@ fn rsa_2048(der: &[u8]) -> Option<PublicKey> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse_public_key;
+    use crate::public_key::parse_public_key;
 
     #[test]
     fn what_a_test_pair_signs_verifies_with_each_form_of_its_public_half() {

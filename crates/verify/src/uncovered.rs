@@ -1,10 +1,8 @@
-//! What a genuine signature leaves open, to be said with the verdict: who reads "valid" takes the body for genuine.
+//! What a genuine signature leaves open of the body.
 
 use serde::Deserialize;
 
-use crate::{
-    Inquiry, explain::schemes_of, form, generic, judge, scheme::Scheme, signature::Signed, view::View,
-};
+use crate::{algorithm::Algorithm, content::SignedContent, form, view::View};
 
 /// What of the body a scheme's signature does not cover.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -17,50 +15,36 @@ pub(crate) struct Uncovered {
     pub(crate) unless_form: bool,
 }
 
-/// What a genuine signature of this request leaves open of the body, in a sentence; `None` where it covers the whole.
-/// The secrets are not asked: what was valid once stays so when its secret is gone.
-pub fn uncovered(inquiry: &Inquiry<'_>) -> Option<String> {
-    let view = View::of(inquiry);
-    let own = inquiry.generic.and_then(|settings| generic::compile(settings).ok().flatten());
-    let schemes = own.as_ref().map_or_else(|| schemes_of(inquiry), std::slice::from_ref);
-    let signed = judge::judged(inquiry, view, schemes)?;
-    of(signed.scheme, &view).map(str::to_owned)
-}
+impl Uncovered {
+    /// What a scheme of a source's own leaves open; `None` where it covers the whole body.
+    pub(crate) fn by_content(algorithm: Algorithm, content: &SignedContent) -> Option<Self> {
+        let says = if algorithm == Algorithm::Token {
+            "The token signs nothing: whoever knows it can send any body."
+        } else if content.has_whole_body() {
+            return None;
+        } else if content.has_sorted_form() {
+            let says = "The body isn't covered by the signature: it is no form.".to_owned();
+            return Some(Self { says, unless_form: true });
+        } else if content.has_checksum() {
+            "Of the body only a CRC-32 is signed: another body can be made that has the same one."
+        } else {
+            "Only the parts that the signed content names are covered, not the whole body."
+        };
+        Some(Self { says: says.to_owned(), unless_form: false })
+    }
 
-/// What the signature of this request leaves open; nothing where there is no body.
-pub(crate) fn of<'s>(scheme: &'s Scheme, view: &View<'_>) -> Option<&'s str> {
-    let uncovered = scheme.uncovered.as_ref().filter(|_| !view.body.is_empty())?;
-    (!uncovered.unless_form || !form::is_form(view.headers)).then_some(&uncovered.says)
-}
-
-/// The id that only one body may come under, where the signature would also fit another.
-pub(crate) fn single_use(signed: &Signed<'_>) -> Option<String> {
-    let id = signed.scheme.single_use.then(|| String::from_utf8_lossy(&signed.parts.id).into_owned());
-    id.filter(|id| !id.is_empty())
-}
-
-/// What a scheme of a source's own leaves open.
-pub(crate) fn by_settings(scheme: &Scheme) -> Option<Uncovered> {
-    let content = &scheme.content;
-    let says = if scheme.algorithm == crate::Algorithm::Token {
-        "The token signs nothing: whoever knows it can send any body."
-    } else if content.has_whole_body() {
-        return None;
-    } else if content.has_sorted_form() {
-        let says = "The body isn't covered by the signature: it is no form.".to_owned();
-        return Some(Uncovered { says, unless_form: true });
-    } else if content.has_checksum() {
-        "Of the body only a CRC-32 is signed: another body can be made that has the same one."
-    } else {
-        "Only the parts that the signed content names are covered, not the whole body."
-    };
-    Some(Uncovered { says: says.to_owned(), unless_form: false })
+    /// What it leaves open of this request; nothing where there is no body.
+    pub(crate) fn of(&self, view: &View<'_>) -> Option<&str> {
+        let applies = !view.body.is_empty() && (!self.unless_form || !form::is_form(view.headers));
+        applies.then_some(&self.says)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{
-        Algorithm, providers,
+        algorithm::Algorithm,
+        catalogue::providers,
         scheme::{Scheme, Special},
     };
 

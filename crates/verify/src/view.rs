@@ -2,8 +2,6 @@
 
 use hookmitt_event::{HeaderLines, Request};
 
-use crate::Inquiry;
-
 /// The parts of a request that a signature may cover.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View<'a> {
@@ -19,19 +17,6 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The request of an inquiry.
-    pub(crate) fn of(inquiry: &Inquiry<'a>) -> Self {
-        let request = inquiry.request;
-        Self {
-            method: &request.method,
-            url: inquiry.url.filter(|url| !url.is_empty()),
-            query: request.query.as_deref(),
-            headers: &request.headers,
-            body: &request.body,
-            params: inquiry.params,
-        }
-    }
-
     /// A request alone, for what needs neither its URL nor any configuration.
     pub(crate) fn of_request(request: &'a Request) -> Self {
         let (headers, body) = (&request.headers, &request.body[..]);

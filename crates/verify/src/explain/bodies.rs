@@ -2,6 +2,7 @@
 
 use crate::{
     place::Place,
+    sample,
     scheme::{Scheme, Special},
     signature::Signed,
 };
@@ -10,7 +11,6 @@ use super::{charset, coded, finding::Finding, forms, json_form, trial::Trial};
 
 /// Larger bodies are tried with and without a line end only.
 const LARGEST: usize = 4 << 20;
-pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Whether a scheme covers the body, or something that is made of it.
 pub(crate) fn covers(scheme: &Scheme) -> bool {
@@ -37,11 +37,8 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     if at_the_end.is_some() || body.len() > LARGEST {
         return at_the_end;
     }
-    super::order::first(
-        trial,
-        signed,
-        &[line_ends, mark, charset::find, coded::find, forms::find, between_items, json_form::find],
-    )
+    let finders = [line_ends, mark, charset::find, coded::find, forms::find, between_items, json_form::find];
+    trial.first(signed, &finders)
 }
 
 /// A body that was found, as what was done to it on its way.
@@ -61,7 +58,7 @@ pub(crate) fn newline(sender: &str, how: &str, body: Vec<u8>) -> Finding {
 
 fn at_the_end(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Option<Finding> {
     let sender = trial.sender;
-    let of_batches = trial.inquiry.provider.is_some_and(|provider| provider.ends_with_crlf());
+    let of_batches = trial.inquiry.provider.is_some_and(sample::ends_with_crlf);
     let shorter: [(&str, &str, Option<&[u8]>); 3] = [
         (
             "the line end at the end is gone",
@@ -166,9 +163,9 @@ fn between_items(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> 
 
 fn mark(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let body = signed.parts.view.body;
-    let (how, other) = match body.strip_prefix(BOM) {
+    let (how, other) = match body.strip_prefix(charset::BOM) {
         Some(rest) => ("the mark in front of the body is gone", rest.to_vec()),
-        None => ("the mark that was cut off is back", [BOM, body].concat()),
+        None => ("the mark that was cut off is back", [charset::BOM, body].concat()),
     };
     trial.fits_body(signed, &other).then(|| {
         Finding::proven("bom_added", format!("Once {how}, the signature holds"))

@@ -2,7 +2,10 @@
 
 use crate::signature::Signed;
 
-use super::{bodies::BOM, finding::Finding, trial::Trial};
+use super::{finding::Finding, trial::Trial};
+
+/// The byte order mark of UTF-8.
+pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// What Windows-1252 has in place of Latin-1's control characters, from 0x80 on; the holes stay as they are.
 /// <https://encoding.spec.whatwg.org/index-windows-1252.txt>

@@ -3,15 +3,11 @@
 use std::ops::ControlFlow;
 
 use crate::{
-    Provider, judge,
-    place::Condition,
-    providers, recognise,
-    scheme::{Algorithm, Scheme},
-    signature::Signed,
-    view::View,
+    algorithm::Algorithm, candidates, catalogue::providers, place::Condition, provider::Provider,
+    recognise::recognise, scheme::Scheme, signature::Signed, view::View,
 };
 
-use super::{bodies, finding::Finding, shape, trial::Trial};
+use super::{bodies, finding::Finding, slip::Slip, trial::Trial};
 
 /// More requests of the neighbourhood are not looked at.
 const MOST_REQUESTS: usize = 40;
@@ -108,7 +104,7 @@ pub(crate) fn other_scheme(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option
                 )
                 .sentence(format!("{place} is missing, which says how it was signed"))
             }
-            None => shape::of(shape::Slip::Algorithm, trial.sender, signed, true),
+            None => Slip::Algorithm.finding(trial.sender, signed, true),
         });
     }
     None
@@ -163,9 +159,9 @@ pub(crate) fn recognised(trial: &Trial<'_>) -> Option<Finding> {
 
 fn recognised_of(trial: &Trial<'_>, own: &Provider, found: Option<&'static Provider>) -> Option<Finding> {
     let found = found.filter(|found| !is_kin(own, found))?;
-    let view = View::of(trial.inquiry);
-    let signs = !judge::candidates(view, &found.schemes).is_empty();
-    let own_signs = !judge::candidates(view, &own.schemes).is_empty();
+    let view = trial.inquiry.view();
+    let signs = !candidates::all(view, &found.schemes).is_empty();
+    let own_signs = !candidates::all(view, &own.schemes).is_empty();
     (signs && !own_signs).then(|| from(own, found, false))
 }
 

@@ -1,6 +1,6 @@
 //! Something that was found, or ruled out, in words.
 
-use hookmitt_event::{CauseState, ExplainedCause};
+use hookmitt_event::{Cause, CauseState, ExplainedCause};
 
 /// Something that may be the reason.
 #[derive(Debug, Clone)]
@@ -41,6 +41,11 @@ impl Finding {
         Self::new(code, CauseState::Likely, evidence)
     }
 
+    /// A cause that the verdict itself names.
+    pub(crate) fn of_cause(cause: &Cause, state: CauseState) -> Self {
+        Self::new(&cause.code, state, "").saying(&cause.message, &cause.fix)
+    }
+
     pub(crate) fn titled(mut self, title: impl Into<String>) -> Self {
         self.cause.title = title.into();
         self
@@ -78,7 +83,7 @@ impl Finding {
 }
 
 /// A cause in about three words.
-pub(crate) fn title(code: &str) -> &'static str {
+fn title(code: &str) -> &'static str {
     match code {
         "unsigned" => "No signature",
         "part_missing" => "Signed part missing",

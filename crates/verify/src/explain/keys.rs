@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use crate::{
+    algorithm::Algorithm,
     form::{self, Style},
+    key_bytes::{decode_base64, key_bytes},
     mac::same,
-    scheme::{Algorithm, KeyMode},
-    secret::{decode_base64, key_bytes},
+    scheme::KeyMode,
     signature::Signed,
 };
 

@@ -5,12 +5,12 @@ use base64::{
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD},
 };
 
-use crate::{scheme::Encoding, signature::Signed, view::View};
+use crate::{algorithm::Encoding, signature::Signed, view::View};
 
 use super::{
     finding::Finding,
     renamed,
-    shape::{SHORTEST_PIECE, Slip, of, unpadded},
+    slip::{SHORTEST_PIECE, Slip, unpadded},
     trial::Trial,
 };
 
@@ -47,7 +47,7 @@ pub(crate) fn written_otherwise(trial: &mut Trial<'_>, signed: &Signed<'_>) -> O
         if trial.fits(signed.scheme, view) {
             let framed = raw.windows(text.len()).any(|part| part == text.as_bytes());
             let slip = if framed { Slip::Format } else { Slip::Encoding };
-            return Some(of(slip, trial.sender, signed, true));
+            return Some(slip.finding(trial.sender, signed, true));
         }
     }
     None

@@ -2,13 +2,9 @@
 
 use hookmitt_event::CauseState;
 
-use crate::{
-    clock,
-    scheme::{Algorithm, Scheme},
-    signature::Signed,
-};
+use crate::{algorithm::Algorithm, scheme::Scheme, signature::Signed, timestamp};
 
-use super::{bodies, finding::Finding, trial::Trial, urls};
+use super::{bodies, finding::Finding, trial::Trial};
 
 /// One supposition: its code, its name, whether it applies, and why it is out.
 type Row = (&'static str, &'static str, bool, String);
@@ -28,7 +24,7 @@ fn rows(trial: &Trial<'_>, signed: &Signed<'_>, proven: bool) -> Vec<Row> {
     let keyed = !scheme.takes_public_key();
     let written = scheme.algorithm != Algorithm::Token;
     let timed = !scheme.timestamp.is_empty() && scheme.tolerance().is_some();
-    let on_time = clock::off(trial.inquiry, signed, trial.sender).is_none();
+    let on_time = timestamp::off(trial.inquiry, signed, trial.sender).is_none();
     let none = || {
         if proven {
             "Another cause is proven".to_owned()
@@ -59,7 +55,7 @@ fn rows(trial: &Trial<'_>, signed: &Signed<'_>, proven: bool) -> Vec<Row> {
             timed && on_time,
             "It reads as a time in range".to_owned(),
         ),
-        ("url_mismatch", "Signed for another URL", urls::covers(scheme), none()),
+        ("url_mismatch", "Signed for another URL", scheme.signs_url(), none()),
         ("header_renamed", "Header renamed", true, "Every signed header is there".to_owned()),
         ("part_missing", "Signed part missing", true, "All that is signed is there".to_owned()),
         ("other_event", "Another event's signature", body, none()),

@@ -1,8 +1,8 @@
 //! Settings of the source, and parts of the signed content, that were taken otherwise by the sender.
 
 use crate::{
-    Param,
     place::Place,
+    provider::Param,
     scheme::{Scheme, Special},
     signature::Signed,
     view::View,
@@ -12,7 +12,7 @@ use super::{finding::Finding, trial::Trial};
 
 /// Looks for a setting under which the signature holds.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
-    super::order::first(trial, signed, &[swapped, simulator, checksum_in_hex])
+    trial.first(signed, &[swapped, simulator, checksum_in_hex])
 }
 
 /// Each key belongs to one header, and they were configured the other way round (Box).

@@ -5,42 +5,30 @@ use base64::{
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD},
 };
 
+use hookmitt_event::CauseState;
+
 use crate::{
-    Secret, check,
+    algorithm::{Algorithm, Encoding},
+    check, jwt_scheme,
     mac::{Mac, same},
-    scheme::{Algorithm, Encoding, Format, Scheme},
+    scheme::{Format, Scheme},
+    secret::Secret,
     signature::Signed,
-    token,
 };
 
 use super::{
     finding::Finding,
     public_shape,
+    slip::{SHORTEST_PIECE, Slip, unpadded},
     trial::{self, Trial},
 };
-
-/// What is wrong with a signature as it is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Slip {
-    /// Another encoding than the scheme's.
-    Encoding,
-    /// Its end is missing.
-    Truncated,
-    /// Another algorithm than the scheme's.
-    Algorithm,
-    /// Another prefix, separator or version.
-    Format,
-}
-
-/// A shorter piece of a signature is no evidence.
-pub(crate) const SHORTEST_PIECE: usize = 8;
 
 /// A slip that explains everything: the configured secret makes this very signature.
 pub(crate) fn proven(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
     if scheme.algorithm.is_jwt() {
-        let told = token::cause_of(signed, trial.inquiry.secrets, trial.sender);
-        let told = told.map(|cause| super::order::of(&cause, hookmitt_event::CauseState::Proven));
+        let told = jwt_scheme::cause_of(signed, trial.inquiry.secrets, trial.sender);
+        let told = told.map(|cause| Finding::of_cause(&cause, CauseState::Proven));
         return told
             .filter(|told| told.cause.code != "signature_format")
             .or_else(|| bare_token(trial, signed));
@@ -49,13 +37,13 @@ pub(crate) fn proven(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Findi
         return bare_token(trial, signed);
     }
     if scheme.takes_public_key() {
-        return super::order::first(trial, signed, &[public_shape::written_otherwise, made_otherwise]);
+        return trial.first(signed, &[public_shape::written_otherwise, made_otherwise]);
     }
     let secrets: Vec<_> = trial.secrets(scheme).collect();
     for secret in secrets {
         let Some(mac) = trial::mac(signed, secret) else { continue };
         if let Some(slip) = in_words(signed, &mac, scheme) {
-            return Some(of(slip, trial.sender, signed, true));
+            return Some(slip.finding(trial.sender, signed, true));
         }
     }
     made_otherwise(trial, signed)
@@ -66,7 +54,7 @@ pub(crate) fn misshapen(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Findin
     let scheme = signed.scheme;
     let given: Vec<_> = signed.accepted().collect();
     if scheme.algorithm == Algorithm::Token || scheme.algorithm.is_jwt() {
-        return given.is_empty().then(|| of(Slip::Format, trial.sender, signed, false));
+        return given.is_empty().then(|| Slip::Format.finding(trial.sender, signed, false));
     }
     let slip = match given.first() {
         None => no_signature(scheme, signed.raw()),
@@ -77,7 +65,7 @@ pub(crate) fn misshapen(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Findin
             slip_of(trial, scheme, first)?
         }
     };
-    Some(of(slip, trial.sender, signed, false))
+    Some(slip.finding(trial.sender, signed, false))
 }
 
 /// A token that is right but for what stands before or around it.
@@ -94,88 +82,7 @@ fn bare_token(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
         return None;
     }
     let fits = !given && trial.fits(&bare, view);
-    fits.then(|| of(Slip::Format, trial.sender, signed, true))
-}
-
-/// The finding in words.
-pub(crate) fn of(slip: Slip, sender: &str, signed: &Signed<'_>, proven: bool) -> Finding {
-    let (scheme, place) = (signed.scheme, signed.place_words());
-    let found = |code: &str, sure: &str, seems: &str| {
-        if proven { Finding::proven(code, sure) } else { Finding::likely(code, seems) }
-    };
-    match slip {
-        Slip::Encoding => {
-            let expected = encoding_words(scheme);
-            let (sure, seems) =
-                (format!("The same bytes as {expected} fit"), format!("{place} is not {expected}"));
-            found("signature_encoding", &sure, &seems)
-                .saying(
-                    format!("{sender} writes its signature as {expected}; {place} has another encoding."),
-                    format!(
-                        "Write the signature in {place} as {expected}, without changing letters or padding."
-                    ),
-                )
-                .sentence(format!("the signature is not written as {expected}"))
-        }
-        Slip::Truncated => truncated(&place, found),
-        Slip::Algorithm => {
-            let expected = scheme.algorithm.words();
-            let sure = "Another algorithm with the same secret makes it";
-            found("algorithm_mismatch", sure, "Its length or prefix is that of another algorithm")
-                .saying(
-                    format!("{sender} signs with {expected} in {place}; this signature was made with another algorithm."),
-                    format!("Compare each signature header with its own algorithm: {place} carries {expected}."),
-                )
-                .sentence(format!("signed with another algorithm than {expected}"))
-        }
-        Slip::Format => {
-            let expected = format_words(scheme);
-            let (sure, seems) =
-                (format!("Written as {expected}, it fits"), format!("It is not written as {expected}"));
-            found("signature_format", &sure, &seems)
-                .saying(
-                    format!("{place} is not written as {sender} writes it: {expected}."),
-                    format!("Pass {place} on exactly as {sender} sent it, prefix and separators included."),
-                )
-                .sentence(format!("the signature is not written as {sender} writes it"))
-        }
-    }
-}
-
-fn truncated(place: &str, found: impl Fn(&str, &str, &str) -> Finding) -> Finding {
-    let sure = "What is there is the beginning of the right one";
-    found("signature_truncated", sure, "It is shorter than any signature of this scheme")
-        .saying(
-            format!("The signature in {place} is only the beginning of one: its end was cut off."),
-            format!("Look for a length limit on {place} in a proxy, log or database column on the way."),
-        )
-        .sentence("the signature was cut off on its way here")
-}
-
-fn encoding_words(scheme: &Scheme) -> &'static str {
-    match scheme.encoding {
-        Encoding::Hex => "lower-case hex",
-        Encoding::Base64 => "standard base64 with padding",
-        Encoding::Base64url => "base64url without padding",
-    }
-}
-
-fn format_words(scheme: &Scheme) -> String {
-    let letters = match scheme.algorithm {
-        Algorithm::Token => "<secret>",
-        other if other.is_jwt() => "<token>",
-        _ if scheme.encoding == Encoding::Hex => "<hex>",
-        _ => "<base64>",
-    };
-    let (version, separator) = (&scheme.version, char::from(scheme.field_separator()));
-    match scheme.format {
-        Format::Plain => format!("{}{letters}", scheme.all_prefixes().next().unwrap_or_default()),
-        Format::Fields => match scheme.timestamp_field() {
-            Some(time) => format!("{time}=<time>{separator}{version}={letters}"),
-            None => format!("{version}={letters}"),
-        },
-        Format::List => format!("{version},{letters}, several separated by spaces"),
-    }
+    fits.then(|| Slip::Format.finding(trial.sender, signed, true))
 }
 
 /// The words of a header: what is left between separators of any format.
@@ -235,7 +142,7 @@ fn made_otherwise(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding>
     for algorithm in others.iter().filter(|algorithm| **algorithm != own) {
         let scheme = Scheme { algorithm: *algorithm, ..signed.scheme.clone() };
         if trial.fits(&scheme, signed.parts.view) {
-            return Some(of(Slip::Algorithm, trial.sender, signed, true));
+            return Some(Slip::Algorithm.finding(trial.sender, signed, true));
         }
         let mut other = signed.clone();
         other.scheme = &scheme;
@@ -245,15 +152,10 @@ fn made_otherwise(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding>
             .filter_map(|secret| trial::mac(&other, secret))
             .any(|mac| in_words(&other, &mac, &scheme).is_some())
         {
-            return Some(of(Slip::Algorithm, trial.sender, signed, true));
+            return Some(Slip::Algorithm.finding(trial.sender, signed, true));
         }
     }
     None
-}
-
-pub(crate) fn unpadded(text: &[u8]) -> &[u8] {
-    let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |at| at + 1);
-    &text[..end]
 }
 
 fn to_url(base64: &[u8]) -> Vec<u8> {

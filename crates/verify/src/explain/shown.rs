@@ -3,13 +3,16 @@
 use hookmitt_event::{ContentKind, ContentPart, Fitting, SecretFit};
 
 use crate::{
-    Inquiry, Judgement, Secret,
+    algorithm::Algorithm,
+    candidates,
     content::Piece,
-    judge,
+    inquiry::Inquiry,
+    judge::judge,
+    judgement::Judgement,
     place::Place,
-    scheme::{Algorithm, Format, Scheme, Special},
+    scheme::{Format, Scheme, Special},
+    secret::Secret,
     signature::Signed,
-    view::View,
 };
 
 use super::{
@@ -31,7 +34,7 @@ pub(crate) struct Shown {
 pub(crate) fn signature(trial: &Trial<'_>, judgement: &Judgement) -> Shown {
     let id = judgement.scheme.unwrap_or_default();
     let scheme = trial.schemes.iter().find(|scheme| scheme.id == id).or(trial.schemes.first());
-    let signed = judge::judged(trial.inquiry, View::of(trial.inquiry), trial.schemes);
+    let signed = candidates::likeliest(trial.inquiry, trial.schemes);
     let Some(scheme) = signed.as_ref().map(|signed| signed.scheme).or(scheme) else {
         return Shown::default();
     };

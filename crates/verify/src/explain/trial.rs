@@ -1,20 +1,28 @@
 //! Tries whether a signature would hold if something were otherwise, within bounded work.
 
 use crate::{
-    Context, Inquiry, Secret, check,
+    algorithm::Algorithm,
+    check,
+    inquiry::Inquiry,
+    key_bytes::key_bytes,
     mac::Mac,
-    scheme::{Algorithm, KeyMode, Scheme, Special},
-    secret::key_bytes,
+    scheme::{KeyMode, Scheme, Special},
+    secret::Secret,
     signature::Signed,
     special::adyen,
     view::View,
 };
+
+use super::{context::Context, finding::Finding};
 
 /// Bytes that may be hashed and written to find out why a signature does not hold: well below 100 ms.
 const WORK: usize = 13 << 20;
 /// What each try costs besides its bytes, in bytes.
 const KEYED_HASH: usize = 512;
 const SIGNATURE: usize = 12 << 10;
+
+/// Looks for something that would make the signature hold.
+pub(crate) type Finder = fn(&mut Trial<'_>, &Signed<'_>) -> Option<Finding>;
 
 /// What is known of a request that is to be explained, and how much work is left.
 pub(crate) struct Trial<'a> {
@@ -86,6 +94,11 @@ impl<'a> Trial<'a> {
     pub(crate) fn fits_text(&mut self, signed: &Signed<'_>, secret: &[u8]) -> bool {
         !secret.is_empty()
             && self.fits_with(signed.scheme, signed.parts.view, &[Secret::new("", secret.to_vec())])
+    }
+
+    /// What the first of these finds.
+    pub(crate) fn first(&mut self, signed: &Signed<'_>, finders: &[Finder]) -> Option<Finding> {
+        finders.iter().find_map(|find| find(self, signed))
     }
 
     /// Keeps a part of the work for later.

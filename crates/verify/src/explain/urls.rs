@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     form::{self, Style},
-    scheme::{Scheme, Special, UrlForms},
+    scheme::{Special, UrlForms},
     signature::Signed,
     view::View,
 };
@@ -15,20 +15,15 @@ use super::{finding::Finding, trial::Trial};
 /// More URLs are not tried.
 const MOST: usize = 2500;
 
-/// Whether a scheme signs the URL, or its path.
-pub(crate) fn covers(scheme: &Scheme) -> bool {
-    scheme.content.has_url() || scheme.content.has_path() || scheme.special == Some(Special::Contentful)
-}
-
 /// Looks for a URL or a method over which the signature holds.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
-    if !covers(scheme) {
+    if !scheme.signs_url() {
         return None;
     }
     let view = signed.parts.view;
     let called = view.url.unwrap_or_default().to_owned();
-    for url in candidates(trial, signed).into_iter().take(MOST) {
+    for url in other_urls(trial, signed).into_iter().take(MOST) {
         if url != called && trial.fits(scheme, View { url: Some(&url), ..view }) {
             return Some(mismatch(trial.sender, &url, &called));
         }
@@ -170,7 +165,7 @@ fn is_local(authority: &str) -> bool {
 }
 
 /// Every URL that is worth a try: those with the fewest changes first.
-fn candidates(trial: &Trial<'_>, signed: &Signed<'_>) -> Vec<String> {
+fn other_urls(trial: &Trial<'_>, signed: &Signed<'_>) -> Vec<String> {
     let view = signed.parts.view;
     let mut all: Vec<String> = trial.context.urls.to_vec();
     let request = trial.inquiry.request;

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use hookmitt_event::{CodeFix, FixKind, FixLine, FrameworkFix};
 use serde::Deserialize;
 
-use crate::Provider;
+use crate::provider::Provider;
 
 /// How much of a header is shown as the reason of a guess, in letters.
 const LONGEST_WHY: usize = 40;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::*;
-use crate::provider;
+use crate::catalogue::provider;
 
 /// A snippet with those of its lines alone that stay or are of that kind.
 fn code(snippet: &str, with: FixKind) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Token;
+use super::token::Token;
 
 /// What a token must say to be believed.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,5 +1,13 @@
-use super::*;
-use crate::{PairKind, TestKeyPair};
+use base64::Engine as _;
+use serde_json::Value;
+
+use super::{token::BASE64URL, *};
+use crate::{
+    algorithm::{Algorithm, Encoding},
+    mac::Mac,
+    public_key::Signing,
+    test_pair::{PairKind, TestKeyPair},
+};
 
 const NOW: i64 = 1_750_000_000;
 const SECRET: &[u8] = b"netlify-test-secret";
@@ -12,7 +20,7 @@ fn hs256(header: &str, claims: &str) -> String {
     let signed = format!("{}.{}", part(header), part(claims));
     let mut mac = Mac::new(Algorithm::HmacSha256, SECRET).unwrap();
     mac.update(signed.as_bytes());
-    let tag = hex::decode(mac.finish(crate::scheme::Encoding::Hex).as_bytes()).unwrap();
+    let tag = hex::decode(mac.finish(Encoding::Hex).as_bytes()).unwrap();
     format!("{signed}.{}", BASE64URL.encode(tag))
 }
 

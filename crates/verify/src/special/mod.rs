@@ -2,3 +2,4 @@
 
 pub(crate) mod adyen;
 pub(crate) mod contentful;
+pub(crate) mod sns;

@@ -2,18 +2,15 @@
 
 use hookmitt_event::{Cause, CauseState, Verdict};
 
-use crate::{Judgement, cause, clock, judge, signature::Signed, view::View};
+use crate::{candidates, cause, judgement::Judgement, signature::Signed, timestamp};
 
 use super::{
     bodies, elsewhere,
-    finding::{Finding, title},
+    finding::Finding,
     keys, renamed, ruled_out, settings, shape,
-    trial::Trial,
+    trial::{Finder, Trial},
     urls,
 };
-
-/// Looks for something that would make the signature hold.
-pub(crate) type Finder = fn(&mut Trial<'_>, &Signed<'_>) -> Option<Finding>;
 
 /// The first one that finds something decides: where two alternatives fit, the simpler is the truer.
 const FINDERS: [Finder; 10] = [
@@ -29,16 +26,11 @@ const FINDERS: [Finder; 10] = [
     elsewhere::other_provider_of,
 ];
 
-/// What the first of these finds.
-pub(crate) fn first(trial: &mut Trial<'_>, signed: &Signed<'_>, finders: &[Finder]) -> Option<Finding> {
-    finders.iter().find_map(|find| find(trial, signed))
-}
-
 /// Everything that was found: proven first, then likely, then ruled out.
 pub(crate) fn findings(trial: &mut Trial<'_>, judgement: &Judgement) -> Vec<Finding> {
-    let view = View::of(trial.inquiry);
-    let signed = judge::judged(trial.inquiry, view, trial.schemes);
-    let told = |state| judgement.causes.iter().map(move |cause| of(cause, state));
+    let view = trial.inquiry.view();
+    let signed = candidates::likeliest(trial.inquiry, trial.schemes);
+    let told = |state| judgement.causes.iter().map(move |cause| Finding::of_cause(cause, state));
     let mut found = match (judgement.verdict, &signed) {
         (Verdict::Unsigned, _) => {
             let mut found: Vec<_> = elsewhere::recognised_elsewhere(trial, view).into_iter().collect();
@@ -51,11 +43,8 @@ pub(crate) fn findings(trial: &mut Trial<'_>, judgement: &Judgement) -> Vec<Find
         (Verdict::Invalid, Some(signed)) if judgement.secret_label.is_none() => {
             let mut found: Vec<_> = renamed::find(trial, view).into_iter().collect();
             if found.is_empty() && bodies::holds_parts(signed.scheme) {
-                found.extend(first(
-                    trial,
-                    signed,
-                    &[bodies::find, bodies::object_text, bodies::cut_off, bodies::not_decoded],
-                ));
+                let finders = [bodies::find, bodies::object_text, bodies::cut_off, bodies::not_decoded];
+                found.extend(trial.first(signed, &finders));
             }
             found.extend(told(CauseState::Proven));
             found
@@ -84,14 +73,17 @@ fn in_bodies(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
 }
 
 fn mismatch(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
-    let mut found: Vec<_> = first(trial, signed, &FINDERS).into_iter().collect();
+    let mut found: Vec<_> = trial.first(signed, &FINDERS).into_iter().collect();
     if let Some(other) = found.first_mut().and_then(|first| first.also.take()) {
         found.push(*other);
     }
     if found.is_empty() {
         found.extend(likely(trial, signed));
     }
-    found.extend(clock::off(trial.inquiry, signed, trial.sender).map(|cause| of(&cause, CauseState::Likely)));
+    found.extend(
+        timestamp::off(trial.inquiry, signed, trial.sender)
+            .map(|cause| Finding::of_cause(&cause, CauseState::Likely)),
+    );
     found
 }
 
@@ -127,15 +119,7 @@ fn no_match(trial: &Trial<'_>, signed: &Signed<'_>) -> Finding {
     let known = own + others;
     let secrets = if known == 1 { "secret".to_owned() } else { format!("{known} secrets") };
     let evidence = format!("None of the known {secrets} fits this request, nor any other form of it");
-    Finding {
-        cause: hookmitt_event::ExplainedCause { evidence, ..of(&cause, CauseState::Likely).cause },
-        ..of(&cause, CauseState::Likely)
-    }
-}
-
-/// A cause that the verdict itself names.
-pub(crate) fn of(cause: &Cause, state: CauseState) -> Finding {
-    let mut finding = Finding::new(&cause.code, state, "").saying(&cause.message, &cause.fix);
-    finding.cause.title = title(&cause.code).to_owned();
+    let mut finding = Finding::of_cause(&cause, CauseState::Likely);
+    finding.cause.evidence = evidence;
     finding
 }

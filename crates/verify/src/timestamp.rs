@@ -2,7 +2,7 @@
 
 use hookmitt_event::{Cause, Timestamp};
 
-use crate::{Inquiry, cause, scheme::TimeUnit, signature::Signed};
+use crate::{cause, inquiry::Inquiry, scheme::TimeUnit, signature::Signed};
 
 /// Larger numbers of seconds lie beyond the year 5138: they are milliseconds.
 const FIRST_MILLISECONDS: i64 = 100_000_000_000;
@@ -34,12 +34,12 @@ pub(crate) fn write(unit: TimeUnit, at: Timestamp) -> String {
 /// What is wrong with the signed timestamp.
 pub(crate) fn off(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let scheme = signed.scheme;
-    let clock = scheme.clock.as_ref();
-    let tolerance = inquiry.tolerance.or_else(|| scheme.tolerance())?;
+    let rules = scheme.clock.as_ref();
+    let tolerance = inquiry.tolerance_by(scheme)?;
     if scheme.timestamp.is_empty() {
         return None;
     }
-    let unit = clock.map(|clock| clock.unit).unwrap_or_default();
+    let unit = rules.map(|rules| rules.unit).unwrap_or_default();
     let text = String::from_utf8_lossy(&signed.parts.timestamp);
     let Some(stamp) = read(unit, text.as_bytes()) else {
         return Some(cause::timestamp_unreadable(sender, &text, unit));
@@ -47,14 +47,14 @@ pub(crate) fn off(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> O
     let limit = i64::try_from(tolerance.as_secs()).unwrap_or(i64::MAX);
     let age = inquiry.at.as_seconds().saturating_sub(stamp.as_seconds());
     let number = text.parse::<i64>().unwrap_or_default();
-    let exactly = age == limit && inquiry.tolerance.is_none() && clock.is_some_and(|clock| clock.exclusive);
+    let exactly = age == limit && inquiry.tolerance.is_none() && rules.is_some_and(|rules| rules.exclusive);
     if age > limit || exactly {
         return Some(match unit {
             TimeUnit::Ms if number < FIRST_MILLISECONDS => cause::timestamp_in_seconds(sender, &text),
             _ => cause::timestamp_old(sender, age, limit),
         });
     }
-    if age < limit.saturating_neg() && clock.is_none_or(|clock| clock.future_checked) {
+    if age < limit.saturating_neg() && rules.is_none_or(|rules| rules.future_checked) {
         return Some(match unit {
             TimeUnit::S if number >= FIRST_MILLISECONDS => cause::timestamp_in_milliseconds(sender, &text),
             _ => cause::timestamp_future(sender, age.saturating_neg(), limit),

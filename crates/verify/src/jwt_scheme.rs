@@ -1,14 +1,17 @@
-//! Schemes whose signature is a token: the signature by the token's own rules, the claims by the scheme's.
+//! Schemes whose signature is a JSON Web Token: the signature by the token's own rules, the claims by the scheme's.
 
-use hookmitt_event::Cause;
+use std::time::Duration;
+
+use hookmitt_event::{Cause, Timestamp};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Inquiry, Secret,
+    algorithm::Algorithm,
     cause::{self, cause},
     jwt::{ClaimFault, Expected, JwsAlgorithm, Token, TokenFault},
-    scheme::{Algorithm, Scheme},
-    secret::key_bytes,
+    key_bytes::key_bytes,
+    scheme::Scheme,
+    secret::Secret,
     signature::Signed,
 };
 
@@ -27,13 +30,17 @@ pub(crate) fn key_id(signed: &Signed<'_>) -> Option<String> {
     tokens(signed).find_map(|token| token.key_id().map(str::to_owned))
 }
 
-/// What a token with a good signature says that it must not, or doesn't say that it must.
-pub(crate) fn refused(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
+/// What a token with a good signature says at that moment that it must not, or doesn't say that it must.
+pub(crate) fn refused(
+    signed: &Signed<'_>,
+    tolerance: Option<Duration>,
+    at: Timestamp,
+    sender: &str,
+) -> Option<Cause> {
     let scheme = signed.scheme;
     let rules = scheme.jwt.as_ref()?;
     let view = &signed.parts.view;
     let setting = |name: &Option<String>| name.as_deref().and_then(|name| view.param(name));
-    let tolerance = inquiry.tolerance.or_else(|| scheme.tolerance());
     let expected = Expected {
         issuers: &rules.issuers,
         audience: setting(&rules.audience),
@@ -43,7 +50,7 @@ pub(crate) fn refused(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) 
         tolerance: tolerance.map(|span| i64::try_from(span.as_secs()).unwrap_or(i64::MAX)),
         future_checked: scheme.clock.as_ref().is_none_or(|clock| clock.future_checked),
     };
-    let fault = tokens(signed).next()?.fault(&expected, inquiry.at.as_seconds())?;
+    let fault = tokens(signed).next()?.fault(&expected, at.as_seconds())?;
     Some(of_claim(fault, &expected, sender))
 }
 

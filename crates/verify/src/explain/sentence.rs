@@ -2,7 +2,10 @@
 
 use hookmitt_event::Verdict;
 
-use crate::{Evidence, Judgement, evidence};
+use crate::{
+    evidence::{Evidence, evidence},
+    judgement::Judgement,
+};
 
 use super::{finding::Finding, trial::Trial};
 

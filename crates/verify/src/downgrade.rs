@@ -2,48 +2,20 @@
 //! what is checked, and a weaker scheme is judged only where a person chose it.
 
 use hookmitt_event::{Cause, Verdict};
-use serde::Deserialize;
 
 use crate::{
-    Inquiry, Judgement, Provider,
+    algorithm_name::AlgorithmName,
+    candidates,
     cause::cause,
-    judge::candidates,
+    inquiry::Inquiry,
+    judgement::Judgement,
+    jwt_scheme,
     place::{Condition, Place},
+    provider::Provider,
     scheme::Scheme,
     signature::Signed,
-    token,
     view::View,
 };
-
-/// Where a request names the algorithm of its signature, and the one name that is taken.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Named {
-    /// Where it is named.
-    at: Place,
-    /// The element that names it, where the value is a list such as `key=a,algorithm=b`.
-    element: Option<String>,
-    /// The name of what is checked. Letter case does not matter.
-    is: String,
-}
-
-impl Named {
-    /// The first other name that the request gives; an empty one where its list names none.
-    fn otherwise(&self, view: &View<'_>) -> Option<String> {
-        let values = self.at.read_all(view);
-        let names = values.iter().flat_map(|value| self.names_in(value));
-        names.into_iter().find(|name| !name.eq_ignore_ascii_case(&self.is))
-    }
-
-    fn names_in(&self, value: &[u8]) -> Vec<String> {
-        let text = String::from_utf8_lossy(value);
-        let Some(wanted) = &self.element else { return vec![text.trim().to_owned()] };
-        let pairs = text.split(',').filter_map(|pair| pair.split_once('='));
-        let own = pairs.filter(|(name, _)| name.trim().eq_ignore_ascii_case(wanted));
-        let names: Vec<_> = own.map(|(_, name)| name.trim().to_owned()).collect();
-        if names.is_empty() { vec![String::new()] } else { names }
-    }
-}
 
 /// Why a signature is not even compared.
 pub(crate) fn refusal(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
@@ -52,7 +24,7 @@ pub(crate) fn refusal(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) 
     let otherwise = named.and_then(|named| Some((named, named.otherwise(&signed.parts.view)?)));
     otherwise
         .map(|(named, found)| unknown(sender, named, &found, scheme.algorithm.words()))
-        .or_else(|| token::named_otherwise(signed, sender))
+        .or_else(|| jwt_scheme::named_otherwise(signed, sender))
         .or_else(|| outdone(inquiry, signed, sender))
 }
 
@@ -86,7 +58,7 @@ fn outdone(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<C
 /// A request that carries nothing but an older signature, and was not meant to: a stronger one is there to be checked,
 /// and who takes it away must not be able to choose the weaker.
 pub(crate) fn only_older(inquiry: &Inquiry<'_>, provider: &'static Provider) -> Option<Judgement> {
-    let found = candidates(View::of(inquiry), provider.older_schemes());
+    let found = candidates::all(inquiry.view(), provider.older_schemes());
     let signed = found.first()?;
     let scheme = signed.scheme;
     let id = provider.schemes.iter().find(|known| known.id == scheme.id).map(|known| known.id.as_str());
@@ -104,7 +76,7 @@ pub(crate) fn only_older(inquiry: &Inquiry<'_>, provider: &'static Provider) -> 
     Some(Judgement::with(Verdict::Invalid, id, vec![cause]))
 }
 
-fn unknown(sender: &str, named: &Named, found: &str, checked: &str) -> Cause {
+fn unknown(sender: &str, named: &AlgorithmName, found: &str, checked: &str) -> Cause {
     let place = named.at.words();
     let names = if found.is_empty() { "no algorithm".to_owned() } else { format!("{found:?}") };
     cause(

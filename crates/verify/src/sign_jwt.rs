@@ -6,11 +6,13 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Signing, TestKeyPair,
+    algorithm::{Algorithm, Encoding},
     content::Parts,
+    key_bytes::key_bytes,
     mac::Mac,
-    scheme::{Algorithm, Encoding, Scheme},
-    secret::key_bytes,
+    public_key::Signing,
+    scheme::Scheme,
+    test_pair::TestKeyPair,
 };
 
 /// How long a token lasts that ends; Google's last an hour.

@@ -1,0 +1,70 @@
+//! What a verdict is asked about.
+
+use std::time::Duration;
+
+use hookmitt_event::{GenericScheme, Request, Timestamp};
+
+use crate::{
+    generic, provider::Provider, published::PublishedKeys, scheme::Scheme, secret::Secret, view::View,
+};
+
+/// One request and everything that its signature is judged by.
+#[derive(Clone, Copy)]
+pub struct Inquiry<'a> {
+    /// The request, byte for byte.
+    pub request: &'a Request,
+    /// The URL that the provider called, where its scheme signs that.
+    pub url: Option<&'a str>,
+    /// The provider, set or recognised.
+    pub provider: Option<&'static Provider>,
+    /// The source's own scheme; where it names a signature header, it goes before the provider's.
+    pub generic: Option<&'a GenericScheme>,
+    /// A scheme id, or the provider's id for its default; without one, the signature header decides.
+    pub scheme: Option<&'a str>,
+    /// The source's secrets and public keys; a match with any is valid.
+    pub secrets: &'a [Secret],
+    /// How old a timestamp may be, instead of the scheme's own limit.
+    pub tolerance: Option<Duration>,
+    /// When the request was received.
+    pub at: Timestamp,
+    /// Configuration that is not in the request, such as a webhook id.
+    pub params: &'a [(String, String)],
+    /// The keys that providers publish, as far as they were fetched; `None` where they are not fetched at all.
+    pub published: Option<&'a dyn PublishedKeys>,
+}
+
+impl<'a> Inquiry<'a> {
+    /// The scheme that a person chose: for this inquiry, or in the source's settings.
+    pub(crate) fn chosen_scheme(&self) -> Option<&'a str> {
+        let set = || {
+            let (_, id) = self.params.iter().find(|(name, _)| name == "scheme")?;
+            self.provider?.scheme(id).map(|_| id.as_str())
+        };
+        self.scheme.or_else(set)
+    }
+
+    /// The request as its signature sees it.
+    pub(crate) fn view(&self) -> View<'a> {
+        let url = self.url.filter(|url| !url.is_empty());
+        View { url, params: self.params, ..View::of_request(self.request) }
+    }
+
+    /// The source's own scheme, where its settings say how to sign and can be used.
+    pub(crate) fn own_scheme(&self) -> Option<Scheme> {
+        self.generic.and_then(|settings| generic::compile(settings).ok().flatten())
+    }
+
+    /// The provider's schemes that may be meant: the one that a person chose, else all of them.
+    pub(crate) fn provider_schemes(&self) -> &'static [Scheme] {
+        let schemes = self.provider.map_or(&[][..], |provider| &provider.schemes);
+        let named =
+            self.chosen_scheme().filter(|id| self.provider.is_some_and(|provider| provider.id != *id));
+        let at = named.and_then(|id| schemes.iter().position(|scheme| scheme.is_called(id)));
+        at.map_or(schemes, |at| &schemes[at..=at])
+    }
+
+    /// How far a signed timestamp may be off, where that is limited.
+    pub(crate) fn tolerance_by(&self, scheme: &Scheme) -> Option<Duration> {
+        self.tolerance.or_else(|| scheme.tolerance())
+    }
+}

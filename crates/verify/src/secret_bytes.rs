@@ -1,0 +1,39 @@
+//! The bytes of a secret, kept out of logs and of memory that is free again.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use crate::mac::same;
+
+/// A secret's bytes, as they were configured. They are never printed, and overwritten when they are dropped.
+#[derive(Clone)]
+pub struct SecretBytes(Zeroizing<Vec<u8>>);
+
+impl PartialEq for SecretBytes {
+    /// Takes as long for a near miss as for a far one.
+    fn eq(&self, other: &Self) -> bool {
+        same(&self.0, &other.0)
+    }
+}
+
+impl Eq for SecretBytes {}
+
+impl SecretBytes {
+    /// The bytes, for those who compute with them.
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl<T: Into<Vec<u8>>> From<T> for SecretBytes {
+    fn from(bytes: T) -> Self {
+        Self(Zeroizing::new(bytes.into()))
+    }
+}
+
+impl fmt::Debug for SecretBytes {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("SecretBytes(…)")
+    }
+}
