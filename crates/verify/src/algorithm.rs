@@ -1,5 +1,9 @@
 //! What signatures are made with, and how their bytes are written.
 
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use serde::Deserialize;
 
 /// What a signature is made with.
@@ -78,4 +82,15 @@ pub(crate) enum Encoding {
     Base64,
     /// Base64 with `-` and `_`, without padding.
     Base64url,
+}
+
+impl Encoding {
+    /// The bytes as text.
+    pub(crate) fn encode(self, bytes: &[u8]) -> String {
+        match self {
+            Self::Hex => hex::encode(bytes),
+            Self::Base64 => STANDARD.encode(bytes),
+            Self::Base64url => URL_SAFE_NO_PAD.encode(bytes),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{place::Place, view::View};
+use crate::{place::Place, request_view::RequestView};
 
 /// Where a request names the algorithm of its signature, and the one name that is taken.
 #[derive(Debug, Clone, Deserialize)]
@@ -18,7 +18,7 @@ pub(crate) struct AlgorithmName {
 
 impl AlgorithmName {
     /// The first other name that the request gives; an empty one where its list names none.
-    pub(crate) fn otherwise(&self, view: &View<'_>) -> Option<String> {
+    pub(crate) fn otherwise(&self, view: &RequestView<'_>) -> Option<String> {
         let values = self.at.read_all(view);
         let names = values.iter().flat_map(|value| self.names_in(value));
         names.into_iter().find(|name| !name.eq_ignore_ascii_case(&self.is))

@@ -2,7 +2,7 @@
 
 use crate::{
     algorithm::Encoding, challenge::Challenge, key_bytes::key_bytes, mac::Mac, place::Place,
-    provider::Provider, secret::Secret, view::View,
+    provider::Provider, request_view::RequestView, secret::Secret,
 };
 
 /// What an answer is signed with, and what may be signed.
@@ -61,7 +61,12 @@ impl AnswerText {
 
     /// The text with its places filled, each escaped where it stands in JSON; `None` where one is missing, or where
     /// something would have to be signed that nobody may sign, or that may not be signed.
-    pub(crate) fn fill(&self, view: &View<'_>, signer: Option<Signer<'_>>, json: bool) -> Option<String> {
+    pub(crate) fn fill(
+        &self,
+        view: &RequestView<'_>,
+        signer: Option<Signer<'_>>,
+        json: bool,
+    ) -> Option<String> {
         let mut out = String::new();
         for piece in &self.0 {
             let value = match piece {
@@ -119,7 +124,7 @@ mod tests {
 
     fn filled(text: &str, json: bool, secret: Option<&str>) -> Option<String> {
         let headers = HeaderLines::from_pairs([("X-A", "b")]).unwrap();
-        let view = View {
+        let view = RequestView {
             method: "POST",
             url: None,
             query: Some("q=1%202"),

@@ -1,10 +1,12 @@
 //! Which of a request's signatures come into question.
 
-use crate::{algorithm::Algorithm, inquiry::Inquiry, scheme::Scheme, signature::Signed, view::View};
+use crate::{
+    algorithm::Algorithm, inquiry::Inquiry, request_view::RequestView, scheme::Scheme, signature::Signed,
+};
 
 /// The schemes whose conditions hold and that read the first signature that is there; those whose version tag it holds
 /// come first.
-pub(crate) fn all<'a>(view: View<'a>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
+pub(crate) fn all<'a>(view: RequestView<'a>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
     let applies = |scheme: &&Scheme| {
         scheme.algorithm != Algorithm::None && scheme.when.iter().all(|condition| condition.holds(&view))
     };

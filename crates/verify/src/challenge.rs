@@ -77,9 +77,9 @@ mod tests {
         algorithm::Algorithm,
         catalogue::providers,
         content::Parts,
+        request_view::RequestView,
         scheme::{Scheme, Special},
         timestamp,
-        view::View,
     };
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
     fn contents(scheme: &Scheme) -> Vec<Vec<u8>> {
         let headers = HeaderLines::from_pairs([("x", "1")]).unwrap();
         let signed = |body: &[u8]| {
-            let view = View {
+            let view = RequestView {
                 method: "POST",
                 url: Some("https://h.example/in"),
                 query: None,

@@ -11,13 +11,13 @@ use crate::{
     content::Parts,
     jwt_scheme,
     key_bytes::key_bytes,
-    mac::{Mac, TagText, same},
+    mac::{Mac, TagText, constant_time_eq},
     public_key::Signing,
+    request_view::RequestView,
     scheme::{BodyForms, Scheme, Special, UrlForms},
     secret::Secret,
     signature::Signed,
     special::{adyen, contentful, sns},
-    view::View,
 };
 
 /// Whether one of these secrets holds: its place in the list.
@@ -60,7 +60,7 @@ pub(crate) fn holds(signed: &Signed<'_>, secret: &Secret) -> bool {
 pub(crate) fn holds_with_key(signed: &Signed<'_>, key: &[u8]) -> bool {
     let scheme = signed.scheme;
     match (scheme.algorithm, scheme.special) {
-        (Algorithm::Token, _) => signed.accepted().any(|given| same(given, key)),
+        (Algorithm::Token, _) => signed.accepted().any(|given| constant_time_eq(given, key)),
         (Algorithm::JwtHs256, _) => jwt_scheme::holds_with_key(signed, key),
         (_, Some(Special::Adyen)) => {
             let items = adyen::items(signed.parts.view.body);
@@ -119,17 +119,17 @@ fn in_any_writing(signed: &Signed<'_>, mut holds: impl FnMut(&Parts<'_>) -> bool
     }
     if let Some((forms, url)) = scheme.url_forms.zip(parts.view.url) {
         let other = url_forms(forms, url);
-        return other.is_some_and(|url| holds(&parts.seen_as(View { url: Some(&url), ..parts.view })));
+        return other.is_some_and(|url| holds(&parts.seen_as(RequestView { url: Some(&url), ..parts.view })));
     }
     match scheme.body_forms {
         Some(BodyForms::Escaped) => {
             let escaped = escaped(parts.view.body);
-            escaped.is_some_and(|body| holds(&parts.seen_as(View { body: &body, ..parts.view })))
+            escaped.is_some_and(|body| holds(&parts.seen_as(RequestView { body: &body, ..parts.view })))
         }
         None if scheme.special == Some(Special::Braintree) => {
             // The official verifier tries the payload with a line feed too: a trimmed one is no fault.
             let longer = with_line_feed(parts.view.body);
-            longer.is_some_and(|body| holds(&parts.seen_as(View { body: &body, ..parts.view })))
+            longer.is_some_and(|body| holds(&parts.seen_as(RequestView { body: &body, ..parts.view })))
         }
         None => false,
     }

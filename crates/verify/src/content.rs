@@ -7,20 +7,20 @@ use serde::Deserialize;
 use crate::{
     form,
     place::{Place, PlaceError},
-    view::View,
+    request_view::RequestView,
 };
 
 /// A request as it was signed.
 #[derive(Debug, Clone)]
 pub(crate) struct Parts<'a> {
-    pub(crate) view: View<'a>,
+    pub(crate) view: RequestView<'a>,
     pub(crate) id: Cow<'a, [u8]>,
     pub(crate) timestamp: Cow<'a, [u8]>,
 }
 
 impl Parts<'_> {
     /// The same signature over another request.
-    pub(crate) fn seen_as<'v>(&'v self, view: View<'v>) -> Parts<'v> {
+    pub(crate) fn seen_as<'v>(&'v self, view: RequestView<'v>) -> Parts<'v> {
         Parts { view, id: Cow::Borrowed(&self.id), timestamp: Cow::Borrowed(&self.timestamp) }
     }
 }
@@ -191,14 +191,15 @@ impl Piece {
         })
     }
 
-    fn read<'a>(&self, view: &View<'a>) -> Cow<'a, [u8]> {
+    fn read<'a>(&self, view: &RequestView<'a>) -> Cow<'a, [u8]> {
         match self {
             Self::Url => Cow::Borrowed(view.url.unwrap_or_default().as_bytes()),
             Self::PathAndQuery => Cow::Borrowed(view.path_and_query().as_bytes()),
             Self::HexCrc32 => Cow::Owned(format!("{:08x}", crc32fast::hash(view.body)).into_bytes()),
             Self::Crc32 => Cow::Owned(crc32fast::hash(view.body).to_string().into_bytes()),
             Self::Payload => payload(view),
-            Self::SortedForm => Cow::Owned(sorted_form(view)),
+            Self::SortedForm if form::is_form(view.headers) => Cow::Owned(form::sorted(view.body)),
+            Self::SortedForm => Cow::Borrowed(&[]),
             Self::At(place) => place.read(view).unwrap_or_default(),
             Self::Text(_) | Self::Id | Self::Timestamp | Self::Body | Self::Secret => Cow::Borrowed(&[]),
         }
@@ -206,7 +207,7 @@ impl Piece {
 }
 
 /// Gitea signs the JSON inside a form, and inside the query of a GET.
-fn payload<'a>(view: &View<'a>) -> Cow<'a, [u8]> {
+fn payload<'a>(view: &RequestView<'a>) -> Cow<'a, [u8]> {
     const FIELD: &str = "payload";
     let in_form = || form::values(view.body, FIELD).next().filter(|_| form::is_form(view.headers));
     let in_query = || {
@@ -214,31 +215,6 @@ fn payload<'a>(view: &View<'a>) -> Cow<'a, [u8]> {
         form::values(query.as_bytes(), FIELD).next()
     };
     in_form().or_else(in_query).unwrap_or(Cow::Borrowed(view.body))
-}
-
-/// Names in order, each before each of its different values in order (npm:twilio, `toFormUrlEncodedParam`).
-fn sorted_form(view: &View<'_>) -> Vec<u8> {
-    if !form::is_form(view.headers) {
-        return Vec::new();
-    }
-    // A sender may put millions of fields into a body: each costs a slice here, and nothing is decoded before it is fed.
-    let mut fields: Vec<_> =
-        view.body.split(|byte| *byte == b'&').filter(|field| !field.is_empty()).collect();
-    fields.sort_unstable_by(|one, other| by_name_and_value(one, other));
-    fields.dedup_by(|one, other| by_name_and_value(one, other).is_eq());
-    let mut out = Vec::with_capacity(view.body.len());
-    for field in fields {
-        let (name, value) = form::pair(field);
-        out.extend(form::decoded(name).chain(form::decoded(value)));
-    }
-    out
-}
-
-/// How two fields of a form stand to each other, decoded.
-fn by_name_and_value(one: &[u8], other: &[u8]) -> std::cmp::Ordering {
-    let ((name, value), (other_name, other_value)) = (form::pair(one), form::pair(other));
-    let by_name = form::decoded(name).cmp(form::decoded(other_name));
-    by_name.then_with(|| form::decoded(value).cmp(form::decoded(other_value)))
 }
 
 impl TryFrom<String> for SignedContent {
@@ -258,8 +234,14 @@ mod tests {
     fn fed(template: &str, content_type: &str, body: &str) -> String {
         let headers = HeaderLines::from_pairs([("Content-Type", content_type), ("X-A", "b")]).unwrap();
         let url = Some("https://example.com/in?x=1");
-        let view =
-            View { method: "POST", url, query: None, headers: &headers, body: body.as_bytes(), params: &[] };
+        let view = RequestView {
+            method: "POST",
+            url,
+            query: None,
+            headers: &headers,
+            body: body.as_bytes(),
+            params: &[],
+        };
         let parts = Parts { view, id: b"id".into(), timestamp: b"12".into() };
         let mut out = Vec::new();
         let content = SignedContent::parse(template).unwrap();

@@ -12,9 +12,9 @@ use crate::{
     jwt_scheme,
     place::{Condition, Place},
     provider::Provider,
+    request_view::RequestView,
     scheme::Scheme,
     signature::Signed,
-    view::View,
 };
 
 /// Why a signature is not even compared.
@@ -29,7 +29,7 @@ pub(crate) fn refusal(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) 
 }
 
 /// The condition that a companion header breaks: it announces something else than what is checked.
-pub(crate) fn announced_otherwise<'s>(scheme: &'s Scheme, view: &View<'_>) -> Option<&'s Condition> {
+pub(crate) fn announced_otherwise<'s>(scheme: &'s Scheme, view: &RequestView<'_>) -> Option<&'s Condition> {
     let breaks = |condition: &&Condition| {
         condition.place.read_all(view).iter().any(|value| !condition.passes(Some(value)))
     };

@@ -1,6 +1,6 @@
 //! Form-encoded bodies (`application/x-www-form-urlencoded`).
 
-use std::borrow::Cow;
+use std::{borrow::Cow, cmp::Ordering};
 
 use hookmitt_event::HeaderLines;
 
@@ -17,7 +17,7 @@ pub(crate) fn pairs(body: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
 }
 
 /// The name and the value of one field, still encoded.
-pub(crate) fn pair(field: &[u8]) -> (&[u8], &[u8]) {
+fn pair(field: &[u8]) -> (&[u8], &[u8]) {
     let equals = field.iter().position(|byte| *byte == b'=');
     equals.map_or((field, &[][..]), |at| (&field[..at], &field[at + 1..]))
 }
@@ -53,6 +53,27 @@ pub(crate) fn with_value(text: &[u8], name: &str, value: &str) -> Vec<u8> {
     fields.join(&b'&')
 }
 
+/// Names in order, each before each of its different values in order (npm:twilio, `toFormUrlEncodedParam`).
+pub(crate) fn sorted(text: &[u8]) -> Vec<u8> {
+    // A sender may put millions of fields into a body: each costs a slice here, and nothing is decoded before it is fed.
+    let mut fields: Vec<_> = text.split(|byte| *byte == b'&').filter(|field| !field.is_empty()).collect();
+    fields.sort_unstable_by(|one, other| by_name_and_value(one, other));
+    fields.dedup_by(|one, other| by_name_and_value(one, other).is_eq());
+    let mut out = Vec::with_capacity(text.len());
+    for field in fields {
+        let (name, value) = pair(field);
+        out.extend(decoded(name).chain(decoded(value)));
+    }
+    out
+}
+
+/// How two fields of a form stand to each other, decoded.
+fn by_name_and_value(one: &[u8], other: &[u8]) -> Ordering {
+    let ((name, value), (other_name, other_value)) = (pair(one), pair(other));
+    let by_name = decoded(name).cmp(decoded(other_name));
+    by_name.then_with(|| decoded(value).cmp(decoded(other_value)))
+}
+
 /// Undoes percent and plus encoding; a `%` that starts no escape stays.
 pub(crate) fn decode(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|byte| matches!(byte, b'%' | b'+')) {
@@ -62,7 +83,7 @@ pub(crate) fn decode(text: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// The bytes of [`decode`], one after the other.
-pub(crate) fn decoded(text: &[u8]) -> impl Iterator<Item = u8> {
+fn decoded(text: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let [first, tail @ ..] = rest else { return None };

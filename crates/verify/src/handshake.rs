@@ -5,12 +5,12 @@ use hookmitt_event::Request;
 use crate::{
     answer_text::{AnswerText, Signer},
     key_url::{self, UntrustedUrl},
-    mac::same,
+    mac::constant_time_eq,
     place::Place,
     provider::{HandshakeAnswer, HandshakeRule, Provider},
+    request_view::RequestView,
     secret::Secret,
     secret_bytes::SecretBytes,
-    view::View,
 };
 
 /// A set-up request.
@@ -55,7 +55,7 @@ pub fn handshake(
     provider: &'static Provider,
     params: &[(String, String)],
 ) -> Option<Handshake> {
-    let view = View { params, ..View::of_request(request) };
+    let view = RequestView { params, ..RequestView::of_request(request) };
     let rule = provider.handshake.iter().find(|rule| applies(rule, &view))?;
     let text = |place: &Option<Place>| {
         let value = place.as_ref()?.read(&view)?.into_owned();
@@ -85,7 +85,7 @@ impl Handshake {
         signer: Option<(&'static Provider, &Secret)>,
     ) -> Option<HandshakeReply> {
         let answer = self.rule.answer.as_ref()?;
-        let view = View { params, ..View::of_request(request) };
+        let view = RequestView { params, ..RequestView::of_request(request) };
         let challenge = self.rule.challenge;
         let signer = signer.map(|(provider, secret)| Signer { provider, secret, challenge });
         let is_json = answer.headers.iter().any(|(name, value)| {
@@ -118,7 +118,7 @@ pub fn confirm_url(provider: &Provider, url: &str) -> Result<(), UntrustedUrl> {
 }
 
 /// Whether all conditions hold; those that need the body are looked at last.
-fn applies(rule: &HandshakeRule, view: &View<'_>) -> bool {
+fn applies(rule: &HandshakeRule, view: &RequestView<'_>) -> bool {
     let in_body = |place: &Place| matches!(place, Place::Json(..) | Place::Form(_));
     let (of_body, of_head): (Vec<_>, Vec<_>) =
         rule.when.iter().partition(|condition| in_body(&condition.place));
@@ -128,7 +128,7 @@ fn applies(rule: &HandshakeRule, view: &View<'_>) -> bool {
 }
 
 /// Whether the second place is configured and the first says something else.
-fn differ([asked, configured]: &[Place; 2], view: &View<'_>) -> bool {
+fn differ([asked, configured]: &[Place; 2], view: &RequestView<'_>) -> bool {
     let Some(configured) = configured.read(view) else { return false };
-    !asked.read(view).is_some_and(|asked| same(&asked, &configured))
+    !asked.read(view).is_some_and(|asked| constant_time_eq(&asked, &configured))
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use hookmitt_event::{GenericScheme, Request, Timestamp};
 
 use crate::{
-    generic, provider::Provider, published::PublishedKeys, scheme::Scheme, secret::Secret, view::View,
+    generic, provider::Provider, published::PublishedKeys, request_view::RequestView, scheme::Scheme,
+    secret::Secret,
 };
 
 /// One request and everything that its signature is judged by.
@@ -44,9 +45,9 @@ impl<'a> Inquiry<'a> {
     }
 
     /// The request as its signature sees it.
-    pub(crate) fn view(&self) -> View<'a> {
+    pub(crate) fn view(&self) -> RequestView<'a> {
         let url = self.url.filter(|url| !url.is_empty());
-        View { url, params: self.params, ..View::of_request(self.request) }
+        RequestView { url, params: self.params, ..RequestView::of_request(self.request) }
     }
 
     /// The source's own scheme, where its settings say how to sign and can be used.

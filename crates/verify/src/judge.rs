@@ -9,12 +9,12 @@ use crate::{
     jwt_scheme,
     key_source::{self, KeySource},
     place::Place,
+    request_view::RequestView,
     scheme::{Format, Scheme, Special},
     secret::Secret,
     signature::{Signed, fields},
     special::sns::{self, EnvelopeFault},
     timestamp,
-    view::View,
 };
 
 /// Judges a request's signature.
@@ -92,7 +92,7 @@ fn judge_by(
         return Judgement::with(Verdict::Invalid, Some(id_of(&first.scheme.id)), vec![cause]);
     }
     let published;
-    let inquiry = match key_source::look(inquiry, first, sender) {
+    let inquiry = match key_source::find(inquiry, first, sender) {
         KeySource::Configured => inquiry,
         KeySource::Published(secret) => {
             published = [secret];
@@ -117,7 +117,7 @@ fn judge_by(
         Some(_) => cause::no_match(sender, "the request", secrets),
         None => cause::unreadable(sender, &judged.place_words()),
     }];
-    causes.extend(timestamp::off(inquiry, judged, sender));
+    causes.extend(timestamp::fault(inquiry, judged, sender));
     Judgement::with(Verdict::Invalid, Some(id_of(&judged.scheme.id)), causes)
 }
 
@@ -133,9 +133,9 @@ fn genuine(
         cause::announced_otherwise(sender, &condition.place.words(), signed.scheme.algorithm.words())
     });
     let late = announced
-        .or_else(|| jwt_scheme::refused(signed, tolerance, inquiry.at, sender))
+        .or_else(|| jwt_scheme::claim_fault(signed, tolerance, inquiry.at, sender))
         .or_else(|| key_source::objection(inquiry, signed, secret, sender))
-        .or_else(|| timestamp::off(inquiry, signed, sender));
+        .or_else(|| timestamp::fault(inquiry, signed, sender));
     let verdict = if late.is_some() { Verdict::Invalid } else { Verdict::Valid };
     Judgement {
         verdict,
@@ -154,7 +154,7 @@ fn single_use(signed: &Signed<'_>) -> Option<String> {
 }
 
 /// Where the one scheme that is asked about would be told by another header beside its signature, and that is gone.
-fn companion_missing(view: View<'_>, schemes: &[Scheme], sender: &str) -> Option<Cause> {
+fn companion_missing(view: RequestView<'_>, schemes: &[Scheme], sender: &str) -> Option<Cause> {
     let [scheme] = schemes else { return None };
     let signed = scheme.signature.iter().any(|place| place.read(&view).is_some());
     let absent = scheme.when.iter().find(|condition| condition.lacks_header(&view)).filter(|_| signed)?;
@@ -162,7 +162,7 @@ fn companion_missing(view: View<'_>, schemes: &[Scheme], sender: &str) -> Option
 }
 
 /// An envelope of SNS that is signed in a way that nobody knows, or doesn't say in which.
-fn unknown_version(view: View<'_>, schemes: &[Scheme], sender: &str) -> Option<Cause> {
+fn unknown_version(view: RequestView<'_>, schemes: &[Scheme], sender: &str) -> Option<Cause> {
     let mut envelopes = schemes.iter().filter(|scheme| scheme.special == Some(Special::Sns));
     envelopes.find_map(|scheme| Signed::find(scheme, view)).map(|_| cause::unknown_version(sender))
 }

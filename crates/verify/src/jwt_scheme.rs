@@ -31,7 +31,7 @@ pub(crate) fn key_id(signed: &Signed<'_>) -> Option<String> {
 }
 
 /// What a token with a good signature says at that moment that it must not, or doesn't say that it must.
-pub(crate) fn refused(
+pub(crate) fn claim_fault(
     signed: &Signed<'_>,
     tolerance: Option<Duration>,
     at: Timestamp,

@@ -33,7 +33,7 @@ impl KeySource {
 
 /// Looks for the key. A request that names a key of somebody else's host is not the provider's, whatever it is signed
 /// with.
-pub(crate) fn look(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> KeySource {
+pub(crate) fn find(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> KeySource {
     let scheme = signed.scheme;
     let Some(place) = scheme.key_url.as_ref().filter(|_| scheme.takes_public_key()) else {
         return KeySource::Configured;

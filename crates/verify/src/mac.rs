@@ -90,12 +90,12 @@ impl TagText {
 
     /// Whether it is exactly `given`; takes as long for a near miss as for a far one.
     pub(crate) fn is(&self, given: &[u8]) -> bool {
-        same(self.as_bytes(), given)
+        constant_time_eq(self.as_bytes(), given)
     }
 }
 
 /// Whether two texts are the same; only their length shows in the time that it takes.
-pub(crate) fn same(left: &[u8], right: &[u8]) -> bool {
+pub(crate) fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
     bool::from(left.ct_eq(right))
 }
 

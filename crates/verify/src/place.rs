@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::{form, pluck, view::View};
+use crate::{form, pluck, request_view::RequestView};
 
 /// Where something stands in a request: `header:Name`, `header:Name-*` (any ending), `/json/pointer`, `form:field`,
 /// `query:name`, `field:t` (of the signature header), `param:name` (the source's configuration), `method`.
@@ -65,12 +65,12 @@ impl TryFrom<String> for Place {
 
 impl Place {
     /// What stands there; `None` where nothing does. A field of the signature header is read by whoever has that.
-    pub(crate) fn read<'a>(&self, view: &View<'a>) -> Option<Cow<'a, [u8]>> {
+    pub(crate) fn read<'a>(&self, view: &RequestView<'a>) -> Option<Cow<'a, [u8]>> {
         self.read_all(view).into_iter().next()
     }
 
     /// Everything that stands there and is not empty.
-    pub(crate) fn read_all<'a>(&self, view: &View<'a>) -> Vec<Cow<'a, [u8]>> {
+    pub(crate) fn read_all<'a>(&self, view: &RequestView<'a>) -> Vec<Cow<'a, [u8]>> {
         match self {
             Self::Header(name) => lines(view, |known| known.eq_ignore_ascii_case(name)),
             Self::HeadersLike(start) => lines(view, |known| {
@@ -116,7 +116,7 @@ impl Place {
     }
 }
 
-fn lines<'a>(view: &View<'a>, named: impl Fn(&str) -> bool) -> Vec<Cow<'a, [u8]>> {
+fn lines<'a>(view: &RequestView<'a>, named: impl Fn(&str) -> bool) -> Vec<Cow<'a, [u8]>> {
     let found = view.headers.iter().filter(|line| !line.value.is_empty() && named(line.name));
     found.map(|line| Cow::Borrowed(line.value)).collect()
 }
@@ -162,12 +162,12 @@ impl TryFrom<String> for Condition {
 
 impl Condition {
     /// Whether it holds.
-    pub(crate) fn holds(&self, view: &View<'_>) -> bool {
+    pub(crate) fn holds(&self, view: &RequestView<'_>) -> bool {
         self.passes(self.place.read(view).as_deref())
     }
 
     /// Whether it asks for a header that is not there.
-    pub(crate) fn lacks_header(&self, view: &View<'_>) -> bool {
+    pub(crate) fn lacks_header(&self, view: &RequestView<'_>) -> bool {
         !self.not && self.place.header().is_some() && self.place.read(view).is_none()
     }
 
@@ -202,7 +202,7 @@ mod tests {
         let headers =
             HeaderLines::from_pairs([("X-Kind", "ab"), ("X-Sig-1", "p"), ("X-Sig-2", "q")]).unwrap();
         let params = [("topic".to_owned(), "t".to_owned())];
-        let view = View {
+        let view = RequestView {
             method: "POST",
             url: Some("https://example.com/in?x=1&y=a%20b"),
             query: None,

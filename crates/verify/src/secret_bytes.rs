@@ -4,7 +4,7 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use crate::mac::same;
+use crate::mac::constant_time_eq;
 
 /// A secret's bytes, as they were configured. They are never printed, and overwritten when they are dropped.
 #[derive(Clone)]
@@ -13,7 +13,7 @@ pub struct SecretBytes(Zeroizing<Vec<u8>>);
 impl PartialEq for SecretBytes {
     /// Takes as long for a near miss as for a far one.
     fn eq(&self, other: &Self) -> bool {
-        same(&self.0, &other.0)
+        constant_time_eq(&self.0, &other.0)
     }
 }
 

@@ -1,90 +1,26 @@
 //! Signs a request as its provider would.
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
-};
-use hookmitt_event::{Explain, GenericScheme, HeaderError, HeaderLines, Request, Timestamp};
+use hookmitt_event::{GenericScheme, HeaderError, HeaderLines, Request, Timestamp};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    algorithm::{Algorithm, Encoding},
+    algorithm::Algorithm,
     check,
     content::Parts,
-    form, generic,
-    generic_error::VerifyError,
-    json_edit,
+    form, generic, json_edit,
     key_bytes::key_bytes,
     mac::Mac,
     place::Place,
     provider::Provider,
+    request_view::RequestView,
     sample::number_of,
     scheme::{Format, Scheme, Special},
+    sign_error::SignError,
     sign_jwt,
     special::adyen,
     test_pair::{TestKeyPair, is_private_key},
     timestamp,
-    view::View,
 };
-
-/// A request that can't be signed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SignError {
-    /// The provider signs nothing.
-    #[error("{0} signs nothing, so there is nothing to sign")]
-    SignsNothing(String),
-    /// Only the provider has the key that signs.
-    #[error("{0}'s key is private, so this can't be re-signed")]
-    PrivateKey(String),
-    /// The body has no place for what is signed.
-    #[error("{0} signs inside the body, and this one has no place for it: {1}")]
-    NoPlace(String, String),
-    /// Without a secret there is nothing to sign with.
-    #[error("the secret is empty")]
-    EmptySecret,
-    /// A secret that is no key of this scheme.
-    #[error("the secret is no key of {0}")]
-    BadSecret(String),
-    /// The generic settings don't say how to sign.
-    #[error(transparent)]
-    Settings(#[from] VerifyError),
-    /// The id is signed, the request has none, and none was given.
-    #[error("{0} signs an id, and the request has none")]
-    IdNeeded(String),
-    /// Something that can't stand in a header.
-    #[error(transparent)]
-    Header(#[from] HeaderError),
-}
-
-impl Explain for SignError {
-    fn code(&self) -> &'static str {
-        match self {
-            Self::SignsNothing(_) => "signs-nothing",
-            Self::PrivateKey(_) => "private-key",
-            Self::NoPlace(..) => "no-place-for-signature",
-            Self::EmptySecret | Self::BadSecret(_) => "bad-secret",
-            Self::Settings(error) => error.code(),
-            Self::IdNeeded(_) => "id-needed",
-            Self::Header(_) => "bad-header",
-        }
-    }
-
-    fn hint(&self) -> Option<String> {
-        match self {
-            Self::Settings(error) => error.hint(),
-            Self::BadSecret(_) => {
-                Some("use the signing secret as the provider shows it, such as whsec_…".to_owned())
-            }
-            Self::EmptySecret => Some("give a secret, or use the public test secret".to_owned()),
-            Self::IdNeeded(_) => Some("ask for a fresh id".to_owned()),
-            Self::PrivateKey(_) => {
-                Some("make a local test key with `hookmitt secret test-key NAME`, and give its public half to your handler".to_owned())
-            }
-            Self::NoPlace(..) => Some("keep the provider's envelope in an edited body".to_owned()),
-            Self::SignsNothing(_) | Self::Header(_) => None,
-        }
-    }
-}
 
 /// How a request is signed.
 #[derive(Debug, Clone, Copy)]
@@ -125,13 +61,13 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
         return Err(SignError::EmptySecret);
     }
     if let Some(scheme) = by.generic.map(generic::compile).transpose()?.flatten() {
-        return Signing { scheme: &scheme, sender: "the source", by }.sign(request.clone());
+        return SchemeSigner { scheme: &scheme, sender: "the source", by }.sign(request.clone());
     }
     let provider = by.provider;
     let fresh = by.fresh_id.map(|id| provider.with_id(request, id)).transpose()?.flatten();
     let mut signed = fresh.unwrap_or_else(|| request.clone());
     let private = is_private_key(by.secret);
-    let view = View { url: by.url, ..View::of_request(request) };
+    let view = RequestView { url: by.url, ..RequestView::of_request(request) };
     let suited = |scheme: &&Scheme| {
         scheme.algorithm != Algorithm::None
             && scheme.takes_public_key() == private
@@ -140,7 +76,7 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
     let schemes: Vec<_> = provider.schemes.iter().filter(suited).collect();
     let applies = |scheme: &&&Scheme| scheme.when.iter().all(|condition| condition.holds(&view));
     let first = schemes.iter().find(applies).or(schemes.first()).ok_or_else(|| provider.unsignable())?;
-    signed = Signing { scheme: first, sender: &provider.name, by }.sign(signed)?;
+    signed = SchemeSigner { scheme: first, sender: &provider.name, by }.sign(signed)?;
     let is_there = |scheme: &&&Scheme| {
         scheme.signature.iter().any(|place| place.header().is_some_and(|name| request.headers.has(name)))
     };
@@ -149,7 +85,7 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
     for legacy in schemes.iter().filter(is_there).filter(applies) {
         if !written.contains(&&legacy.signature) {
             written.push(&legacy.signature);
-            signed = Signing { scheme: legacy, sender: &provider.name, by }.sign(signed)?;
+            signed = SchemeSigner { scheme: legacy, sender: &provider.name, by }.sign(signed)?;
         }
     }
     Ok(signed)
@@ -157,7 +93,7 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
 
 /// Whether a signature of the first request stands in the second, too, at one of its provider's places.
 pub fn still_signed(provider: Option<&Provider>, before: &Request, after: &Request) -> bool {
-    let (before, after) = (View::of_request(before), View::of_request(after));
+    let (before, after) = (RequestView::of_request(before), RequestView::of_request(after));
     let places =
         provider.into_iter().flat_map(|provider| &provider.schemes).flat_map(|scheme| &scheme.signature);
     places.into_iter().any(|place| {
@@ -201,13 +137,13 @@ impl Provider {
     }
 }
 
-struct Signing<'a> {
+struct SchemeSigner<'a> {
     scheme: &'a Scheme,
     sender: &'a str,
     by: &'a SignBy<'a>,
 }
 
-impl Signing<'_> {
+impl SchemeSigner<'_> {
     fn sign(&self, request: Request) -> Result<Request, SignError> {
         let scheme = self.scheme;
         let there = |place: &Place| place.header().is_some_and(|name| request.headers.has(name));
@@ -228,7 +164,8 @@ impl Signing<'_> {
         if scheme.special == Some(Special::Adyen) {
             return self.adyen(signed);
         }
-        let view = View { url: url.as_deref(), params: self.by.params, ..View::of_request(&signed) };
+        let view =
+            RequestView { url: url.as_deref(), params: self.by.params, ..RequestView::of_request(&signed) };
         let id = of_family(&scheme.message_id).and_then(|place| place.read(&view)).unwrap_or_default();
         if scheme.content.has_id() && id.is_empty() {
             return Err(SignError::IdNeeded(self.sender.to_owned()));
@@ -301,7 +238,7 @@ impl Signing<'_> {
                 let pair = TestKeyPair::from_secret(secret).map_err(|_| bad())?;
                 let way = check::signing(algorithm).ok_or_else(bad)?;
                 let signature = pair.sign(way, &check::message(scheme, parts)).map_err(|_| bad())?;
-                Ok(encoded(scheme.encoding, &signature))
+                Ok(scheme.encoding.encode(&signature))
             }
             _ => {
                 let key = key_bytes(secret, scheme.key).ok_or_else(bad)?;
@@ -325,14 +262,6 @@ impl Signing<'_> {
         let body = adyen::with_signatures(&request.body, tag)
             .ok_or_else(|| SignError::NoPlace(self.sender.to_owned(), "notificationItems".to_owned()))?;
         Ok(Request { body: body.into(), ..request })
-    }
-}
-
-fn encoded(encoding: Encoding, bytes: &[u8]) -> String {
-    match encoding {
-        Encoding::Hex => hex::encode(bytes),
-        Encoding::Base64 => STANDARD.encode(bytes),
-        Encoding::Base64url => URL_SAFE_NO_PAD.encode(bytes),
     }
 }
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use crate::{
     content::Parts,
     place::Place,
+    request_view::RequestView,
     scheme::{Format, Scheme, Special, TagMode},
-    view::View,
 };
 
 /// A signature as it came, with the parts that the scheme signs.
@@ -22,7 +22,7 @@ pub(crate) struct Signed<'a> {
 
 impl<'a> Signed<'a> {
     /// What that scheme finds in a request; `None` where the signature's place is absent or empty.
-    pub(crate) fn find(scheme: &'a Scheme, view: View<'a>) -> Option<Self> {
+    pub(crate) fn find(scheme: &'a Scheme, view: RequestView<'a>) -> Option<Self> {
         let read = |(at, place): (usize, &Place)| {
             let raws = place.read_all(&view);
             (!raws.is_empty()).then_some((at, raws))
@@ -152,7 +152,8 @@ mod tests {
 
     fn accepted(id: &str, pairs: &[(&str, &str)]) -> Option<Vec<String>> {
         let headers = HeaderLines::from_pairs(pairs.iter().copied()).unwrap();
-        let view = View { method: "POST", url: None, query: None, headers: &headers, body: b"", params: &[] };
+        let view =
+            RequestView { method: "POST", url: None, query: None, headers: &headers, body: b"", params: &[] };
         let signed = Signed::find(&provider(id).unwrap().schemes[0], view)?;
         Some(signed.accepted().map(|value| String::from_utf8_lossy(value).into_owned()).collect())
     }

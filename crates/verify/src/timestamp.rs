@@ -32,7 +32,7 @@ pub(crate) fn write(unit: TimeUnit, at: Timestamp) -> String {
 }
 
 /// What is wrong with the signed timestamp.
-pub(crate) fn off(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
+pub(crate) fn fault(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let scheme = signed.scheme;
     let rules = scheme.clock.as_ref();
     let tolerance = inquiry.tolerance_by(scheme)?;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::{algorithm::Algorithm, content::SignedContent, form, view::View};
+use crate::{algorithm::Algorithm, content::SignedContent, form, request_view::RequestView};
 
 /// What of the body a scheme's signature does not cover.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -34,7 +34,7 @@ impl Uncovered {
     }
 
     /// What it leaves open of this request; nothing where there is no body.
-    pub(crate) fn of(&self, view: &View<'_>) -> Option<&str> {
+    pub(crate) fn of(&self, view: &RequestView<'_>) -> Option<&str> {
         let applies = !view.body.is_empty() && (!self.unless_form || !form::is_form(view.headers));
         applies.then_some(&self.says)
     }

@@ -81,7 +81,7 @@ fn mismatch(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
         found.extend(likely(trial, signed));
     }
     found.extend(
-        timestamp::off(trial.inquiry, signed, trial.sender)
+        timestamp::fault(trial.inquiry, signed, trial.sender)
             .map(|cause| Finding::of_cause(&cause, CauseState::Likely)),
     );
     found

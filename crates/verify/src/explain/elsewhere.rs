@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::{
     algorithm::Algorithm, candidates, catalogue::providers, place::Condition, provider::Provider,
-    recognise::recognise, scheme::Scheme, signature::Signed, view::View,
+    recognise::recognise, request_view::RequestView, scheme::Scheme, signature::Signed,
 };
 
 use super::{bodies, finding::Finding, slip::Slip, trial::Trial};
@@ -39,9 +39,13 @@ pub(crate) fn other_secret(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option
 pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let own = signed.parts.view;
     for request in trial.context.requests.iter().take(MOST_REQUESTS) {
-        let theirs = View { body: &request.body, ..own };
-        let of_theirs =
-            View { headers: &request.headers, body: &request.body, query: request.query.as_deref(), ..own };
+        let theirs = RequestView { body: &request.body, ..own };
+        let of_theirs = RequestView {
+            headers: &request.headers,
+            body: &request.body,
+            query: request.query.as_deref(),
+            ..own
+        };
         let same = Signed::find(signed.scheme, of_theirs).is_some_and(|other| other.raws == signed.raws);
         let differs = request.body[..] != *own.body || request.headers != *own.headers;
         if !differs || same_values(&request.body, own.body) {
@@ -115,7 +119,7 @@ fn wants(condition: &Condition) -> bool {
 }
 
 /// A signature that counts at another provider, where the source's own isn't there or doesn't hold.
-pub(crate) fn other_provider(trial: &mut Trial<'_>, view: View<'_>) -> Option<Finding> {
+pub(crate) fn other_provider(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let own = trial.inquiry.provider?;
     let recognised = recognise(trial.inquiry.request);
     if recognised.is_some_and(|found| is_kin(own, found)) {
@@ -138,7 +142,7 @@ pub(crate) fn other_provider(trial: &mut Trial<'_>, view: View<'_>) -> Option<Fi
 }
 
 /// An event that another provider's headers give away.
-pub(crate) fn recognised_elsewhere(trial: &mut Trial<'_>, view: View<'_>) -> Option<Finding> {
+pub(crate) fn recognised_elsewhere(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let own = trial.inquiry.provider?;
     let found = recognise(trial.inquiry.request).filter(|found| !is_kin(own, found))?;
     if reads_and_fits(trial, found, own, view) {
@@ -175,7 +179,7 @@ fn reads_and_fits(
     trial: &mut Trial<'_>,
     provider: &'static Provider,
     own: &Provider,
-    view: View<'_>,
+    view: RequestView<'_>,
 ) -> bool {
     // Only headers are looked at first: the body would be read anew for each of many schemes.
     let is_there = |scheme: &Scheme| {

@@ -29,7 +29,7 @@ pub fn explain(inquiry: &Inquiry<'_>, context: &Context<'_>) -> Explanation {
     };
     let published;
     let inquiry = match candidates::likeliest(inquiry, schemes) {
-        Some(signed) => match key_source::look(inquiry, &signed, sender) {
+        Some(signed) => match key_source::find(inquiry, &signed, sender) {
             KeySource::Published(secret) => {
                 published = [secret];
                 &Inquiry { secrets: &published, ..*inquiry }

@@ -4,7 +4,8 @@ use crate::signature::Signed;
 
 use super::{
     finding::Finding,
-    json_text::{Ascii, Html, JsonText, Layout, Letters, Writing},
+    json_style::{Ascii, Html, Layout, Letters, Writing},
+    json_text::JsonText,
     trial::Trial,
 };
 

@@ -6,7 +6,7 @@ use crate::{
     algorithm::Algorithm,
     form::{self, Style},
     key_bytes::{decode_base64, key_bytes},
-    mac::same,
+    mac::constant_time_eq,
     scheme::KeyMode,
     signature::Signed,
 };
@@ -101,7 +101,7 @@ fn trimmed(secret: &[u8]) -> &[u8] {
 fn in_text(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<&'static str> {
     if signed.scheme.algorithm == Algorithm::Token {
         let lower = secret.to_ascii_lowercase();
-        if signed.accepted().any(|given| same(&given.to_ascii_lowercase(), &lower)) {
+        if signed.accepted().any(|given| constant_time_eq(&given.to_ascii_lowercase(), &lower)) {
             return Some("it has the right letters in another case");
         }
     }

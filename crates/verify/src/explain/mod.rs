@@ -3,6 +3,7 @@
 //! To explain is to ask [`check`](crate::check) again, of other requests, secrets and schemes than those at hand.
 
 mod bodies;
+mod called_urls;
 mod charset;
 mod coded;
 mod context;
@@ -12,6 +13,7 @@ mod explanation;
 mod finding;
 mod forms;
 mod json_form;
+mod json_style;
 mod json_text;
 mod keys;
 mod note;

@@ -2,10 +2,10 @@
 
 use base64::{
     Engine as _,
-    engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD},
+    engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD},
 };
 
-use crate::{algorithm::Encoding, signature::Signed, view::View};
+use crate::{request_view::RequestView, signature::Signed};
 
 use super::{
     finding::Finding,
@@ -34,16 +34,12 @@ pub(crate) fn written_otherwise(trial: &mut Trial<'_>, signed: &Signed<'_>) -> O
     readings.dedup();
     let place = signed.scheme.signature.get(signed.place)?.header()?;
     for bytes in readings {
-        let text = match signed.scheme.encoding {
-            Encoding::Hex => hex::encode(bytes),
-            Encoding::Base64 => STANDARD.encode(bytes),
-            Encoding::Base64url => URL_SAFE_NO_PAD.encode(bytes),
-        };
+        let text = signed.scheme.encoding.encode(&bytes);
         if raw == text.as_bytes() {
             continue;
         }
         let headers = renamed::with_line(signed.parts.view.headers, place, text.as_bytes())?;
-        let view = View { headers: &headers, ..signed.parts.view };
+        let view = RequestView { headers: &headers, ..signed.parts.view };
         if trial.fits(signed.scheme, view) {
             let framed = raw.windows(text.len()).any(|part| part == text.as_bytes());
             let slip = if framed { Slip::Format } else { Slip::Encoding };

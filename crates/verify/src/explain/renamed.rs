@@ -2,7 +2,7 @@
 
 use hookmitt_event::HeaderLines;
 
-use crate::{place::Place, scheme::Scheme, signature::Signed, view::View};
+use crate::{place::Place, request_view::RequestView, scheme::Scheme, signature::Signed};
 
 use super::{finding::Finding, trial::Trial};
 
@@ -37,9 +37,9 @@ const PLAIN: [&str; 12] = [
 const SHORTEST: usize = 16;
 
 /// Looks for the signature under another name.
-pub(crate) fn find(trial: &mut Trial<'_>, view: View<'_>) -> Option<Finding> {
+pub(crate) fn find(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let restored = restored(view.headers)?;
-    let other = View { headers: &restored, ..view };
+    let other = RequestView { headers: &restored, ..view };
     let schemes = trial.schemes;
     let mut likely = None;
     for scheme in schemes {
@@ -53,7 +53,7 @@ pub(crate) fn find(trial: &mut Trial<'_>, view: View<'_>) -> Option<Finding> {
 }
 
 /// The first of a scheme's headers that is only there under another name, and that name.
-fn moved(scheme: &Scheme, view: &View<'_>, other: &View<'_>) -> Option<(String, String)> {
+fn moved(scheme: &Scheme, view: &RequestView<'_>, other: &RequestView<'_>) -> Option<(String, String)> {
     Signed::find(scheme, *other)?;
     let places = scheme.signature.iter().chain(&scheme.timestamp).chain(&scheme.message_id);
     let moved = |place: &&Place| place.read(view).is_none() && place.read(other).is_some();
@@ -68,7 +68,7 @@ fn moved(scheme: &Scheme, view: &View<'_>, other: &View<'_>) -> Option<(String, 
 }
 
 /// A value under any other name that makes a signature.
-fn by_value(trial: &mut Trial<'_>, view: View<'_>) -> Option<Finding> {
+fn by_value(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let schemes = trial.schemes;
     for scheme in schemes {
         let Some(wanted) = scheme.signature.first().and_then(Place::header) else { continue };
@@ -78,7 +78,7 @@ fn by_value(trial: &mut Trial<'_>, view: View<'_>) -> Option<Finding> {
                 continue;
             }
             let headers = with_line(view.headers, wanted, line.value)?;
-            if trial.fits(scheme, View { headers: &headers, ..view }) {
+            if trial.fits(scheme, RequestView { headers: &headers, ..view }) {
                 return Some(finding(trial.sender, wanted, line.name, true));
             }
         }

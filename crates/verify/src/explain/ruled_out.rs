@@ -24,7 +24,7 @@ fn rows(trial: &Trial<'_>, signed: &Signed<'_>, proven: bool) -> Vec<Row> {
     let keyed = !scheme.takes_public_key();
     let written = scheme.algorithm != Algorithm::Token;
     let timed = !scheme.timestamp.is_empty() && scheme.tolerance().is_some();
-    let on_time = timestamp::off(trial.inquiry, signed, trial.sender).is_none();
+    let on_time = timestamp::fault(trial.inquiry, signed, trial.sender).is_none();
     let none = || {
         if proven {
             "Another cause is proven".to_owned()

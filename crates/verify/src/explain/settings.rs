@@ -3,9 +3,9 @@
 use crate::{
     place::Place,
     provider::Param,
+    request_view::RequestView,
     scheme::{Scheme, Special},
     signature::Signed,
-    view::View,
 };
 
 use super::{finding::Finding, trial::Trial};
@@ -51,7 +51,7 @@ fn simulator(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
             .cloned()
             .chain([(name.clone(), literal.clone())])
             .collect();
-        if trial.fits(signed.scheme, View { params: &params, ..signed.parts.view }) {
+        if trial.fits(signed.scheme, RequestView { params: &params, ..signed.parts.view }) {
             return Some(
                 Finding::proven("wrong_configuration", format!("With {literal} as {name}, it verifies"))
                     .titled("Sent by the simulator")
@@ -122,7 +122,7 @@ pub(crate) fn stranger(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Fin
     if signed.scheme.special != Some(Special::Braintree) || signed.accepted().next().is_some() {
         return None;
     }
-    let fits = trial.fits(signed.scheme, View { params: &[], ..signed.parts.view });
+    let fits = trial.fits(signed.scheme, RequestView { params: &[], ..signed.parts.view });
     let raw = String::from_utf8_lossy(signed.raw());
     if !raw.contains('|') {
         return None;

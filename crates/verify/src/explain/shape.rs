@@ -10,7 +10,7 @@ use hookmitt_event::CauseState;
 use crate::{
     algorithm::{Algorithm, Encoding},
     check, jwt_scheme,
-    mac::{Mac, same},
+    mac::{Mac, constant_time_eq},
     scheme::{Format, Scheme},
     secret::Secret,
     signature::Signed,
@@ -102,7 +102,7 @@ fn in_words(signed: &Signed<'_>, mac: &Mac, scheme: &Scheme) -> Option<Slip> {
         Encoding::Base64url => &url,
     };
     let raws = || signed.raws.iter().flat_map(|raw| words(raw));
-    if let Some(word) = raws().find(|word| same(word, own)) {
+    if let Some(word) = raws().find(|word| constant_time_eq(word, own)) {
         let counted: Vec<_> = signed.accepted().filter(|given| unpadded(given) == word).collect();
         let exact = mac.clone().finish(scheme.encoding);
         return match counted.iter().any(|given| exact.is(given)) {
@@ -114,16 +114,18 @@ fn in_words(signed: &Signed<'_>, mac: &Mac, scheme: &Scheme) -> Option<Slip> {
     let lower = base64.to_ascii_lowercase();
     let elsewhere = |word: &[u8]| {
         let small = word.to_ascii_lowercase();
-        same(&small, hex)
-            || same(&small, &lower)
-            || same(word, &url)
-            || same(word, unpadded(twice.as_bytes()))
+        constant_time_eq(&small, hex)
+            || constant_time_eq(&small, &lower)
+            || constant_time_eq(word, &url)
+            || constant_time_eq(word, unpadded(twice.as_bytes()))
     };
     if raws().any(elsewhere) {
         return Some(Slip::Encoding);
     }
     let begins = |word: &[u8]| {
-        [own, hex, base64].iter().any(|whole| word.len() < whole.len() && same(word, &whole[..word.len()]))
+        [own, hex, base64]
+            .iter()
+            .any(|whole| word.len() < whole.len() && constant_time_eq(word, &whole[..word.len()]))
     };
     raws().any(begins).then_some(Slip::Truncated)
 }

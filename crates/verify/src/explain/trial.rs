@@ -6,11 +6,11 @@ use crate::{
     inquiry::Inquiry,
     key_bytes::key_bytes,
     mac::Mac,
+    request_view::RequestView,
     scheme::{KeyMode, Scheme, Special},
     secret::Secret,
     signature::Signed,
     special::adyen,
-    view::View,
 };
 
 use super::{context::Context, finding::Finding};
@@ -55,16 +55,16 @@ impl<'a> Trial<'a> {
 
     /// Whether the signature would hold over another body.
     pub(crate) fn fits_body(&mut self, signed: &Signed<'_>, body: &[u8]) -> bool {
-        self.fits(signed.scheme, View { body, ..signed.parts.view })
+        self.fits(signed.scheme, RequestView { body, ..signed.parts.view })
     }
 
     /// Whether a request would be genuine by that scheme, with one of the configured secrets.
-    pub(crate) fn fits(&mut self, scheme: &Scheme, view: View<'_>) -> bool {
+    pub(crate) fn fits(&mut self, scheme: &Scheme, view: RequestView<'_>) -> bool {
         self.fits_with(scheme, view, self.inquiry.secrets)
     }
 
     /// The same with other secrets.
-    pub(crate) fn fits_with(&mut self, scheme: &Scheme, view: View<'_>, secrets: &[Secret]) -> bool {
+    pub(crate) fn fits_with(&mut self, scheme: &Scheme, view: RequestView<'_>, secrets: &[Secret]) -> bool {
         let suited = secrets.iter().filter(|secret| secret.suits(scheme)).count();
         if suited == 0 || !self.spend(cost(scheme, &view) * suited) {
             return false;
@@ -126,11 +126,11 @@ impl<'a> Trial<'a> {
     }
 }
 
-fn holding(scheme: &Scheme, view: View<'_>, secrets: &[Secret]) -> bool {
+fn holding(scheme: &Scheme, view: RequestView<'_>, secrets: &[Secret]) -> bool {
     Signed::find(scheme, view).is_some_and(|signed| check::holding(&signed, secrets).is_some())
 }
 
-fn cost(scheme: &Scheme, view: &View<'_>) -> usize {
+fn cost(scheme: &Scheme, view: &RequestView<'_>) -> usize {
     // Of a token only the body's hash is compared anew.
     let each = if scheme.takes_public_key() && !scheme.algorithm.is_jwt() { SIGNATURE } else { KEYED_HASH };
     // What stands inside the body is looked for by a parser.

@@ -43,17 +43,17 @@ fn read(files: &[(&str, &str)]) -> Result<Vec<Framework>, String> {
     Ok(all)
 }
 
-/// What a change to the code mends.
+/// A change to the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Slip {
-    /// The body was read as something else than bytes before its signature was checked.
+enum Remedy {
+    /// Keeps the raw body, where it was read as something else than bytes before its signature was checked.
     RawBody,
-    /// The URL that the receiver sees is not the one that was called.
+    /// Rebuilds the URL that was called, where the receiver sees another one.
     PublicUrl,
 }
 
-impl Slip {
-    /// The slip behind a cause; `None` where no code mends it.
+impl Remedy {
+    /// The change that mends a cause; `None` where none does.
     fn of(cause: &str) -> Option<Self> {
         Some(match cause {
             "body_reserialized" | "newline_changed" | "bom_added" | "form_changed" | "charset_changed"
@@ -83,7 +83,7 @@ impl Slip {
 /// `clues` are header lines as pairs of name and text: those of the request, which a receiver may have passed on, and
 /// those of its answers.
 pub(crate) fn code_fix(cause: &str, provider: Option<&Provider>, clues: &[(&str, &str)]) -> Option<CodeFix> {
-    let slip = Slip::of(cause)?;
+    let remedy = Remedy::of(cause)?;
     let guess = guess(provider, clues);
     let fix = |framework: &Framework| {
         let why = guess.as_ref().filter(|(id, _)| *id == framework.id).map(|(_, why)| why.clone());
@@ -92,12 +92,12 @@ pub(crate) fn code_fix(cause: &str, provider: Option<&Provider>, clues: &[(&str,
             name: framework.name.clone(),
             guessed: why.is_some(),
             why,
-            lines: lines(&filled(slip.snippet(framework), provider)),
+            lines: lines(&filled(remedy.snippet(framework), provider)),
         }
     };
     let mut frameworks: Vec<_> = FRAMEWORKS.iter().map(fix).collect();
     frameworks.sort_by_key(|framework| !framework.guessed);
-    Some(CodeFix { title: slip.title().to_owned(), frameworks })
+    Some(CodeFix { title: remedy.title().to_owned(), frameworks })
 }
 
 fn filled(snippet: &str, provider: Option<&Provider>) -> String {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::json_twice::says_twice;
+use crate::json_duplicates::has_duplicate_names;
 
 /// A notification with more items is not looked at: Adyen sends one, or a few.
 const MOST_ITEMS: usize = 100;
@@ -18,7 +18,7 @@ pub(crate) struct Item {
 /// twice: which of the values is signed would be a matter of who reads it.
 pub(crate) fn items(body: &[u8]) -> Vec<Item> {
     let Ok(notification) = serde_json::from_slice::<Value>(body) else { return Vec::new() };
-    if says_twice(body, false) {
+    if has_duplicate_names(body, false) {
         return Vec::new();
     }
     let items = notification["notificationItems"].as_array().filter(|items| items.len() <= MOST_ITEMS);

@@ -1,9 +1,9 @@
 //! Contentful's canonical request (npm:@contentful/node-apps-toolkit, `signRequest`).
 
-use crate::view::View;
+use crate::request_view::RequestView;
 
 /// Method, path, the listed headers as `name:value` joined by `;`, and the body, each on a line.
-pub(crate) fn canonical(view: &View<'_>) -> Vec<u8> {
+pub(crate) fn canonical(view: &RequestView<'_>) -> Vec<u8> {
     let listed = view.headers.get_str("x-contentful-signed-headers").unwrap_or_default();
     let headers: Vec<_> = listed
         .split(',')

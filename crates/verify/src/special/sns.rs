@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::json_twice::says_twice;
+use crate::json_duplicates::has_duplicate_names;
 
 /// The fields that are signed, in their order, where they are there.
 const OF_NOTIFICATIONS: &[&str] =
@@ -33,7 +33,7 @@ pub(crate) enum EnvelopeFault {
 /// isn't there is left out, not empty.
 pub(crate) fn signed_text(body: &[u8]) -> Result<String, EnvelopeFault> {
     let envelope: Map<String, Value> = serde_json::from_slice(body).map_err(|_| EnvelopeFault::NoEnvelope)?;
-    if says_twice(body, true) {
+    if has_duplicate_names(body, true) {
         return Err(EnvelopeFault::Twice);
     }
     let field = |name: &str| envelope.get(name).and_then(Value::as_str);

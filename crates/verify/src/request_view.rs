@@ -4,7 +4,7 @@ use hookmitt_event::{HeaderLines, Request};
 
 /// The parts of a request that a signature may cover.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View<'a> {
+pub(crate) struct RequestView<'a> {
     pub(crate) method: &'a str,
     /// The URL that the provider called, where it is known.
     pub(crate) url: Option<&'a str>,
@@ -16,7 +16,7 @@ pub(crate) struct View<'a> {
     pub(crate) params: &'a [(String, String)],
 }
 
-impl<'a> View<'a> {
+impl<'a> RequestView<'a> {
     /// A request alone, for what needs neither its URL nor any configuration.
     pub(crate) fn of_request(request: &'a Request) -> Self {
         let (headers, body) = (&request.headers, &request.body[..]);

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// Whether some object in a JSON text says a name twice; `fold` takes names that differ in letter case alone as one
 /// (Go's decoder does). A text that is no JSON says nothing.
-pub(crate) fn says_twice(json: &[u8], fold: bool) -> bool {
+pub(crate) fn has_duplicate_names(json: &[u8], fold: bool) -> bool {
     let read = if fold {
         serde_json::from_slice::<Twice<true>>(json).map(|found| found.0)
     } else {
@@ -89,8 +89,8 @@ mod tests {
             ("no json", false, false),
         ];
         for (text, exact, folded) in table {
-            assert_eq!(says_twice(text.as_bytes(), false), exact, "{text}");
-            assert_eq!(says_twice(text.as_bytes(), true), folded, "{text}");
+            assert_eq!(has_duplicate_names(text.as_bytes(), false), exact, "{text}");
+            assert_eq!(has_duplicate_names(text.as_bytes(), true), folded, "{text}");
         }
     }
 }

@@ -1,0 +1,64 @@
+//! Why a request can't be signed.
+
+use hookmitt_event::{Explain, HeaderError};
+
+use crate::generic_error::VerifyError;
+
+/// A request that can't be signed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SignError {
+    /// The provider signs nothing.
+    #[error("{0} signs nothing, so there is nothing to sign")]
+    SignsNothing(String),
+    /// Only the provider has the key that signs.
+    #[error("{0}'s key is private, so this can't be re-signed")]
+    PrivateKey(String),
+    /// The body has no place for what is signed.
+    #[error("{0} signs inside the body, and this one has no place for it: {1}")]
+    NoPlace(String, String),
+    /// Without a secret there is nothing to sign with.
+    #[error("the secret is empty")]
+    EmptySecret,
+    /// A secret that is no key of this scheme.
+    #[error("the secret is no key of {0}")]
+    BadSecret(String),
+    /// The generic settings don't say how to sign.
+    #[error(transparent)]
+    Settings(#[from] VerifyError),
+    /// The id is signed, the request has none, and none was given.
+    #[error("{0} signs an id, and the request has none")]
+    IdNeeded(String),
+    /// Something that can't stand in a header.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
+}
+
+impl Explain for SignError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::SignsNothing(_) => "signs-nothing",
+            Self::PrivateKey(_) => "private-key",
+            Self::NoPlace(..) => "no-place-for-signature",
+            Self::EmptySecret | Self::BadSecret(_) => "bad-secret",
+            Self::Settings(error) => error.code(),
+            Self::IdNeeded(_) => "id-needed",
+            Self::Header(_) => "bad-header",
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Settings(error) => error.hint(),
+            Self::BadSecret(_) => {
+                Some("use the signing secret as the provider shows it, such as whsec_…".to_owned())
+            }
+            Self::EmptySecret => Some("give a secret, or use the public test secret".to_owned()),
+            Self::IdNeeded(_) => Some("ask for a fresh id".to_owned()),
+            Self::PrivateKey(_) => {
+                Some("make a local test key with `hookmitt secret test-key NAME`, and give its public half to your handler".to_owned())
+            }
+            Self::NoPlace(..) => Some("keep the provider's envelope in an edited body".to_owned()),
+            Self::SignsNothing(_) | Self::Header(_) => None,
+        }
+    }
+}
