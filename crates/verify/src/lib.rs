@@ -2,6 +2,19 @@
 //!
 //! Pure: no input, no output, no clock. Providers are data (`providers/`); schemes are code. The pipeline is
 //! [`recognise`] → [`judge`] and [`facts`]; [`sign`] and [`sample`] are the way back.
+//!
+//! Each module knows only those beneath it. From the bottom up:
+//!
+//! - reading: `form`, `xml`, `money`, `pluck`, `json_edit`, `json_duplicates`, `request_view`, `place`, `lookup`,
+//!   `fact_plan`
+//! - means: `algorithm`, `mac`, `key_url`, `challenge`, `public_key`, `published`
+//! - a scheme as data: `content`, `special`, `algorithm_name`, `uncovered`, `jwt`, `scheme`, `generic_error`, `generic`
+//! - secrets: `secret_bytes`, `key_bytes`, `test_pair`, `secret`
+//! - providers: `provider`, `catalogue`, `recognise`, `facts`, `sample`, `test_secret`
+//! - a verdict: `signature`, `inquiry`, `candidates`, `cause`, `jwt_scheme`, `check`, `timestamp`, `key_source`,
+//!   `judgement`, `downgrade`, `judge`
+//! - in words: `evidence`, `fixes`, `explain`
+//! - the way back: `sign_error`, `sign_jwt`, `sign`, `answer_text`, `handshake`
 
 mod algorithm;
 mod algorithm_name;
