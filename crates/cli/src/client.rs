@@ -1,20 +1,16 @@
 //! The management API as the verbs call it. Nothing else here knows the door behind which it stands.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bytes::Bytes;
-use hookmitt_api::{BoxBody, Door};
-pub(crate) use hookmitt_api::{Host, HostOptions, StartError};
-use http::{Method, Request, Response, StatusCode, header};
+use hookmitt_api::{BoxBody, Door, Host};
+use http::{Method, Request, Response, header};
 use http_body_util::BodyExt as _;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use url::Url;
 
-use crate::{
-    failure::{CliError, Exit},
-    live::Live,
-};
+use crate::{failure::CliError, live::Live, problem::Problem};
 
 /// The management API, of the running hookmitt or of this process.
 pub(crate) struct Client {
@@ -54,42 +50,6 @@ pub(crate) struct Items<T> {
     /// Give this back for more.
     #[serde(default)]
     pub(crate) next_cursor: Option<String>,
-}
-
-/// What the API says where it says no (RFC 9457).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default)]
-pub(crate) struct Problem {
-    /// The HTTP status.
-    pub(crate) status: u16,
-    /// A stable name.
-    pub(crate) code: String,
-    /// What is wrong.
-    pub(crate) detail: String,
-    /// What to do.
-    pub(crate) hint: Option<String>,
-}
-
-impl Problem {
-    fn read(status: StatusCode, body: &[u8]) -> Self {
-        let mut problem: Self = serde_json::from_slice(body).unwrap_or_default();
-        problem.status = status.as_u16();
-        if problem.code.is_empty() {
-            "unexpected-answer".clone_into(&mut problem.code);
-        }
-        if problem.detail.is_empty() {
-            problem.detail = format!("hookmitt's API answered {status}");
-        }
-        problem
-    }
-
-    /// How a command ends that is told so.
-    pub(crate) fn exit(&self) -> Exit {
-        match self.status {
-            401 | 403 | 500.. => Exit::Unreached,
-            _ => Exit::BadInput,
-        }
-    }
 }
 
 impl Client {
@@ -203,20 +163,6 @@ fn read_json<T: DeserializeOwned>(answer: &[u8]) -> Result<T, CliError> {
     serde_json::from_slice(answer).map_err(|error| CliError::Answer(error.to_string()))
 }
 
-/// Settings of a host as the flags of `serve` give them.
-pub(crate) fn host_options(flags: &crate::verbs::serve::Flags, data_dir: &Path) -> HostOptions {
-    HostOptions {
-        data_dir: PathBuf::from(data_dir),
-        host: flags.host.clone(),
-        port: flags.port,
-        api_port: Some(flags.api_port),
-        pages: Some(hookmitt_web::router()),
-        token_file: flags.token_file.clone(),
-        hold: Some(flags.hold.0),
-        ..HostOptions::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,15 +173,5 @@ mod tests {
             Address::new(["events", "#12", "body"]).with("q", Some("a&b c")).with("x", None::<&str>);
         assert_eq!(address.path_and_query(), "/api/events/%2312/body?q=a%26b+c");
         assert_eq!(Address::new(["events", "a/../b?"]).path_and_query(), "/api/events/a%2F..%2Fb%3F");
-    }
-
-    #[test]
-    fn an_answer_that_is_no_problem_document_is_still_explained() {
-        let problem = Problem::read(StatusCode::BAD_GATEWAY, b"<html>");
-        assert_eq!((problem.status, problem.code.as_str()), (502, "unexpected-answer"));
-        let body =
-            br#"{"code":"unknown-event","detail":"no event 0199","hint":null,"title":"x","status":404}"#;
-        let problem = Problem::read(StatusCode::NOT_FOUND, body);
-        assert_eq!((problem.code.as_str(), problem.detail.as_str()), ("unknown-event", "no event 0199"));
     }
 }

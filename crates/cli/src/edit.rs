@@ -60,6 +60,10 @@ impl FromStr for Param {
     }
 }
 
+pub(crate) fn text_or_null(text: &str) -> Value {
+    if text.is_empty() { Value::Null } else { Value::from(text) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

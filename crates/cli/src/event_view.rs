@@ -2,15 +2,13 @@
 
 use std::fmt::Write as _;
 
-use hookmitt_event::{
-    AttemptJson, Cause, DeliveryJson, EventJson, EventStatus, HandshakeOffer, Plain, Timestamp,
-};
+use hookmitt_event::{AttemptJson, DeliveryJson, EventJson, EventStatus, HandshakeOffer, Plain, Timestamp};
 use jiff::tz::TimeZone;
 
 use crate::{
-    event_table::{ago, marks, request_path},
+    event_words::{ago, causes, marks, note, outcome, request_path},
     json_layout, shown,
-    terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled},
+    terminal::{FAINT, ODD, STRONG, Styled},
 };
 
 /// How much of a body is shown; `--body` writes all of it.
@@ -160,44 +158,6 @@ impl EventView<'_> {
     }
 }
 
-/// What came of an attempt, how long it took, and why there is no answer.
-pub(crate) fn outcome(attempt: &AttemptJson) -> String {
-    let is_timed = attempt.duration_ms > 0 || !attempt.ambiguous; // the end of one that was cut off is not known
-    let took = is_timed.then(|| shown::span(std::time::Duration::from_millis(attempt.duration_ms)));
-    let mut out = format!("{}  {}", answer(attempt), took.as_deref().unwrap_or("–"));
-    if let Some(error) = &attempt.error {
-        let _ = write!(out, "  {}", Plain(error));
-    }
-    if attempt.ambiguous {
-        out.push_str("; it may have arrived");
-    }
-    out
-}
-
-/// What an attempt was answered, in its colour.
-fn answer(attempt: &AttemptJson) -> Styled<String> {
-    match attempt.response_status {
-        Some(status @ 200..300) => Styled(GOOD, status.to_string()),
-        Some(status) => Styled(BAD, status.to_string()),
-        None => Styled(BAD, "no answer".to_owned()),
-    }
-}
-
-/// What a valid signature leaves open, on a line of its own.
-pub(crate) fn note(uncovered: Option<&str>) -> String {
-    uncovered.map(|says| format!("  note   {}\n", Plain(says))).unwrap_or_default()
-}
-
-/// Causes with their fixes, two lines each.
-pub(crate) fn causes(causes: &[Cause]) -> String {
-    causes.iter().fold(String::new(), |mut out, cause| {
-        let code = Styled(FAINT, format!("[{}]", Plain(&cause.code)));
-        let _ = writeln!(out, "  cause  {} {code}", Plain(&cause.message));
-        let _ = writeln!(out, "  fix    {}", Plain(&cause.fix));
-        out
-    })
-}
-
 fn body(body: &[u8]) -> String {
     if body.is_empty() {
         return Styled(FAINT, "(empty)").to_string();
@@ -220,30 +180,11 @@ fn body(body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event_table::tests::{hostile, is_safe};
+    use crate::event_words::tests::{hostile, is_safe};
 
     fn view(bytes: &[u8]) -> String {
         let now = "2026-11-21T14:05:59Z".parse().unwrap();
         EventView { event: &hostile(), body: bytes, zone: &TimeZone::UTC, now }.text()
-    }
-
-    #[test]
-    fn an_attempt_that_was_cut_off_has_no_duration_and_may_have_arrived() {
-        let attempt = |duration: u64, error: &str| {
-            let attempt = serde_json::json!({
-                "number": 1, "started_at": "2026-11-21T14:04:00Z", "duration_ms": duration, "response_status": null,
-                "response_headers": [], "response_body": "", "response_truncated": false, "error": error,
-                "ambiguous": true
-            });
-            let line = outcome(&serde_json::from_value(attempt).unwrap());
-            anstream::adapter::strip_str(&line).to_string()
-        };
-        let cut_off = attempt(0, "hookmitt ended before an answer came");
-        assert_eq!(cut_off, "no answer  –  hookmitt ended before an answer came; it may have arrived");
-        assert_eq!(
-            attempt(30_000, "no answer within 30 s"),
-            "no answer  30.0 s  no answer within 30 s; it may have arrived"
-        );
     }
 
     #[test]

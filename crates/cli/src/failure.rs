@@ -2,9 +2,10 @@
 
 use std::{io, path::PathBuf};
 
+use hookmitt_api::StartError;
 use hookmitt_event::{Explain, Plain};
 
-use crate::client::{Problem, StartError};
+use crate::problem::Problem;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,7 +125,10 @@ impl CliError {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::BadInput { .. } | Self::File { .. } => Exit::BadInput,
-            Self::Problem(problem) => problem.exit(),
+            Self::Problem(problem) => match problem.status {
+                401 | 403 | 500.. => Exit::Unreached,
+                _ => Exit::BadInput,
+            },
             Self::Start(error) => match error.exit_code() {
                 0 | 3.. => Exit::Unreached,
                 1 => Exit::No,

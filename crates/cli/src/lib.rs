@@ -10,6 +10,7 @@ mod edit;
 mod event_ref;
 mod event_table;
 mod event_view;
+mod event_words;
 mod explanation_view;
 mod failure;
 mod handles;
@@ -20,8 +21,10 @@ mod log;
 mod moment;
 mod outcome;
 mod private_file;
+mod problem;
 mod provider_name;
 mod seat;
+mod secret_variable;
 mod shared_scheme;
 mod shown;
 mod stop;
@@ -39,7 +42,7 @@ use std::{
 };
 
 use clap::{
-    Parser as _,
+    CommandFactory as _, Parser as _,
     error::{ContextKind, ContextValue},
 };
 
@@ -98,7 +101,7 @@ async fn obey(cli: Cli, screen: &Screen) -> Result<Exit, CliError> {
         Verb::Verify(args) if args.is_for_file() => verbs::verify::run_on_file(&args, screen).await,
         Verb::Relay(args) => verbs::relay::run(&args, &dir()?, screen).await,
         Verb::Doctor => verbs::doctor::run(&dir()?, screen).await,
-        Verb::Completions(args) => verbs::completions::run(&args, screen),
+        Verb::Completions(args) => verbs::completions::run(&args, Cli::command(), screen),
         Verb::Export(args) if !args.raw => Err(verbs::export::redaction_missing()),
         verb => through_the_door(verb, &dir()?, screen).await,
     }

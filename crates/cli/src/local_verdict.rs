@@ -1,6 +1,11 @@
 //! A verdict worked out in this process, with secrets and keys that were given on the command line.
 
-use std::{collections::BTreeMap, fs, path::Path, time::Duration};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use hookmitt_event::{GenericScheme, Plain, Request, Timestamp, Verdict};
 use hookmitt_keys::Network;
@@ -8,17 +13,54 @@ use hookmitt_verify::{
     Context, Inquiry, Provider, Published, PublishedKeys, Secret, evidence, explain, judge, key_hosts,
     parse_public_key, providers, recognise,
 };
+use serde_json::json;
 
-use crate::{
-    edit::Param,
-    failure::CliError,
-    provider_name,
-    verbs::{
-        send::{label_of_variable, secret_of_variable},
-        verify::Given,
-    },
-    verdict_report::VerdictReport,
-};
+use crate::{edit::Param, failure::CliError, provider_name, secret_variable, verdict_report::VerdictReport};
+
+/// What to judge by, instead of what the inbox knows.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Given {
+    /// Who sent it: a provider's id, such as github
+    #[arg(long, value_name = "P")]
+    pub(crate) provider: Option<String>,
+    /// The signature scheme; else the signature header decides
+    #[arg(long, value_name = "S")]
+    pub(crate) scheme: Option<String>,
+    /// Take the value of this environment variable as the secret; may be given several times
+    #[arg(long, value_name = "NAME")]
+    pub(crate) secret_env: Vec<String>,
+    /// A public key: PEM, base64 SPKI, hex or base64 of 32 bytes, whpk_…, or JWK
+    #[arg(long, value_name = "FILE")]
+    pub(crate) public_key: Option<PathBuf>,
+    /// A setting that is not in the request, such as webhook_id=1; may be given several times
+    #[arg(long, value_name = "K=V")]
+    pub(crate) param: Vec<Param>,
+    /// The URL that the provider called, where it signs that
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// Judge timestamps at this moment; else when it was received, for a raw message now
+    #[arg(long, value_name = "UNIX_SECONDS", allow_negative_numbers = true)]
+    pub(crate) at: Option<i64>,
+}
+
+impl Given {
+    /// Whether the secrets are given too: else the source's own are used, which this process never sees.
+    pub(crate) fn has_secrets(&self) -> bool {
+        !self.secret_env.is_empty() || self.public_key.is_some()
+    }
+
+    /// Whether anything at all is given: else the event is judged as it is known.
+    pub(crate) fn is_given(&self) -> bool {
+        let text = [&self.provider, &self.scheme, &self.url].into_iter().any(Option::is_some);
+        text || self.at.is_some() || !self.param.is_empty() || self.has_secrets()
+    }
+
+    /// As the API takes it.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        let params: Vec<_> = self.param.iter().map(|Param(name, value)| (name, value)).collect();
+        json!({ "at": self.at, "url": self.url, "provider": self.provider, "scheme": self.scheme, "params": params })
+    }
+}
 
 /// A request and what is known about it already.
 pub(crate) struct Subject {
@@ -48,7 +90,7 @@ pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictRepo
     }
     let mut secrets = Vec::new();
     for name in &given.secret_env {
-        secrets.push(Secret::new(label_of_variable(name), secret_of_variable(name)?));
+        secrets.push(Secret::new(secret_variable::label_of(name), secret_variable::secret_of(name)?));
     }
     let key = given.public_key.as_deref().map(public_key).transpose()?;
     secrets.extend(key);

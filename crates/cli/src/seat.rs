@@ -1,16 +1,40 @@
 //! Where `serve` and `listen` sit: at a hookmitt that runs already, or in this process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use hookmitt_api::{Host, HostOptions};
 use hookmitt_event::Plain;
 
 use crate::{
-    client::{Client, Host, host_options},
+    client::Client,
     failure::CliError,
+    moment::Span,
     stop::Stop,
     terminal::{FAINT, ODD, STRONG, Screen, Styled},
-    verbs::serve::Flags,
 };
+
+/// Where to serve.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Flags {
+    /// The address of the capture port, for senders that are not on this machine (containers)
+    #[arg(long, value_name = "H")]
+    pub(crate) host: Option<String>,
+    /// The capture port; 0 takes any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 4400)]
+    pub(crate) port: u16,
+    /// The API's port; 0 takes any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 4401)]
+    pub(crate) api_port: u16,
+    /// The file with the API's token, made where there is none; else HOOKMITT_TOKEN, else the data directory's
+    #[arg(long, value_name = "F")]
+    pub(crate) token_file: Option<PathBuf>,
+    /// How long a sender waits for your server's answer, where its source has `--respond app`
+    #[arg(long, value_name = "D", default_value = "2500ms")]
+    pub(crate) hold: Span,
+    /// Don't open the browser
+    #[arg(long)]
+    pub(crate) no_open: bool,
+}
 
 /// The running hookmitt, or our own.
 pub(crate) struct Seat {
@@ -19,10 +43,26 @@ pub(crate) struct Seat {
     host: Option<Host>,
 }
 
+impl Flags {
+    /// The settings of a host in this process.
+    fn host_options(&self, data_dir: &Path) -> HostOptions {
+        HostOptions {
+            data_dir: PathBuf::from(data_dir),
+            host: self.host.clone(),
+            port: self.port,
+            api_port: Some(self.api_port),
+            pages: Some(hookmitt_web::router()),
+            token_file: self.token_file.clone(),
+            hold: Some(self.hold.0),
+            ..HostOptions::default()
+        }
+    }
+}
+
 impl Seat {
     /// Serves in this process.
     pub(crate) async fn host(flags: &Flags, data_dir: &Path) -> Result<Self, CliError> {
-        let host = Host::start(host_options(flags, data_dir)).await?;
+        let host = Host::start(flags.host_options(data_dir)).await?;
         Ok(Self { client: Client::of(&host), host: Some(host) })
     }
 

@@ -6,8 +6,7 @@ use hookmitt_event::{DeliveryId, DeliveryState, EventJson, EventStatus, Plain, T
 use jiff::tz::TimeZone;
 
 use crate::{
-    event_table::{request_path, subject},
-    event_view::outcome,
+    event_words::{outcome, request_path, subject},
     live::{DeliveryNews, GapNews, News, RefusedNews},
     shown,
     terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled},
@@ -197,7 +196,7 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event_table::tests::{hostile, is_safe};
+    use crate::event_words::tests::{hostile, is_safe};
 
     fn now() -> Timestamp {
         "2026-11-21T14:05:59Z".parse().unwrap()

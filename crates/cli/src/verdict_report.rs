@@ -4,7 +4,7 @@ use hookmitt_event::{Cause, Plain, Verdict};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    event_view::{causes, note},
+    event_words::{causes, note},
     failure::{CliError, Exit},
     shown,
     terminal::{FAINT, Screen, Styled},

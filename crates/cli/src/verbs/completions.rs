@@ -1,10 +1,8 @@
 //! `hookmitt completions`: a completion script for a shell.
 
-use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use crate::{
-    args::Cli,
     failure::{CliError, Exit},
     terminal::Screen,
 };
@@ -16,10 +14,10 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-/// Prints the script.
-pub(crate) fn run(args: &Args, screen: &Screen) -> Result<Exit, CliError> {
+/// Prints the script for that grammar.
+pub(crate) fn run(args: &Args, mut grammar: clap::Command, screen: &Screen) -> Result<Exit, CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "hookmitt", &mut script);
+    clap_complete::generate(args.shell, &mut grammar, "hookmitt", &mut script);
     screen.print_bytes(&script)?;
     Ok(Exit::Success)
 }

@@ -3,22 +3,24 @@
 use std::{path::Path, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use hookmitt_api::StartError;
 use hookmitt_event::{Plain, Slug, Timestamp};
 use http::Method;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use crate::{
-    client::{Address, Client, StartError},
+    client::{Address, Client},
     destination::Destination,
     failure::{CliError, Exit},
     live::{Listening, Message, News},
     provider_name,
-    seat::Seat,
+    seat::{Flags, Seat},
+    secret_variable,
     stop::Stop,
     tail::Tail,
     terminal::{ODD, STRONG, Screen, Styled},
-    verbs::{events::newest, send, serve, tunnel},
+    verbs::{events::newest, tunnel_add},
 };
 
 /// How often, and how long between, a seat is tried for after the hookmitt that ran has ended.
@@ -46,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "URL")]
     relay: Option<String>,
     #[command(flatten)]
-    flags: serve::Flags,
+    flags: Flags,
 }
 
 /// How a tail ended.
@@ -167,7 +169,7 @@ impl Args {
     async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<(), CliError> {
         let Some(relay) = &self.relay else { return Ok(()) };
         self.make_source(&seat.client).await?;
-        let tunnel = tunnel::at_relay(relay, self.source.as_ref(), &seat.client, screen).await?;
+        let tunnel = tunnel_add::at_relay(relay, self.source.as_ref(), &seat.client, screen).await?;
         let source = self.source.as_ref().map_or("<source>", Slug::as_str);
         let public_url = tunnel.public_url.unwrap_or_default();
         screen.note(format_args!("  {:<8} {}", "public", Plain(&format!("{public_url}/{source}"))));
@@ -188,7 +190,7 @@ impl Args {
 
     fn order(&self) -> Result<Value, CliError> {
         let provider = self.provider.as_deref().map(provider_name::find).transpose()?;
-        let secret = self.secret_env.as_deref().map(send::secret_of_variable).transpose()?;
+        let secret = self.secret_env.as_deref().map(secret_variable::secret_of).transpose()?;
         let target = match &self.path {
             Some(path) => self.target.below(path),
             None => self.target.clone(),
@@ -198,7 +200,7 @@ impl Args {
             "url": target.as_str(),
             "provider": provider.map(|provider| &provider.id),
             "secret_base64": secret.map(|secret| STANDARD.encode(secret)),
-            "secret_label": self.secret_env.as_deref().map(send::label_of_variable),
+            "secret_label": self.secret_env.as_deref().map(secret_variable::label_of),
         }))
     }
 }

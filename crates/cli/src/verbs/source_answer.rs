@@ -3,8 +3,7 @@
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
-use super::source_settings::text_or_null;
-use crate::{failure::CliError, moment::Span};
+use crate::{edit::text_or_null, failure::CliError, moment::Span};
 
 /// Who answers a sender, once its request is stored.
 #[derive(Clone, Copy, Debug, ValueEnum)]

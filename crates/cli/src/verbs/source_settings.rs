@@ -6,7 +6,12 @@ use clap::ValueEnum;
 use serde_json::{Map, Value, json};
 
 use super::source_answer::AnswerFlags;
-use crate::{edit::Param, failure::CliError, moment::Span, provider_name, shared_scheme};
+use crate::{
+    edit::{Param, text_or_null},
+    failure::CliError,
+    moment::Span,
+    provider_name, shared_scheme,
+};
 
 /// What is done with a bad signature.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -217,10 +222,6 @@ fn merge(change: &mut Map<String, Value>, group: &str, before: &Value, fields: M
     let mut whole = before[group].as_object().cloned().unwrap_or_default();
     whole.extend(fields);
     change.insert(group.to_owned(), Value::Object(whole));
-}
-
-pub(super) fn text_or_null(text: &str) -> Value {
-    if text.is_empty() { Value::Null } else { Value::from(text) }
 }
 
 fn seconds(text: &str) -> Result<Value, CliError> {

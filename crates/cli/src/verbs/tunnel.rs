@@ -1,7 +1,6 @@
 //! `hookmitt tunnel`: tunnels added, shared, shown and removed.
 
 use hookmitt_event::{Plain, Slug, Timestamp};
-use hookmitt_tunnel::relay_url;
 use http::Method;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -13,11 +12,11 @@ use crate::{
     terminal::{FAINT, ODD, Screen, Styled},
     tunnel_view::{Tunnel, line, lines},
     typed_in,
-    verbs::{tunnel_add, tunnel_devices},
+    verbs::{
+        tunnel_add::{self, all, one},
+        tunnel_devices,
+    },
 };
-
-/// Where a relay's token is looked for before it is asked for.
-pub(crate) const TOKEN: &str = "HOOKMITT_RELAY_TOKEN";
 
 /// What is done with tunnels.
 #[derive(Debug, clap::Subcommand)]
@@ -144,14 +143,6 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
-pub(super) fn all() -> Address {
-    Address::new(["tunnels"])
-}
-
-pub(super) fn one(tunnel: &Tunnel) -> Address {
-    Address::new(["tunnels", &tunnel.id.to_string()])
-}
-
 /// The tunnel that a text names: what it is called here, its name at the relay, or its number.
 async fn find(name: &str, client: &Client) -> Result<Tunnel, CliError> {
     let tunnels: Vec<Tunnel> = client.all(&all()).await?;
@@ -173,20 +164,6 @@ async fn find(name: &str, client: &Client) -> Result<Tunnel, CliError> {
             Err(CliError::bad_input_with("ambiguous-tunnel", format!("{name:?} are several tunnels"), hint))
         }
     }
-}
-
-/// A relay's token: that of the environment, else the first line of standard input.
-pub(super) async fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
-    let given =
-        std::env::var(TOKEN).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
-    let token = match given {
-        Some(token) => Some(token),
-        None => typed_in::line(&format!("the token of {}", Plain(relay)), screen).await?,
-    };
-    token.ok_or_else(|| {
-        let hint = format!("pipe it in as `hookmitt relay token create` printed it, or set {TOKEN}");
-        CliError::bad_input_with("no-relay-token", "there is no token on standard input", hint)
-    })
 }
 
 async fn invite(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
@@ -232,38 +209,4 @@ async fn status(name: Option<&str>, client: &Client, screen: &Screen) -> Result<
         None => client.all(&all()).await?,
     };
     list(&tunnels, screen, |tunnel, zone| lines(tunnel, zone).join("\n"))
-}
-
-/// The tunnel at a relay, which serves that source; opened, with a token of the environment or standard input, where
-/// there is none yet.
-pub(crate) async fn at_relay(
-    relay: &str,
-    source: Option<&Slug>,
-    client: &Client,
-    screen: &Screen,
-) -> Result<Tunnel, CliError> {
-    let wanted = relay_url(relay).map_err(|error| CliError::explained(&error))?;
-    let tunnels: Vec<Tunnel> = client.all(&all()).await?;
-    let known = tunnels.into_iter().find(|tunnel| tunnel.relay.as_deref() == Some(wanted.as_str()));
-    match known {
-        Some(tunnel) => {
-            let mut sources = tunnel.sources.clone();
-            let is_served =
-                |slug: &&Slug| sources.is_empty() || sources.iter().any(|one| one == slug.as_str());
-            match source.filter(|slug| !is_served(slug)) {
-                None if tunnel.state != "off" => Ok(tunnel),
-                missing => {
-                    sources.extend(missing.map(Slug::to_string));
-                    let change = json!({ "enabled": true, "sources": sources });
-                    client.send(Method::PATCH, &one(&tunnel), &change).await
-                }
-            }
-        }
-        None => {
-            let token = token(relay, screen).await?;
-            let sources: Vec<_> = source.into_iter().collect();
-            let order = json!({ "relay": relay, "token": token, "sources": sources });
-            client.send(Method::POST, &all(), &order).await
-        }
-    }
 }

@@ -3,16 +3,20 @@
 use std::time::Duration;
 
 use hookmitt_event::{Plain, Slug};
+use hookmitt_tunnel::relay_url;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::tunnel::{all, one, token};
 use crate::{
-    client::Client,
+    client::{Address, Client},
     failure::CliError,
     terminal::{FAINT, Screen, Styled},
     tunnel_view::{Tunnel, limits},
+    typed_in,
 };
+
+/// Where a relay's token is looked for before it is asked for.
+const TOKEN: &str = "HOOKMITT_RELAY_TOKEN";
 
 /// How long a program may take to name its public URL, and the pace of asking.
 const NAMED: (Duration, Duration) = (Duration::from_secs(35), Duration::from_millis(200));
@@ -150,4 +154,62 @@ async fn named(tunnel: Tunnel, client: &Client) -> Result<Tunnel, CliError> {
         Ok(seen)
     };
     tokio::time::timeout(NAMED.0, asking).await.unwrap_or(Ok(tunnel.clone()))
+}
+
+/// The tunnel at a relay, which serves that source; opened, with a token of the environment or standard input, where
+/// there is none yet.
+pub(crate) async fn at_relay(
+    relay: &str,
+    source: Option<&Slug>,
+    client: &Client,
+    screen: &Screen,
+) -> Result<Tunnel, CliError> {
+    let wanted = relay_url(relay).map_err(|error| CliError::explained(&error))?;
+    let tunnels: Vec<Tunnel> = client.all(&all()).await?;
+    let known = tunnels.into_iter().find(|tunnel| tunnel.relay.as_deref() == Some(wanted.as_str()));
+    match known {
+        Some(tunnel) => {
+            let mut sources = tunnel.sources.clone();
+            let is_served =
+                |slug: &&Slug| sources.is_empty() || sources.iter().any(|one| one == slug.as_str());
+            match source.filter(|slug| !is_served(slug)) {
+                None if tunnel.state != "off" => Ok(tunnel),
+                missing => {
+                    sources.extend(missing.map(Slug::to_string));
+                    let change = json!({ "enabled": true, "sources": sources });
+                    client.send(Method::PATCH, &one(&tunnel), &change).await
+                }
+            }
+        }
+        None => {
+            let token = token(relay, screen).await?;
+            let sources: Vec<_> = source.into_iter().collect();
+            let order = json!({ "relay": relay, "token": token, "sources": sources });
+            client.send(Method::POST, &all(), &order).await
+        }
+    }
+}
+
+/// A relay's token: that of the environment, else the first line of standard input.
+async fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
+    let given =
+        std::env::var(TOKEN).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
+    let token = match given {
+        Some(token) => Some(token),
+        None => typed_in::line(&format!("the token of {}", Plain(relay)), screen).await?,
+    };
+    token.ok_or_else(|| {
+        let hint = format!("pipe it in as `hookmitt relay token create` printed it, or set {TOKEN}");
+        CliError::bad_input_with("no-relay-token", "there is no token on standard input", hint)
+    })
+}
+
+/// Where tunnels are in the API.
+pub(super) fn all() -> Address {
+    Address::new(["tunnels"])
+}
+
+/// Where that one is.
+pub(super) fn one(tunnel: &Tunnel) -> Address {
+    Address::new(["tunnels", &tunnel.id.to_string()])
 }

@@ -6,15 +6,13 @@ use hookmitt_event::{EventJson, Explanation, GenericScheme, Request, Timestamp};
 use hookmitt_fixture::{RequestFile, read_request_file};
 use http::Method;
 use serde::Deserialize;
-use serde_json::json;
 
 use crate::{
     client::{Address, Client},
-    edit::Param,
     event_ref::EventRef,
     explanation_view::evidence,
     failure::{CliError, Exit},
-    local_verdict::{self, Subject},
+    local_verdict::{self, Given, Subject},
     terminal::Screen,
     verdict_report::VerdictReport,
 };
@@ -31,51 +29,6 @@ pub(crate) struct Args {
     request: Option<PathBuf>,
     #[command(flatten)]
     given: Given,
-}
-
-/// What to judge by, instead of what the inbox knows.
-#[derive(Debug, Default, clap::Args)]
-pub(crate) struct Given {
-    /// Who sent it: a provider's id, such as github
-    #[arg(long, value_name = "P")]
-    pub(crate) provider: Option<String>,
-    /// The signature scheme; else the signature header decides
-    #[arg(long, value_name = "S")]
-    pub(crate) scheme: Option<String>,
-    /// Take the value of this environment variable as the secret; may be given several times
-    #[arg(long, value_name = "NAME")]
-    pub(crate) secret_env: Vec<String>,
-    /// A public key: PEM, base64 SPKI, hex or base64 of 32 bytes, whpk_…, or JWK
-    #[arg(long, value_name = "FILE")]
-    pub(crate) public_key: Option<PathBuf>,
-    /// A setting that is not in the request, such as webhook_id=1; may be given several times
-    #[arg(long, value_name = "K=V")]
-    pub(crate) param: Vec<Param>,
-    /// The URL that the provider called, where it signs that
-    #[arg(long)]
-    pub(crate) url: Option<String>,
-    /// Judge timestamps at this moment; else when it was received, for a raw message now
-    #[arg(long, value_name = "UNIX_SECONDS", allow_negative_numbers = true)]
-    pub(crate) at: Option<i64>,
-}
-
-impl Given {
-    /// Whether the secrets are given too: else the source's own are used, which this process never sees.
-    fn has_secrets(&self) -> bool {
-        !self.secret_env.is_empty() || self.public_key.is_some()
-    }
-
-    /// Whether anything at all is given: else the event is judged as it is known.
-    fn is_given(&self) -> bool {
-        let text = [&self.provider, &self.scheme, &self.url].into_iter().any(Option::is_some);
-        text || self.at.is_some() || !self.param.is_empty() || self.has_secrets()
-    }
-
-    /// As the API takes it.
-    fn to_json(&self) -> serde_json::Value {
-        let params: Vec<_> = self.param.iter().map(|Param(name, value)| (name, value)).collect();
-        json!({ "at": self.at, "url": self.url, "provider": self.provider, "scheme": self.scheme, "params": params })
-    }
 }
 
 impl Args {
