@@ -27,7 +27,7 @@ use ipnet::IpNet;
 
 use crate::{
     address::is_tunnel_name,
-    hello,
+    conversation,
     problem::Problem,
     proxies::Sender,
     relay::Relay,
@@ -194,7 +194,7 @@ async fn tunnel<M: Mailbox>(
     let told = headers.get(WORDS_HEADER).and_then(|words| words.to_str().ok()?.parse().ok());
     let words = told.unwrap_or(1).min(WORDS);
     let mut response = upgrade.on_upgrade(async move |socket| {
-        hello::receive(relay, (caller, words), socket, (stranger, of_network)).await;
+        conversation::receive(relay, (caller.0, words), socket, (stranger, of_network)).await;
         drop((place, counted));
     });
     response.headers_mut().insert(WORDS_HEADER, HeaderValue::from(u16::from(WORDS)));

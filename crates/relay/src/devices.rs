@@ -5,7 +5,7 @@ use hookmitt_mailbox::{Mailbox, MailboxError, Revocation, short};
 use hookmitt_wire::{RelayFrame, TunnelDevice};
 
 use crate::{
-    hello::{Refused, asked},
+    refused::{Refused, asked},
     session::Session,
 };
 

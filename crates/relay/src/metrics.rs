@@ -1,30 +1,32 @@
-//! Counts for a monitor (Prometheus), on a listener of their own.
+//! Counts for a monitor (Prometheus).
 
-use std::{sync::Arc, sync::atomic::AtomicI64};
+use std::{fmt, sync::atomic::AtomicI64, time::Duration};
 
-use axum::{
-    Router,
-    extract::State,
-    http::{StatusCode, header},
-    response::{IntoResponse as _, Response},
-    routing::get,
-};
 use hookmitt_event::Timestamp;
-use hookmitt_mailbox::Mailbox;
+use hookmitt_mailbox::Usage;
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
 
-use crate::{relay::Relay, tls::Tls};
-
-/// What the text is in (OpenMetrics).
-const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Why {
     code: &'static str,
+}
+
+/// What there is at a moment, and is not counted as it happens.
+pub(crate) struct Present {
+    /// What the store holds.
+    pub(crate) usage: Usage,
+    /// How long its oldest letter has waited.
+    pub(crate) oldest_age: Duration,
+    /// Connected devices.
+    pub(crate) devices: usize,
+    /// Sealed bytes in memory for devices.
+    pub(crate) outgoing: usize,
+    /// Until when the certificate is good.
+    pub(crate) certificate: Option<Timestamp>,
 }
 
 /// What is counted.
@@ -95,38 +97,21 @@ impl Metrics {
     pub(crate) fn refused(&self, code: &'static str) {
         self.refused.get_or_create(&Why { code }).inc();
     }
-}
 
-/// The routes of the private listener.
-pub(crate) fn router<M: Mailbox>(relay: Arc<Relay<M>>) -> Router {
-    Router::new().route("/metrics", get(told::<M>)).with_state(relay)
-}
-
-async fn told<M: Mailbox>(State(relay): State<Arc<Relay<M>>>) -> Response {
-    let metrics = &relay.metrics;
-    match relay.mailbox.usage().await {
-        Ok(usage) => {
-            let gauge = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
-            metrics.tunnels.set(gauge(usage.tunnels));
-            metrics.depth.set(gauge(usage.letters));
-            metrics.depth_bytes.set(gauge(usage.bytes));
-            let since = usage.oldest.map(|at| relay.now().since(Timestamp::from_micros(at)));
-            metrics.oldest.set(gauge(since.unwrap_or_default().as_secs()));
+    /// All of it, as a monitor reads it (OpenMetrics).
+    pub(crate) fn text(&self, present: &Present) -> Result<String, fmt::Error> {
+        let gauge = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        self.tunnels.set(gauge(present.usage.tunnels));
+        self.depth.set(gauge(present.usage.letters));
+        self.depth_bytes.set(gauge(present.usage.bytes));
+        self.oldest.set(gauge(present.oldest_age.as_secs()));
+        self.devices.set(i64::try_from(present.devices).unwrap_or(i64::MAX));
+        self.outgoing.set(i64::try_from(present.outgoing).unwrap_or(i64::MAX));
+        if let Some(until) = present.certificate {
+            self.certificate.set(until.as_seconds());
         }
-        Err(error) => {
-            // Numbers of an earlier moment would pass for those of now.
-            tracing::warn!(%error, "the store can't say what it holds");
-            return StatusCode::SERVICE_UNAVAILABLE.into_response();
-        }
-    }
-    metrics.devices.set(i64::try_from(relay.sessions.count()).unwrap_or(i64::MAX));
-    metrics.outgoing.set(i64::try_from(relay.outgoing.held()).unwrap_or(i64::MAX));
-    if let Some(until) = relay.tls.as_ref().and_then(Tls::good_until) {
-        metrics.certificate.set(until.as_seconds());
-    }
-    let mut text = String::new();
-    match encode(&mut text, &metrics.registry) {
-        Ok(()) => ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response(),
-        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
     }
 }

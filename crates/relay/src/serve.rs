@@ -13,7 +13,7 @@ use hyper_util::{
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ingress::Door, metrics, options::Options, relay::Relay, tls::Tls};
+use crate::{ingress::Door, monitor, options::Options, relay::Relay, tls::Tls};
 
 /// How long senders in flight have after the stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -45,7 +45,7 @@ pub async fn serve<M: Mailbox>(
     let beside = CancellationToken::new();
     relay.tasks.spawn(keep_house(Arc::clone(&relay), beside.clone()));
     if let Some(bound) = ports.metrics {
-        relay.tasks.spawn(tell(bound, metrics::router(Arc::clone(&relay)), beside.clone()));
+        relay.tasks.spawn(tell(bound, monitor::router(Arc::clone(&relay)), beside.clone()));
     }
     match tls {
         Some(tls) => {

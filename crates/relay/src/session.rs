@@ -1,36 +1,30 @@
-//! A conversation with one device: letters down, acknowledgements up, and neither waits for the other.
+//! What is known of a connected device while it is here, and what the store is told of it.
 
 use std::{
     collections::VecDeque,
-    pin::pin,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::AtomicBool,
     },
     time::Duration,
 };
 
-use axum::extract::ws::WebSocket;
 use futures_util::StreamExt as _;
-use hookmitt_mailbox::{Delivered, DeviceKey, Fed, Feed, Mailbox, MailboxError, Reply, short};
+use hookmitt_mailbox::{Delivered, DeviceKey, Mailbox, MailboxError, Reply, short};
 use hookmitt_wire::{NO_ANSWER, RelayFrame};
 use tokio::sync::{Notify, mpsc};
 
 use crate::{
-    hello::{Guest, Refused, asked, part},
-    outgoing::{Allowance, Share},
+    hello::Guest,
+    outgoing::Allowance,
+    refused::{Refused, asked},
     relay::Relay,
     secret::held_key,
-    session_reader,
-    session_writer::{self, Batch},
     window::Window,
 };
 
 /// The most letters and bytes of them that are on the way to a device, whatever it asks for.
 const MOST: (usize, usize) = (4_096, 32 * 1024 * 1024);
-
-/// The most letters and bytes that are taken out of the store at a time.
-const BATCH: (usize, usize) = (512, 1024 * 1024);
 
 /// So many answers may wait to be sent; a device that asks on without reading floods.
 const MOST_REPLIES: usize = 64;
@@ -38,12 +32,8 @@ const MOST_REPLIES: usize = 64;
 /// An app's answer to a sender that is held: the event, and what to say.
 pub(crate) type Answer = ([u8; 16], Reply);
 
-/// So many answers may wait to be passed on, and so many are passed on at once. Beyond, senders get the default one.
-const MOST_ANSWERS: usize = 256;
+/// So many answers to senders are passed on at once.
 const ANSWERS_AT_ONCE: usize = 32;
-
-/// How long the last of them have.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// How often the store is told that a device is there.
 const SEEN: Duration = Duration::from_secs(60);
@@ -69,7 +59,8 @@ pub(crate) struct Session<'r, M> {
     pub(crate) tunnel: &'r str,
     pub(crate) device: DeviceKey,
     desk: Mutex<Desk>,
-    allowance: Allowance,
+    /// The memory for letters on their way to it.
+    pub(crate) allowance: Allowance,
     /// Something is to be sent, or there is room again.
     pub(crate) to_send: Notify,
     pub(crate) room: Notify,
@@ -88,7 +79,7 @@ struct Desk {
 }
 
 impl<'r, M: Mailbox> Session<'r, M> {
-    fn new(relay: &'r Relay<M>, guest: &'r Guest) -> Self {
+    pub(crate) fn new(relay: &'r Relay<M>, guest: &'r Guest) -> Self {
         let (most, bytes) = (guest.window.min(MOST.0), guest.window_bytes.min(MOST.1));
         let window = Window::new(guest.device.cursor, most, bytes);
         Self {
@@ -144,7 +135,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
     }
 
     /// Tells the store what the device has, never more than once at a time.
-    async fn keep_cursor(&self) -> End {
+    pub(crate) async fn keep_cursor(&self) -> End {
         let mut kept = 0;
         loop {
             self.acked.notified().await;
@@ -152,7 +143,8 @@ impl<'r, M: Mailbox> Session<'r, M> {
         }
     }
 
-    async fn store_cursor(&self, kept: u64) -> u64 {
+    /// Tells the store what the device has, where that is more than is kept. Answers what is kept now.
+    pub(crate) async fn store_cursor(&self, kept: u64) -> u64 {
         let through = self.desk().window.acked();
         if through <= kept {
             return kept;
@@ -164,48 +156,6 @@ impl<'r, M: Mailbox> Session<'r, M> {
                 // The next acknowledgement says it again; a letter that comes twice does no harm.
                 tracing::warn!(tunnel = short(self.tunnel), error = error.logged(), "a cursor was not moved");
                 kept
-            }
-        }
-    }
-
-    /// Takes letters out of the store while there is room for them on the way, and in memory.
-    async fn fetch(&self, after: u64, out: mpsc::Sender<Batch>) -> End {
-        let mut feed = match asked(self.relay.mailbox.feed(self.tunnel, after)).await {
-            Ok(feed) => feed,
-            Err(refused) => return refused.into(),
-        };
-        loop {
-            let room = self.desk().window.room();
-            let Some((most, bytes)) = room else {
-                self.room.notified().await;
-                continue;
-            };
-            let batch = match self.batch(&mut feed, most.min(BATCH.0), bytes.min(BATCH.1)).await {
-                Ok(batch) => batch,
-                Err(refused) => return refused.into(),
-            };
-            // First the key by which they open.
-            if let Err(refused) = self.keep_told(false).await {
-                return refused.into();
-            }
-            self.go_out(&batch.letters);
-            if !batch.letters.is_empty() && out.send(batch).await.is_err() {
-                return End::Gone;
-            }
-        }
-    }
-
-    /// The next letters. Nothing is read for which there is no room in memory; to wait for letters takes none.
-    async fn batch(&self, feed: &mut M::Feed, most: usize, bytes: usize) -> Result<Batch, Refused> {
-        asked(feed.wait()).await?;
-        let mut share = self.allowance.batch(BATCH.1).await;
-        loop {
-            match asked(feed.take(most, bytes, share.bytes())).await? {
-                Fed::Letters(letters) => return Ok(self.settled(letters, share)),
-                Fed::TooLarge(size) => {
-                    drop(share);
-                    share = self.allowance.letter(size).await;
-                }
             }
         }
     }
@@ -222,7 +172,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
     }
 
     /// Tells the device which the sealing key is, with what its owner has it told of that.
-    async fn tell_key(&self, sealing_key: [u8; 32]) -> Result<(), Refused> {
+    pub(crate) async fn tell_key(&self, sealing_key: [u8; 32]) -> Result<(), Refused> {
         let devices = asked(self.relay.mailbox.devices(self.tunnel)).await?;
         let note = devices.into_iter().find(|device| device.key == self.device);
         let note = note.ok_or_else(Refused::unknown)?.note;
@@ -230,12 +180,13 @@ impl<'r, M: Mailbox> Session<'r, M> {
         self.reply(RelayFrame::SealingKey { sealing_key, note })
     }
 
-    fn settled(&self, letters: Vec<Delivered>, share: Share) -> Batch {
-        let size = letters.iter().map(|letter| letter.parcel.data.len()).sum();
-        Batch { letters, share: self.allowance.settle(share, size) }
+    /// How many more letters and bytes may go on their way; none where the window is full.
+    pub(crate) fn window_room(&self) -> Option<(usize, usize)> {
+        self.desk().window.room()
     }
 
-    fn go_out(&self, letters: &[Delivered]) {
+    /// Letters go on their way.
+    pub(crate) fn go_out(&self, letters: &[Delivered]) {
         let mut desk = self.desk();
         for letter in letters {
             desk.window.send(letter.position, letter.parcel.data.len());
@@ -244,7 +195,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
 
     /// Passes on the app's answers. Nobody may wait for them any more, and to find that out takes a while: heartbeats and
     /// acknowledgements don't wait behind them.
-    async fn pass_on(&self, mut answers: mpsc::Receiver<Answer>) {
+    pub(crate) async fn pass_on(&self, mut answers: mpsc::Receiver<Answer>) {
         let answers = futures_util::stream::poll_fn(|context| answers.poll_recv(context));
         let passed = answers.for_each_concurrent(ANSWERS_AT_ONCE, async |(event, reply)| {
             if reply.status == NO_ANSWER && self.others_may_answer().await {
@@ -265,7 +216,8 @@ impl<'r, M: Mailbox> Session<'r, M> {
                 && mailbox.devices(self.tunnel).await.is_ok_and(|devices| devices.len() > 1)
     }
 
-    async fn keep_seen(&self) -> End {
+    /// Tells the store again and again that the device is there.
+    pub(crate) async fn keep_seen(&self) -> End {
         loop {
             if let Err(refused) = asked(self.relay.mailbox.seen(self.tunnel, &self.device)).await {
                 return refused.into();
@@ -273,63 +225,4 @@ impl<'r, M: Mailbox> Session<'r, M> {
             tokio::time::sleep(SEEN).await;
         }
     }
-}
-
-/// Talks with a device until one of both goes.
-pub(crate) async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebSocket) {
-    let seat = relay.sessions.seat(&guest.tunnel.name, guest.device.key);
-    let present = relay.mailbox.attend(&guest.tunnel.name).await;
-    let session = Session::new(relay, &guest);
-    let (mut sink, mut stream) = socket.split();
-    let end = match welcome(&session, &guest).await {
-        Err(refused) => refused.into(),
-        Ok(()) => {
-            let (batches, letters) = mpsc::channel(1);
-            let (answers, to_pass_on) = mpsc::channel(MOST_ANSWERS);
-            let mut passing = pin!(session.pass_on(to_pass_on));
-            let end = tokio::select! {
-                end = session_reader::read(&session, &mut stream, answers) => end,
-                () = &mut passing => End::Gone,
-                end = session_writer::write(&session, &mut sink, letters) => end,
-                end = session.fetch(guest.device.cursor, batches) => end,
-                end = session.keep_cursor() => end,
-                end = session.keep_seen() => end,
-                () = seat.replaced.cancelled() => match session.keep_told(false).await {
-                    Ok(()) => Refused::elsewhere().into(),
-                    Err(refused) => refused.into(),
-                },
-                () = relay.leaving.cancelled() => Refused::new("stopping", "the relay stops; try again soon").into(),
-            };
-            // What it answered before it went is still passed on.
-            let _late = tokio::time::timeout(LAST_ANSWERS, passing).await;
-            end
-        }
-    };
-    drop((seat, present)); // whoever is held for this device need not wait for its last words
-    session.store_cursor(guest.device.cursor).await;
-    let refused = match end {
-        End::Refused(refused) if !session.left.load(Ordering::Relaxed) => Some(refused),
-        _ => None,
-    };
-    let why = refused.as_ref().map_or("gone", |refused| refused.code);
-    tracing::info!(
-        tunnel = short(session.tunnel),
-        device = guest.device.name,
-        why,
-        "a device is disconnected"
-    );
-    if let Ok(socket) = sink.reunite(stream) {
-        part(socket, refused).await;
-    }
-}
-
-async fn welcome<M: Mailbox>(session: &Session<'_, M>, guest: &Guest) -> Result<(), Refused> {
-    let relay = session.relay;
-    let (depth, newest) = asked(relay.mailbox.depth(session.tunnel, &session.device)).await?;
-    let (public_url, now) = (relay.public_url(session.tunnel), relay.now().as_micros());
-    session.reply(RelayFrame::Welcome { public_url, depth, newest, now })?;
-    if session.words >= 2 && !guest.device.note.is_empty() {
-        session.tell_key(guest.tunnel.sealing_key).await?;
-    }
-    Ok(())
 }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     devices,
-    hello::{Refused, asked},
+    refused::{Refused, asked},
     secret::{fresh_code, hash},
     session::{Answer, End, Session},
 };

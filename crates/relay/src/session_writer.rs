@@ -12,6 +12,7 @@ use tokio::sync::mpsc::{self, error::TryRecvError};
 use crate::{
     outgoing::Share,
     session::{End, Session},
+    session_feed::Batch,
 };
 
 /// A device that takes nothing for so long is gone.
@@ -19,12 +20,6 @@ const STUCK: Duration = Duration::from_secs(30);
 
 /// So many bytes of large letters are held while their pieces go.
 const MOST_LARGE: usize = 32 * 1024 * 1024;
-
-/// Letters that were read at once, and what they take up of the memory.
-pub(crate) struct Batch {
-    pub(crate) letters: Vec<Delivered>,
-    pub(crate) share: Share,
-}
 
 /// Letters on their way out.
 #[derive(Default)]

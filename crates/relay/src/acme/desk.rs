@@ -4,17 +4,16 @@ use std::{sync::Arc, time::Duration};
 
 use hookmitt_clock::Clock;
 use hookmitt_event::Explain as _;
-use instant_acme::Error;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 use super::{
     Acme, AcmeError, directory,
     failure::OrderError,
     folder::{self, Folder},
     http::Http,
-    names, order,
+    names,
+    order::Client,
 };
 use crate::certificates::{Certificates, Held};
 
@@ -24,16 +23,11 @@ const PATIENCE: Duration = Duration::from_secs(10 * 60);
 /// How long we sleep at most before we look at the clock again: it may be set meanwhile.
 const NAP: Duration = Duration::from_secs(60 * 60);
 
-/// What is needed to ask for a certificate.
+/// Who asks in time, and what comes of it.
 #[derive(Debug)]
 pub(crate) struct Desk {
-    pub(super) names: Vec<String>,
-    pub(super) email: Option<String>,
-    pub(super) directory: Url,
-    pub(super) folder: Folder,
-    pub(super) http: Http,
-    pub(super) certificates: Arc<Certificates>,
-    pub(super) clock: Arc<dyn Clock>,
+    client: Client,
+    clock: Arc<dyn Clock>,
 }
 
 impl Desk {
@@ -50,7 +44,8 @@ impl Desk {
         if let Some(held) = kept.filter(|held| held.is_good(acme.clock.now()) && held.is_for(&names)) {
             certificates.show(held);
         }
-        Ok(Self { names, email: acme.email, directory, folder, http, certificates, clock: acme.clock })
+        let client = Client { names, email: acme.email, directory, folder, http, certificates };
+        Ok(Self { client, clock: acme.clock })
     }
 
     /// Asks whenever it is time, until `stop`.
@@ -81,13 +76,13 @@ impl Desk {
 
     /// How long the certificate will do without another being asked for.
     fn rest(&self) -> Option<Duration> {
-        let rest = self.certificates.current()?.due().since(self.clock.now());
+        let rest = self.client.certificates.current()?.due().since(self.clock.now());
         Some(rest).filter(|rest| !rest.is_zero())
     }
 
     async fn ask(&self) -> Result<(), OrderError> {
-        tracing::info!(names = self.names.join(" "), directory = %self.directory, "asking for a certificate");
-        let pem = timeout(PATIENCE, order::order(self)).await.unwrap_or(Err(OrderError::Slow))?;
+        tracing::info!(names = self.client.names.join(" "), directory = %self.client.directory, "asking for a certificate");
+        let pem = timeout(PATIENCE, self.client.order()).await.unwrap_or(Err(OrderError::Slow))?;
         let held = folder::parse(pem.as_bytes()).map_err(OrderError::Useless)?;
         self.use_now(held, &pem)
     }
@@ -95,14 +90,14 @@ impl Desk {
     /// Shows it, then keeps it: senders need it more than the next start does.
     fn use_now(&self, held: Held, pem: &str) -> Result<(), OrderError> {
         let now = self.clock.now();
-        if !held.is_good(now) || !held.is_for(&self.names) {
+        if !held.is_good(now) || !held.is_for(&self.client.names) {
             return Err(OrderError::Useless("it is for another time or other names".to_owned()));
         }
         let (until, short) = (held.until, held.due() <= now);
-        self.certificates.show(held);
-        tracing::info!(names = self.names.join(" "), %until, "there is a new certificate");
+        self.client.certificates.show(held);
+        tracing::info!(names = self.client.names.join(" "), %until, "there is a new certificate");
         // No reason to ask for another: authorities give only a few of the same.
-        if let Err(error) = self.folder.keep_certificate(pem) {
+        if let Err(error) = self.client.folder.keep_certificate(pem) {
             let hint = error.hint().unwrap_or_default();
             tracing::error!(%error, hint, code = error.code(), "the certificate won't be there at the next start");
         }
@@ -113,7 +108,7 @@ impl Desk {
     fn complain(&self, error: &OrderError, pause: Duration) {
         let hint = error.hint().unwrap_or_default();
         let (code, next_try) = (error.code(), format!("in {} s", pause.as_secs()));
-        match self.certificates.current().filter(|held| held.is_good(self.clock.now())) {
+        match self.client.certificates.current().filter(|held| held.is_good(self.clock.now())) {
             Some(held) => {
                 let until = held.until;
                 tracing::error!(%error, hint, code, next_try, %until, "the certificate could not be renewed");
@@ -122,9 +117,5 @@ impl Desk {
                 tracing::error!(%error, hint, code, next_try, "there is no certificate: nobody can connect");
             }
         }
-    }
-
-    pub(super) fn failed(&self, error: Error) -> OrderError {
-        OrderError::of(error, self.directory.host_str().unwrap_or_default())
     }
 }

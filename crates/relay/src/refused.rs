@@ -1,0 +1,67 @@
+//! Why a conversation can't go on, and how the device is told.
+
+use std::{future::Future, time::Duration};
+
+use axum::extract::ws::{Message, WebSocket};
+use futures_util::{SinkExt as _, StreamExt as _};
+use hookmitt_mailbox::MailboxError;
+use hookmitt_wire::{FrameError, RelayFrame, encode};
+
+/// Why a conversation can't go on, as the device is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) code: &'static str,
+    pub(crate) message: String,
+}
+
+impl Refused {
+    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+
+    /// Unknown tunnels, revoked ones and devices that aren't theirs: nothing is told apart.
+    pub(crate) fn unknown() -> Self {
+        let message = "this relay doesn't know this tunnel, or this device isn't one of it: it left, was revoked, was away \
+                       for too long, or the tunnel's token was revoked; add the tunnel anew";
+        Self::new("unknown-device", message)
+    }
+
+    /// A newer connection of the same device has taken its place. The device hears it only where it is not that itself.
+    pub(crate) fn elsewhere() -> Self {
+        Self::new("connected-elsewhere", "another hookmitt connected with this device's key")
+    }
+}
+
+impl From<FrameError> for Refused {
+    fn from(error: FrameError) -> Self {
+        let code = if matches!(error, FrameError::Version { .. }) { "version" } else { "bad-frame" };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// What the store says; a store that can't say is busy.
+pub(crate) async fn asked<T>(question: impl Future<Output = Result<T, MailboxError>>) -> Result<T, Refused> {
+    question.await.map_err(|error| match error {
+        // Its token was revoked just now, or it left by another connection.
+        MailboxError::Unknown { .. } => Refused::unknown(),
+        _ => {
+            tracing::error!(error = error.logged(), "the store could not do what a device asked for");
+            Refused::new("busy", "the relay's store can't be reached; try again in a moment")
+        }
+    })
+}
+
+/// Says why, where there is a reason, and closes; within bounds.
+pub(crate) async fn part(mut socket: WebSocket, refused: Option<Refused>) {
+    let last_words = async {
+        if let Some(Refused { code, message }) = refused {
+            let frame = RelayFrame::Refused { code: code.to_owned(), message };
+            socket.send(Message::Binary(encode(&frame))).await?;
+        }
+        socket.close().await?;
+        // The other side's farewell, so that ours is not lost in a reset.
+        while let Some(Ok(_)) = socket.next().await {}
+        Ok::<_, axum::Error>(())
+    };
+    let _heard_or_not = tokio::time::timeout(Duration::from_secs(2), last_words).await;
+}
