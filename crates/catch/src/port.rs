@@ -12,7 +12,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{Called, Head, Refusal, Reply, Room, Share};
+use crate::{Called, Denial, Head, Refusal, Reply, Room, Share};
 
 /// The body of an answer to a request that is served rather than taken.
 pub type Served = UnsyncBoxBody<Bytes, BrokenOff>;
@@ -48,34 +48,6 @@ pub enum Way<P> {
     Refuse(Denial),
     /// It is not captured, but served like any other HTTP request.
     Serve,
-}
-
-/// Why a request is not taken, and what its sender is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Denial {
-    /// A stable code.
-    pub code: &'static str,
-    /// What happened, as a sentence.
-    pub message: String,
-    /// The answer.
-    pub reply: Reply,
-}
-
-impl Denial {
-    /// A denial with a stable code and the next step.
-    pub fn new(status: u16, code: &'static str, message: impl Into<String>, hint: &str) -> Self {
-        let message = message.into();
-        let reply = Reply::problem(status, code, &message, hint);
-        Self { code, message, reply }
-    }
-
-    /// The same, with the number of seconds after which to try again.
-    #[must_use]
-    pub fn retry_after(mut self, seconds: u64) -> Self {
-        self.reply.headers.retain(|(name, _)| name != "retry-after");
-        self.reply.headers.push(("retry-after".to_owned(), seconds.to_string().into_bytes()));
-        self
-    }
 }
 
 /// Who serves a port.

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use hookmitt_event::Timestamp;
 
-use crate::head::BodyLength;
+use crate::{Reply, head::BodyLength};
 
 /// A request that was not stored.
 #[derive(Clone, Debug)]
@@ -21,6 +21,34 @@ pub struct Refusal {
     pub code: &'static str,
     /// What happened, as a sentence.
     pub message: String,
+}
+
+/// Why a request is not taken, and what its sender is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    /// A stable code.
+    pub code: &'static str,
+    /// What happened, as a sentence.
+    pub message: String,
+    /// The answer.
+    pub reply: Reply,
+}
+
+impl Denial {
+    /// A denial with a stable code and the next step.
+    pub fn new(status: u16, code: &'static str, message: impl Into<String>, hint: &str) -> Self {
+        let message = message.into();
+        let reply = Reply::problem(status, code, &message, hint);
+        Self { code, message, reply }
+    }
+
+    /// The same, with the number of seconds after which to try again.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u64) -> Self {
+        self.reply.headers.retain(|(name, _)| name != "retry-after");
+        self.reply.headers.push(("retry-after".to_owned(), seconds.to_string().into_bytes()));
+        self
+    }
 }
 
 /// Why a request was not stored.

@@ -5,6 +5,7 @@
 
 mod error;
 mod guard;
+mod installed;
 mod message;
 mod program;
 mod quick;

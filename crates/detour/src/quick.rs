@@ -1,13 +1,6 @@
 //! `cloudflared` and `ngrok`: how each is started, and what the lines of its log mean.
 
-use std::path::PathBuf;
-
 use url::Url;
-
-use crate::DetourError;
-
-/// Where Homebrew puts programs, and people do.
-const USUAL: &str = "/opt/homebrew/bin:/usr/local/bin";
 
 /// A program that makes quick public URLs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +24,6 @@ impl Quick {
             Self::Cloudflared => "cloudflared",
             Self::Ngrok => "ngrok",
         }
-    }
-
-    /// Where it is installed.
-    ///
-    /// # Errors
-    /// [`DetourError::Missing`].
-    pub fn find(self) -> Result<PathBuf, DetourError> {
-        let mut found = which::which(self.program());
-        if cfg!(target_os = "macos") {
-            // What a window is started with there knows nothing of the shell's PATH.
-            found = found.or_else(|_| which::which_in(self.program(), Some(USUAL), "/"));
-        }
-        found.map_err(|_| DetourError::Missing(self))
     }
 
     /// Where it is to be had, and what else it needs.

@@ -10,10 +10,11 @@ use std::{
 
 use rusqlite::Connection;
 
-use crate::LOG_LIMIT;
-
 /// How long a connection waits for another process before it gives up.
 pub(crate) const BUSY: Duration = Duration::from_secs(5);
+
+/// The most bytes that the log may reach while readers come and go.
+pub const LOG_LIMIT: u64 = 128 * 1024 * 1024;
 
 /// Why a file can't be used.
 #[derive(Debug, thiserror::Error)]

@@ -12,18 +12,7 @@ use std::{
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::State;
-
-/// Why nothing was written, where that is no fault of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unwritten {
-    /// More waits than the writer takes.
-    Overloaded,
-    /// The file was let go of.
-    Closed,
-    /// A fault of ours.
-    Panicked,
-}
+use crate::{State, Unwritten};
 
 /// Something for a writer to do.
 pub trait Job<S: State>: Send {

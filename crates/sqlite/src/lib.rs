@@ -7,11 +7,12 @@ mod log;
 mod readers;
 mod refusal;
 mod room;
+mod state;
 mod writer;
 
-pub use file::{PrepareError, durable, prepare, reader, take};
-pub use job::{Job, Jobs, Unwritten, task};
-pub use log::LOG_LIMIT;
+pub use file::{LOG_LIMIT, PrepareError, durable, prepare, reader, take};
+pub use job::{Job, Jobs, task};
 pub use readers::{Closed, Readers};
 pub use refusal::{Refusal, refusal};
-pub use writer::{State, Upkeep, Writer};
+pub use state::{State, Unwritten, Upkeep};
+pub use writer::Writer;

@@ -17,10 +17,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use crate::file::{self, BUSY};
-
-/// The most bytes that the log may reach while readers come and go.
-pub const LOG_LIMIT: u64 = 128 * 1024 * 1024;
+use crate::file::{self, BUSY, LOG_LIMIT};
 
 /// Bytes written between two copies of the log. A page that changes again and again in between, such as one of the
 /// keys' index, is copied once.

@@ -15,7 +15,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    Unwritten, file,
+    State, Upkeep, file,
     job::{Job, Jobs, Queued, Wake, caught},
     log::Pressure,
     room::{self, Room},
@@ -36,55 +36,6 @@ const CUT_AGAIN: Duration = Duration::from_secs(1);
 
 /// What a row that is changed or deleted writes into the log, about: its share of its page and of its indexes' pages.
 const ROW: u64 = 512;
-
-/// What a store's writer knows beside the file, and what it does around the jobs of a group.
-pub trait State: Sized + Send + 'static {
-    /// What the store calls errors.
-    type Error: Clone + Send + From<rusqlite::Error> + From<Unwritten> + 'static;
-
-    /// At the beginning of each transaction.
-    ///
-    /// # Errors
-    /// The group ends with it.
-    fn begin(&mut self, db: &Connection) -> Result<(), Self::Error>;
-
-    /// What a job did holds, if the transaction does.
-    fn keep(&mut self);
-
-    /// A job failed, and what it wrote is undone; so must be what it changed here.
-    ///
-    /// # Errors
-    /// The group ends with it.
-    fn undo(&mut self, db: &Connection) -> Result<(), Self::Error>;
-
-    /// At the end of each transaction. It `is_alone` where there was no job in it.
-    ///
-    /// # Errors
-    /// The group ends with it.
-    fn end(&mut self, db: &Connection, is_alone: bool) -> Result<(), Self::Error>;
-
-    /// The transaction holds. Answers about how many bytes were written, beside what every row costs.
-    fn committed(&mut self) -> u64;
-
-    /// The transaction came to nothing.
-    fn rolled_back(&mut self);
-
-    /// What there is to do though no job waits.
-    fn upkeep(&self) -> Upkeep {
-        Upkeep::None
-    }
-}
-
-/// What a writer has to do of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upkeep {
-    /// Nothing.
-    None,
-    /// Something that may share a transaction with jobs.
-    Along,
-    /// Something that might fail, and must take no job along.
-    Alone,
-}
 
 /// The writer of a file, before its thread starts.
 pub struct Writer<S: State> {
