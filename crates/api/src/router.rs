@@ -33,6 +33,12 @@ impl axum::extract::FromRef<Shared> for Arc<Engine> {
     }
 }
 
+impl axum::extract::FromRef<Shared> for Arc<Sessions> {
+    fn from_ref(shared: &Shared) -> Self {
+        Arc::clone(&shared.sessions)
+    }
+}
+
 #[derive(OpenApi)]
 #[openapi(
     info(

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     net::SocketAddr,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Notify;
 use zeroize::Zeroizing;
 
-use crate::{Problem, input::Body, router::Shared, token};
+use crate::{Problem, input::Body, token};
 
 /// How long a code can be swapped.
 pub(crate) const CODE_LIVES: Duration = Duration::from_secs(60);
@@ -162,10 +162,10 @@ pub(crate) struct Token {
 /// Swaps a one-time code for a session's token. Needs no token itself.
 #[utoipa::path(post, operation_id = "open_session", path = "/api/session", request_body = Code, responses((status = 200, body = Token), (status = 401, body = Problem)))]
 pub(crate) async fn open(
-    State(shared): State<Shared>,
+    State(sessions): State<Arc<Sessions>>,
     Body(given): Body<Code>,
 ) -> Result<Json<Token>, Problem> {
-    match shared.sessions.swap(given.code.expose(), Instant::now(), Timestamp::now()) {
+    match sessions.swap(given.code.expose(), Instant::now(), Timestamp::now()) {
         Some(token) => Ok(Json(Token { token })),
         None => Err(Problem::new(
             StatusCode::UNAUTHORIZED,
@@ -187,8 +187,8 @@ pub(crate) struct OpenUrl {
 }
 
 /// A URL with a fresh one-time code. Never over TCP: there it would turn any token into sessions.
-pub(crate) async fn code(State(shared): State<Shared>) -> Result<Json<OpenUrl>, Problem> {
-    match shared.sessions.open_url(Instant::now(), Timestamp::now()) {
+pub(crate) async fn code(State(sessions): State<Arc<Sessions>>) -> Result<Json<OpenUrl>, Problem> {
+    match sessions.open_url(Instant::now(), Timestamp::now()) {
         Some(url) => Ok(Json(url)),
         None => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
