@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use super::{
     boxes::{Boxes, MailBox, Stretch, letter_id, reach},
-    put,
+    put_times,
 };
 
 /// How long deleting may keep new letters waiting.
@@ -48,7 +48,7 @@ pub(super) fn step(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<b
     db.prepare_cached("DELETE FROM letter WHERE id > ?1 AND id <= ?2")?.execute(range)?;
     db.prepare_cached("UPDATE mark SET cleared = ?2, cleared_bytes = ?3 WHERE tunnel = ?1")?
         .execute((mailbox.id, last, upto))?;
-    put::clear(db, mailbox, last)?;
+    put_times::clear(db, mailbox, last)?;
     mailbox.cleared = last;
     mailbox.cleared_bytes = upto;
     Ok(last == done)

@@ -19,20 +19,6 @@ use crate::{
 /// How much newer than what is written a sign of life must be to be written, in microseconds: it comes every 10 s.
 const SEEN_EVERY: i64 = 60_000_000;
 
-/// Writes a device that is new.
-pub(super) fn insert(
-    db: &Connection,
-    tunnel: i64,
-    member: &Member,
-    name: &str,
-    wall: i64,
-) -> rusqlite::Result<()> {
-    const SQL: &str = "INSERT INTO device (tunnel, key, name, cursor, seen_at, joined_at, there_at)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)";
-    let row = (tunnel, &member.key[..], name, member.cursor, wall, member.there_at);
-    db.prepare_cached(SQL)?.execute(row).map(|_| ())
-}
-
 /// Keeps a code with which a device may join; of too many the oldest gives way.
 pub(super) fn add_invite(
     batch: &mut Batch<'_>,
@@ -98,7 +84,7 @@ pub(super) fn join(
         return Ok(false);
     }
     let member = Member { key: device.key, cursor: mailbox.newest, there_at: now.store };
-    insert(batch.db, mailbox.id, &member, &device.name, now.wall)?;
+    tunnels::add_device(batch.db, mailbox.id, &member, &device.name, now.wall)?;
     mailbox.members.push(member);
     batch.news.changed.push(tunnel.to_owned());
     Ok(true)

@@ -12,14 +12,14 @@ use crate::{Held, Reply};
 
 /// Who waits for which event's answer.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting(Arc<Mutex<HashMap<[u8; 16], oneshot::Sender<Reply>>>>);
+pub(super) struct HeldSenders(Arc<Mutex<HashMap<[u8; 16], oneshot::Sender<Reply>>>>);
 
-impl Waiting {
+impl HeldSenders {
     /// Begins to wait.
     pub(super) fn hold(&self, event: [u8; 16]) -> SqliteHeld {
         let (reply, answer) = oneshot::channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(event, reply);
-        SqliteHeld { event, answer, waiting: self.clone() }
+        SqliteHeld { event, answer, senders: self.clone() }
     }
 
     /// Passes an answer on, where somebody waits.
@@ -39,7 +39,7 @@ impl Waiting {
 pub struct SqliteHeld {
     event: [u8; 16],
     answer: oneshot::Receiver<Reply>,
-    waiting: Waiting,
+    senders: HeldSenders,
 }
 
 impl Held for SqliteHeld {
@@ -50,7 +50,7 @@ impl Held for SqliteHeld {
 
 impl Drop for SqliteHeld {
     fn drop(&mut self) {
-        self.waiting.remove(self.event);
+        self.senders.remove(self.event);
     }
 }
 
@@ -60,9 +60,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn nothing_is_kept_of_those_who_gave_up() {
-        let waiting = Waiting::default();
-        assert_eq!(waiting.hold([1; 16]).answer(Duration::from_secs(3)).await, None);
-        drop(waiting.hold([2; 16]));
-        assert!(waiting.0.lock().unwrap().is_empty());
+        let senders = HeldSenders::default();
+        assert_eq!(senders.hold([1; 16]).answer(Duration::from_secs(3)).await, None);
+        drop(senders.hold([2; 16]));
+        assert!(senders.0.lock().unwrap().is_empty());
     }
 }

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{
     boxes::{MailBox, letter_id, newest},
-    clear, put,
+    clear, put_times,
     refusals::Count,
     sweep,
     trouble::{Trouble, no_device, no_tunnel},
@@ -37,7 +37,7 @@ pub(super) fn put(
     let id = letter_id(mailbox.id, position);
     let row = (id, upto, parcel.received_at, parcel.number, parcel.held, epoch, data);
     batch.db.prepare_cached(SQL)?.execute(row)?;
-    put::note(batch.db, mailbox, position, now.store)?;
+    put_times::note(batch.db, mailbox, position, now.store)?;
     mailbox.newest = position;
     mailbox.newest_bytes = upto;
     batch.news.rung.insert(mailbox.id, position);

@@ -14,11 +14,12 @@ use hookmitt_wire::{Depth, Parcel, SourceOffer};
 use super::{
     clock, devices,
     feed::{Bells, SqliteFeed},
-    held::{SqliteHeld, Waiting},
-    known::{Asked, Known},
+    held::{HeldSenders, SqliteHeld},
     letters, offers,
     refusals::Refusals,
-    schema, sweep, tokens, tunnels, usage,
+    schema, sweep, tokens,
+    tunnel_cache::{Asked, TunnelCache},
+    tunnels, usage,
     writer::{self, Jobs},
 };
 use crate::{
@@ -34,10 +35,10 @@ use crate::{
 pub struct SqliteMailbox {
     jobs: Jobs,
     readers: Readers<MailboxError>,
-    known: Arc<Known>,
+    cache: Arc<TunnelCache>,
     bells: Bells,
     refusals: Arc<Refusals>,
-    waiting: Waiting,
+    senders: HeldSenders,
     clock: StoreClock,
     /// The clock as it was noted last.
     noted: Arc<Mutex<Note>>,
@@ -58,13 +59,13 @@ impl SqliteMailbox {
     pub fn open(path: &Path, machine: Arc<dyn Clock>) -> Result<Self, MailboxError> {
         schema::prepare(path)?;
         let (clock, noted) = clock::resume(path, machine)?;
-        let (known, bells) = (Arc::new(Known::new()), Bells::default());
+        let (cache, bells) = (Arc::new(TunnelCache::new()), Bells::default());
         let refusals = Arc::new(Refusals::new());
-        let jobs = writer::start(path, Arc::clone(&known), bells.clone(), Arc::clone(&refusals))?;
+        let jobs = writer::start(path, Arc::clone(&cache), bells.clone(), Arc::clone(&refusals))?;
         let path: Arc<Path> = path.into();
-        let (readers, waiting) = (Readers::new(Arc::clone(&path)), Waiting::default());
+        let (readers, senders) = (Readers::new(Arc::clone(&path)), HeldSenders::default());
         let noted = Arc::new(Mutex::new(noted));
-        Ok(Self { jobs, readers, known, bells, refusals, waiting, clock, noted, path })
+        Ok(Self { jobs, readers, cache, bells, refusals, senders, clock, noted, path })
     }
 
     /// Has no other relay serve the file meanwhile: it would not hear of the letters that come here.
@@ -128,10 +129,10 @@ impl Mailbox for SqliteMailbox {
     }
 
     async fn tunnel(&self, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {
-        let mut asked = self.known.ask(name);
+        let mut asked = self.cache.ask(name);
         while matches!(asked, Asked::Compare) {
-            self.known.compare(self.readers.read(tunnels::config).await?);
-            asked = self.known.ask(name);
+            self.cache.compare(self.readers.read(tunnels::config).await?);
+            asked = self.cache.ask(name);
         }
         let since = match asked {
             Asked::Tunnel(tunnel) => return Ok(Some(tunnel)),
@@ -142,8 +143,8 @@ impl Mailbox for SqliteMailbox {
         let wanted = name.to_owned();
         let found = self.readers.read(move |db| tunnels::find(db, &wanted)).await?.map(Arc::new);
         match &found {
-            Some(tunnel) => self.known.learn(since, tunnel),
-            None => self.known.learn_none(since, name),
+            Some(tunnel) => self.cache.learn(since, tunnel),
+            None => self.cache.learn_none(since, name),
         }
         Ok(found)
     }
@@ -236,11 +237,11 @@ impl Mailbox for SqliteMailbox {
     }
 
     async fn hold(&self, event: [u8; 16]) -> Result<SqliteHeld, MailboxError> {
-        Ok(self.waiting.hold(event))
+        Ok(self.senders.hold(event))
     }
 
     async fn answer(&self, event: [u8; 16], reply: Reply) -> Result<(), MailboxError> {
-        self.waiting.answer(event, reply);
+        self.senders.answer(event, reply);
         Ok(())
     }
 

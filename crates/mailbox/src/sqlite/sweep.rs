@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::{boxes::MailBox, devices, put, trouble::Trouble, writer::Batch};
+use super::{boxes::MailBox, devices, put_times, trouble::Trouble, writer::Batch};
 use crate::{
     DeviceKey, Quota,
     age::{Moment, Note, micros},
@@ -63,7 +63,7 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<(), Trou
     }
     let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(()) };
     let done = mailbox.done();
-    let floor = put::too_old(batch.db, mailbox, limits.letters)?;
+    let floor = put_times::too_old(batch.db, mailbox, limits.letters)?;
     if floor > done {
         give_up(batch.db, mailbox, floor, limits.now.wall)?;
         let letters = floor - done;

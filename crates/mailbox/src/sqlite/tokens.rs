@@ -2,13 +2,12 @@
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
 
-use super::{trouble::Trouble, tunnels, writer::Batch};
+use super::{
+    trouble::{Trouble, no_token},
+    tunnels,
+    writer::Batch,
+};
 use crate::{MailboxError, Token, age::Moment};
-
-/// No token has that id.
-pub(super) fn no_token(id: &str) -> MailboxError {
-    MailboxError::Unknown { what: "token", name: id.to_owned() }
-}
 
 /// Keeps a token.
 pub(super) fn add(

@@ -61,3 +61,8 @@ pub(super) fn no_device(key: &[u8; 32]) -> MailboxError {
     let name = key.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     MailboxError::Unknown { what: "device", name }
 }
+
+/// No token has that id.
+pub(super) fn no_token(id: &str) -> MailboxError {
+    MailboxError::Unknown { what: "token", name: id.to_owned() }
+}

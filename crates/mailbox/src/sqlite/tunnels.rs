@@ -5,8 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use super::{
     boxes::{MailBox, Member},
     offers,
-    tokens::no_token,
-    trouble::{Trouble, no_tunnel},
+    trouble::{Trouble, no_token, no_tunnel},
     writer::Batch,
 };
 use crate::{COUNTED, DeviceKey, MailboxError, NewTunnel, Tunnel, age::Moment};
@@ -42,7 +41,7 @@ pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: Moment) -> Re
         None => first(db, tunnel, now.wall)?,
     };
     let member = Member { key: device.key, cursor: 0, there_at: now.store };
-    super::devices::insert(db, id, &member, &device.name, now.wall)?;
+    add_device(db, id, &member, &device.name, now.wall)?;
     db.prepare_cached("UPDATE token SET used_at = ?2 WHERE id = ?1")?.execute((token, now.wall))?;
     batch.boxes.add(name, MailBox::new(id, member));
     batch.news.changed.push(name.clone());
@@ -87,6 +86,20 @@ fn again(batch: &mut Batch<'_>, id: i64, tunnel: &NewTunnel, wall: i64) -> Resul
     batch.db.prepare_cached("DELETE FROM invite WHERE tunnel = ?1")?.execute([id])?;
     batch.news.rung.insert(id, u64::MAX);
     Ok(id)
+}
+
+/// Writes a device that is new.
+pub(super) fn add_device(
+    db: &Connection,
+    tunnel: i64,
+    member: &Member,
+    name: &str,
+    wall: i64,
+) -> rusqlite::Result<()> {
+    const SQL: &str = "INSERT INTO device (tunnel, key, name, cursor, seen_at, joined_at, there_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)";
+    let row = (tunnel, &member.key[..], name, member.cursor, wall, member.there_at);
+    db.prepare_cached(SQL)?.execute(row).map(|_| ())
 }
 
 /// A device is connected, or a letter comes: from now on the name is never given out again.

@@ -6,7 +6,8 @@ use hookmitt_sqlite::{State, Upkeep, Writer};
 use rusqlite::Connection;
 
 use super::{
-    boxes::Boxes, clear, feed::Bells, known::Known, refusals::Refusals, schema::unusable, trouble::Trouble,
+    boxes::Boxes, clear, feed::Bells, refusals::Refusals, schema::unusable, trouble::Trouble,
+    tunnel_cache::TunnelCache,
 };
 use crate::MailboxError;
 
@@ -79,7 +80,7 @@ pub(super) struct News {
 /// Starts the writer's thread; it ends when it is told to, or when nobody can hand in jobs any more.
 pub(super) fn start(
     path: &Path,
-    known: Arc<Known>,
+    cache: Arc<TunnelCache>,
     bells: Bells,
     refusals: Arc<Refusals>,
 ) -> Result<Jobs, MailboxError> {
@@ -88,7 +89,7 @@ pub(super) fn start(
         boxes: Boxes::default(),
         news: News::default(),
         refusals,
-        known,
+        cache,
         bells,
         deleting: Deleting::default(),
     };
@@ -102,7 +103,7 @@ pub(super) struct Desk {
     boxes: Boxes,
     news: News,
     refusals: Arc<Refusals>,
-    known: Arc<Known>,
+    cache: Arc<TunnelCache>,
     bells: Bells,
     deleting: Deleting,
 }
@@ -169,7 +170,7 @@ impl State for Desk {
     fn committed(&mut self) -> u64 {
         self.deleting.is_doubtful &= !self.deleting.was_tried;
         self.deleting.rests = false;
-        self.known.forget(&self.news.changed);
+        self.cache.forget(&self.news.changed);
         self.bells.ring(&self.news.rung);
         COMMIT + self.news.bytes
     }

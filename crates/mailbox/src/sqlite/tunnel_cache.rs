@@ -20,7 +20,7 @@ const MOST_NONE: usize = 10_000;
 
 /// What is remembered of tunnels.
 #[derive(Debug)]
-pub(super) struct Known(Mutex<Memory>);
+pub(super) struct TunnelCache(Mutex<Memory>);
 
 #[derive(Debug)]
 struct Memory {
@@ -37,17 +37,17 @@ struct Memory {
 
 /// What to do about a question.
 pub(super) enum Asked {
-    /// The answer is known.
+    /// The answer is cache.
     Tunnel(Arc<Tunnel>),
     /// It is known that there is no such tunnel.
     None,
-    /// It has to be read, and told with [`Known::learn`] or [`Known::learn_none`] and this number.
+    /// It has to be read, and told with [`TunnelCache::learn`] or [`TunnelCache::learn_none`] and this number.
     Read(u64),
-    /// First the file's count of changes has to be read, and told with [`Known::compare`].
+    /// First the file's count of changes has to be read, and told with [`TunnelCache::compare`].
     Compare,
 }
 
-impl Known {
+impl TunnelCache {
     pub(super) fn new() -> Self {
         let tunnels = HashMap::new();
         let (none, now) = (HashSet::new(), Instant::now());
@@ -134,33 +134,33 @@ impl Memory {
 mod tests {
     use super::*;
 
-    fn none(known: &Known, name: &str) -> bool {
-        matches!(known.ask(name), Asked::None)
+    fn none(cache: &TunnelCache, name: &str) -> bool {
+        matches!(cache.ask(name), Asked::None)
     }
 
     #[test]
     fn a_name_that_nobody_has_is_looked_for_once_and_is_somebody_s_as_soon_as_it_is_taken() {
-        let known = Known::new();
-        known.compare(1);
-        let Asked::Read(since) = known.ask("acme") else { panic!("nothing is known yet") };
-        known.learn_none(since, "acme");
-        assert!(none(&known, "acme") && !none(&known, "other"));
-        known.forget(&["acme".to_owned()]);
-        assert!(!none(&known, "acme"), "it was taken here");
-        known.learn_none(since, "acme");
-        assert!(!none(&known, "acme"), "what was read before counts no more");
+        let cache = TunnelCache::new();
+        cache.compare(1);
+        let Asked::Read(since) = cache.ask("acme") else { panic!("nothing is known yet") };
+        cache.learn_none(since, "acme");
+        assert!(none(&cache, "acme") && !none(&cache, "other"));
+        cache.forget(&["acme".to_owned()]);
+        assert!(!none(&cache, "acme"), "it was taken here");
+        cache.learn_none(since, "acme");
+        assert!(!none(&cache, "acme"), "what was read before counts no more");
 
-        let Asked::Read(since) = known.ask("acme") else { panic!("it has to be read") };
-        known.learn_none(since, "acme");
-        known.compare(2);
-        assert!(!none(&known, "acme"), "another process changed something");
+        let Asked::Read(since) = cache.ask("acme") else { panic!("it has to be read") };
+        cache.learn_none(since, "acme");
+        cache.compare(2);
+        assert!(!none(&cache, "acme"), "another process changed something");
     }
 
     #[test]
     fn a_flood_of_names_takes_no_more_room_than_so_many() {
-        let known = Known::new();
-        known.compare(1);
-        (0..2 * MOST_NONE).for_each(|number| known.learn_none(1, &number.to_string()));
-        assert_eq!(known.memory().none.len(), MOST_NONE);
+        let cache = TunnelCache::new();
+        cache.compare(1);
+        (0..2 * MOST_NONE).for_each(|number| cache.learn_none(1, &number.to_string()));
+        assert_eq!(cache.memory().none.len(), MOST_NONE);
     }
 }
