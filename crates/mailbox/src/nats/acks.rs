@@ -1,17 +1,32 @@
-//! What devices have.
+//! How letters are acknowledged, and cleared once nobody wants them: a little later, and many at once.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use tokio_util::sync::CancellationToken;
 
 use super::{
-    failure::no_device,
+    index::Unwanted,
     names::cursor_key,
-    records::{CursorRecord, TunnelRecord},
-    store::Store,
-    table::{Next, Versioned},
+    records::{CursorRecord, read_message},
+    servers,
+    store::{Shard, Store},
+    table::Next,
     tunnels,
 };
-use crate::{DeviceKey, MailboxError};
+use crate::{DeviceKey, MailboxError, short};
 
-/// How old what is written of a device's presence may be: it counts for expiry in days, and each time costs a commit.
-const PRESENCE: i64 = 10 * 60 * 1_000_000;
+/// What is due is gathered for this long.
+const GATHER: Duration = Duration::from_millis(100);
+
+/// When deleting is tried again that failed.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// How many letters are deleted at once.
+const AT_ONCE: usize = 64;
+
+/// How many parts of a letter are deleted at once.
+const PARTS_AT_ONCE: usize = 8;
 
 /// A device has everything up to `through`.
 pub(super) async fn ack(
@@ -22,11 +37,11 @@ pub(super) async fn ack(
 ) -> Result<(), MailboxError> {
     store.check_open()?;
     // Nobody has what isn't there yet.
-    let (_, newest) = store.shard(tunnel).index.waiting(tunnel, u64::MAX);
+    let (_, newest) = store.shard(tunnel).index.backlog(tunnel, u64::MAX);
     let through = through.min(newest);
     // Read anew before anything is given up: a device that joined at another relay just now wants what comes from now on.
     let record = tunnels::read(store, tunnel).await?;
-    must_take_part(&record, device)?;
+    tunnels::must_take_part(&record, device)?;
     let known = store.registry.cursor(tunnel, device);
     if known.as_ref().is_some_and(|known| known.record.cursor >= through) {
         return Ok(());
@@ -37,43 +52,13 @@ pub(super) async fn ack(
         floor: now.floor.max(floor),
         ..now
     };
-    write(store, tunnel, device, ahead).await?;
-    store.give_up(tunnel, floor);
+    write_cursor(store, tunnel, device, ahead).await?;
+    give_up(store, tunnel, floor);
     Ok(())
 }
 
-/// A device was there just now.
-pub(super) async fn seen(store: &Store, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
-    store.check_open()?;
-    let devices = store.registry.devices(tunnel).unwrap_or_default();
-    if devices.iter().all(|known| known.key != *device) {
-        must_take_part(&tunnels::read(store, tunnel).await?, device)?;
-    }
-    tunnels::keep_name(store, tunnel).await?;
-    let now = store.clock.now();
-    let there_at = store.registry.there_at(tunnel, device);
-    if there_at.is_some_and(|at| now.store < at.saturating_add(PRESENCE)) {
-        return Ok(());
-    }
-    let seen = move |known| CursorRecord { seen_at: now.wall, there_at: Some(now.store), ..known };
-    write(store, tunnel, device, seen).await
-}
-
-/// A device of which it is not known when it was there: it counts from now on.
-pub(super) async fn count_from_now(
-    store: &Store,
-    tunnel: &str,
-    device: &DeviceKey,
-) -> Result<(), MailboxError> {
-    let now = store.clock.now().store;
-    write(store, tunnel, device, move |known| CursorRecord {
-        there_at: known.there_at.or(Some(now)),
-        ..known
-    })
-    .await
-}
-
-async fn write(
+/// Writes how far a device is, and when it was there.
+pub(super) async fn write_cursor(
     store: &Store,
     tunnel: &str,
     device: &DeviceKey,
@@ -91,11 +76,110 @@ async fn write(
     Ok(())
 }
 
-/// A device that takes part in the tunnel.
-pub(super) fn must_take_part(
-    record: &Versioned<TunnelRecord>,
-    device: &DeviceKey,
+/// A record of a tunnel came from a bucket: forgets what nobody wants.
+pub(super) fn forget_unwanted(store: &Store, tunnel: &str) {
+    let floor = store.registry.floor(tunnel);
+    store.due.stash(tunnel, || trim(store, tunnel, floor));
+    // Two relays that acknowledge at once each know of the other's device only afterwards.
+    if store.registry.is_shared(tunnel) {
+        store.due.look_at(tunnel);
+    }
+}
+
+/// Letters up to here are wanted by nobody: forgets them, and deletes them soon.
+pub(super) fn give_up(store: &Store, tunnel: &str, through: u64) {
+    store.due.give_up(tunnel, || trim(store, tunnel, through));
+}
+
+fn trim(store: &Store, tunnel: &str, through: u64) -> Vec<Unwanted> {
+    let index = &store.shard(tunnel).index;
+    let unwanted = index.trim(tunnel, through);
+    if through == u64::MAX {
+        index.ring(tunnel); // it is shut
+    }
+    unwanted
+}
+
+/// Looks anew at what all devices of a mailbox have.
+async fn look(store: &Store, tunnel: &str) -> Result<(), MailboxError> {
+    let record = tunnels::read(store, tunnel).await?;
+    let floor = store.registry.slowest(tunnel, &record.record.devices, None);
+    if floor > store.registry.floor(tunnel) {
+        give_up(store, tunnel, floor);
+    }
+    Ok(())
+}
+
+/// Deletes what is due, until the store closes; then once more.
+pub(super) async fn clear_until(store: &Store, closing: CancellationToken) {
+    while closing.run_until_cancelled(store.due.rung()).await.is_some() {
+        closing.run_until_cancelled(tokio::time::sleep(GATHER)).await;
+        if !clear(store).await {
+            closing.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
+            store.due.ring();
+        }
+    }
+    clear(store).await; // what fails now goes when a relay starts
+}
+
+/// Deletes what is due. Answers whether all of it is gone; the rest is due still.
+async fn clear(store: &Store) -> bool {
+    let looks = store.due.take_looks();
+    let looked = futures_util::stream::iter(looks);
+    looked.for_each_concurrent(AT_ONCE, |tunnel| async move { drop(look(store, &tunnel).await) }).await;
+    let letters = store.due.take_letters();
+    let deleted = futures_util::stream::iter(letters).map(|(tunnel, unwanted)| async move {
+        let error = delete(store, &tunnel, unwanted).await.err()?;
+        tracing::warn!(
+            tunnel = short(&tunnel),
+            error = error.logged(),
+            "a letter that nobody wants could not be deleted yet"
+        );
+        Some((tunnel, unwanted))
+    });
+    let left: Vec<_> = deleted.buffer_unordered(AT_ONCE).filter_map(std::future::ready).collect().await;
+    let all_gone = left.is_empty();
+    store.due.put_back(left);
+    all_gone
+}
+
+/// Deletes a letter that some device may lack. The relay that really did it counts it, for each of those.
+pub(super) async fn lose(
+    store: &Store,
+    shard: &Shard,
+    tunnel: &str,
+    position: u64,
+    is_in_parts: bool,
 ) -> Result<(), MailboxError> {
-    let takes_part = record.record.devices.iter().any(|known| known.key == *device);
-    if takes_part { Ok(()) } else { Err(no_device(device)) }
+    let was_there = delete(store, tunnel, (position, is_in_parts)).await?;
+    shard.index.remove(tunnel, position);
+    if was_there {
+        let now = store.clock.now();
+        let devices = store.registry.devices(tunnel).unwrap_or_default();
+        for device in devices.iter().filter(|device| device.cursor < position) {
+            store.counts.lost(tunnel, device.key, now);
+        }
+    }
+    Ok(())
+}
+
+/// Deletes a letter, and its parts after it: without them it is never there. Answers whether it was there still.
+async fn delete(
+    store: &Store,
+    tunnel: &str,
+    (position, is_in_parts): Unwanted,
+) -> Result<bool, MailboxError> {
+    let parts = if is_in_parts { parts_of(store, tunnel, position).await? } else { Vec::new() };
+    let stream = store.names.stream(store.names.shard(tunnel));
+    let was_there = servers::delete(&store.js, &stream, position).await?;
+    let deleted = parts.into_iter().map(|part| servers::delete(&store.js, &stream, part));
+    futures_util::stream::iter(deleted).buffer_unordered(PARTS_AT_ONCE).try_collect::<Vec<_>>().await?;
+    Ok(was_there)
+}
+
+async fn parts_of(store: &Store, tunnel: &str, position: u64) -> Result<Vec<u64>, MailboxError> {
+    // Of another manifest the parts would be deleted of another letter: only the leader is believed.
+    let manifest = servers::read(&store.shard(tunnel).stream, position, |_| false).await?;
+    let manifest = manifest.and_then(|manifest| read_message(&manifest.payload));
+    Ok(manifest.map(|manifest| manifest.parts).unwrap_or_default())
 }

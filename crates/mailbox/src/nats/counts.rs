@@ -1,72 +1,132 @@
-//! What was refused of tunnels, and what became too old for devices: as it is written, and what is not written yet.
+//! What was refused of tunnels, and what became too old for devices: counted in memory, and written now and then.
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
-use super::{records::CountRecord, table::Versioned};
-use crate::{DeviceKey, age::Moment};
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    names::{Key, count_key},
+    records::CountRecord,
+    table::{Next, Table, Versioned, keep_newer},
+};
+use crate::{DeviceKey, MailboxError, age::Moment};
+
+/// How often they are written.
+const WRITE_EVERY: Duration = Duration::from_secs(2);
+
+/// How many are written at once.
+const AT_ONCE: usize = 16;
 
 /// What a count is of: a tunnel, or one of its devices.
-pub(super) type Whose = (String, Option<DeviceKey>);
+type Whose = (String, Option<DeviceKey>);
 
 /// All counts.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(super) struct Counts(Mutex<Book>);
+
+#[derive(Debug, Default)]
+struct Book {
     written: HashMap<Whose, Versioned<CountRecord>>,
     counted: HashMap<Whose, CountRecord>,
 }
 
 impl Counts {
-    /// What the bucket says under a tunnel's key, or with `device` under one of its devices'.
-    pub(super) fn learn(&mut self, tunnel: &str, device: &str, value: &[u8], revision: u64) {
-        let mut key = DeviceKey::default();
-        let device = match device {
-            "" => None,
-            _ if hex::decode_to_slice(device, &mut key).is_ok() => Some(key),
-            _ => return,
+    /// Takes what the bucket says under a tunnel's key, or under one of its devices'.
+    pub(super) fn learn(&self, key: &Key<'_>, value: &[u8], revision: u64) {
+        let device = key.device();
+        if device.is_none() && !key.rest.is_empty() {
+            return;
+        }
+        if let Some(count) = Versioned::parse(value, revision) {
+            keep_newer(&mut self.book().written, (key.name.clone().into_owned(), device), count);
+        }
+    }
+
+    /// Counts a request that was refused.
+    pub(super) fn refused(&self, tunnel: &str, unknown_source: bool, now: Moment) {
+        let count = if unknown_source {
+            CountRecord { unknown: 1, ..CountRecord::default() }
+        } else {
+            CountRecord::one(now)
         };
-        if let Ok(record) = serde_json::from_slice(value) {
-            self.set((tunnel.to_owned(), device), Versioned { record, revision });
-        }
+        self.add((tunnel.to_owned(), None), &count);
     }
 
-    /// A count is written.
-    pub(super) fn set(&mut self, whose: Whose, count: Versioned<CountRecord>) {
-        if self.written.get(&whose).is_none_or(|known| known.revision < count.revision) {
-            self.written.insert(whose, count);
-        }
+    /// Counts a letter that is lost to a device.
+    pub(super) fn lost(&self, tunnel: &str, device: DeviceKey, now: Moment) {
+        self.add((tunnel.to_owned(), Some(device)), &CountRecord::one(now));
     }
 
-    /// Counts more, in memory.
-    pub(super) fn add(&mut self, whose: Whose, more: &CountRecord) {
-        self.counted.entry(whose).or_default().add(more);
-    }
-
-    /// What was counted since this was asked last; to be written, or counted again.
-    pub(super) fn take(&mut self) -> HashMap<Whose, CountRecord> {
-        std::mem::take(&mut self.counted)
+    fn add(&self, whose: Whose, more: &CountRecord) {
+        self.book().counted.entry(whose).or_default().add(more);
     }
 
     /// What a device hears of: what was refused of its tunnel, and what became too old for it.
     pub(super) fn of(&self, tunnel: &str, device: &DeviceKey) -> CountRecord {
+        let book = self.book();
         let mut count = CountRecord::default();
         for whose in [(tunnel.to_owned(), None), (tunnel.to_owned(), Some(*device))] {
-            let (written, counted) = (self.written.get(&whose), self.counted.get(&whose));
+            let (written, counted) = (book.written.get(&whose), book.counted.get(&whose));
             for part in written.map(|written| &written.record).into_iter().chain(counted) {
                 count.add(part);
             }
         }
         count
     }
+
+    /// Writes them now and then, and at the end.
+    pub(super) async fn write_until(&self, cursors: &Table, closing: CancellationToken) {
+        while closing.run_until_cancelled(tokio::time::sleep(WRITE_EVERY)).await.is_some() {
+            if let Err(error) = self.write(cursors).await {
+                tracing::debug!(%error, "what was refused could not be written; it will be");
+            }
+        }
+        drop(self.write(cursors).await);
+    }
+
+    /// Writes what was counted since the last time.
+    pub(super) async fn write(&self, cursors: &Table) -> Result<(), MailboxError> {
+        let counted = std::mem::take(&mut self.book().counted);
+        let written = futures_util::stream::iter(counted).map(|(whose, more)| async move {
+            let key = count_key(&whose.0, whose.1.as_ref());
+            let written = cursors.change(key, None, 0, |now: Option<&CountRecord>| {
+                let mut count = now.copied().unwrap_or_default();
+                count.add(&more);
+                Ok((Next::Write(count), ()))
+            });
+            match written.await {
+                Ok((Some(count), ())) => {
+                    keep_newer(&mut self.book().written, whose, count);
+                }
+                Ok((None, ())) => {}
+                Err(error) => {
+                    self.add(whose, &more);
+                    return Err(error);
+                }
+            }
+            Ok(())
+        });
+        written.buffer_unordered(AT_ONCE).try_collect::<()>().await
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl CountRecord {
     /// One that was refused, or is lost.
-    pub(super) fn one(now: Moment) -> Self {
+    fn one(now: Moment) -> Self {
         Self { refused: 1, refused_at: Some(now.wall), unknown: 0 }
     }
 
     /// Adds what was counted elsewhere.
-    pub(super) fn add(&mut self, more: &Self) {
+    fn add(&mut self, more: &Self) {
         self.refused += more.refused;
         self.unknown += more.unknown;
         self.refused_at = self.refused_at.max(more.refused_at);

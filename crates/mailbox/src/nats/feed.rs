@@ -1,4 +1,4 @@
-//! The letters of a mailbox as they come.
+//! How letters are fed to a device: as they come, in order, read by position.
 
 use std::{pin::pin, sync::Arc};
 
@@ -9,12 +9,12 @@ use hookmitt_wire::Parcel;
 use tokio::sync::watch;
 
 use super::{
-    failure::no_tunnel,
-    index::Known,
-    message::read,
-    records::{read_label, read_message},
-    store::{LABEL, Store},
-    sweep,
+    acks,
+    index::Entry,
+    records::{LABEL, read_label, read_message},
+    servers::read,
+    store::Store,
+    tunnels::no_tunnel,
 };
 use crate::{Delivered, Fed, Feed, MailboxError, short};
 
@@ -37,7 +37,7 @@ impl NatsFeed {
     }
 
     /// The next letters of an open tunnel, as the index has them.
-    fn known(&self, most: usize, bytes: usize) -> Result<Vec<(u64, Known)>, MailboxError> {
+    fn next_entries(&self, most: usize, bytes: usize) -> Result<Vec<(u64, Entry)>, MailboxError> {
         self.store.check_open()?;
         if self.store.registry.tunnel(&self.tunnel).is_none_or(|tunnel| tunnel.revoked) {
             return Err(no_tunnel(&self.tunnel));
@@ -46,16 +46,16 @@ impl NatsFeed {
     }
 
     /// The letters at these positions; without those that are gone meanwhile.
-    async fn read(&self, known: Vec<(u64, Known)>) -> Result<Vec<Delivered>, MailboxError> {
-        let letters = known.into_iter().map(|(position, known)| self.letter(position, known));
+    async fn read(&self, entries: Vec<(u64, Entry)>) -> Result<Vec<Delivered>, MailboxError> {
+        let letters = entries.into_iter().map(|(position, entry)| self.letter(position, entry));
         let letters = futures_util::stream::iter(letters).buffered(AT_ONCE);
         letters.try_filter_map(|letter| std::future::ready(Ok(letter))).try_collect().await
     }
 
     /// The letter at a position; none where it is gone.
-    async fn letter(&self, position: u64, known: Known) -> Result<Option<Delivered>, MailboxError> {
+    async fn letter(&self, position: u64, entry: Entry) -> Result<Option<Delivered>, MailboxError> {
         let shard = self.store.shard(&self.tunnel);
-        let found = read(&shard.stream, position, |message| is_labelled(message, &known)).await?;
+        let found = read(&shard.stream, position, |message| is_labelled(message, &entry)).await?;
         let Some(found) = found else {
             shard.index.remove(&self.tunnel, position); // another relay deleted it
             return Ok(None);
@@ -63,8 +63,8 @@ impl NatsFeed {
         let broken = || MailboxError::Failed(format!("the letter at {position} can't be read"));
         let message = read_message(&found.payload).ok_or_else(broken)?;
         let mut parcel = message.parcel;
-        if !message.parts.is_empty() && !self.join(&mut parcel, message.parts, &known).await? {
-            self.give_up(position, known).await?;
+        if !message.parts.is_empty() && !self.join(&mut parcel, message.parts, &entry).await? {
+            self.give_up(position, entry).await?;
             return Ok(None);
         }
         Ok(Some(Delivered { position, parcel }))
@@ -72,20 +72,20 @@ impl NatsFeed {
 
     /// A letter of which a part is missing. It is lost to each device that lacks it, and must not be in the way of those
     /// behind it; unless it is being deleted just now: then its manifest is gone, which goes first.
-    async fn give_up(&self, position: u64, known: Known) -> Result<(), MailboxError> {
+    async fn give_up(&self, position: u64, entry: Entry) -> Result<(), MailboxError> {
         let (tunnel, shard) = (&self.tunnel, self.store.shard(&self.tunnel));
         // Only the leader is believed.
         if read(&shard.stream, position, |_| false).await?.is_none() {
             return Ok(());
         }
         tracing::error!(tunnel = short(tunnel), position, "a letter is lost: a part of it is missing");
-        sweep::delete_one(&self.store, shard, tunnel.clone(), position, known).await
+        acks::lose(&self.store, shard, tunnel, position, entry.in_parts.is_some()).await
     }
 
     /// Puts a letter's parts together. Answers whether all of them were there.
-    async fn join(&self, parcel: &mut Parcel, parts: Vec<u64>, known: &Known) -> Result<bool, MailboxError> {
+    async fn join(&self, parcel: &mut Parcel, parts: Vec<u64>, entry: &Entry) -> Result<bool, MailboxError> {
         let stream = &self.store.shard(&self.tunnel).stream;
-        let letter = known.in_parts.as_deref().unwrap_or_default();
+        let letter = entry.in_parts.as_deref().unwrap_or_default();
         let mut data = BytesMut::new();
         let parts = (0..).zip(parts).map(async |(number, part)| {
             let subject = self.store.names.part(&self.tunnel, letter, number);
@@ -105,7 +105,7 @@ impl Feed for NatsFeed {
     async fn wait(&mut self) -> Result<(), MailboxError> {
         loop {
             self.bell.mark_unchanged();
-            if !self.known(1, 0)?.is_empty() {
+            if !self.next_entries(1, 0)?.is_empty() {
                 return Ok(());
             }
             let rung = self.store.closing.run_until_cancelled(self.bell.changed()).await;
@@ -114,21 +114,21 @@ impl Feed for NatsFeed {
     }
 
     async fn take(&mut self, most: usize, bytes: usize, limit: usize) -> Result<Fed, MailboxError> {
-        let known = self.known(most, bytes.min(limit))?;
-        let (Some((_, first)), Some(&(last, _))) = (known.first(), known.last()) else {
+        let entries = self.next_entries(most, bytes.min(limit))?;
+        let (Some((_, first)), Some(&(last, _))) = (entries.first(), entries.last()) else {
             return Ok(Fed::Letters(Vec::new()));
         };
         if first.bytes > limit as u64 {
             return Ok(Fed::TooLarge(usize::try_from(first.bytes).unwrap_or(usize::MAX)));
         }
-        let letters = self.read(known).await?;
+        let letters = self.read(entries).await?;
         self.after = last;
         Ok(Fed::Letters(letters))
     }
 }
 
 /// Whether a message is the letter, or the manifest of it, that the index knows.
-fn is_labelled(message: &StreamMessage, known: &Known) -> bool {
+fn is_labelled(message: &StreamMessage, entry: &Entry) -> bool {
     let label = message.headers.get(LABEL).and_then(|label| read_label(label.as_str()));
-    label == Some((known.received_at, known.bytes))
+    label == Some((entry.received_at, entry.bytes))
 }

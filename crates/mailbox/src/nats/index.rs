@@ -10,12 +10,14 @@ use std::{
 
 use tokio::sync::watch;
 
-use super::erase::Gone;
 use crate::{MailboxError, Quota};
+
+/// A letter that nobody wants: its position, and whether it is in parts.
+pub(super) type Unwanted = (u64, bool);
 
 /// What is known of a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Known {
+pub(super) struct Entry {
     pub(super) bytes: u64,
     pub(super) received_at: i64,
     /// When it was put, in store time.
@@ -26,7 +28,7 @@ pub(super) struct Known {
 
 /// What waits in a mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Waiting {
+pub(super) struct Backlog {
     pub(super) letters: u64,
     pub(super) bytes: u64,
     pub(super) oldest: Option<i64>,
@@ -34,7 +36,7 @@ pub(super) struct Waiting {
 
 #[derive(Debug, Default)]
 struct MailBox {
-    letters: BTreeMap<u64, Known>,
+    letters: BTreeMap<u64, Entry>,
     bytes: u64,
     newest: u64,
     /// Letters up to here are wanted by nobody.
@@ -46,25 +48,25 @@ struct MailBox {
 }
 
 #[derive(Debug, Default)]
-struct Shard {
+struct Mailboxes {
     boxes: HashMap<String, MailBox>,
     /// Every letter up to here is known: only those are handed out, since another relay's may come in between.
     frontier: u64,
     /// What was there when this relay began is known.
     is_loaded: bool,
     /// Until then: letters that nobody wants were seen in the stream.
-    litter: HashMap<String, Vec<Gone>>,
+    litter: HashMap<String, Vec<Unwanted>>,
 }
 
 /// The mailboxes of one shard.
 #[derive(Debug, Default)]
-pub(super) struct Index(Mutex<Shard>);
+pub(super) struct Index(Mutex<Mailboxes>);
 
 impl Index {
     /// Makes room for a letter that is to be put.
     pub(super) fn reserve(&self, tunnel: &str, bytes: u64, quota: &Quota) -> Result<(), MailboxError> {
-        let mut shard = self.shard();
-        let mailbox = shard.boxes.entry(tunnel.to_owned()).or_default();
+        let mut all = self.mailboxes();
+        let mailbox = all.boxes.entry(tunnel.to_owned()).or_default();
         if mailbox.letters.len() as u64 + mailbox.coming.0 >= quota.letters {
             return Err(MailboxError::QuotaFull("as many letters as it may keep wait for the app"));
         }
@@ -78,143 +80,143 @@ impl Index {
 
     /// Gives the room back, whatever came of it.
     pub(super) fn release(&self, tunnel: &str, bytes: u64) {
-        if let Some(mailbox) = self.shard().boxes.get_mut(tunnel) {
+        if let Some(mailbox) = self.mailboxes().boxes.get_mut(tunnel) {
             mailbox.coming.0 = mailbox.coming.0.saturating_sub(1);
             mailbox.coming.1 = mailbox.coming.1.saturating_sub(bytes);
         }
     }
 
     /// A letter that this relay has put; handed out once all before it are known.
-    pub(super) fn put(&self, tunnel: &str, position: u64, known: Known) {
-        self.shard().insert(tunnel, position, known);
+    pub(super) fn put(&self, tunnel: &str, position: u64, entry: Entry) {
+        self.mailboxes().insert(tunnel, position, entry);
     }
 
     /// A letter that was seen in the stream, in which nothing comes before it any more.
-    pub(super) fn seen(&self, tunnel: &str, position: u64, known: Known) {
-        let mut shard = self.shard();
-        shard.frontier = shard.frontier.max(position);
-        shard.insert(tunnel, position, known);
-        if let Some(bell) = shard.boxes.get(tunnel).and_then(|mailbox| mailbox.bell.as_ref()) {
+    pub(super) fn seen(&self, tunnel: &str, position: u64, entry: Entry) {
+        let mut all = self.mailboxes();
+        all.frontier = all.frontier.max(position);
+        all.insert(tunnel, position, entry);
+        if let Some(bell) = all.boxes.get(tunnel).and_then(|mailbox| mailbox.bell.as_ref()) {
             bell.send_replace(position);
         }
     }
 
     /// Rings as soon as there are letters up to a position.
     pub(super) fn listen(&self, tunnel: &str) -> watch::Receiver<u64> {
-        let mut shard = self.shard();
-        let mailbox = shard.boxes.entry(tunnel.to_owned()).or_default();
+        let mut all = self.mailboxes();
+        let mailbox = all.boxes.entry(tunnel.to_owned()).or_default();
         mailbox.bell.get_or_insert_with(|| watch::channel(0).0).subscribe()
     }
 
     /// Wakes those who listen, so that they see that the tunnel is gone.
     pub(super) fn ring(&self, tunnel: &str) {
-        if let Some(bell) = self.shard().boxes.get(tunnel).and_then(|mailbox| mailbox.bell.as_ref()) {
+        if let Some(bell) = self.mailboxes().boxes.get(tunnel).and_then(|mailbox| mailbox.bell.as_ref()) {
             bell.send_modify(|_| ());
         }
     }
 
     /// The letters after a position that can be handed out: at most `most`, and about `bytes`.
-    pub(super) fn after(&self, tunnel: &str, after: u64, most: usize, bytes: u64) -> Vec<(u64, Known)> {
-        let shard = self.shard();
-        let Some(mailbox) = shard.boxes.get(tunnel).filter(|_| shard.frontier > after) else {
+    pub(super) fn after(&self, tunnel: &str, after: u64, most: usize, bytes: u64) -> Vec<(u64, Entry)> {
+        let all = self.mailboxes();
+        let Some(mailbox) = all.boxes.get(tunnel).filter(|_| all.frontier > after) else {
             return Vec::new();
         };
-        let mut found: Vec<(u64, Known)> = Vec::new();
+        let mut found: Vec<(u64, Entry)> = Vec::new();
         let mut size = 0;
-        for (&position, known) in mailbox.letters.range(after + 1..=shard.frontier).take(most.max(1)) {
-            size += known.bytes;
+        for (&position, entry) in mailbox.letters.range(after + 1..=all.frontier).take(most.max(1)) {
+            size += entry.bytes;
             if size > bytes && !found.is_empty() {
                 break;
             }
-            found.push((position, known.clone()));
+            found.push((position, entry.clone()));
         }
         found
     }
 
     /// What waits for a device that has everything up to `cursor`, and the newest position.
-    pub(super) fn waiting(&self, tunnel: &str, cursor: u64) -> (Waiting, u64) {
-        let shard = self.shard();
-        let Some(mailbox) = shard.boxes.get(tunnel) else { return (Waiting::default(), 0) };
-        (mailbox.waiting(cursor), mailbox.newest)
+    pub(super) fn backlog(&self, tunnel: &str, cursor: u64) -> (Backlog, u64) {
+        let all = self.mailboxes();
+        let Some(mailbox) = all.boxes.get(tunnel) else { return (Backlog::default(), 0) };
+        (mailbox.backlog(cursor), mailbox.newest)
     }
 
     /// Letters up to here are wanted by nobody: forgets them, and answers which they were.
-    pub(super) fn trim(&self, tunnel: &str, through: u64) -> Vec<Gone> {
-        let mut shard = self.shard();
-        let mailbox = shard.boxes.entry(tunnel.to_owned()).or_default();
+    pub(super) fn trim(&self, tunnel: &str, through: u64) -> Vec<Unwanted> {
+        let mut all = self.mailboxes();
+        let mailbox = all.boxes.entry(tunnel.to_owned()).or_default();
         mailbox.floor = mailbox.floor.max(through);
         if through < u64::MAX {
             mailbox.newest = mailbox.newest.max(through);
         }
-        let mut gone = Vec::new();
+        let mut unwanted = Vec::new();
         while let Some(first) = mailbox.letters.first_entry().filter(|first| *first.key() <= through) {
-            let (position, known) = first.remove_entry();
-            mailbox.bytes -= known.bytes;
-            gone.push((position, known.in_parts.is_some()));
+            let (position, entry) = first.remove_entry();
+            mailbox.bytes -= entry.bytes;
+            unwanted.push((position, entry.in_parts.is_some()));
         }
-        gone
+        unwanted
     }
 
     /// Forgets one letter, which is gone.
     pub(super) fn remove(&self, tunnel: &str, position: u64) {
-        let mut shard = self.shard();
-        let Some(mailbox) = shard.boxes.get_mut(tunnel) else { return };
-        if let Some(known) = mailbox.letters.remove(&position) {
-            mailbox.bytes -= known.bytes;
+        let mut all = self.mailboxes();
+        let Some(mailbox) = all.boxes.get_mut(tunnel) else { return };
+        if let Some(entry) = mailbox.letters.remove(&position) {
+            mailbox.bytes -= entry.bytes;
         }
     }
 
     /// Whether a letter in parts is there.
     pub(super) fn has_in_parts(&self, tunnel: &str, letter: &str) -> bool {
-        let shard = self.shard();
-        let Some(mailbox) = shard.boxes.get(tunnel) else { return false };
-        mailbox.letters.values().any(|known| known.in_parts.as_deref() == Some(letter))
+        let all = self.mailboxes();
+        let Some(mailbox) = all.boxes.get(tunnel) else { return false };
+        mailbox.letters.values().any(|entry| entry.in_parts.as_deref() == Some(letter))
     }
 
     /// Every letter up to here is known.
     pub(super) fn frontier(&self) -> u64 {
-        self.shard().frontier
+        self.mailboxes().frontier
     }
 
     /// All letters that were put before `before`, in store time.
-    pub(super) fn older(&self, before: i64) -> Vec<(String, u64, Known)> {
-        let shard = self.shard();
+    pub(super) fn older(&self, before: i64) -> Vec<(String, u64, Entry)> {
+        let all = self.mailboxes();
         let mut found = Vec::new();
-        for (tunnel, mailbox) in &shard.boxes {
+        for (tunnel, mailbox) in &all.boxes {
             // Relays' clocks differ a little, so that times are in order only about: the first young one ends the search.
-            let old = mailbox.letters.iter().take_while(|(_, known)| known.put_at < before);
-            found.extend(old.map(|(&position, known)| (tunnel.clone(), position, known.clone())));
+            let old = mailbox.letters.iter().take_while(|(_, entry)| entry.put_at < before);
+            found.extend(old.map(|(&position, entry)| (tunnel.clone(), position, entry.clone())));
         }
         found
     }
 
     /// What was there is known. Answers where a relay ended between an acknowledgement and the deleting.
-    pub(super) fn loaded(&self) -> HashMap<String, Vec<Gone>> {
-        let mut shard = self.shard();
-        shard.is_loaded = true;
-        std::mem::take(&mut shard.litter)
+    pub(super) fn loaded(&self) -> HashMap<String, Vec<Unwanted>> {
+        let mut all = self.mailboxes();
+        all.is_loaded = true;
+        std::mem::take(&mut all.litter)
     }
 
     /// What all mailboxes hold.
-    pub(super) fn total(&self) -> Waiting {
-        let shard = self.shard();
-        let mut total = Waiting::default();
-        for mailbox in shard.boxes.values() {
-            let waiting = mailbox.waiting(0);
-            total.letters += waiting.letters;
-            total.bytes += waiting.bytes;
-            total.oldest = [total.oldest, waiting.oldest].into_iter().flatten().min();
+    pub(super) fn total(&self) -> Backlog {
+        let all = self.mailboxes();
+        let mut total = Backlog::default();
+        for mailbox in all.boxes.values() {
+            let backlog = mailbox.backlog(0);
+            total.letters += backlog.letters;
+            total.bytes += backlog.bytes;
+            total.oldest = [total.oldest, backlog.oldest].into_iter().flatten().min();
         }
         total
     }
 
-    fn shard(&self) -> MutexGuard<'_, Shard> {
+    fn mailboxes(&self) -> MutexGuard<'_, Mailboxes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shard {
-    fn insert(&mut self, tunnel: &str, position: u64, known: Known) {
+impl Mailboxes {
+    fn insert(&mut self, tunnel: &str, position: u64, entry: Entry) {
         // Looked for first: a name is made into a key only once.
         if !self.boxes.contains_key(tunnel) {
             self.boxes.insert(tunnel.to_owned(), MailBox::default());
@@ -223,32 +225,32 @@ impl Shard {
         mailbox.newest = mailbox.newest.max(position);
         if position <= mailbox.floor {
             if !self.is_loaded {
-                let gone = (position, known.in_parts.is_some());
-                self.litter.entry(tunnel.to_owned()).or_default().push(gone);
+                let unwanted = (position, entry.in_parts.is_some());
+                self.litter.entry(tunnel.to_owned()).or_default().push(unwanted);
             }
             return;
         }
-        let bytes = known.bytes;
-        if mailbox.letters.insert(position, known).is_none() {
+        let bytes = entry.bytes;
+        if mailbox.letters.insert(position, entry).is_none() {
             mailbox.bytes += bytes;
         }
     }
 }
 
 impl MailBox {
-    fn waiting(&self, cursor: u64) -> Waiting {
-        let oldest = |known: &Known| known.received_at;
+    fn backlog(&self, cursor: u64) -> Backlog {
+        let oldest = |entry: &Entry| entry.received_at;
         if self.letters.first_key_value().is_none_or(|(&first, _)| first > cursor) {
             let letters = self.letters.len() as u64;
             let first = self.letters.first_key_value();
-            return Waiting { letters, bytes: self.bytes, oldest: first.map(|(_, known)| oldest(known)) };
+            return Backlog { letters, bytes: self.bytes, oldest: first.map(|(_, entry)| oldest(entry)) };
         }
-        let mut waiting = Waiting::default();
-        for known in self.letters.range(cursor.saturating_add(1)..).map(|(_, known)| known) {
-            waiting.letters += 1;
-            waiting.bytes += known.bytes;
-            waiting.oldest = waiting.oldest.or(Some(oldest(known)));
+        let mut backlog = Backlog::default();
+        for entry in self.letters.range(cursor.saturating_add(1)..).map(|(_, entry)| entry) {
+            backlog.letters += 1;
+            backlog.bytes += entry.bytes;
+            backlog.oldest = backlog.oldest.or(Some(oldest(entry)));
         }
-        waiting
+        backlog
     }
 }

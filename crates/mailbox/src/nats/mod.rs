@@ -5,49 +5,51 @@
 //! one ephemeral consumer that carries headers only, keeps an index of what waits in memory, and reads letters by
 //! position when a device wants them. So a tunnel at rest costs a few records, and any relay takes any request.
 //!
+//! A letter's way, by files:
+//!
+//! - `put`: within the quota, whole or in parts; `index` knows then that it waits, and where.
+//! - `feed`: handed to each device as it comes; a sender that is `held` hears the app's answer at any relay.
+//! - `acks`: acknowledged by a device, and deleted once nobody wants it; until that is done it is in `due`.
+//! - `sweep`: or it becomes too old; what is lost to a device that way is told by `counts`.
+//!
+//! Whose it is: `tokens` open `tunnels`, in which `devices` take part; `registry` has their records in memory, `records`
+//! and `names` say how all of it is written, `clock` by what it ages. Beneath: `connection` and `servers` (asking), `table`
+//! (a bucket), `streams` (made and followed). `store` is what all of these share, and `open` begins it.
+//!
 //! A letter is acknowledged by the leader of its stream once most replicas have it. Servers before 2.10, and newer ones
 //! without `sync_interval: always`, write to the disk later: a power cut of the whole cluster at once may lose the last
 //! letters ([`NatsMailbox::power_cut`]).
 
 mod acks;
-mod claims;
-mod clear;
 mod clock;
+mod connection;
 mod counts;
-mod erase;
-mod failure;
+mod devices;
+mod due;
 mod feed;
-mod follow;
 mod held;
-mod here;
 mod index;
-mod lock;
-mod message;
 mod names;
-mod offers;
-mod options;
-mod orphans;
+mod open;
 mod put;
 mod records;
 mod registry;
-mod stash;
+mod servers;
 mod store;
 mod streams;
 mod sweep;
 mod table;
 mod tokens;
 mod tunnels;
-mod unheard;
 
 use std::{sync::Arc, time::Duration};
 
 use hookmitt_wire::{Depth, Parcel, SourceOffer};
 
+pub use connection::NatsOptions;
 pub use feed::NatsFeed;
-pub use held::NatsHeld;
-pub use here::NatsPresent;
-pub use options::NatsOptions;
-pub use store::NatsMailbox;
+pub use held::{NatsHeld, NatsPresent};
+pub use open::NatsMailbox;
 
 use crate::{
     Device, DeviceKey, Mailbox, MailboxError, NewDevice, NewTunnel, Quota, Reply, Revocation, Token, Tunnel,
@@ -79,11 +81,14 @@ impl Mailbox for NatsMailbox {
     }
 
     async fn revoke_token(&self, id: &str) -> Result<(), MailboxError> {
-        tokens::revoke(&self.store, id).await
+        for tunnel in tokens::revoke(&self.store, id).await? {
+            acks::give_up(&self.store, &tunnel, u64::MAX);
+        }
+        Ok(())
     }
 
     async fn open_tunnel(&self, tunnel: NewTunnel) -> Result<(), MailboxError> {
-        tunnels::open(&self.store, tunnel).await
+        tunnels::open(&self.store, &self.claims, tunnel).await
     }
 
     async fn tunnel(&self, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {
@@ -96,11 +101,11 @@ impl Mailbox for NatsMailbox {
         device: &DeviceKey,
         sources: Vec<SourceOffer>,
     ) -> Result<(), MailboxError> {
-        offers::set(&self.store, tunnel, device, sources).await
+        devices::set_sources(&self.store, tunnel, device, sources).await
     }
 
     async fn add_invite(&self, tunnel: &str, code: [u8; 32], lasting: Duration) -> Result<i64, MailboxError> {
-        tunnels::add_invite(&self.store, tunnel, code, lasting).await
+        devices::add_invite(&self.store, tunnel, code, lasting).await
     }
 
     async fn join(
@@ -110,7 +115,7 @@ impl Mailbox for NatsMailbox {
         device: NewDevice,
         most: usize,
     ) -> Result<bool, MailboxError> {
-        tunnels::join(&self.store, tunnel, code, device, most).await
+        devices::join(&self.store, tunnel, code, device, most).await
     }
 
     async fn introduce(
@@ -120,23 +125,23 @@ impl Mailbox for NatsMailbox {
         letters: u8,
         proof: [u8; 32],
     ) -> Result<(), MailboxError> {
-        tunnels::introduce(&self.store, tunnel, device, letters, proof).await
+        devices::introduce(&self.store, tunnel, device, letters, proof).await
     }
 
     async fn revoke(&self, tunnel: &str, by: &DeviceKey, revocation: Revocation) -> Result<(), MailboxError> {
-        tunnels::revoke(&self.store, tunnel, by, &revocation).await
+        devices::revoke(&self.store, tunnel, by, &revocation).await
     }
 
     async fn devices(&self, tunnel: &str) -> Result<Vec<Device>, MailboxError> {
-        tunnels::devices(&self.store, tunnel).await
+        devices::devices(&self.store, tunnel).await
     }
 
     async fn seen(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
-        acks::seen(&self.store, tunnel, device).await
+        devices::seen(&self.store, tunnel, device).await
     }
 
     async fn leave(&self, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
-        tunnels::leave(&self.store, tunnel, device, None).await.map(drop)
+        devices::leave(&self.store, tunnel, device, None).await.map(drop)
     }
 
     async fn put(&self, tunnel: &str, parcel: Parcel, quota: &Quota) -> Result<u64, MailboxError> {
@@ -153,31 +158,33 @@ impl Mailbox for NatsMailbox {
     }
 
     async fn depth(&self, tunnel: &str, device: &DeviceKey) -> Result<(Depth, u64), MailboxError> {
-        tunnels::depth(&self.store, tunnel, device).await
+        devices::depth(&self.store, tunnel, device).await
     }
 
     fn count_refused(&self, tunnel: &str, unknown_source: bool) {
-        sweep::count_refused(&self.store, tunnel, unknown_source);
+        if self.store.registry.knows(tunnel) {
+            self.store.counts.refused(tunnel, unknown_source, self.store.clock.now());
+        }
     }
 
     async fn hold(&self, event: [u8; 16]) -> Result<NatsHeld, MailboxError> {
-        held::hold(&self.store, event).await
+        held::hold(&self.store, &self.senders, event).await
     }
 
     async fn answer(&self, event: [u8; 16], reply: Reply) -> Result<(), MailboxError> {
-        held::answer(&self.store, event, reply).await
+        held::answer(&self.store, &self.senders, event, reply).await
     }
 
     async fn attend(&self, tunnel: &str) -> NatsPresent {
-        here::attend(&self.store, tunnel).await
+        held::attend(&self.store, tunnel).await
     }
 
     async fn is_attended_elsewhere(&self, tunnel: &str) -> bool {
-        here::is_elsewhere(&self.store, tunnel).await
+        held::is_attended_elsewhere(&self.store, tunnel).await
     }
 
     async fn sweep(&self, quota: &Quota) -> Result<(), MailboxError> {
-        sweep::sweep(&self.store, quota).await
+        sweep::sweep(&self.store, &self.orphans, quota).await
     }
 
     async fn usage(&self) -> Result<Usage, MailboxError> {

@@ -117,6 +117,30 @@ pub(super) fn letter_id(parcel: &Parcel) -> String {
     format!("{}-{}", hex::encode(parcel.epoch), parcel.number)
 }
 
+/// A record's key, taken apart.
+pub(super) struct Key<'k> {
+    pub(super) kind: &'k str,
+    /// Of a tunnel, or of a token.
+    pub(super) name: Cow<'k, str>,
+    /// What is left: a device, where it is the key of one's record.
+    pub(super) rest: &'k str,
+}
+
+impl<'k> Key<'k> {
+    /// None where it is no record's of this version.
+    pub(super) fn parse(key: &'k str) -> Option<Self> {
+        let (kind, name) = key.split_once('.')?;
+        let (name, rest) = name.split_once('.').unwrap_or((name, ""));
+        Some(Self { kind, name: unword(name)?, rest })
+    }
+
+    /// The device.
+    pub(super) fn device(&self) -> Option<DeviceKey> {
+        let mut device = DeviceKey::default();
+        hex::decode_to_slice(self.rest, &mut device).is_ok().then_some(device)
+    }
+}
+
 /// The key of a tunnel's record.
 pub(super) fn tunnel_key(tunnel: &str) -> String {
     format!("tunnel.{}", word(tunnel))
@@ -171,7 +195,7 @@ fn word(name: &str) -> Cow<'_, str> {
 }
 
 /// A name from a word.
-pub(super) fn unword(word: &str) -> Option<Cow<'_, str>> {
+fn unword(word: &str) -> Option<Cow<'_, str>> {
     let Some(written) = word.strip_prefix('=') else { return Some(Cow::Borrowed(word)) };
     let mut pieces = written.split('=');
     let mut name = pieces.next()?.as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Putting letters.
+//! How a letter is put: within the quota, whole or in parts, until most replicas have it.
 
 use std::time::Duration;
 
@@ -8,17 +8,18 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use hookmitt_wire::Parcel;
 
 use super::{
-    failure::{PATIENCE, Trouble, keep_trying, of_publish},
-    index::Known,
+    acks,
+    index::Entry,
     names::letter_id,
-    records::{label, message},
-    store::{LABEL, PUT_AT, Store},
-    sweep, tunnels,
+    records::{LABEL, PUT_AT, label, message},
+    servers::{PATIENCE, Trouble, keep_trying, of_publish},
+    store::Store,
+    tunnels,
 };
 use crate::{MailboxError, Quota};
 
 /// Longer letters go in parts of this: a message may have 1 MiB with all that is around it.
-pub(super) const PART: usize = 512 * 1024;
+const PART: usize = 512 * 1024;
 
 /// How long the parts of a letter may take, the machine's sleep included: parts without a manifest are taken for orphans
 /// after a while, and a letter must not be acknowledged whose parts another relay has deleted.
@@ -26,6 +27,12 @@ pub(super) const LONGEST: Duration = Duration::from_secs(5 * 60);
 
 /// How many parts of a letter are on their way at once.
 const AT_ONCE: usize = 8;
+
+/// How many bytes of letters are crowded out for one that comes, about: more than the largest has.
+const CROWDED_OUT: u64 = 64 * 1024 * 1024;
+
+/// How many letters are crowded out at once.
+const CROWDED_AT_ONCE: usize = 16;
 
 /// Stores a letter within the quota; answers its position.
 pub(super) async fn put(
@@ -40,7 +47,7 @@ pub(super) async fn put(
     let index = &store.shard(tunnel).index;
     let _permit = store.puts.try_acquire().map_err(|_| MailboxError::Overloaded)?;
     if let Err(full) = index.reserve(tunnel, bytes, quota) {
-        sweep::crowd_out(store, tunnel, quota).await?;
+        crowd_out(store, tunnel, quota).await?;
         index.reserve(tunnel, bytes, quota).map_err(|_| full)?;
     }
     let _room = Room { store, tunnel, bytes };
@@ -57,9 +64,23 @@ pub(super) async fn put(
     index.put(
         tunnel,
         position,
-        Known { bytes, received_at: parcel.received_at, put_at: now.store, in_parts },
+        Entry { bytes, received_at: parcel.received_at, put_at: now.store, in_parts },
     );
     Ok(position)
+}
+
+/// Makes room by what the device that is furthest has already: one that is slow or gone must not keep letters from it
+/// (Threat 12). The others are told how many they lost. Only a little, since it is asked for again.
+async fn crowd_out(store: &Store, tunnel: &str, quota: &Quota) -> Result<(), MailboxError> {
+    let most = usize::try_from((quota.letters / 16).clamp(1, 128)).unwrap_or(128);
+    let devices = store.registry.devices(tunnel).unwrap_or_default();
+    let ahead = devices.iter().map(|device| device.cursor).max().unwrap_or(0);
+    let shard = store.shard(tunnel);
+    let oldest = shard.index.after(tunnel, 0, most, CROWDED_OUT);
+    let had = oldest.into_iter().take_while(|(position, _)| *position <= ahead);
+    let deleted =
+        had.map(|(position, entry)| acks::lose(store, shard, tunnel, position, entry.in_parts.is_some()));
+    futures_util::stream::iter(deleted).buffer_unordered(CROWDED_AT_ONCE).try_collect::<()>().await
 }
 
 /// First the parts, then the manifest, by which the letter is there.

@@ -11,6 +11,13 @@ use crate::{DeviceKey, MOST_TUNNELS, NewDevice, age::Moment};
 /// The version of the layout that this build reads and writes.
 pub(super) const VERSION: u32 = 1;
 
+/// The header line that says of a letter what the index needs.
+pub(super) const LABEL: &str = "Hookmitt-Letter";
+
+/// The header line that says when a letter was put, in store time. One of its own: relays of an earlier version read no
+/// [`LABEL`] with more in it.
+pub(super) const PUT_AT: &str = "Hookmitt-Put-At";
+
 /// How the store is laid out; written once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Settings {

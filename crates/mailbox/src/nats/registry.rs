@@ -5,15 +5,12 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use hookmitt_wire::{Depth, SourceOffer};
-use serde::de::DeserializeOwned;
+use hookmitt_wire::SourceOffer;
 
 use super::{
-    counts::{Counts, Whose},
-    index::Waiting,
-    names::unword,
-    records::{CountRecord, CursorRecord, DeviceRecord, TokenRecord, TunnelRecord, first_letters},
-    table::Versioned,
+    names::Key,
+    records::{CursorRecord, DeviceRecord, TokenRecord, TunnelRecord, first_letters},
+    table::{Versioned, keep_newer},
 };
 use crate::{COUNTED, Device, DeviceKey, Token, Tunnel, offers};
 
@@ -25,7 +22,6 @@ struct Mirror {
     tokens: HashMap<String, Versioned<TokenRecord>>,
     cursors: HashMap<String, HashMap<DeviceKey, Versioned<CursorRecord>>>,
     offers: HashMap<String, HashMap<DeviceKey, Versioned<Vec<SourceOffer>>>>,
-    counts: Counts,
 }
 
 /// All records.
@@ -33,49 +29,52 @@ struct Mirror {
 pub(super) struct Registry(Mutex<Mirror>);
 
 impl Registry {
-    /// Takes what a bucket says of a key. Answers the tunnels whose letters may be wanted by nobody now.
-    pub(super) fn learn(&self, key: &str, value: &[u8], revision: u64) -> Vec<String> {
+    /// Takes what a bucket says under a key. Answers the tunnels whose letters may be wanted by nobody now.
+    pub(super) fn learn(&self, key: &Key<'_>, value: &[u8], revision: u64) -> Vec<String> {
         let mut mirror = self.mirror();
-        let Some((kind, name)) = key.split_once('.') else { return Vec::new() };
-        let (name, rest) = name.split_once('.').unwrap_or((name, ""));
-        let Some(name) = unword(name) else { return Vec::new() };
-        let name = name.as_ref();
-        match kind {
-            "tunnel" => {
-                newer(&mut mirror.tunnels, name, value, revision);
-                mirror.shown.remove(name);
-                return vec![name.to_owned()];
+        let name = key.name.as_ref();
+        match (key.kind, key.device()) {
+            ("tunnel", _) => {
+                if let Some(record) = Versioned::parse(value, revision) {
+                    mirror.set_tunnel(name, record);
+                }
+                vec![name.to_owned()]
             }
-            "offer" => mirror.learn_offer(name, rest, value, revision),
-            "token" => {
-                newer(&mut mirror.tokens, name, value, revision);
-                return mirror.token_changed(name);
+            ("token", _) => {
+                if let Some(record) = Versioned::parse(value, revision) {
+                    keep_newer(&mut mirror.tokens, name.to_owned(), record);
+                }
+                mirror.token_changed(name)
             }
-            "count" => mirror.counts.learn(name, rest, value, revision),
-            "cursor" => return mirror.learn_cursor(name, rest, value, revision).into_iter().collect(),
-            _ => {}
+            ("offer", Some(device)) => {
+                if let Some(offer) = Versioned::parse(value, revision) {
+                    mirror.set_offer(name, device, offer);
+                }
+                Vec::new()
+            }
+            ("cursor", Some(device)) => match Versioned::parse(value, revision) {
+                Some(record) => {
+                    mirror.set_cursor(name, device, record);
+                    vec![name.to_owned()]
+                }
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
         }
-        Vec::new()
     }
 
     pub(super) fn set_tunnel(&self, name: &str, record: Versioned<TunnelRecord>) {
-        let mut mirror = self.mirror();
-        put_newer(&mut mirror.tunnels, name, record);
-        mirror.shown.remove(name);
+        self.mirror().set_tunnel(name, record);
     }
 
     pub(super) fn set_token(&self, id: &str, record: Versioned<TokenRecord>) {
         let mut mirror = self.mirror();
-        put_newer(&mut mirror.tokens, id, record);
+        keep_newer(&mut mirror.tokens, id.to_owned(), record);
         mirror.token_changed(id);
     }
 
     pub(super) fn set_offer(&self, tunnel: &str, device: DeviceKey, offer: Versioned<Vec<SourceOffer>>) {
         self.mirror().set_offer(tunnel, device, offer);
-    }
-
-    pub(super) fn set_count(&self, whose: Whose, record: Versioned<CountRecord>) {
-        self.mirror().counts.set(whose, record);
     }
 
     pub(super) fn set_cursor(&self, tunnel: &str, device: DeviceKey, record: Versioned<CursorRecord>) {
@@ -120,6 +119,11 @@ impl Registry {
     /// Whether a token is known.
     pub(super) fn knows_token(&self, id: &str) -> bool {
         self.mirror().tokens.contains_key(id)
+    }
+
+    /// Whether a tunnel is known, open or not.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.mirror().tunnels.contains_key(name)
     }
 
     /// The record of a tunnel.
@@ -212,26 +216,6 @@ impl Registry {
         open.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Counts what was refused of a tunnel, or became too old for one of its devices, in memory.
-    pub(super) fn count(&self, whose: Whose, more: &CountRecord) {
-        let mut mirror = self.mirror();
-        if mirror.tunnels.contains_key(&whose.0) {
-            mirror.counts.add(whose, more);
-        }
-    }
-
-    /// What was counted here since this was asked last; to be written, or counted again.
-    pub(super) fn take_counted(&self) -> HashMap<Whose, CountRecord> {
-        self.mirror().counts.take()
-    }
-
-    /// What waits for a device, and what was refused.
-    pub(super) fn depth(&self, tunnel: &str, device: &DeviceKey, waiting: Waiting) -> Depth {
-        let Waiting { letters, bytes, oldest } = waiting;
-        let CountRecord { refused, refused_at, unknown } = self.mirror().counts.of(tunnel, device);
-        Depth { letters, bytes, oldest, refused, refused_at, unknown }
-    }
-
     fn mirror(&self) -> MutexGuard<'_, Mirror> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -266,36 +250,19 @@ impl Mirror {
         offers::of_all(known.map(|offer| offer.record.as_slice()))
     }
 
+    fn set_tunnel(&mut self, name: &str, record: Versioned<TunnelRecord>) {
+        keep_newer(&mut self.tunnels, name.to_owned(), record);
+        self.shown.remove(name);
+    }
+
     fn set_offer(&mut self, tunnel: &str, device: DeviceKey, offer: Versioned<Vec<SourceOffer>>) {
-        let offers = self.offers.entry(tunnel.to_owned()).or_default();
-        if offers.get(&device).is_none_or(|known| known.revision < offer.revision) {
-            offers.insert(device, offer);
+        if keep_newer(self.offers.entry(tunnel.to_owned()).or_default(), device, offer) {
             self.shown.remove(tunnel);
         }
     }
 
-    fn learn_offer(&mut self, tunnel: &str, device: &str, value: &[u8], revision: u64) {
-        let mut key = DeviceKey::default();
-        if hex::decode_to_slice(device, &mut key).is_ok()
-            && let Ok(record) = serde_json::from_slice(value)
-        {
-            self.set_offer(tunnel, key, Versioned { record, revision });
-        }
-    }
-
     fn set_cursor(&mut self, tunnel: &str, device: DeviceKey, record: Versioned<CursorRecord>) {
-        let cursors = self.cursors.entry(tunnel.to_owned()).or_default();
-        if cursors.get(&device).is_none_or(|known| known.revision < record.revision) {
-            cursors.insert(device, record);
-        }
-    }
-
-    fn learn_cursor(&mut self, tunnel: &str, device: &str, value: &[u8], revision: u64) -> Option<String> {
-        let mut key = DeviceKey::default();
-        hex::decode_to_slice(device, &mut key).ok()?;
-        let record = Versioned { record: serde_json::from_slice(value).ok()?, revision };
-        self.set_cursor(tunnel, key, record);
-        Some(tunnel.to_owned())
+        keep_newer(self.cursors.entry(tunnel.to_owned()).or_default(), device, record);
     }
 
     /// Forgets what was shown of a token's tunnels. Answers those that are revoked with it.
@@ -328,22 +295,5 @@ impl Mirror {
             most_tunnels: record.most_tunnels,
             tunnels,
         }
-    }
-}
-
-fn newer<R: DeserializeOwned>(
-    all: &mut HashMap<String, Versioned<R>>,
-    name: &str,
-    value: &[u8],
-    revision: u64,
-) {
-    if let Ok(record) = serde_json::from_slice(value) {
-        put_newer(all, name, Versioned { record, revision });
-    }
-}
-
-fn put_newer<R>(all: &mut HashMap<String, Versioned<R>>, name: &str, record: Versioned<R>) {
-    if all.get(name).is_none_or(|known| known.revision < record.revision) {
-        all.insert(name.to_owned(), record);
     }
 }

@@ -1,18 +1,21 @@
-//! What is done every minute or so, by each relay: what one has done already is nothing to the others.
+//! What is done every minute or so, by each relay: what is too old goes, and so do parts of letters that never came to be.
+//! What one relay has done already is nothing to the others.
 
-use std::time::Duration;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
+use async_nats::jetstream::stream::LastRawMessageErrorKind;
 use futures_util::{StreamExt as _, TryStreamExt as _};
-use tokio_util::sync::CancellationToken;
 
 use super::{
-    acks,
-    index::Known,
-    names::count_key,
-    orphans,
-    records::{CountRecord, TunnelRecord},
+    acks, devices,
+    put::LONGEST,
+    records::TunnelRecord,
+    servers::{self, leader},
     store::{Shard, Store},
-    table::Next,
     tunnels,
 };
 use crate::{
@@ -20,17 +23,15 @@ use crate::{
     age::{Moment, micros},
 };
 
-/// How often what was refused is written.
-const WRITE_EVERY: Duration = Duration::from_secs(2);
-
-/// How many bytes of letters are crowded out for one that comes, about: more than the largest has.
-const CROWDED_OUT: u64 = 64 * 1024 * 1024;
-
 /// How many requests are under way at once.
 const AT_ONCE: usize = 16;
 
+/// For how long parts are watched. No letter is on its way for so long.
+const WATCHED: Duration = Duration::from_secs(10 * 60);
+const _: () = assert!(WATCHED.as_secs() >= 2 * LONGEST.as_secs());
+
 /// Deletes what is too old, forgets who was away for too long.
-pub(super) async fn sweep(store: &Store, quota: &Quota) -> Result<(), MailboxError> {
+pub(super) async fn sweep(store: &Store, orphans: &Orphans, quota: &Quota) -> Result<(), MailboxError> {
     store.check_open()?;
     let noted = store.clock.note(&store.cursors).await?;
     // Devices first: what waited only for them is lost to nobody.
@@ -38,59 +39,18 @@ pub(super) async fn sweep(store: &Store, quota: &Quota) -> Result<(), MailboxErr
     let now = store.clock.now();
     delete_old(store, now.store.saturating_sub(micros(quota.age))).await?;
     forget_codes(store, now).await;
-    orphans::delete(store).await?;
-    write_counts(store).await
-}
-
-/// Counts a request that was refused.
-pub(super) fn count_refused(store: &Store, tunnel: &str, unknown_source: bool) {
-    let count = if unknown_source {
-        CountRecord { unknown: 1, ..CountRecord::default() }
-    } else {
-        CountRecord::one(store.clock.now())
-    };
-    store.registry.count((tunnel.to_owned(), None), &count);
+    orphans.delete(store).await?;
+    store.counts.write(&store.cursors).await
 }
 
 async fn delete_old(store: &Store, before: i64) -> Result<(), MailboxError> {
     for shard in &store.shards {
         let old = shard.index.older(before).into_iter();
-        let deleted = old.map(|(tunnel, position, known)| delete_one(store, shard, tunnel, position, known));
+        let deleted = old.map(|(tunnel, position, entry)| async move {
+            acks::lose(store, shard, &tunnel, position, entry.in_parts.is_some()).await
+        });
         let deleted = futures_util::stream::iter(deleted).buffer_unordered(AT_ONCE);
         deleted.try_collect::<()>().await?;
-    }
-    Ok(())
-}
-
-/// Makes room by what the device that is furthest has already: one that is slow or gone must not keep letters from it
-/// (Threat 12). The others are told how many they lost. Only a little, since it is asked for again.
-pub(super) async fn crowd_out(store: &Store, tunnel: &str, quota: &Quota) -> Result<(), MailboxError> {
-    let most = usize::try_from((quota.letters / 16).clamp(1, 128)).unwrap_or(128);
-    let devices = store.registry.devices(tunnel).unwrap_or_default();
-    let ahead = devices.iter().map(|device| device.cursor).max().unwrap_or(0);
-    let shard = store.shard(tunnel);
-    let oldest = shard.index.after(tunnel, 0, most, CROWDED_OUT);
-    let had = oldest.into_iter().take_while(|(position, _)| *position <= ahead);
-    let deleted = had.map(|(position, known)| delete_one(store, shard, tunnel.to_owned(), position, known));
-    futures_util::stream::iter(deleted).buffer_unordered(AT_ONCE).try_collect::<()>().await
-}
-
-/// Deletes one letter. The relay that really did it counts it, for each device that does not have it.
-pub(super) async fn delete_one(
-    store: &Store,
-    shard: &Shard,
-    tunnel: String,
-    position: u64,
-    known: Known,
-) -> Result<(), MailboxError> {
-    let was_there = store.delete(&tunnel, (position, known.in_parts.is_some())).await?;
-    shard.index.remove(&tunnel, position);
-    if was_there {
-        let expired = CountRecord::one(store.clock.now());
-        let devices = store.registry.devices(&tunnel).unwrap_or_default();
-        for device in devices.iter().filter(|device| device.cursor < position) {
-            store.registry.count((tunnel.clone(), Some(device.key)), &expired);
-        }
     }
     Ok(())
 }
@@ -99,9 +59,9 @@ async fn forget_idle(store: &Store, since: i64) {
     for tunnel in store.registry.open_tunnels() {
         for device in store.registry.devices(&tunnel).unwrap_or_default() {
             match store.registry.there_at(&tunnel, &device.key) {
-                None => go_on(acks::count_from_now(store, &tunnel, &device.key).await),
+                None => go_on(devices::count_from_now(store, &tunnel, &device.key).await),
                 Some(at) if at < since => {
-                    let left = tunnels::leave(store, &tunnel, &device.key, Some(since)).await;
+                    let left = devices::leave(store, &tunnel, &device.key, Some(since)).await;
                     go_on(left.map(drop));
                 }
                 Some(_) => {}
@@ -130,34 +90,105 @@ fn go_on(done: Result<(), MailboxError>) {
     }
 }
 
-/// Writes what was refused, now and then, and at the end.
-pub(super) async fn write_counts_until(store: &Store, closing: CancellationToken) {
-    while closing.run_until_cancelled(tokio::time::sleep(WRITE_EVERY)).await.is_some() {
-        if let Err(error) = write_counts(store).await {
-            tracing::debug!(%error, "what was refused could not be written; it will be");
-        }
-    }
-    drop(write_counts(store).await);
-}
+/// A letter in parts: its tunnel and its own name.
+type Name = (String, String);
 
-async fn write_counts(store: &Store) -> Result<(), MailboxError> {
-    let counted = futures_util::stream::iter(store.registry.take_counted());
-    let written = counted.map(|(whose, more)| async move {
-        let key = count_key(&whose.0, whose.1.as_ref());
-        let written = store.cursors.change(key, None, 0, |now: Option<&CountRecord>| {
-            let mut count = now.copied().unwrap_or_default();
-            count.add(&more);
-            Ok((Next::Write(count), ()))
-        });
-        match written.await {
-            Ok((Some(record), ())) => store.registry.set_count(whose, record),
-            Ok((None, ())) => {}
-            Err(error) => {
-                store.registry.count(whose, &more);
-                return Err(error);
+/// Letters of which only parts were seen, and since when, by this machine's uptime: their relay ended before the manifest,
+/// or they are gone.
+///
+/// Letters may be on their way at other relays, and what this relay knows may be behind: parts are taken for orphans only
+/// after this relay itself has seen them without a manifest for a while, and the stream then says that it has none.
+#[derive(Debug, Default)]
+pub(super) struct Orphans(Mutex<HashMap<Name, Duration>>);
+
+impl Orphans {
+    fn watched(&self) -> MutexGuard<'_, HashMap<Name, Duration>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Deletes the ripe ones.
+    async fn delete(&self, store: &Store) -> Result<(), MailboxError> {
+        let mut seen = HashSet::new();
+        for (number, shard) in (0..).zip(&store.shards) {
+            // Nothing is taken for gone because it could not be looked for: the next sweep will do.
+            let Ok(parts) = parts(store, number, shard).await else { return Ok(()) };
+            let unknown =
+                parts.into_keys().filter(|(tunnel, letter)| !shard.index.has_in_parts(tunnel, letter));
+            seen.extend(unknown);
+        }
+        for (tunnel, letter) in self.ripe(seen, store.clock.uptime()) {
+            let shard = store.shard(&tunnel);
+            if !may_have_manifest(store, shard, &tunnel, &letter).await {
+                delete_parts(store, &(tunnel, letter)).await?;
             }
         }
         Ok(())
-    });
-    written.buffer_unordered(AT_ONCE).try_collect::<()>().await
+    }
+
+    /// Those that were seen now, and have been for long enough; the others are watched on.
+    fn ripe(&self, seen: HashSet<Name>, now: Duration) -> Vec<Name> {
+        let mut watched = self.watched();
+        watched.retain(|name, _| seen.contains(name));
+        for name in seen {
+            watched.entry(name).or_insert(now);
+        }
+        let ripe = watched.iter().filter(|(_, since)| now.saturating_sub(**since) >= WATCHED);
+        ripe.map(|(name, _)| name.clone()).collect()
+    }
+}
+
+/// The subjects of the parts in a shard, by letter.
+async fn parts(
+    store: &Store,
+    number: u16,
+    shard: &Shard,
+) -> Result<HashMap<Name, Vec<String>>, Box<dyn std::error::Error + Send + Sync>> {
+    let mut all = shard.stream.info_with_subjects(store.names.all_parts(number)).await?;
+    let mut parts: HashMap<Name, Vec<String>> = HashMap::new();
+    while let Some((subject, _)) = all.try_next().await? {
+        if let Some((tunnel, letter)) = store.names.in_parts(&subject) {
+            let name = (tunnel.into_owned(), letter.to_owned());
+            parts.entry(name).or_default().push(subject);
+        }
+    }
+    Ok(parts)
+}
+
+/// Whether the stream has a letter's manifest, or can't say so: its leader may be behind this relay.
+async fn may_have_manifest(store: &Store, shard: &Shard, tunnel: &str, letter: &str) -> bool {
+    let Ok(before) = shard.stream.get_info().await else { return true };
+    let manifest = store.names.manifest(tunnel, letter);
+    match shard.stream.get_last_raw_message_by_subject(&manifest).await {
+        Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => {}
+        _ => return true,
+    }
+    let Ok(after) = shard.stream.get_info().await else { return true };
+    before.state.last_sequence < shard.index.frontier() || leader(&before) != leader(&after)
+}
+
+async fn delete_parts(store: &Store, name: &Name) -> Result<(), MailboxError> {
+    let (number, shard) = (store.names.shard(&name.0), store.shard(&name.0));
+    let Ok(mut parts) = parts(store, number, shard).await else { return Ok(()) };
+    for subject in parts.remove(name).into_iter().flatten() {
+        let Ok(part) = shard.stream.get_last_raw_message_by_subject(&subject).await else { continue };
+        servers::delete(&store.js, &store.names.stream(number), part.sequence).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_watched_from_when_they_are_seen_and_anew_after_they_were_not() {
+        let orphans = Orphans::default();
+        let one = || HashSet::from([("acme".to_owned(), "ab-7".to_owned())]);
+        let at = |minutes: u64| Duration::from_secs(1_000_000 + minutes * 60);
+        assert!(orphans.ripe(one(), at(0)).is_empty());
+        assert!(orphans.ripe(one(), at(9)).is_empty());
+        assert_eq!(orphans.ripe(one(), at(10)).len(), 1);
+        assert!(orphans.ripe(HashSet::new(), at(11)).is_empty(), "the manifest came to be known");
+        assert!(orphans.ripe(one(), at(12)).is_empty());
+    }
 }

@@ -1,7 +1,11 @@
-//! Tokens.
+//! Tokens, and how many tunnels each may open.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use super::{
-    failure::no_token,
     names::{hash_key, token_key},
     records::TokenRecord,
     store::Store,
@@ -61,15 +65,12 @@ pub(super) async fn used(store: &Store, id: &str) -> Result<(), MailboxError> {
     change(store, id, |token| token.used_at = token.used_at.max(Some(now))).await
 }
 
-/// Revokes a token, and deletes the letters of its tunnels.
-pub(super) async fn revoke(store: &Store, id: &str) -> Result<(), MailboxError> {
+/// Revokes a token. Answers its tunnels, whose letters nobody wants now.
+pub(super) async fn revoke(store: &Store, id: &str) -> Result<Vec<String>, MailboxError> {
     store.check_open()?;
     let now = store.clock.now().wall;
     change(store, id, |token| token.revoked_at = token.revoked_at.or(Some(now))).await?;
-    for tunnel in store.registry.tunnels_of(id) {
-        store.give_up(&tunnel, u64::MAX);
-    }
-    Ok(())
+    Ok(store.registry.tunnels_of(id))
 }
 
 async fn change(store: &Store, id: &str, change: impl Fn(&mut TokenRecord)) -> Result<(), MailboxError> {
@@ -83,4 +84,75 @@ async fn change(store: &Store, id: &str, change: impl Fn(&mut TokenRecord)) -> R
         store.registry.set_token(id, token);
     }
     Ok(())
+}
+
+/// A token that isn't there.
+pub(super) fn no_token(id: &str) -> MailboxError {
+    MailboxError::Unknown { what: "token", name: id.to_owned() }
+}
+
+/// The names of tunnels that are being opened, with their tokens: many that are opened at once are counted, too.
+#[derive(Debug, Default)]
+pub(super) struct Claims(Mutex<HashMap<String, String>>);
+
+/// As long as it lives, a tunnel is being opened.
+#[derive(Debug)]
+pub(super) struct Claim<'c> {
+    claims: &'c Claims,
+    name: String,
+}
+
+impl Claims {
+    /// Begins to open a tunnel, where its token may have `most`, and those that `open` names are open. Whether a name
+    /// that is there already is taken or nothing new is found out later.
+    pub(super) fn claim(
+        &self,
+        name: &str,
+        token: &str,
+        most: u32,
+        open: impl FnOnce() -> Vec<String>,
+    ) -> Result<Claim<'_>, MailboxError> {
+        let mut claims = self.all();
+        let mut all: HashSet<String> = open().into_iter().collect();
+        all.extend(claims.iter().filter(|(_, of)| *of == token).map(|(name, _)| name.clone()));
+        if !all.contains(name) && all.len() >= usize::try_from(most).unwrap_or(usize::MAX) {
+            return Err(MailboxError::TooManyTunnels(most));
+        }
+        claims.insert(name.to_owned(), token.to_owned());
+        Ok(Claim { claims: self, name: name.to_owned() })
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<String, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.claims.all().remove(&self.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_being_opened_is_counted_once_and_for_its_own_token() {
+        let claims = Claims::default();
+        let claim = |name: &str, token: &str, open: &[&str]| {
+            let open: Vec<_> = open.iter().map(|&name| name.to_owned()).collect();
+            claims.claim(name, token, 2, || open)
+        };
+        let one = claim("one", "tk", &[]).unwrap();
+        let two = claim("two", "tk", &["one"]).unwrap();
+        let refused = claim("three", "tk", &[]).unwrap_err();
+        assert!(matches!(refused, MailboxError::TooManyTunnels(2)), "{refused}");
+        assert!(claim("three", "other", &[]).is_ok());
+        drop(two);
+        assert!(claim("two", "tk", &["one"]).is_ok(), "it came to nothing");
+        drop(one);
+        assert!(claim("three", "tk", &["one", "two"]).is_err());
+        assert!(claims.all().is_empty());
+    }
 }
