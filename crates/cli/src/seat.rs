@@ -18,19 +18,19 @@ use crate::{
 pub(crate) struct Flags {
     /// The address of the capture port, for senders that are not on this machine (containers)
     #[arg(long, value_name = "H")]
-    pub(crate) host: Option<String>,
+    host: Option<String>,
     /// The capture port; 0 takes any that is free
     #[arg(long, value_name = "PORT", default_value_t = 4400)]
-    pub(crate) port: u16,
+    port: u16,
     /// The API's port; 0 takes any that is free
     #[arg(long, value_name = "PORT", default_value_t = 4401)]
-    pub(crate) api_port: u16,
+    api_port: u16,
     /// The file with the API's token, made where there is none; else HOOKMITT_TOKEN, else the data directory's
     #[arg(long, value_name = "F")]
-    pub(crate) token_file: Option<PathBuf>,
+    token_file: Option<PathBuf>,
     /// How long a sender waits for your server's answer, where its source has `--respond app`
     #[arg(long, value_name = "D", default_value = "2500ms")]
-    pub(crate) hold: Span,
+    hold: Span,
     /// Don't open the browser
     #[arg(long)]
     pub(crate) no_open: bool,
