@@ -55,13 +55,6 @@ impl Explain for SampleError {
     }
 }
 
-fn packed(event: &SampleEvent, body: String) -> Vec<u8> {
-    match &event.packed {
-        Some(field) => form::with_value(b"", field, &format!("{}\n", STANDARD.encode(body))),
-        None => body.into_bytes(),
-    }
-}
-
 /// Whether the bodies of a provider end with CR LF, as its samples do.
 pub(crate) fn ends_with_crlf(provider: &Provider) -> bool {
     let mut events = provider.sample.iter().flat_map(|sample| &sample.events);
@@ -108,6 +101,13 @@ pub fn sample(
         headers: HeaderLines::from_pairs(pairs)?,
         body: packed(event, fill.fill(text)).into(),
     })
+}
+
+fn packed(event: &SampleEvent, body: String) -> Vec<u8> {
+    match &event.packed {
+        Some(field) => form::with_value(b"", field, &format!("{}\n", STANDARD.encode(body))),
+        None => body.into_bytes(),
+    }
 }
 
 /// What a sample's places are filled with.
