@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hookmitt_event::{
     DedupeKey, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, Request, Timestamp, Verdict, Via,
 };
-use hookmitt_inbox::{Arrival, Inbox, Route, SourceSettings};
+use hookmitt_inbox::{Inbox, NewEvent, Route, SourceSettings};
 use hookmitt_stories::{App, LocalServer};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -22,7 +22,7 @@ pub(super) async fn inbox() -> (TempDir, Inbox, i64) {
     (folder, inbox, source.row)
 }
 
-pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
+pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> NewEvent {
     let request = Request {
         method: "POST".to_owned(),
         path: String::new(),
@@ -33,7 +33,7 @@ pub(super) fn arrival(source: i64, key: DedupeKey, at: Timestamp) -> Arrival {
     };
     let mut key_hash = [0; 16];
     key_hash.copy_from_slice(&Sha256::digest(key.to_string())[..16]);
-    Arrival {
+    NewEvent {
         id: EventId::fresh(),
         source,
         sha256: Sha256::digest(&request.body).into(),
@@ -73,7 +73,7 @@ pub(super) fn by_id(id: &str) -> DedupeKey {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_arrival_that_is_sent_again_adds_no_row() {
     let (_folder, inbox, source) = inbox().await;
-    let keyed = |key: &[u8]| Arrival { arrival_key: Some(key.to_vec()), ..arrival(source, by_id("1"), NOW) };
+    let keyed = |key: &[u8]| NewEvent { arrival_key: Some(key.to_vec()), ..arrival(source, by_id("1"), NOW) };
     let first = inbox.store(keyed(b"tunnel 1")).await.unwrap();
     let mut all = JoinSet::new();
     for _ in 0..20 {
@@ -127,7 +127,7 @@ async fn a_copy_from_backup_sync_never_makes_a_conflict() {
     let other = |via| {
         let mut copy = arrival(source, by_id("1"), NOW);
         copy.sha256 = [7; 32];
-        Arrival { via, ..copy }
+        NewEvent { via, ..copy }
     };
     inbox.store(arrival(source, by_id("1"), NOW)).await.unwrap();
     for (via, conflict) in [(Via::BackupSync, false), (Via::Direct, true)] {

@@ -13,7 +13,7 @@ use std::{
 
 use bytes::Bytes;
 use hookmitt_event::{EventId, HeaderLines, Request, Timestamp};
-use hookmitt_inbox::{Arrival, Filter, Inbox, Route, SourceSettings};
+use hookmitt_inbox::{Filter, Inbox, NewEvent, Route, SourceSettings};
 use hookmitt_sqlite::LOG_LIMIT;
 use hookmitt_stories::{LocalServer, Server, Stored, eventually, say, seed};
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::SmallRng};
@@ -257,7 +257,7 @@ async fn turn_pages(inbox: Inbox, stop: CancellationToken) -> u64 {
     pages
 }
 
-fn arrival(source: i64, body: Vec<u8>) -> Arrival {
+fn arrival(source: i64, body: Vec<u8>) -> NewEvent {
     let key = by_id(&EventId::fresh().to_string());
     let arrival = dedupe_order::arrival(source, key, Timestamp::now());
     let headers = [("Host", "127.0.0.1"), ("Content-Type", "application/octet-stream")];
@@ -267,7 +267,7 @@ fn arrival(source: i64, body: Vec<u8>) -> Arrival {
         body: Bytes::from(body),
         ..arrival.request
     };
-    Arrival { request, route: Route::Nowhere, ..arrival }
+    NewEvent { request, route: Route::Nowhere, ..arrival }
 }
 
 fn sha256(bytes: &[u8]) -> String {

@@ -11,7 +11,7 @@ use std::{
 
 use bytes::Bytes;
 use hookmitt_catch::{
-    Called, Caught, Connections, Head, Limits, Port as Serving, Refusal, Reply, Sink, Taken, Unencrypted,
+    Address, Called, Caught, Connections, Head, Limits, Port as Serving, Refusal, Reply, Sink, Unencrypted,
     Way, accept, bind, catch, catch_on,
 };
 use hookmitt_stories::{Connection, eventually, exchange, parse_reply, post, request, within};
@@ -48,8 +48,8 @@ struct Held {
 }
 
 impl Sink for Kept {
-    async fn caught(&self, caught: Caught) -> Reply {
-        if caught.path == "/held" {
+    async fn caught(&self, address: Address, caught: Caught) -> Reply {
+        if address.path == "/held" {
             self.held.caught.notify_one();
             self.held.go.notified().await;
         }
@@ -299,7 +299,7 @@ impl Serving for Narrow {
         Way::Answer(Reply::json(200, "{}".to_owned()))
     }
 
-    async fn taken(&self, (): (), _: Taken) -> Reply {
+    async fn caught(&self, (): (), _: Caught) -> Reply {
         Reply::json(500, "{}".to_owned())
     }
 

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use hookmitt_catch::{
-    Called, Connections, Head, Limits, Port, Refusal, Reply, Room, Taken, Unencrypted, Way, bind, catch_on,
+    Called, Caught, Connections, Head, Limits, Port, Refusal, Reply, Room, Unencrypted, Way, bind, catch_on,
 };
 use hookmitt_stories::{eventually, post, within};
 use tokio::{sync::Semaphore, task::JoinSet};
@@ -29,7 +29,7 @@ impl Port for Slow {
         vec![self.rooms[*place].clone()]
     }
 
-    async fn taken(&self, _: usize, taken: Taken) -> Reply {
+    async fn caught(&self, _: usize, caught: Caught) -> Reply {
         self.waiting.add_permits(1);
         self.may_be_stored.acquire().await.unwrap().forget();
         drop(taken);

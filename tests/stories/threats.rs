@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc};
 
 use bytes::Bytes;
-use hookmitt_catch::{Caught, Share, Sink as _, parse_head};
+use hookmitt_catch::{Address, Caught, Share, Sink as _, parse_head};
 use hookmitt_clock::MachineClock;
 use hookmitt_engine::{Engine, Network, Resources, StoreChoice};
 use hookmitt_event::Timestamp;
@@ -110,17 +110,15 @@ async fn threat_3_only_senders_on_this_machine_make_a_source() {
     let sent = async |slug: &str, remote: &str| {
         let (head, _) =
             parse_head(format!("POST /{slug} HTTP/1.1\r\nHost: h\r\n\r\n").as_bytes()).unwrap().unwrap();
+        let address = Address { slug: slug.parse().unwrap(), path: String::new(), query: None };
         let caught = Caught {
-            slug: slug.parse().unwrap(),
-            path: String::new(),
-            query: None,
             head,
             body: Bytes::new(),
             remote: remote.parse::<SocketAddr>().unwrap(),
             received_at: Timestamp::now(),
             share: Share::default(),
         };
-        engine.capture_port().caught(caught).await.status
+        engine.capture_port().caught(address, caught).await.status
     };
     for remote in
         ["192.0.2.7:1", "10.0.0.1:1", "[2001:db8::1]:1", "[fe80::1]:1", "[::ffff:192.0.2.7]:1", "0.0.0.0:1"]

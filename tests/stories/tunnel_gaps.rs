@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hookmitt_event::{EventId, Explain as _, GapWhy, Timestamp, TunnelKind};
-use hookmitt_inbox::{Arrival, Gap, Inbox, NewTunnel, Order, Told};
+use hookmitt_inbox::{Gap, Inbox, NewEvent, NewTunnel, Order, Told};
 use tempfile::TempDir;
 
 use super::dedupe_order::{NOW, arrival, by_id, inbox};
@@ -32,12 +32,12 @@ async fn set() -> (TempDir, Inbox, i64, i64) {
     (folder, inbox, source, tunnel.id)
 }
 
-fn letter(source: i64, tunnel: i64, number: u8) -> Arrival {
+fn letter(source: i64, tunnel: i64, number: u8) -> NewEvent {
     let arrival = arrival(source, by_id(&number.to_string()), at(i64::from(number)));
-    Arrival { arrival_key: Some(vec![number]), caught_up_by: Some(tunnel), ..arrival }
+    NewEvent { arrival_key: Some(vec![number]), caught_up_by: Some(tunnel), ..arrival }
 }
 
-async fn store(inbox: &Inbox, arrival: Arrival) -> hookmitt_inbox::Stored {
+async fn store(inbox: &Inbox, arrival: NewEvent) -> hookmitt_inbox::Stored {
     inbox.store_in_turn(arrival, &Order::default(), 1).await.unwrap().await.unwrap()
 }
 
@@ -98,11 +98,11 @@ async fn a_short_gap_in_which_nothing_came_is_not_kept() {
 async fn a_letter_whose_id_is_taken_gets_a_fresh_one() {
     let (_folder, inbox, source, tunnel) = set().await;
     let taken = store(&inbox, letter(source, tunnel, 1)).await;
-    let clash = store(&inbox, Arrival { id: taken.id, ..letter(source, tunnel, 2) }).await;
+    let clash = store(&inbox, NewEvent { id: taken.id, ..letter(source, tunnel, 2) }).await;
     assert_ne!(clash.id, taken.id);
     assert_eq!(inbox.event(clash.id).await.unwrap().seq, clash.seq);
     let own = EventId::fresh();
-    assert_eq!(store(&inbox, Arrival { id: own, ..letter(source, tunnel, 3) }).await.id, own);
+    assert_eq!(store(&inbox, NewEvent { id: own, ..letter(source, tunnel, 3) }).await.id, own);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,7 +150,7 @@ async fn threat_9_what_comes_under_the_name_of_another_letter_is_kept_beside_it_
     let again = store(&inbox, genuine.clone()).await;
     assert_eq!((again.id, again.name_was_used), (first.id, false), "a re-send is no other letter");
 
-    let mut other = Arrival { id: EventId::fresh(), sha256: [9; 32], ..genuine.clone() };
+    let mut other = NewEvent { id: EventId::fresh(), sha256: [9; 32], ..genuine.clone() };
     other.request.body = "another request".into();
     let kept = store(&inbox, other.clone()).await;
     assert!(kept.name_was_used && kept.seq > first.seq, "{kept:?}");
@@ -169,7 +169,7 @@ async fn threat_9_what_comes_under_the_name_of_another_letter_is_kept_beside_it_
         "a re-send of it adds no row either"
     );
 
-    let same_id = Arrival { id: first.id, ..letter(source, tunnel, 2) };
+    let same_id = NewEvent { id: first.id, ..letter(source, tunnel, 2) };
     let exchanged = store(&inbox, same_id).await;
     assert!(exchanged.name_was_used && exchanged.id != first.id, "{exchanged:?}");
 }

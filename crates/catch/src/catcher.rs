@@ -19,7 +19,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Bound, Connections, Denial, Head, HeadError, Limits, Opener, Port, Refusal, Reply, Served, Taken, Way,
+    Bound, Caught, Connections, Denial, Head, HeadError, Limits, Opener, Port, Refusal, Reply, Served, Way,
     accept,
     head::{MAX_HEAD, MAX_LINES},
     intake::Intake,
@@ -150,7 +150,7 @@ impl<P: Port> Catcher<P> {
         match self.intake.gather(&head, body, share, self.port.rooms(&place)).await {
             Ok((body, share)) => {
                 let received_at = Timestamp::now();
-                self.port.taken(place, Taken { head, body, remote, received_at, share }).await
+                self.port.caught(place, Caught { head, body, remote, received_at, share }).await
             }
             Err(short) => {
                 let malformed = broken.get().filter(|_| short.reason == RefusalReason::Truncated);

@@ -24,7 +24,7 @@ pub struct BrokenOff(pub String);
 
 /// A whole request.
 #[derive(Debug)]
-pub struct Taken {
+pub struct Caught {
     /// The head as it came.
     pub head: Head,
     /// The body.
@@ -79,7 +79,7 @@ pub trait Port: Send + Sync + 'static {
     }
 
     /// Stores a whole request and says what to answer. Nothing may be answered 2xx that is not stored durably.
-    fn taken(&self, place: Self::Place, taken: Taken) -> impl Future<Output = Reply> + Send;
+    fn caught(&self, place: Self::Place, caught: Caught) -> impl Future<Output = Reply> + Send;
 
     /// Serves a request that is not captured.
     fn serve(

@@ -2,41 +2,30 @@
 
 use std::{future::Future, net::SocketAddr, sync::Arc};
 
-use bytes::Bytes;
-use hookmitt_event::{Slug, Timestamp};
+use hookmitt_event::Slug;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Bound, Called, Connections, Denial, Head, Limits, Port, Refusal, Reply, Share, Taken, Unencrypted, Way,
+    Bound, Called, Caught, Connections, Denial, Head, Limits, Port, Refusal, Reply, Unencrypted, Way,
     catch_on, catcher::connection_on,
 };
 
-/// A whole request under a well-formed source name.
-#[derive(Debug)]
-pub struct Caught {
+/// Whom a request is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
     /// The source that the path names; it may not exist.
     pub slug: Slug,
     /// The path after it.
     pub path: String,
     /// The query, without its `?`.
     pub query: Option<String>,
-    /// The head as it came.
-    pub head: Head,
-    /// The body.
-    pub body: Bytes,
-    /// Who sent it.
-    pub remote: SocketAddr,
-    /// When its last byte was in.
-    pub received_at: Timestamp,
-    /// Its share of what may be in flight; given back when this is dropped.
-    pub share: Share,
 }
 
 /// Who takes what is caught.
 pub trait Sink: Send + Sync + 'static {
     /// Stores a request and says what to answer. Nothing may be answered 2xx that is not stored durably.
-    fn caught(&self, caught: Caught) -> impl Future<Output = Reply> + Send;
+    fn caught(&self, address: Address, caught: Caught) -> impl Future<Output = Reply> + Send;
 
     /// Notes that a request was not taken.
     fn refused(&self, refusal: Refusal);
@@ -57,13 +46,6 @@ where
 }
 
 struct Local<S>(Arc<S>);
-
-/// Where a request goes.
-struct Address {
-    slug: Slug,
-    path: String,
-    query: Option<String>,
-}
 
 impl<S: Sink> Port for Local<S> {
     type Place = Address;
@@ -87,9 +69,8 @@ impl<S: Sink> Port for Local<S> {
         }
     }
 
-    async fn taken(&self, Address { slug, path, query }: Address, taken: Taken) -> Reply {
-        let Taken { head, body, remote, received_at, share } = taken;
-        self.0.caught(Caught { slug, path, query, head, body, remote, received_at, share }).await
+    async fn caught(&self, address: Address, caught: Caught) -> Reply {
+        self.0.caught(address, caught).await
     }
 
     fn refused(&self, refusal: Refusal, _place: Option<&Address>) {

@@ -8,7 +8,7 @@ use hookmitt_event::{HeaderLines, HttpVersion, Request, Slug, Via};
 
 use crate::{
     Engine, Network, Resources, SourceChange, StoreChoice,
-    judging::{Incoming, Page},
+    judging::{Arrival, Page},
     settings::Known,
 };
 
@@ -32,7 +32,7 @@ pub(crate) async fn source(engine: &Engine, slug: &str) -> Arc<Known> {
 }
 
 /// A POST that comes in now.
-pub(crate) fn post<const N: usize>(headers: [(&str, &str); N], body: &'static [u8]) -> Incoming {
+pub(crate) fn post<const N: usize>(headers: [(&str, &str); N], body: &'static [u8]) -> Arrival {
     let request = Request {
         method: "POST".to_owned(),
         path: String::new(),
@@ -42,5 +42,5 @@ pub(crate) fn post<const N: usize>(headers: [(&str, &str); N], body: &'static [u
         body: Bytes::from_static(body),
     };
     let received_at = MachineClock.now();
-    Incoming { request, url: None, remote: None, received_at, via: Via::Direct, page: Page::default() }
+    Arrival { request, url: None, remote: None, received_at, via: Via::Direct, page: Page::default() }
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use hookmitt_catch::{Caught, Share, Sink as _, parse_head};
+use hookmitt_catch::{Address, Caught, Share, Sink as _, parse_head};
 use hookmitt_engine::{Engine, Network, Resources, SourceChange, StoreChoice};
 use hookmitt_event::{Event, EventId, Request, Slug, Timestamp, Verdict};
 use hookmitt_verify::{PairKind, PublicForm, SignBy, TestKeyPair, provider, sample, sign};
@@ -86,16 +86,16 @@ async fn caught(engine: &Engine, slug: &Slug, request: &Request) -> EventId {
     let (head, _) = parse_head(&head).unwrap().unwrap();
     let reply = engine
         .capture_port()
-        .caught(Caught {
-            slug: slug.clone(),
-            path: String::new(),
-            query: None,
-            head,
-            body: request.body.clone(),
-            remote: "127.0.0.1:1".parse::<SocketAddr>().unwrap(),
-            received_at: Timestamp::now(),
-            share: Share::default(),
-        })
+        .caught(
+            Address { slug: slug.clone(), path: String::new(), query: None },
+            Caught {
+                head,
+                body: request.body.clone(),
+                remote: "127.0.0.1:1".parse::<SocketAddr>().unwrap(),
+                received_at: Timestamp::now(),
+                share: Share::default(),
+            },
+        )
         .await;
     let id = reply.headers.iter().find(|(name, _)| name == "x-hookmitt-event-id").unwrap();
     std::str::from_utf8(&id.1).unwrap().parse().unwrap()

@@ -14,7 +14,7 @@ use rusqlite::{Connection, params};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Arrival, Inbox, InboxError, Stored,
+    Inbox, InboxError, NewEvent, Stored,
     batch::Batch,
     store::{arrived_before, store_new},
     writer::{Desk, task},
@@ -79,61 +79,61 @@ impl Inbox {
     /// Whatever SQLite says, and [`InboxError::OutOfTurn`]: it must be sent again.
     pub async fn store_in_turn(
         &self,
-        mut arrival: Arrival,
+        mut new: NewEvent,
         order: &Order,
         run: u64,
     ) -> Result<impl Future<Output = Result<Stored, InboxError>> + Send + use<>, InboxError> {
-        let weight = arrival.weight();
-        let (job, answer) = task(weight, move |batch| store(batch, &mut arrival));
+        let weight = new.weight();
+        let (job, answer) = task(weight, move |batch| store(batch, &mut new));
         self.hand_in(InTurn { job, order: order.clone(), run }).await?;
         Ok(async move { answer.await.map_err(|_| InboxError::Closed)? })
     }
 }
 
-fn store(batch: &mut Batch<'_>, arrival: &mut Arrival) -> Result<Stored, InboxError> {
+fn store(batch: &mut Batch<'_>, new: &mut NewEvent) -> Result<Stored, InboxError> {
     const TAKEN: &str = "SELECT 1 FROM event WHERE id = ?1";
     const COUNT: &str =
         "UPDATE tunnel_gap SET caught_up = caught_up + 1, first_seq = coalesce(first_seq, ?2),
         last_seq = ?2 WHERE tunnel = ?1 AND ended_at IS NULL";
     let mut name_was_used = false;
-    if let Some(earlier) = arrived_before(batch.db, arrival)? {
-        if is_the_same(batch.db, arrival, earlier.seq)? {
+    if let Some(earlier) = arrived_before(batch.db, new)? {
+        if is_the_same(batch.db, new, earlier.seq)? {
             return Ok(earlier);
         }
         name_was_used = true;
-        arrival.arrival_key = arrival.arrival_key.take().map(|key| own_name(&key, arrival));
-        if let Some(earlier) = arrived_before(batch.db, arrival)? {
+        new.arrival_key = new.arrival_key.take().map(|key| own_name(&key, new));
+        if let Some(earlier) = arrived_before(batch.db, new)? {
             return Ok(Stored { name_was_used, ..earlier });
         }
     }
-    if batch.db.prepare_cached(TAKEN)?.exists([arrival.id.as_bytes()])? {
+    if batch.db.prepare_cached(TAKEN)?.exists([new.id.as_bytes()])? {
         name_was_used = true;
-        arrival.id = EventId::fresh();
+        new.id = EventId::fresh();
     }
     if name_was_used {
-        arrival.causes.push(name_was_used_before());
+        new.causes.push(name_was_used_before());
     }
-    let stored = store_new(batch, arrival)?;
-    if let Some(tunnel) = arrival.caught_up_by {
+    let stored = store_new(batch, new)?;
+    if let Some(tunnel) = new.caught_up_by {
         batch.db.prepare_cached(COUNT)?.execute(params![tunnel, stored.seq])?;
     }
     Ok(Stored { name_was_used, ..stored })
 }
 
 /// Whether an event holds the same request: then it was sent once more.
-fn is_the_same(db: &Connection, arrival: &Arrival, seq: i64) -> Result<bool, InboxError> {
+fn is_the_same(db: &Connection, new: &NewEvent, seq: i64) -> Result<bool, InboxError> {
     const SQL: &str = "SELECT sha256 = ?2 AND headers = ?3 AND method = ?4 AND path = ?5 AND query IS ?6
         FROM event WHERE seq = ?1";
-    let Request { method, path, query, headers, .. } = &arrival.request;
-    let request = params![seq, arrival.sha256, &headers.as_wire()[..], method, path, query];
+    let Request { method, path, query, headers, .. } = &new.request;
+    let request = params![seq, new.sha256, &headers.as_wire()[..], method, path, query];
     Ok(db.prepare_cached(SQL)?.query_row(request, |row| row.get(0))?)
 }
 
 /// What a request goes by whose arrival key another has: a re-send of it has the same.
-fn own_name(key: &[u8], arrival: &Arrival) -> Vec<u8> {
-    let Request { method, path, query, headers, .. } = &arrival.request;
+fn own_name(key: &[u8], new: &NewEvent) -> Vec<u8> {
+    let Request { method, path, query, headers, .. } = &new.request;
     let mut hash = Sha256::new();
-    for part in [&arrival.sha256[..], method.as_bytes(), path.as_bytes(), headers.as_wire()] {
+    for part in [&new.sha256[..], method.as_bytes(), path.as_bytes(), headers.as_wire()] {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }

@@ -3,7 +3,6 @@
 //! One thread writes, in groups that share one commit and so one sync to the disk; readers stand beside it. A call
 //! that changes something answers only after the commit that holds its change.
 
-mod arrival;
 mod batch;
 mod claims;
 mod clock;
@@ -22,6 +21,7 @@ mod list;
 #[cfg(test)]
 mod list_tests;
 mod nearby;
+mod new_event;
 mod now;
 mod order_key;
 mod others;
@@ -56,7 +56,6 @@ mod writer;
 #[cfg(test)]
 mod writer_tests;
 
-pub use arrival::{Arrival, Route, Stored};
 pub use claims::{Claimed, Next};
 pub use error::InboxError;
 pub use events::Shown;
@@ -66,6 +65,7 @@ pub use gaps::{Gap, GapPage};
 pub use glance::{Listed, Place};
 pub use letters::Order;
 pub use list::{Filter, Page};
+pub use new_event::{NewEvent, Route, Stored};
 pub use owner::FormerOwner;
 pub use reasons::{AWAITS, REJECTED};
 pub use rejudge::Rejudged;

@@ -17,7 +17,7 @@ use hookmitt_event::{
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
 use crate::{
-    Arrival, Claimed, Finish, Inbox, Next, SourceSettings, TargetSettings, batch::Batch, claims, samples,
+    Claimed, Finish, Inbox, NewEvent, Next, SourceSettings, TargetSettings, batch::Batch, claims, samples,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -47,14 +47,14 @@ impl Story {
 
     async fn arrives(&self, object: Option<&str>) -> EventId {
         let id = EventId::fresh();
-        let arrival = Arrival {
+        let new = NewEvent {
             id,
             facts: Facts { object: object.map(str::to_owned), ..Facts::default() },
             dedupe_key: DedupeKey::Id(id.to_string()),
             key_hash: *id.as_bytes(),
-            ..samples::arrival(self.source, self.clock.now())
+            ..samples::new(self.source, self.clock.now())
         };
-        self.inbox.store(arrival).await.unwrap();
+        self.inbox.store(new).await.unwrap();
         id
     }
 

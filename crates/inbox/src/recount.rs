@@ -15,7 +15,7 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::StdRng};
 use rusqlite::Connection;
 
 use crate::{
-    Arrival, Filter, Finish, HeldBack, Inbox, KeyClaim, Next, Rejudged, Route, SourceSettings, Stats,
+    Filter, Finish, HeldBack, Inbox, KeyClaim, NewEvent, Next, Rejudged, Route, SourceSettings, Stats,
     TargetSettings, View, deliveries, glance, list, samples, schema, stats,
 };
 
@@ -63,17 +63,17 @@ impl Story {
         let key = self.rng.random_range(0..12_u8);
         let (verdict, received_at) = (self.verdict(), self.moment());
         let source = self.sources[self.rng.random_range(0..2)];
-        let mut arrival = Arrival {
+        let mut new = NewEvent {
             verdict,
             sha256: [self.rng.random_range(0..2); 32],
             dedupe_key: DedupeKey::Id(key.to_string()),
             key_hash: [key; 16],
             may_own: verdict == Verdict::Valid,
             route: if self.rng.random() { Route::Targets } else { Route::AwaitsVerdict },
-            ..samples::arrival(source, received_at)
+            ..samples::new(source, received_at)
         };
-        arrival.request.body = Bytes::from(vec![b'x'; self.rng.random_range(0..40)]);
-        self.events.push(self.inbox.store(arrival).await.unwrap().id);
+        new.request.body = Bytes::from(vec![b'x'; self.rng.random_range(0..40)]);
+        self.events.push(self.inbox.store(new).await.unwrap().id);
     }
 
     async fn judge(&mut self, id: EventId) {

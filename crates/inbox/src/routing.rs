@@ -4,7 +4,7 @@ use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Verdict, V
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Arrival, InboxError, Route,
+    InboxError, NewEvent, Route,
     batch::Batch,
     first_key::First,
     reasons::{AWAITS, DUPLICATE, LONGEST_WAIT_US, OTHER_BODY},
@@ -13,7 +13,7 @@ use crate::{
 /// Makes the deliveries. Answers the targets whose delivery waits, and how many deliveries there are.
 pub(crate) fn route(
     batch: &Batch<'_>,
-    arrival: &Arrival,
+    new: &NewEvent,
     seq: i64,
     first: Option<&First>,
 ) -> Result<(Vec<TargetId>, u32), InboxError> {
@@ -21,17 +21,13 @@ pub(crate) fn route(
         "INSERT INTO delivery (event, number, target, state, replay, last_error, ended_at, due_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let (mut waiting, mut number) = (Vec::new(), 0);
-    let looped = is_loop(batch.db, arrival)?;
-    let by_content = matches!(arrival.dedupe_key, DedupeKey::Content(_));
-    let repeat = Repeat {
-        verdict: arrival.verdict,
-        by_content,
-        on_duplicate: arrival.on_duplicate,
-        rejects: arrival.rejects,
-    };
-    for target in targets(batch, arrival) {
+    let looped = is_loop(batch.db, new)?;
+    let by_content = matches!(new.dedupe_key, DedupeKey::Content(_));
+    let repeat =
+        Repeat { verdict: new.verdict, by_content, on_duplicate: new.on_duplicate, rejects: new.rejects };
+    for target in targets(batch, new) {
         number += 1;
-        let reason = match &arrival.route {
+        let reason = match &new.route {
             Route::To(_) => None,
             Route::Withheld(reason) => Some(*reason),
             Route::AwaitsVerdict if !looped => Some(AWAITS),
@@ -39,9 +35,9 @@ pub(crate) fn route(
             _ => repeats(batch.db, &repeat, first, target)?,
         };
         let state = if reason.is_some() { DeliveryState::Skipped } else { DeliveryState::Pending };
-        let ended = reason.map(|_| arrival.received_at.as_micros());
+        let ended = reason.map(|_| new.received_at.as_micros());
         let awaits_until = (reason == Some(AWAITS)).then(|| batch.now.store.saturating_add(LONGEST_WAIT_US));
-        let replay = arrival.via == Via::Edit;
+        let replay = new.via == Via::Edit;
         batch.db.prepare_cached(SQL)?.execute(params![
             seq,
             number,
@@ -59,16 +55,16 @@ pub(crate) fn route(
     Ok((waiting, number))
 }
 
-fn targets(batch: &Batch<'_>, arrival: &Arrival) -> Vec<TargetId> {
-    match &arrival.route {
-        Route::Targets | Route::Withheld(_) | Route::AwaitsVerdict => batch.routes.of(arrival.source),
+fn targets(batch: &Batch<'_>, new: &NewEvent) -> Vec<TargetId> {
+    match &new.route {
+        Route::Targets | Route::Withheld(_) | Route::AwaitsVerdict => batch.routes.of(new.source),
         Route::To(targets) => targets.clone(),
         Route::Nowhere => Vec::new(),
     }
 }
 
-fn is_loop(db: &Connection, arrival: &Arrival) -> Result<bool, InboxError> {
-    let Some(delivery) = arrival.delivery_of else { return Ok(false) };
+fn is_loop(db: &Connection, new: &NewEvent) -> Result<bool, InboxError> {
+    let Some(delivery) = new.delivery_of else { return Ok(false) };
     const SQL: &str =
         "SELECT 1 FROM delivery WHERE event = (SELECT seq FROM event WHERE id = ?1) AND number = ?2";
     Ok(db.prepare_cached(SQL)?.exists(params![delivery.event.as_bytes(), delivery.number])?)

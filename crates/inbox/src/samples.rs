@@ -5,10 +5,10 @@ use hookmitt_event::{
     DedupeKey, EventId, Facts, HeaderLines, HttpVersion, OnDuplicate, Request, Timestamp, Verdict, Via,
 };
 
-use crate::{Arrival, Route};
+use crate::{NewEvent, Route};
 
 /// A valid event without a body, for its source's targets.
-pub(crate) fn arrival(source: i64, received_at: Timestamp) -> Arrival {
+pub(crate) fn new(source: i64, received_at: Timestamp) -> NewEvent {
     let request = Request {
         method: "POST".to_owned(),
         path: String::new(),
@@ -17,7 +17,7 @@ pub(crate) fn arrival(source: i64, received_at: Timestamp) -> Arrival {
         headers: HeaderLines::default(),
         body: Bytes::new(),
     };
-    Arrival {
+    NewEvent {
         id: EventId::fresh(),
         source,
         request,

@@ -4,7 +4,7 @@ use hookmitt_event::{DedupeKey, EventId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Arrival, Inbox, InboxError, KeyClaim, Stored,
+    Inbox, InboxError, KeyClaim, NewEvent, Stored,
     batch::Batch,
     first_key::{KeyPlace, own_key},
     found_provider::settle_provider,
@@ -22,61 +22,61 @@ impl Inbox {
     ///
     /// # Errors
     /// [`InboxError::Full`], [`InboxError::Overloaded`] and whatever SQLite says: the sender must be told to retry.
-    pub async fn store(&self, arrival: Arrival) -> Result<Stored, InboxError> {
-        let weight = arrival.weight();
-        self.write_now(weight, move |batch| store(batch, &arrival)).await
+    pub async fn store(&self, new: NewEvent) -> Result<Stored, InboxError> {
+        let weight = new.weight();
+        self.write_now(weight, move |batch| store(batch, &new)).await
     }
 }
 
-pub(crate) fn store(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stored, InboxError> {
-    match arrived_before(batch.db, arrival)? {
+pub(crate) fn store(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, InboxError> {
+    match arrived_before(batch.db, new)? {
         Some(earlier) => Ok(earlier),
-        None => store_new(batch, arrival),
+        None => store_new(batch, new),
     }
 }
 
 /// Stores what is known not to have arrived before.
-pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stored, InboxError> {
+pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, InboxError> {
     let seq = batch.arriving.seq(batch.db)?;
-    let size = arrival.request.body.len() + arrival.request.headers.as_wire().len() + ROW_OVERHEAD;
+    let size = new.request.body.len() + new.request.headers.as_wire().len() + ROW_OVERHEAD;
     batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
     let claim = KeyClaim {
-        hash: arrival.key_hash,
-        may_own: arrival.may_own,
-        by_content: matches!(arrival.dedupe_key, DedupeKey::Content(_)),
-        single_use: arrival.single_use,
+        hash: new.key_hash,
+        may_own: new.may_own,
+        by_content: matches!(new.dedupe_key, DedupeKey::Content(_)),
+        single_use: new.single_use,
     };
     let place = KeyPlace {
-        source: arrival.source,
+        source: new.source,
         seq,
-        id: arrival.id,
-        at: arrival.received_at.as_micros(),
-        is_proved: arrival.verdict == Verdict::Valid,
+        id: new.id,
+        at: new.received_at.as_micros(),
+        is_proved: new.verdict == Verdict::Valid,
     };
     let first = own_key(batch.db, claim, &place)?;
-    let mut flags = if arrival.browser { BROWSER } else { 0 };
-    if arrival.callback {
+    let mut flags = if new.browser { BROWSER } else { 0 };
+    if new.callback {
         flags |= CALLBACK;
     }
     if let Some(first) = &first
-        && (first.other_body || differs(batch.db, arrival, first.seq)?)
+        && (first.other_body || differs(batch.db, new, first.seq)?)
     {
         flags |= CONFLICT;
     }
-    let time = arrival.facts.event_time.map(Timestamp::as_micros);
-    if is_stale(batch.db, arrival.source, arrival.facts.object.as_deref(), time)? {
+    let time = new.facts.event_time.map(Timestamp::as_micros);
+    if is_stale(batch.db, new.source, new.facts.object.as_deref(), time)? {
         flags |= STALE;
     }
-    insert(batch.db, arrival, seq, flags, first.as_ref().map(|first| first.id), batch.now)?;
-    let (waiting, deliveries) = route(batch, arrival, seq, first.as_ref())?;
-    let length = i64::try_from(arrival.request.body.len()).unwrap_or(i64::MAX);
+    insert(batch.db, new, seq, flags, first.as_ref().map(|first| first.id), batch.now)?;
+    let (waiting, deliveries) = route(batch, new, seq, first.as_ref())?;
+    let length = i64::try_from(new.request.body.len()).unwrap_or(i64::MAX);
     let change = Change { deliveries: deliveries.into(), ..Change::event(first.is_some(), length) };
-    batch.arriving.tally.add(arrival.source, arrival.verdict as i64, change);
-    let finds = arrival.provider.as_deref().filter(|_| arrival.finds_provider);
-    let set_provider = settle_provider(batch.db, arrival.source, finds, arrival.id)?;
-    let turned_away = arrival.rejects && first.as_ref().is_some_and(|first| first.other_body);
+    batch.arriving.tally.add(new.source, new.verdict as i64, change);
+    let finds = new.provider.as_deref().filter(|_| new.finds_provider);
+    let set_provider = settle_provider(batch.db, new.source, finds, new.id)?;
+    let turned_away = new.rejects && first.as_ref().is_some_and(|first| first.other_body);
     Ok(Stored {
-        id: arrival.id,
+        id: new.id,
         seq,
         duplicate_of: first.map(|first| first.id),
         waiting,
@@ -87,8 +87,8 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, arrival: &Arrival) -> Result<Stor
     })
 }
 
-pub(crate) fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Option<Stored>, InboxError> {
-    let Some(key) = &arrival.arrival_key else { return Ok(None) };
+pub(crate) fn arrived_before(db: &Connection, new: &NewEvent) -> Result<Option<Stored>, InboxError> {
+    let Some(key) = &new.arrival_key else { return Ok(None) };
     const SQL: &str = "SELECT id, seq, duplicate_of FROM event WHERE arrival_key = ?1";
     let earlier = db.prepare_cached(SQL)?.query_row([key], |row| {
         let (id, duplicate_of) = (rows::id(row, 0)?, rows::id_or_null(row, 2)?);
@@ -108,18 +108,18 @@ pub(crate) fn arrived_before(db: &Connection, arrival: &Arrival) -> Result<Optio
 }
 
 /// Whether the first has other bytes. One that was pruned can't be compared.
-fn differs(db: &Connection, arrival: &Arrival, first: i64) -> Result<bool, InboxError> {
+fn differs(db: &Connection, new: &NewEvent, first: i64) -> Result<bool, InboxError> {
     const SQL: &str = "SELECT sha256 FROM event WHERE seq = ?1";
-    if arrival.via == Via::BackupSync {
+    if new.via == Via::BackupSync {
         return Ok(false);
     }
     let sha256 = db.prepare_cached(SQL)?.query_row([first], |row| row.get::<_, [u8; 32]>(0)).optional()?;
-    Ok(sha256.is_some_and(|sha256| sha256 != arrival.sha256))
+    Ok(sha256.is_some_and(|sha256| sha256 != new.sha256))
 }
 
 fn insert(
     db: &Connection,
-    arrival: &Arrival,
+    new: &NewEvent,
     seq: i64,
     flags: i64,
     first: Option<EventId>,
@@ -131,42 +131,41 @@ fn insert(
         stored_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
         ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33)";
-    let Arrival { request, facts, .. } = arrival;
-    let signed_with =
-        arrival.delivery_of.map(|delivery| signer_of(db, delivery.event)).transpose()?.flatten();
+    let NewEvent { request, facts, .. } = new;
+    let signed_with = new.delivery_of.map(|delivery| signer_of(db, delivery.event)).transpose()?.flatten();
     db.prepare_cached(SQL)?.execute(params![
         seq,
-        arrival.id.as_bytes(),
-        arrival.source,
-        arrival.received_at.as_micros(),
-        arrival.via as i64,
-        arrival.verdict as i64,
+        new.id.as_bytes(),
+        new.source,
+        new.received_at.as_micros(),
+        new.via as i64,
+        new.verdict as i64,
         flags,
-        arrival.provider,
+        new.provider,
         facts.event_type,
         facts.title,
         facts.event_time.map(Timestamp::as_micros),
         facts.object,
-        arrival.dedupe_key.to_string(),
+        new.dedupe_key.to_string(),
         first.as_ref().map(EventId::as_bytes),
-        arrival.parent.as_ref().map(EventId::as_bytes),
-        arrival.arrival_key,
+        new.parent.as_ref().map(EventId::as_bytes),
+        new.arrival_key,
         facts.handshake,
-        causes_json(&arrival.causes),
-        arrival.remote,
-        arrival.url,
+        causes_json(&new.causes),
+        new.remote,
+        new.url,
         request.method,
         request.path,
         request.query,
         rows::version_number(request.version),
         request.body.len(),
-        arrival.sha256,
+        new.sha256,
         &request.headers.as_wire()[..],
         &request.body[..],
-        arrival.handshake_answer.as_ref().and_then(|answer| serde_json::to_string(answer).ok()),
-        arrival.forwarded.as_ref().map(|lines| &lines.as_wire()[..]),
+        new.handshake_answer.as_ref().and_then(|answer| serde_json::to_string(answer).ok()),
+        new.forwarded.as_ref().map(|lines| &lines.as_wire()[..]),
         signed_with,
-        arrival.foreign_host,
+        new.foreign_host,
         now.store,
     ])?;
     Ok(())

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{
-    AUTO_SOURCES, Arrival, Filter, Inbox, InboxError, Order, SourceSettings, Stored, samples, writer::task,
+    AUTO_SOURCES, Filter, Inbox, InboxError, NewEvent, Order, SourceSettings, Stored, samples, writer::task,
 };
 
 /// What one waits for whose event was handed in.
@@ -52,13 +52,13 @@ impl Story {
     }
 
     /// An event with a key of its own; one from 255 on can't be stored.
-    fn arrival(&self, key: u8) -> Arrival {
+    fn new(&self, key: u8) -> NewEvent {
         let dedupe_key = DedupeKey::Id(key.to_string());
-        Arrival { key_hash: [key; 16], dedupe_key, ..samples::arrival(self.source, now()) }
+        NewEvent { key_hash: [key; 16], dedupe_key, ..samples::new(self.source, now()) }
     }
 
     async fn in_turn(&self, key: u8, order: &Order, run: u64) -> Answer {
-        Box::pin(self.inbox.store_in_turn(self.arrival(key), order, run).await.unwrap())
+        Box::pin(self.inbox.store_in_turn(self.new(key), order, run).await.unwrap())
     }
 
     async fn listed(&self) -> Vec<(i64, EventId)> {
@@ -179,7 +179,7 @@ async fn what_waits_for_a_removed_target_is_ended_while_others_are_stored() {
         tokio::select! {
             biased;
             ended = &mut ending => panic!("it ended at once: {ended:?}"),
-            stored = story.inbox.store(story.arrival(key)) => drop(stored.unwrap()),
+            stored = story.inbox.store(story.new(key)) => drop(stored.unwrap()),
         }
     }
     drop(ending); // as with a process that ends

@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use axum::{Router, body::Body};
-use hookmitt_catch::{BrokenOff, Called, Denial, Head, Port, Refusal, Reply, Room, Served, Taken, Way};
+use hookmitt_catch::{BrokenOff, Called, Caught, Denial, Head, Port, Refusal, Reply, Room, Served, Way};
 use hookmitt_mailbox::{Mailbox, Tunnel, short};
 use hookmitt_wire::SourceOffer;
 use http::{Request, Response};
@@ -110,9 +110,9 @@ impl<M: Mailbox> Port for Door<M> {
         self.relay.rooms.of(&place.tunnel, place.sender.ip)
     }
 
-    async fn taken(&self, place: Place, taken: Taken) -> Reply {
+    async fn caught(&self, place: Place, caught: Caught) -> Reply {
         let origin = place.origin.clone();
-        origin.guard(self.relay.take(place, taken).await)
+        origin.guard(self.relay.take(place, caught).await)
     }
 
     async fn serve(&self, mut request: Request<Incoming>, remote: SocketAddr) -> Response<Served> {

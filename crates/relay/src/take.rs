@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hookmitt_catch::{Head, Reply, Taken};
+use hookmitt_catch::{Caught, Head, Reply};
 use hookmitt_event::{EventId, Explain as _, HttpVersion, Request, Timestamp};
 use hookmitt_mailbox::{Held as _, Mailbox, MailboxError, Tunnel, short};
 use hookmitt_seal::Sealed;
@@ -39,9 +39,9 @@ struct Arriving {
 
 impl<M: Mailbox> Relay<M> {
     /// Takes a whole request in. Nothing is answered 2xx that is not stored durably.
-    pub(crate) async fn take(&self, place: Place, taken: Taken) -> Reply {
+    pub(crate) async fn take(&self, place: Place, caught: Caught) -> Reply {
         self.metrics.accepted();
-        let Taken { head, body, received_at, share, remote: _ } = taken;
+        let Caught { head, body, received_at, share, remote: _ } = caught;
         let arriving = self.arriving(&place, head, body, received_at);
         let provider = provider_of(place.offer(), &arriving.request);
         let held = is_held(place.offer(), provider, &arriving.request);

@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use hookmitt_catch::{Caught, Limits, Refusal, Reply, Sink, catch_stream};
+use hookmitt_catch::{Address, Caught, Limits, Refusal, Reply, Sink, catch_stream};
 use hookmitt_event::HttpVersion;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -130,12 +130,12 @@ fn stored(sent: &[u8], cut: usize) -> (Vec<Read>, usize) {
 struct Kept(Mutex<Vec<Read>>);
 
 impl Sink for Kept {
-    async fn caught(&self, caught: Caught) -> Reply {
+    async fn caught(&self, address: Address, caught: Caught) -> Reply {
         let read = Read {
             method: caught.head.method.into_bytes(),
-            slug: caught.slug.as_str().as_bytes().to_vec(),
-            path: caught.path.into_bytes(),
-            query: caught.query.map(String::into_bytes),
+            slug: address.slug.as_str().as_bytes().to_vec(),
+            path: address.path.into_bytes(),
+            query: address.query.map(String::into_bytes),
             is_http10: caught.head.version == HttpVersion::Http10,
             lines: caught.head.headers.as_wire().to_vec(),
             body: caught.body.to_vec(),

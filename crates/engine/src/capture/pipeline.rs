@@ -6,7 +6,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use futures_util::future::Either;
 use hookmitt_catch::{Refusal, Reply, Share};
 use hookmitt_event::{Answer, Explain as _, HeaderLines, Slug, Timestamp, Verdict, Via};
-use hookmitt_inbox::{Arrival, InboxError, Order, Stored};
+use hookmitt_inbox::{InboxError, NewEvent, Order, Stored};
 
 use super::{
     refusals::Refusals,
@@ -17,7 +17,7 @@ use crate::{
     base::Base,
     confirmation::Confirmation,
     delivery::Bells,
-    judging::{Answered, Incoming, Judged, Pages},
+    judging::{Answered, Arrival, Judged, Pages},
     settings::{Known, Settings},
     tasks::SeenThrough,
     verdicts::Verdicts,
@@ -63,11 +63,11 @@ impl Capture {
     }
 
     /// Judges a request by what is known of its source.
-    pub(crate) fn judge(&self, known: &Known, incoming: Incoming) -> Judged {
-        if incoming.request.body.len() < LARGE {
-            return known.judge(incoming);
+    pub(crate) fn judge(&self, known: &Known, arrival: Arrival) -> Judged {
+        if arrival.request.body.len() < LARGE {
+            return known.judge(arrival);
         }
-        tokio::task::block_in_place(|| known.judge(incoming))
+        tokio::task::block_in_place(|| known.judge(arrival))
     }
 
     /// Hands a judged request to the writer. What this returns resolves after the commit; the event is seen off even if
@@ -84,17 +84,17 @@ impl Capture {
         room: R,
         is_held: bool,
     ) -> Result<SeenThrough<Result<Kept, InboxError>>, InboxError> {
-        let Judged { arrival, answered } = judged;
-        let came_in = matches!(arrival.via, Via::Direct | Via::Tunnel);
-        let is_set_up = came_in && arrival.facts.handshake.is_some();
-        let verdict = arrival.verdict;
+        let Judged { event, answered } = judged;
+        let came_in = matches!(event.via, Via::Direct | Via::Tunnel);
+        let is_set_up = came_in && event.facts.handshake.is_some();
+        let verdict = event.verdict;
         // Before the event is stored, so that no answer is missed.
-        let held = if is_held { self.senders.hold(known, &answered, arrival.id) } else { None };
+        let held = if is_held { self.senders.hold(known, &answered, event.id) } else { None };
         let committed = match turn {
-            Some((order, run)) => Either::Left(self.base.inbox.store_in_turn(arrival, order, run).await?),
+            Some((order, run)) => Either::Left(self.base.inbox.store_in_turn(event, order, run).await?),
             None => {
                 let inbox = self.base.inbox.clone();
-                Either::Right(async move { inbox.store(arrival).await })
+                Either::Right(async move { inbox.store(event).await })
             }
         };
         let (this, known) = (Arc::clone(self), Arc::clone(known));
@@ -115,9 +115,9 @@ impl Capture {
     pub(crate) async fn store_unanswered(
         self: &Arc<Self>,
         known: &Arc<Known>,
-        arrival: Arrival,
+        event: NewEvent,
     ) -> Result<Stored, InboxError> {
-        let judged = Judged { arrival, answered: Answered::Usual };
+        let judged = Judged { event, answered: Answered::Usual };
         let kept = self.store(known, judged, None, (), false).await?.await?;
         Ok(kept.stored)
     }
@@ -146,15 +146,15 @@ impl Capture {
     pub(crate) async fn take_in(
         self: &Arc<Self>,
         known: &Arc<Known>,
-        incoming: Incoming,
+        arrival: Arrival,
         beside: Option<HeaderLines>,
         (target, remote): (String, SocketAddr),
         share: Share,
     ) -> Reply {
-        let received_at = incoming.received_at;
-        let mut judged = self.judge(known, incoming);
-        judged.arrival.forwarded = beside.filter(|lines| !lines.is_empty());
-        let known_provider = judged.arrival.provider.is_some();
+        let received_at = arrival.received_at;
+        let mut judged = self.judge(known, arrival);
+        judged.event.forwarded = beside.filter(|lines| !lines.is_empty());
+        let known_provider = judged.event.provider.is_some();
         let kept = match self.store(known, judged, None, share, true).await {
             Ok(committed) => committed.await,
             Err(error) => Err(error),

@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use hookmitt_catch::{Caught, Refusal, Reply, Sink};
+use hookmitt_catch::{Address, Caught, Refusal, Reply, Sink};
 use hookmitt_event::{Authority, HeaderLines, Request, Slug, Via};
 use hookmitt_inbox::{InboxError, SourceSettings};
 
 use super::Capture;
-use crate::{EngineError, host_name::absolute, judging::Incoming, settings::Known};
+use crate::{EngineError, host_name::absolute, judging::Arrival, settings::Known};
 
 /// Takes what the capture port catches.
 #[derive(Clone, Debug)]
 pub struct CapturePort(pub(crate) Arc<Capture>);
 
 impl Sink for CapturePort {
-    async fn caught(&self, caught: Caught) -> Reply {
+    async fn caught(&self, address: Address, caught: Caught) -> Reply {
         let Self(capture) = self;
-        let Caught { slug, path, query, head, body, remote, received_at, share } = caught;
+        let (Address { slug, path, query }, Caught { head, body, remote, received_at, share }) =
+            (address, caught);
         let target = head.target;
         let request =
             Request { method: head.method, path, query, version: head.version, headers: head.headers, body };
@@ -31,7 +32,7 @@ impl Sink for CapturePort {
             let authority = Authority::parse(authority).map_or("", |authority| authority.as_str());
             format!("{scheme}://{authority}/{}{}", known.source.slug, request.path_and_query())
         };
-        let incoming = Incoming {
+        let arrival = Arrival {
             url: known.public_url(&request).or_else(|| absolute(&target).map(called)),
             request,
             remote: Some(remote.to_string()),
@@ -39,7 +40,7 @@ impl Sink for CapturePort {
             via: Via::Direct,
             page,
         };
-        capture.take_in(&known, incoming, None, (target, remote), share).await
+        capture.take_in(&known, arrival, None, (target, remote), share).await
     }
 
     fn refused(&self, refusal: Refusal) {
@@ -100,13 +101,10 @@ mod tests {
     use crate::begun::{engine, source};
 
     /// A request whose signature is that of the body without the line end.
-    fn invalid(known: &Known) -> Caught {
+    fn invalid() -> Caught {
         let head = "POST /hub HTTP/1.1\r\nHost: localhost\r\nX-GitHub-Event: ping\r\nX-Hub-Signature-256: \
             sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17\r\n\r\n";
         Caught {
-            slug: known.source.slug.clone(),
-            path: String::new(),
-            query: None,
             head: parse_head(head.as_bytes()).unwrap().unwrap().0,
             body: "Hello, World!\n".into(),
             remote: "127.0.0.1:1".parse().unwrap(),
@@ -123,8 +121,9 @@ mod tests {
         let secret = Zeroizing::new(b"It's a Secret to Everybody".to_vec());
         engine.secrets.set(known.source.slug.clone(), "default".to_owned(), secret).await.unwrap();
         let port = engine.capture_port();
+        let address = Address { slug: known.source.slug.clone(), path: String::new(), query: None };
         {
-            let mut caught = pin!(port.caught(invalid(&known)));
+            let mut caught = pin!(port.caught(address, invalid()));
             let polled = poll_fn(|context| Poll::Ready(caught.as_mut().poll(context))).await;
             assert!(polled.is_pending(), "it waits for the commit");
         } // the connection is gone, and with it whoever waited

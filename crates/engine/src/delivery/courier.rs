@@ -226,8 +226,7 @@ mod tests {
         let url = Some("http://127.0.0.1:9".to_owned());
         let change = TargetChange { url, ..TargetChange::default() };
         let target = engine.targets.add(None, change, TargetKind::Kept).await.unwrap();
-        let stored =
-            engine.capture.store_unanswered(&known, known.judge(post([], b"")).arrival).await.unwrap();
+        let stored = engine.capture.store_unanswered(&known, known.judge(post([], b"")).event).await.unwrap();
         (folder, engine, target, stored)
     }
 

@@ -4,7 +4,7 @@ use hookmitt_event::{
     Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, ProviderFrom, Request, Source, Timestamp,
     Verdict, Via, WithheldReason, reads_as,
 };
-use hookmitt_inbox::{AWAITS, Arrival, REJECTED, Route, SingleUse};
+use hookmitt_inbox::{AWAITS, NewEvent, REJECTED, Route, SingleUse};
 use hookmitt_verify::{
     Inquiry, Judgement, Provider, PublishedKeys, facts, handshake, judge, provider, providers, recognise,
 };
@@ -17,7 +17,7 @@ use super::{
 use crate::settings::Known;
 
 /// A request that came in, before it is judged.
-pub(crate) struct Incoming {
+pub(crate) struct Arrival {
     pub(crate) request: Request,
     /// The URL that was called, where that isn't told by the source and the request.
     pub(crate) url: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Incoming {
 
 /// A judged request, and what the answer to its sender depends on.
 pub(crate) struct Judged {
-    pub(crate) arrival: Arrival,
+    pub(crate) event: NewEvent,
     pub(crate) answered: Answered,
 }
 
@@ -133,8 +133,8 @@ impl Known {
     }
 
     /// Judges a request and makes it ready to be stored.
-    pub(crate) fn judge(&self, incoming: Incoming) -> Judged {
-        let Incoming { request, url, remote, received_at, via, page } = incoming;
+    pub(crate) fn judge(&self, arrival: Arrival) -> Judged {
+        let Arrival { request, url, remote, received_at, via, page } = arrival;
         let pages::Judged { browser, withheld, callback, foreign_host } = page.judge(self, &request);
         let provider = self.provider_of(&request);
         let url = url.or_else(|| self.public_url(&request));
@@ -154,7 +154,7 @@ impl Known {
         let sha256: [u8; 32] = Sha256::digest(&request.body).into();
         // A copy that the provider's API vouches for forges nothing; a web page proves nothing.
         let counts = !browser && via != Via::BackupSync;
-        let arrival = Arrival {
+        let event = NewEvent {
             id: EventId::fresh(),
             source: self.source.row,
             url,
@@ -185,7 +185,7 @@ impl Known {
             facts,
             request,
         };
-        Judged { arrival, answered }
+        Judged { event, answered }
     }
 
     /// The URL that the provider called, where something else stands before us.

@@ -8,7 +8,7 @@ mod rewritten;
 mod signing_secret;
 
 pub(crate) use answered::{Answered, asked, is_confirmed};
-pub(crate) use judged::{Incoming, Judged, key_hash, single_use};
+pub(crate) use judged::{Arrival, Judged, key_hash, single_use};
 pub(crate) use pages::{Page, Pages};
 pub(crate) use rewritten::{marked, rewritten};
 pub(crate) use signing_secret::pair_of;

@@ -158,9 +158,9 @@ mod tests {
         engine.base.inbox.add_source(slug.clone(), settings, false, clock.now()).await.unwrap();
         engine.settings.reload().await.unwrap();
         let known = engine.settings.known(&slug).unwrap();
-        let mut incoming = post([("X-Hook-Secret", "b537207f20cbfa02357cf448134da559")], b"{}");
-        incoming.received_at = clock.now();
-        let id = engine.capture.store_unanswered(&known, known.judge(incoming).arrival).await.unwrap().id;
+        let mut arrival = post([("X-Hook-Secret", "b537207f20cbfa02357cf448134da559")], b"{}");
+        arrival.received_at = clock.now();
+        let id = engine.capture.store_unanswered(&known, known.judge(arrival).event).await.unwrap().id;
         let next =
             async || engine.delivered_secrets.next(&engine.base.inbox.event(id).await.unwrap(), clock.now());
         assert_eq!(next().await.offer, Some(HandshakeOffer::SaveSecret));

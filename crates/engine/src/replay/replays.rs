@@ -19,7 +19,7 @@ use crate::{
     base::Base,
     capture::Capture,
     delivery::Bells,
-    judging::{Incoming, Page},
+    judging::{Arrival, Page},
     settings::Settings,
 };
 
@@ -141,14 +141,14 @@ impl Replays {
         let known = self.settings.known(&parent.source)?;
         let Edited { request, url, targets, signed_with, .. } = edited;
         let received_at = self.base.now();
-        let incoming =
-            Incoming { request, url, remote: None, received_at, via: Via::Edit, page: Page::default() };
-        let mut arrival = known.judge(incoming).arrival;
-        arrival.parent = Some(parent.id);
+        let arrival =
+            Arrival { request, url, remote: None, received_at, via: Via::Edit, page: Page::default() };
+        let mut event = known.judge(arrival).event;
+        event.parent = Some(parent.id);
         // A copy of ours must not shadow the genuine event.
-        (arrival.may_own, arrival.single_use) = (false, None);
-        arrival.route = Route::To(targets);
-        let stored = self.capture.store_unanswered(&known, arrival).await?;
+        (event.may_own, event.single_use) = (false, None);
+        event.route = Route::To(targets);
+        let stored = self.capture.store_unanswered(&known, event).await?;
         if let Some(with) = signed_with {
             self.base.inbox.set_signed_with(stored.id, with).await?;
         }

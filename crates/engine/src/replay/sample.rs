@@ -18,7 +18,7 @@ use crate::{
     EngineError, SecretText,
     base::Base,
     capture::Capture,
-    judging::{Incoming, Page},
+    judging::{Arrival, Page},
     settings::{Known, Settings},
 };
 
@@ -223,11 +223,11 @@ impl Samples {
         let target = self.replays.once(url.as_str()).await?;
         let received_at = self.base.now();
         let seen = signer.signs_url(&request).then(|| handler_url(url, None, &request));
-        let incoming =
-            Incoming { request, url: seen, remote: None, received_at, via: Via::Send, page: Page::default() };
-        let mut arrival = signer.judge(incoming).arrival;
-        arrival.route = Route::To(vec![target]);
-        let stored = self.capture.store_unanswered(signer, arrival).await?;
+        let arrival =
+            Arrival { request, url: seen, remote: None, received_at, via: Via::Send, page: Page::default() };
+        let mut event = signer.judge(arrival).event;
+        event.route = Route::To(vec![target]);
+        let stored = self.capture.store_unanswered(signer, event).await?;
         self.base.inbox.set_signed_with(stored.id, with).await?;
         self.replays.outcome(DeliveryId { event: stored.id, number: 1 }).await
     }

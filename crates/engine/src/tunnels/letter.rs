@@ -11,7 +11,7 @@ use super::addressee::addressee;
 use crate::{
     EngineError,
     capture::Capture,
-    judging::{Incoming, Judged},
+    judging::{Arrival, Judged},
     settings::Known,
 };
 
@@ -76,7 +76,7 @@ pub(super) async fn judge_letter(
     let (request, forwarded) = request;
     let (known, assigned) = addressee(&capture.settings, &letter.slug, is_served).await?;
     let page = capture.pages.through_tunnel(&request);
-    let incoming = Incoming {
+    let arrival = Arrival {
         request,
         url: Some(letter.url),
         remote: Some(letter.remote.chars().take(LONGEST).collect()),
@@ -84,19 +84,19 @@ pub(super) async fn judge_letter(
         via: Via::Tunnel,
         page,
     };
-    let mut judged = capture.judge(&known, incoming);
-    let arrival = &mut judged.arrival;
-    arrival.id = EventId::from_bytes(letter.id);
-    arrival.arrival_key = Some(head.arrival_key.clone());
-    arrival.forwarded = forwarded;
-    let differs = arrival.sha256 != letter.sha256;
-    arrival.causes.extend(head.doubt.map(|doubt| doubted(doubt, head.received_at)));
+    let mut judged = capture.judge(&known, arrival);
+    let event = &mut judged.event;
+    event.id = EventId::from_bytes(letter.id);
+    event.arrival_key = Some(head.arrival_key.clone());
+    event.forwarded = forwarded;
+    let differs = event.sha256 != letter.sha256;
+    event.causes.extend(head.doubt.map(|doubt| doubted(doubt, head.received_at)));
     if !assigned {
-        arrival.route = Route::Withheld("its tunnel serves no such source");
+        event.route = Route::Withheld("its tunnel serves no such source");
     }
     if differs {
-        arrival.route = Route::Withheld("its body is not what the relay received");
-        arrival.causes.insert(0, cause(&letter.sha256));
+        event.route = Route::Withheld("its body is not what the relay received");
+        event.causes.insert(0, cause(&letter.sha256));
     }
     Ok(Opened { known, assigned, judged, differs })
 }
@@ -104,7 +104,7 @@ pub(super) async fn judge_letter(
 /// What is said where the relay's word about the time doesn't hold.
 pub(super) fn doubted(doubt: Doubt, judged_at: Timestamp) -> Cause {
     let (said, why) = match doubt {
-        Doubt::Altered(said) => (said, "what was sealed at its arrival says otherwise"),
+        Doubt::Altered(said) => (said, "what was sealed at its event says otherwise"),
         Doubt::TooEarly(said) => (said, "everything that it received until then was here already"),
         Doubt::TooLate(said) => (said, "that lies ahead of this machine's clock"),
     };
@@ -191,13 +191,13 @@ mod tests {
                 judge_letter(&engine.capture, &head(), letter.clone(), request(&letter).unwrap(), true)
                     .await
                     .unwrap();
-            let arrival = opened.judged.arrival;
+            let event = opened.judged.event;
             assert_eq!(opened.differs, differs);
-            assert_eq!(arrival.route == Route::Targets, !differs);
-            assert_eq!(arrival.causes.iter().any(|cause| cause.code == "relay_body_differs"), differs);
-            assert_eq!(arrival.id, EventId::from_bytes([7; 16]), "the id that the sender was told");
-            assert_eq!((arrival.received_at, arrival.via), (head().received_at, Via::Tunnel));
-            assert_eq!(arrival.arrival_key, Some(head().arrival_key));
+            assert_eq!(event.route == Route::Targets, !differs);
+            assert_eq!(event.causes.iter().any(|cause| cause.code == "relay_body_differs"), differs);
+            assert_eq!(event.id, EventId::from_bytes([7; 16]), "the id that the sender was told");
+            assert_eq!((event.received_at, event.via), (head().received_at, Via::Tunnel));
+            assert_eq!(event.arrival_key, Some(head().arrival_key));
         }
         engine.stop().await;
     }
@@ -212,8 +212,8 @@ mod tests {
         let opened = judge_letter(&engine.capture, &head(), letter.clone(), request(&letter).unwrap(), true)
             .await
             .unwrap();
-        let arrival = opened.judged.arrival;
-        assert_eq!((arrival.route, arrival.browser, arrival.foreign_host), (Route::Targets, false, None));
+        let event = opened.judged.event;
+        assert_eq!((event.route, event.browser, event.foreign_host), (Route::Targets, false, None));
         engine.stop().await;
     }
 

@@ -101,7 +101,7 @@ impl Mail {
             letter::judge_letter(&self.capture, head, letter, request, is_served).await?;
         if head.waited {
             self.running.gap_is_known().await;
-            judged.arrival.caught_up_by = Some(self.tunnel);
+            judged.event.caught_up_by = Some(self.tunnel);
         }
         let turn = Some((&self.order, head.run));
         let listens = is_held(head) && assigned;

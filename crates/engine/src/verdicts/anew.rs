@@ -259,11 +259,11 @@ mod tests {
             ],
             b"Hello, World!",
         );
-        let arrival = before.judge(signed).arrival;
-        assert_eq!(arrival.verdict, Verdict::NoSecret);
+        let event = before.judge(signed).event;
+        assert_eq!(event.verdict, Verdict::NoSecret);
         let value = Zeroizing::new(b"It's a Secret to Everybody".to_vec());
         engine.secrets.set(before.source.slug.clone(), "default".to_owned(), value).await.unwrap();
-        let id = engine.capture.store_unanswered(&before, arrival).await.unwrap().id; // its commit comes after that
+        let id = engine.capture.store_unanswered(&before, event).await.unwrap().id; // its commit comes after that
         let judged = async {
             while engine.base.inbox.event(id).await.unwrap().verdict != Verdict::Valid {
                 tokio::time::sleep(Duration::from_millis(10)).await;

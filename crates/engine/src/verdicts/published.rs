@@ -99,10 +99,10 @@ mod tests {
         let engine = engine(folder.path()).await;
         let known = source(&engine, "hub").await;
         let push = post([("X-GitHub-Event", "push")], b"{}");
-        let mut arrival = known.judge(push).arrival;
-        let settled = arrival.verdict;
-        arrival.verdict = Verdict::Pending; // as of the moment before the key came
-        let id = engine.capture.store_unanswered(&known, arrival).await.unwrap().id;
+        let mut event = known.judge(push).event;
+        let settled = event.verdict;
+        event.verdict = Verdict::Pending; // as of the moment before the key came
+        let id = engine.capture.store_unanswered(&known, event).await.unwrap().id;
         let judged = async {
             while engine.base.inbox.event(id).await.unwrap().verdict != settled {
                 tokio::time::sleep(Duration::from_millis(10)).await;

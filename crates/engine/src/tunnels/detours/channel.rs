@@ -13,7 +13,7 @@ use super::lines;
 use crate::{
     EngineError,
     capture::Capture,
-    judging::{Incoming, marked, rewritten},
+    judging::{Arrival, marked, rewritten},
     tunnels::{addressee::addressee, running::Running, view::Trouble},
 };
 
@@ -134,7 +134,7 @@ impl Inlet {
         let request = Request { headers, ..message.request.clone() };
         let page = self.capture.pages.through_tunnel(&request);
         let received_at = received_at(message.received_at, self.capture.base.now());
-        let incoming = Incoming {
+        let arrival = Arrival {
             url: Some(format!("{}{}", self.url, request.path_and_query())),
             remote: Some(
                 lines::caller(&beside).map_or_else(|| self.host.clone(), |caller| caller.to_string()),
@@ -144,24 +144,24 @@ impl Inlet {
             via: Via::Tunnel,
             page,
         };
-        let mut judged = self.capture.judge(&known, incoming);
+        let mut judged = self.capture.judge(&known, arrival);
         let is_set_up = judged.answered.is_to_set_up();
-        let arrival = &mut judged.arrival;
+        let event = &mut judged.event;
         if !message.exact {
-            arrival.forwarded = Some(marked(&beside, &self.host));
-            if arrival.verdict == Verdict::Invalid {
-                arrival.causes.splice(0..0, rewritten(arrival.forwarded.as_ref()));
+            event.forwarded = Some(marked(&beside, &self.host));
+            if event.verdict == Verdict::Invalid {
+                event.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
             }
         } else if !beside.is_empty() {
-            arrival.forwarded = Some(beside);
+            event.forwarded = Some(beside);
         }
         // The channel has answered already, and its answer was none to a set-up request.
         if is_set_up {
-            arrival.handshake_answer = None;
-            arrival.route = Route::Withheld("a set-up request that a channel can't answer");
+            event.handshake_answer = None;
+            event.route = Route::Withheld("a set-up request that a channel can't answer");
         }
         if !assigned {
-            arrival.route = Route::Withheld("its source is gone");
+            event.route = Route::Withheld("its source is gone");
         }
         self.capture.store(&known, judged, None, (), false).await?.await?;
         self.running.stored(received_at);

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use hookmitt_catch::{Caught, Refusal, Reply, Sink};
+use hookmitt_catch::{Address, Caught, Refusal, Reply, Sink};
 use hookmitt_event::{Request, Slug, Via};
 use hookmitt_inbox::InboxError;
 
 use super::lines;
-use crate::{capture::Capture, judging::Incoming, tunnels::running::Running};
+use crate::{capture::Capture, judging::Arrival, tunnels::running::Running};
 
 /// Takes what a program passes on.
 pub(super) struct OutsideDoor {
@@ -18,9 +18,10 @@ pub(super) struct OutsideDoor {
 }
 
 impl Sink for OutsideDoor {
-    async fn caught(&self, caught: Caught) -> Reply {
+    async fn caught(&self, address: Address, caught: Caught) -> Reply {
         let Self { capture, .. } = self;
-        let Caught { slug, path, query, head, body, remote, received_at, share } = caught;
+        let (Address { slug, path, query }, Caught { head, body, remote, received_at, share }) =
+            (address, caught);
         let target = head.target;
         let known = if slug == self.source { capture.settings.known(&slug).ok() } else { None };
         let Some(known) = known else {
@@ -34,7 +35,7 @@ impl Sink for OutsideDoor {
         let page = capture.pages.through_tunnel(&request);
         let host = || request.authority().map(|host| format!("https://{}/{}", host.as_str(), self.source));
         let base = self.running.public_url().or_else(host);
-        let incoming = Incoming {
+        let arrival = Arrival {
             url: base.map(|base| format!("{base}{}", request.path_and_query())),
             remote: Some(caller.map_or_else(|| remote.to_string(), |caller| caller.to_string())),
             request,
@@ -42,7 +43,7 @@ impl Sink for OutsideDoor {
             via: Via::Tunnel,
             page,
         };
-        let reply = capture.take_in(&known, incoming, Some(beside), (target, remote), share).await;
+        let reply = capture.take_in(&known, arrival, Some(beside), (target, remote), share).await;
         if reply.headers.iter().any(|(name, _)| name == "x-hookmitt-event-id") {
             self.running.stored(received_at);
         }

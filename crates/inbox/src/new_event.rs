@@ -9,7 +9,7 @@ use crate::SingleUse;
 
 /// A judged request, ready to be stored.
 #[derive(Clone, Debug)]
-pub struct Arrival {
+pub struct NewEvent {
     /// Its id, made by the caller.
     pub id: EventId,
     /// The row of its source.
@@ -70,7 +70,7 @@ pub struct Arrival {
     pub route: Route,
 }
 
-/// What became of an arrival.
+/// What became of a new event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// The id of the event: an earlier one's, where the arrival key was known.
@@ -106,7 +106,7 @@ pub enum Route {
     Nowhere,
 }
 
-impl Arrival {
+impl NewEvent {
     /// About how many bytes it adds. Never none: on a disk that is nearly full, only what adds something is refused, and
     /// keeps its place among what is.
     pub(crate) fn weight(&self) -> usize {
