@@ -1,8 +1,12 @@
-//! What it takes to ask somebody one question: whom TLS trusts, and one exchange over HTTP/1.1. Who is called and by
-//! which way, for how long, and how much of an answer is read is for the caller to say.
+//! What it takes to ask somebody one question: the connection, whom TLS trusts, and one exchange over HTTP/1.1. Who is
+//! called and by which way, for how long, and how much of an answer is read is for the caller to say.
 
+mod connect;
 mod exchange;
+mod resolve;
 mod trust;
 
+pub use connect::{AddressError, ConnectError, connect};
 pub use exchange::exchange;
-pub use trust::{add_authorities, roots, tls};
+pub use resolve::{ResolveError, is_localhost, resolve};
+pub use trust::{Stream, Tls, TlsError, roots, tls};

@@ -1,23 +1,116 @@
-//! Whom TLS trusts.
+//! Whom TLS trusts, and the handshake in which that is found out.
 
-use std::{path::Path, sync::Arc};
+use std::{fmt, io, net::IpAddr, path::Path, sync::Arc};
 
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
-    pki_types::{CertificateDer, pem::PemObject as _},
+    pki_types::{CertificateDer, InvalidDnsNameError, ServerName, pem::PemObject as _},
 };
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpStream,
+};
+use tokio_rustls::{TlsConnector, client::TlsStream};
+use url::Host;
+
+/// A connection, plain or within TLS.
+pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+/// TLS as we call others by it; made once and shared.
+#[derive(Clone)]
+pub struct Tls(TlsConnector);
+
+/// Why there is no TLS over a connection.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// No certificate can be for that name.
+    #[error("{name} can't be checked by TLS: {error}")]
+    Name {
+        /// The name.
+        name: String,
+        /// Why.
+        error: InvalidDnsNameError,
+    },
+    /// Whoever answers isn't trusted, or speaks no TLS that we speak.
+    #[error("{0}")]
+    Refused(io::Error),
+    /// The connection broke.
+    #[error("{0}")]
+    Broken(io::Error),
+}
+
+impl From<io::Error> for TlsError {
+    fn from(error: io::Error) -> Self {
+        let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+        if is_tls { Self::Refused(error) } else { Self::Broken(error) }
+    }
+}
+
+impl Tls {
+    /// Trusts Mozilla's roots as this version of hookmitt carries them.
+    pub fn new() -> Self {
+        Self::trusting(roots())
+    }
+
+    /// Trusts the certificates in a PEM file as well.
+    ///
+    /// # Errors
+    /// Why not, in words; `none` where there is no certificate in it.
+    pub fn with_authorities(path: &Path, none: &str) -> Result<Self, String> {
+        let mut roots = roots();
+        add_authorities(&mut roots, path, none)?;
+        Ok(Self::trusting(roots))
+    }
+
+    /// Trusts `roots` alone.
+    pub fn trusting(roots: RootCertStore) -> Self {
+        Self(TlsConnector::from(Arc::new(tls(roots))))
+    }
+
+    /// Speaks TLS over a connection, with whoever shows that it is `host`. How long it takes is for the caller to limit.
+    ///
+    /// # Errors
+    /// [`TlsError`].
+    pub async fn handshake(
+        &self,
+        host: &Host<impl AsRef<str>>,
+        stream: TcpStream,
+    ) -> Result<TlsStream<TcpStream>, TlsError> {
+        Ok(self.0.connect(server_name(host)?, stream).await?)
+    }
+}
+
+impl Default for Tls {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Tls")
+    }
+}
+
+fn server_name(host: &Host<impl AsRef<str>>) -> Result<ServerName<'static>, TlsError> {
+    match host {
+        Host::Ipv4(address) => Ok(IpAddr::V4(*address).into()),
+        Host::Ipv6(address) => Ok(IpAddr::V6(*address).into()),
+        Host::Domain(name) => {
+            let name = name.as_ref().to_owned();
+            ServerName::try_from(name.clone()).map_err(|error| TlsError::Name { name, error })
+        }
+    }
+}
 
 /// Mozilla's roots as this version of hookmitt carries them.
 pub fn roots() -> RootCertStore {
     webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect()
 }
 
-/// Trusts the certificates in a PEM file as well.
-///
-/// # Errors
-/// Why not, in words; `none` where there is no certificate in it.
-pub fn add_authorities(roots: &mut RootCertStore, path: &Path, none: &str) -> Result<(), String> {
+fn add_authorities(roots: &mut RootCertStore, path: &Path, none: &str) -> Result<(), String> {
     let before = roots.len();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())? {
         let certificate = certificate.map_err(|error| error.to_string())?;

@@ -9,7 +9,6 @@ use std::{
 use hookmitt_event::TunnelKind;
 use hookmitt_forward::TargetUrl;
 use hookmitt_inbox::KeptTunnel;
-use tokio::net::lookup_host;
 
 /// The addresses of our own ports, and those of our relays, by which what is sent comes back.
 #[derive(Debug, Default)]
@@ -109,18 +108,9 @@ impl OwnAddresses {
         if !self.listen_on(target.port()) {
             return false;
         }
-        // `localhost` and the names beneath it reach loopback whatever a name server says of them.
-        if target.is_loopback() {
-            return self.is_ours(Ipv4Addr::LOCALHOST.into(), target.port());
-        }
-        let host = target.host();
-        let bare = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        if let Ok(address) = bare.parse::<IpAddr>() {
-            return self.is_ours(address, target.port());
-        }
-        // A name that doesn't resolve can't lead to us.
-        let Ok(found) = lookup_host((bare, target.port())).await else { return false };
-        found.into_iter().any(|address| self.is_ours(address.ip(), address.port()))
+        // Where it is about to be sent to; a name that doesn't resolve can't lead to us.
+        let addresses = hookmitt_forward::addresses(target).await;
+        addresses.iter().any(|address| self.is_ours(address.ip(), address.port()))
     }
 
     /// Whether a name, in lower case and without a port, leads to this machine and to nobody else: no stranger can make

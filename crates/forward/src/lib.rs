@@ -12,8 +12,9 @@ mod target_error;
 mod target_url;
 mod wire;
 
-pub use dial::{Tls, answers, probe};
+pub use dial::{addresses, answers, probe};
 pub use head::{Envelope, head};
+pub use hookmitt_call::Tls;
 pub use outcome::{LONGEST_WAIT, Next, Outcome, verdict_on};
 pub use send::{KEPT_BODY, send};
 pub use target_error::TargetUrlError;

@@ -3,6 +3,7 @@
 use std::{error::Error as _, io, time::Duration};
 
 use bytes::{Bytes, BytesMut};
+use hookmitt_call::{Stream, Tls};
 use hookmitt_event::{HeaderLines, Request, ResponseHead};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1;
@@ -10,8 +11,8 @@ use hyper_util::rt::TokioIo;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::{
-    Envelope, Outcome, TargetUrl, Tls,
-    dial::{self, DialError, Stream},
+    Envelope, Outcome, TargetUrl,
+    dial::{self, DialError},
     head::{head, unsendable},
     wire::{Record, Wire},
 };

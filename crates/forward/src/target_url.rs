@@ -2,6 +2,7 @@
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
+use hookmitt_call::is_localhost;
 use url::{Host, Url};
 
 use crate::TargetUrlError;
@@ -132,12 +133,6 @@ impl TargetUrl {
         }
         out
     }
-}
-
-/// RFC 6761: `localhost` and the names beneath it mean loopback.
-pub(crate) fn is_localhost(name: &str) -> bool {
-    let name = name.strip_suffix('.').unwrap_or(name);
-    name == "localhost" || name.ends_with(".localhost")
 }
 
 fn split_scheme(text: &str) -> Option<(bool, &str)> {

@@ -1,18 +1,15 @@
 //! One GET for one key, over TLS, with everything bounded.
 
-use std::{error::Error as _, fmt, net::SocketAddr, sync::Arc, time::Duration};
+use std::{error::Error as _, fmt, net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
+use hookmitt_call::{Stream, Tls, connect, resolve};
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::body::Incoming;
-use rustls::{RootCertStore, pki_types::ServerName};
-use tokio::{
-    net::{TcpStream, lookup_host},
-    time::timeout,
-};
-use tokio_rustls::{TlsConnector, client::TlsStream};
-use url::Url;
+use rustls::RootCertStore;
+use tokio::time::{Instant, timeout};
+use url::{Host, Url};
 
 use crate::KeyProblem;
 
@@ -25,7 +22,7 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// How the providers' hosts are reached.
 #[derive(Clone)]
 pub struct Network {
-    tls: TlsConnector,
+    tls: Tls,
     /// Where every host is, in tests.
     address: Option<SocketAddr>,
 }
@@ -33,13 +30,13 @@ pub struct Network {
 impl Network {
     /// The internet, trusting Mozilla's roots as this version of hookmitt carries them.
     pub fn new() -> Self {
-        Self { tls: tls(hookmitt_call::roots()), address: None }
+        Self { tls: Tls::new(), address: None }
     }
 
     /// For tests: every host is at `address`, and `roots` alone are trusted.
     #[doc(hidden)]
     pub fn of_test(address: SocketAddr, roots: RootCertStore) -> Self {
-        Self { tls: tls(roots), address: Some(address) }
+        Self { tls: Tls::trusting(roots), address: Some(address) }
     }
 
     /// Calls a URL, once, and answers the status; a redirect is one like others. The caller has made sure that it may
@@ -64,10 +61,6 @@ impl fmt::Debug for Network {
     }
 }
 
-fn tls(roots: RootCertStore) -> TlsConnector {
-    TlsConnector::from(Arc::new(hookmitt_call::tls(roots)))
-}
-
 /// What was published.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -90,11 +83,11 @@ async fn get<T>(
     url: &Url,
     read: impl AsyncFnOnce(Response<Incoming>) -> Result<T, KeyProblem>,
 ) -> Result<T, KeyProblem> {
-    let host = url.host_str().unwrap_or_default();
-    let stream = connect(network, host).await?;
+    let host = url.host().ok_or_else(|| KeyProblem::Unreachable("its URL has no host".to_owned()))?;
+    let stream = connected(network, &host).await?;
     let target = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let request = Request::get(target)
-        .header(header::HOST, host)
+        .header(header::HOST, host.to_string())
         .header(header::USER_AGENT, "hookmitt")
         .header(header::ACCEPT, "*/*")
         .body(Empty::<Bytes>::new())
@@ -102,19 +95,16 @@ async fn get<T>(
     hookmitt_call::exchange(stream, request, read).await.map_err(|error| said(&error))?
 }
 
-async fn connect(network: &Network, host: &str) -> Result<TlsStream<TcpStream>, KeyProblem> {
+async fn connected(network: &Network, host: &Host<&str>) -> Result<impl Stream, KeyProblem> {
     let unreachable = |error: &dyn fmt::Display| KeyProblem::Unreachable(format!("{host}: {error}"));
-    let tcp = match network.address {
-        Some(address) => TcpStream::connect(address).await,
-        None => {
-            let addresses: Vec<_> =
-                lookup_host((host, 443)).await.map_err(|error| unreachable(&error))?.collect();
-            TcpStream::connect(addresses.as_slice()).await
-        }
+    let addresses = match network.address {
+        Some(address) => vec![address],
+        None => resolve(host, 443).await.map_err(|error| KeyProblem::Unreachable(error.to_string()))?,
     };
-    let tcp = tcp.map_err(|error| unreachable(&error))?;
-    let name = ServerName::try_from(host.to_owned()).map_err(|error| unreachable(&error))?;
-    network.tls.connect(name, tcp).await.map_err(|error| unreachable(&error))
+    let tcp = connect(&addresses, Instant::now() + TIME_LIMIT)
+        .await
+        .map_err(|error| if error.is_slow() { KeyProblem::Slow } else { unreachable(&error) })?;
+    network.tls.handshake(host, tcp).await.map_err(|error| unreachable(&error))
 }
 
 async fn read(response: Response<Incoming>) -> Result<Answer, KeyProblem> {

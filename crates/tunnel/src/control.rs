@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use hookmitt_call::Stream;
 use hookmitt_wire::{INTRODUCTION_HEADER, Join, Joined, OpenTunnel, Opened};
 use http::{HeaderName, HeaderValue, Request, Response, header};
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -123,7 +124,7 @@ async fn ask<T: DeserializeOwned>(
 }
 
 async fn talk(
-    stream: impl crate::dial::Stream + 'static,
+    stream: impl Stream + 'static,
     request: Request<Full<Bytes>>,
 ) -> Result<(u16, Bytes), TunnelError> {
     let broken = |error: hyper::Error| TunnelError::Closed(error.to_string());

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use hookmitt_call::Stream;
 use hookmitt_event::Timestamp;
 use hookmitt_seal::Opener;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
@@ -117,7 +118,7 @@ impl<R: Recipient> Keeper<R> {
     }
 
     /// Calls the relay; `None` where it is to stop meanwhile.
-    async fn call(&mut self) -> Option<Result<Welcomed<Box<dyn crate::dial::Stream>>, TunnelError>> {
+    async fn call(&mut self) -> Option<Result<Welcomed<Box<dyn Stream>>, TunnelError>> {
         self.outage.attempts += 1;
         let Outage { attempts: attempt, error: last_error, .. } = &self.outage;
         self.shared.recipient.state(State::Connecting { attempt: *attempt, last_error: last_error.clone() });
@@ -137,7 +138,7 @@ impl<R: Recipient> Keeper<R> {
         }
     }
 
-    async fn talk(&mut self, welcomed: Welcomed<Box<dyn crate::dial::Stream>>) -> Next {
+    async fn talk(&mut self, welcomed: Welcomed<Box<dyn Stream>>) -> Next {
         info!(tunnel = self.shared.tunnel, "connected to the relay");
         let began = Instant::now();
         let (ended, heard) = session::run(welcomed, self.peer, Arc::clone(&self.shared)).await;

@@ -7,8 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use rustls::RootCertStore;
-use tokio_rustls::TlsConnector;
+use hookmitt_call::Tls;
 
 use crate::TunnelError;
 
@@ -18,7 +17,7 @@ pub const CA_VARIABLE: &str = "HOOKMITT_RELAY_CA";
 /// How relays are reached: by TLS, never through a proxy.
 #[derive(Clone)]
 pub struct Network {
-    pub(crate) tls: TlsConnector,
+    pub(crate) tls: Tls,
     ways: Ways,
 }
 
@@ -28,7 +27,7 @@ type Ways = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
 impl Network {
     /// Trusts Mozilla's roots as this version of hookmitt carries them.
     pub fn new() -> Self {
-        Self::trusting(hookmitt_call::roots())
+        Self::by(Tls::new())
     }
 
     /// Trusts those of [`CA_VARIABLE`] as well, where it is set.
@@ -47,10 +46,9 @@ impl Network {
     /// # Errors
     /// [`TunnelError::Certificates`].
     pub fn with_authorities(path: &Path) -> Result<Self, TunnelError> {
-        let mut roots = hookmitt_call::roots();
-        hookmitt_call::add_authorities(&mut roots, path, "there is none in it")
+        let tls = Tls::with_authorities(path, "there is none in it")
             .map_err(|reason| TunnelError::Certificates { path: path.display().to_string(), reason })?;
-        Ok(Self::trusting(roots))
+        Ok(Self::by(tls))
     }
 
     /// For tests: ways are what `ways` says.
@@ -65,8 +63,7 @@ impl Network {
         (self.ways)(peer)
     }
 
-    fn trusting(roots: RootCertStore) -> Self {
-        let tls = TlsConnector::from(Arc::new(hookmitt_call::tls(roots)));
+    fn by(tls: Tls) -> Self {
         Self { tls, ways: Arc::new(routed) }
     }
 }

@@ -1,5 +1,6 @@
 //! Which URLs can be a relay's.
 
+use hookmitt_call::is_localhost;
 use url::{Host, Url};
 
 use crate::TunnelError;
@@ -59,12 +60,6 @@ pub(crate) fn check_public(url: &str) -> Result<(), TunnelError> {
         Some(parsed) if plain && !url.ends_with('/') && parsed.username().is_empty() => Ok(()),
         _ => Err(TunnelError::Protocol("the public URL that it gave is none")),
     }
-}
-
-/// Names beneath `localhost` are never asked of a name server (RFC 6761).
-pub(crate) fn is_localhost(name: &str) -> bool {
-    let name = name.trim_end_matches('.');
-    name.eq_ignore_ascii_case("localhost") || name.to_ascii_lowercase().ends_with(".localhost")
 }
 
 fn is_loopback(host: &Host<&str>) -> bool {

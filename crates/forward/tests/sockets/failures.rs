@@ -78,6 +78,44 @@ async fn localhost_is_found_on_either_address() {
     }
 }
 
+/// A port whose queue is full, so that the system drops what comes, and the connections that fill it.
+#[cfg(unix)]
+async fn swallowing() -> (tokio::net::TcpListener, Vec<tokio::net::TcpStream>) {
+    use tokio::net::{TcpSocket, TcpStream};
+    let socket = TcpSocket::new_v4().expect("a socket");
+    socket.bind(([127, 0, 0, 1], 0).into()).expect("loopback has a free port");
+    let listener = socket.listen(1).expect("a bound socket can listen");
+    let address = listener.local_addr().expect("a bound socket has an address");
+    let mut filling = Vec::new();
+    while let Ok(next) = tokio::time::timeout(Duration::from_millis(500), TcpStream::connect(address)).await {
+        filling.push(next.expect("a connection"));
+    }
+    (listener, filling)
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_address_that_swallows_may_have_somebody_there() {
+    let (listener, _filling) = swallowing().await;
+    let address = listener.local_addr().unwrap();
+    let outcome = sent_to(&format!("http://{address}/"), Duration::from_millis(300)).await;
+    assert!(matches!(outcome, Outcome::Broken { sent: false, .. }), "{outcome:?}");
+    let words = format!("nothing answers at {address} ({address}: no connection in time)");
+    assert_eq!(broken(outcome), (words, None, vec![]));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_server_on_the_other_address_of_localhost_is_found_though_the_first_swallows() {
+    let (listener, _filling) = swallowing().await;
+    let port = listener.local_addr().unwrap().port();
+    let Ok(_there) = TcpListener::bind(("::1", port)) else { return }; // a machine without IPv6
+    assert!(
+        answers(&TargetUrl::parse(&format!("http://localhost:{port}/")).unwrap()).await,
+        "within a second"
+    );
+}
+
 #[tokio::test]
 async fn a_silent_server_is_given_up_in_time() {
     let (address, served) = server(|mut stream| stream.read_to_end(&mut Vec::new()).map(drop));

@@ -1,25 +1,22 @@
 //! How an ACME server is asked: HTTP/1.1 over TLS, with everything bounded.
 
-use std::{error::Error as StdError, future::Future, path::Path, pin::Pin, sync::Arc, time::Duration};
+use std::{error::Error as StdError, future::Future, path::Path, pin::Pin, time::Duration};
 
 use bytes::Bytes;
+use hookmitt_call::{Stream, Tls, connect, resolve};
 use http::{HeaderValue, Request, Response, Uri, header, uri::PathAndQuery};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use instant_acme::{BodyWrapper, BytesResponse, Error, HttpClient};
-use rustls::pki_types::ServerName;
-use tokio::{
-    net::{TcpStream, lookup_host},
-    time::timeout,
-};
-use tokio_rustls::{TlsConnector, client::TlsStream};
+use tokio::time::{Instant, timeout};
+use url::Host;
 
 use super::AcmeError;
 
 /// How long one question may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long one address may take to answer, where a name has several.
+/// How long it may take until one of a server's addresses answers.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// Bytes that an answer may have; a chain is some ten thousand.
@@ -28,24 +25,15 @@ const LARGEST: usize = 256 * 1024;
 type Trouble = Box<dyn StdError + Send + Sync>;
 
 /// Asks an ACME server.
-#[derive(Clone)]
-pub(super) struct Http(TlsConnector);
-
-impl std::fmt::Debug for Http {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.write_str("Http")
-    }
-}
+#[derive(Clone, Debug)]
+pub(super) struct Http(Tls);
 
 impl Http {
     /// Trusts Mozilla's roots as this version carries them, and those in the file.
     pub(super) fn new(authorities: Option<&Path>) -> Result<Self, AcmeError> {
-        let mut roots = hookmitt_call::roots();
-        if let Some(path) = authorities {
-            hookmitt_call::add_authorities(&mut roots, path, "there is no certificate in it")
-                .map_err(|why| AcmeError::Authorities { path: path.to_owned(), why })?;
-        }
-        Ok(Self(TlsConnector::from(Arc::new(hookmitt_call::tls(roots)))))
+        let Some(path) = authorities else { return Ok(Self(Tls::new())) };
+        let tls = Tls::with_authorities(path, "there is no certificate in it");
+        Ok(Self(tls.map_err(|why| AcmeError::Authorities { path: path.to_owned(), why })?))
     }
 
     async fn ask(self, mut request: Request<BodyWrapper<Bytes>>) -> Result<BytesResponse, Trouble> {
@@ -60,18 +48,11 @@ impl Http {
         hookmitt_call::exchange(stream, request, read).await?
     }
 
-    async fn connect(&self, host: &str, port: u16) -> Result<TlsStream<TcpStream>, Trouble> {
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let name = ServerName::try_from(bare.to_owned())?;
-        let mut trouble = Trouble::from(format!("the name {host} has no address"));
-        for address in lookup_host((bare, port)).await? {
-            match timeout(CONNECT, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => return Ok(self.0.connect(name, stream).await?),
-                Ok(Err(error)) => trouble = format!("{address}: {error}").into(),
-                Err(_) => trouble = format!("{address}: no connection in time").into(),
-            }
-        }
-        Err(trouble)
+    async fn connect(&self, host: &str, port: u16) -> Result<impl Stream, Trouble> {
+        let host = Host::parse(host)?;
+        let addresses = resolve(&host, port).await?;
+        let tcp = connect(&addresses, Instant::now() + CONNECT).await?;
+        Ok(self.0.handshake(&host, tcp).await?)
     }
 }
 

@@ -1,0 +1,138 @@
+//! Opening a connection to whichever of several addresses answers first: Happy Eyeballs (RFC 8305, 4 and 5).
+
+use std::{fmt, future::Future, io, net::SocketAddr, time::Duration};
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, timeout_at},
+};
+
+/// How long an address may be silent before the next is tried beside it.
+const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
+
+/// No address answered, and why, for each in the order in which they were to be tried.
+#[derive(Debug)]
+pub struct ConnectError(Vec<(SocketAddr, AddressError)>);
+
+/// Why there is no connection to one address.
+#[derive(Debug, thiserror::Error)]
+pub enum AddressError {
+    /// The machine is there, and nobody listens on that port.
+    #[error("connection refused")]
+    Refused,
+    /// No way leads there.
+    #[error("no route")]
+    NoRoute,
+    /// Nothing came back; somebody may be there.
+    #[error("no connection in time")]
+    Slow,
+    /// This machine has no file handle left to try with.
+    #[error("{0}")]
+    NoHandle(io::Error),
+    /// Anything else.
+    #[error("{0}")]
+    Other(io::Error),
+}
+
+impl ConnectError {
+    /// Why, for each address.
+    pub fn reasons(&self) -> impl Iterator<Item = &AddressError> {
+        self.0.iter().map(|(_, why)| why)
+    }
+
+    /// Whether an address refused: the network works.
+    pub fn is_refused(&self) -> bool {
+        self.reasons().any(|why| matches!(why, AddressError::Refused))
+    }
+
+    /// Whether an address was silent: somebody may be there.
+    pub fn is_slow(&self) -> bool {
+        self.reasons().any(|why| matches!(why, AddressError::Slow))
+    }
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (address, why)) in self.0.iter().enumerate() {
+            if number > 0 {
+                out.write_str("; ")?;
+            }
+            write!(out, "{address}: {why}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ConnectError {}
+
+impl From<io::Error> for AddressError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => Self::Refused,
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Self::NoRoute,
+            io::ErrorKind::TimedOut => Self::Slow,
+            _ if lacks_handles(&error) => Self::NoHandle(error),
+            _ => Self::Other(error),
+        }
+    }
+}
+
+/// `EMFILE` and `ENFILE`, alike on Linux and macOS.
+fn lacks_handles(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
+}
+
+/// Connects to the first of `addresses` that answers before `deadline`.
+///
+/// # Errors
+/// What every address came to.
+pub async fn connect(addresses: &[SocketAddr], deadline: Instant) -> Result<TcpStream, ConnectError> {
+    let stream = race(addresses, deadline, TcpStream::connect).await?;
+    let _ = stream.set_nodelay(true); // only a matter of speed
+    Ok(stream)
+}
+
+/// Tries the addresses by `connect`: the next one as soon as one failed, or beside those that are silent for
+/// [`ATTEMPT_DELAY`]. What still tries when the first one connects is dropped.
+async fn race<S, F: Future<Output = io::Result<S>>>(
+    addresses: &[SocketAddr],
+    deadline: Instant,
+    connect: impl Fn(SocketAddr) -> F,
+) -> Result<S, ConnectError> {
+    let order = interleaved(addresses);
+    // Whoever isn't heard of is slow.
+    let mut reasons: Vec<_> = order.iter().map(|&address| (address, AddressError::Slow)).collect();
+    let mut waiting = order.into_iter().enumerate();
+    let mut trying = FuturesUnordered::new();
+    loop {
+        if let Some((number, address)) = waiting.next() {
+            let attempt = connect(address);
+            trying.push(async move { (number, attempt.await) });
+        }
+        let next_start = (waiting.len() > 0).then(|| Instant::now() + ATTEMPT_DELAY);
+        let until = next_start.map_or(deadline, |start| start.min(deadline));
+        match timeout_at(until, trying.next()).await {
+            Ok(Some((_, Ok(stream)))) => return Ok(stream),
+            Ok(Some((number, Err(error)))) => reasons[number].1 = error.into(),
+            Err(_) if until < deadline => {}
+            Ok(None) | Err(_) => return Err(ConnectError(reasons)),
+        }
+    }
+}
+
+/// The addresses with IPv4 and IPv6 in turn, each in its own order; the first remains the first.
+fn interleaved(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
+    let first_is_v4 = addresses.first().is_some_and(SocketAddr::is_ipv4);
+    let of_family = |is_v4| addresses.iter().filter(move |address| address.is_ipv4() == is_v4);
+    let (mut preferred, mut others) = (of_family(first_is_v4), of_family(!first_is_v4));
+    let mut out = Vec::with_capacity(addresses.len());
+    while out.len() < addresses.len() {
+        out.extend(preferred.next());
+        out.extend(others.next());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! From a host to its addresses.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+};
+
+use tokio::net::lookup_host;
+use url::Host;
+
+/// Why a host has no address.
+#[derive(Debug, thiserror::Error)]
+pub enum ResolveError {
+    /// The name is unknown, or nobody can be asked for it.
+    #[error("the name {name} does not resolve: {error}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// What the resolver said.
+        error: io::Error,
+    },
+    /// The name is known, and has no address.
+    #[error("the name {0} has no address")]
+    NoAddress(String),
+}
+
+/// The addresses of a host, in the order of preference. How long it takes is for the caller to limit.
+///
+/// # Errors
+/// [`ResolveError`], for names alone.
+pub async fn resolve(host: &Host<impl AsRef<str>>, port: u16) -> Result<Vec<SocketAddr>, ResolveError> {
+    let at = |address: IpAddr| SocketAddr::new(address, port);
+    let name = match host {
+        Host::Ipv4(address) => return Ok(vec![at((*address).into())]),
+        Host::Ipv6(address) => return Ok(vec![at((*address).into())]),
+        // Both: servers listen on either, and hosts files often know only one.
+        Host::Domain(name) if is_localhost(name.as_ref()) => {
+            return Ok(vec![at(Ipv4Addr::LOCALHOST.into()), at(Ipv6Addr::LOCALHOST.into())]);
+        }
+        Host::Domain(name) => name.as_ref(),
+    };
+    match lookup_host((name, port)).await.map(Vec::from_iter) {
+        Ok(found) if found.is_empty() => Err(ResolveError::NoAddress(name.to_owned())),
+        Ok(found) => Ok(found),
+        Err(error) => Err(ResolveError::Unknown { name: name.to_owned(), error }),
+    }
+}
+
+/// Whether a name is `localhost` or beneath it: those mean loopback and are never asked of DNS (RFC 6761).
+pub fn is_localhost(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn found(host: &str) -> Result<Vec<String>, ResolveError> {
+        let addresses = resolve(&Host::parse(host).unwrap(), 80).await?;
+        Ok(addresses.iter().map(SocketAddr::to_string).collect())
+    }
+
+    #[tokio::test]
+    async fn an_address_is_its_own() {
+        assert_eq!(found("192.0.2.1").await.unwrap(), ["192.0.2.1:80"]);
+        assert_eq!(found("[2001:db8::1]").await.unwrap(), ["[2001:db8::1]:80"]);
+    }
+
+    #[tokio::test]
+    async fn localhost_and_the_names_beneath_it_are_both_loopback_addresses() {
+        for name in ["localhost", "LOCALHOST", "localhost.", "app.localhost", "a.b.Localhost."] {
+            assert!(is_localhost(name), "{name}");
+            assert_eq!(found(name).await.unwrap(), ["127.0.0.1:80", "[::1]:80"], "{name}");
+        }
+        for name in ["localhost.example.com", "mylocalhost", "localhost..", ""] {
+            assert!(!is_localhost(name), "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_name_that_nobody_knows_is_named() {
+        let error = found("nobody.invalid").await.unwrap_err();
+        assert!(matches!(error, ResolveError::Unknown { .. }), "{error:?}");
+        assert!(error.to_string().starts_with("the name nobody.invalid does not resolve: "), "{error}");
+    }
+}
