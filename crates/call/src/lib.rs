@@ -1,12 +1,16 @@
-//! What it takes to ask somebody one question: the connection, whom TLS trusts, and one exchange over HTTP/1.1. Who is
-//! called and by which way, for how long, and how much of an answer is read is for the caller to say.
+//! What it takes to ask somebody one question: the connection, whom TLS trusts, one exchange over HTTP/1.1, and
+//! answers that go on as server-sent events. Who is called and by which way, for how long, and how much of an answer is
+//! read is for the caller to say.
 
 mod connect;
 mod exchange;
+mod messages;
 mod resolve;
 mod trust;
 
 pub use connect::{AddressError, ConnectError, connect};
 pub use exchange::exchange;
+pub use messages::{Messages, MessagesError};
 pub use resolve::{ResolveError, is_localhost, resolve};
+pub use sse_stream::Sse;
 pub use trust::{Stream, Tls, TlsError, roots, tls};

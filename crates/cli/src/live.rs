@@ -1,9 +1,9 @@
 //! What happens, as it happens: the API's event stream.
 
-use bytes::Bytes;
 use hookmitt_api::BoxBody;
+use hookmitt_call::{Messages, Sse};
 use hookmitt_event::{DeliveryJson, EventJson, Timestamp};
-use http_body_util::BodyExt as _;
+use http_body_util::BodyDataStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,11 +12,11 @@ use crate::{
     tunnel_view::{Gap, Tunnel},
 };
 
+/// The longest message; no event is shown with more.
+const LONGEST: usize = 16 * 1024 * 1024;
+
 /// A stream of news. Dropping it ends it.
-pub(crate) struct Live {
-    body: BoxBody,
-    reader: Reader,
-}
+pub(crate) struct Live(Messages);
 
 /// One message of the stream, as it came.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,18 +105,15 @@ pub(crate) struct RefusedNews {
 impl Live {
     /// Reads the stream from a body.
     pub(crate) fn new(body: BoxBody) -> Self {
-        Self { body, reader: Reader::default() }
+        Self(Messages::new(BodyDataStream::new(body), LONGEST))
     }
 
     /// The next message; `None` at the end. May be dropped between two polls without loss.
     pub(crate) async fn next(&mut self) -> Option<Message> {
         loop {
-            if let Some(message) = self.reader.next() {
-                return Some(message);
-            }
-            let frame = self.body.frame().await?.ok()?;
-            if let Ok(data) = frame.into_data() {
-                self.reader.push(&data);
+            let Sse { event, data, .. } = self.0.next().await?.ok()?;
+            if let Ok(data) = serde_json::from_str(&data.unwrap_or_default()) {
+                return Some(Message { name: event.unwrap_or_default(), data });
             }
         }
     }
@@ -158,74 +155,21 @@ impl Serialize for Message {
     }
 }
 
-/// Puts messages together from pieces of a `text/event-stream`.
-#[derive(Default)]
-struct Reader {
-    unread: Vec<u8>,
-    name: String,
-    data: String,
-}
-
-impl Reader {
-    fn push(&mut self, piece: &Bytes) {
-        self.unread.extend_from_slice(piece);
-    }
-
-    fn next(&mut self) -> Option<Message> {
-        let mut done = 0;
-        let mut message = None;
-        while message.is_none()
-            && let Some(length) = self.unread[done..].iter().position(|byte| *byte == b'\n')
-        {
-            let line = String::from_utf8_lossy(&self.unread[done..done + length]).into_owned();
-            done += length + 1;
-            message = self.take(line.strip_suffix('\r').unwrap_or(&line));
-        }
-        self.unread.drain(..done);
-        message
-    }
-
-    /// Takes one line; an empty one ends a message.
-    fn take(&mut self, line: &str) -> Option<Message> {
-        let (field, value) = line.split_once(':').unwrap_or((line, ""));
-        let value = value.strip_prefix(' ').unwrap_or(value);
-        match field {
-            "event" => value.clone_into(&mut self.name),
-            "data" if self.data.is_empty() => value.clone_into(&mut self.data),
-            "data" => {
-                self.data.push('\n');
-                self.data.push_str(value);
-            }
-            "" if line.is_empty() => return self.finish(),
-            _ => {} // comments that keep the line warm, ids, fields of a later version
-        }
-        None
-    }
-
-    fn finish(&mut self) -> Option<Message> {
-        let (name, data) = (std::mem::take(&mut self.name), std::mem::take(&mut self.data));
-        let data = serde_json::from_str(&data).ok()?;
-        Some(Message { name, data })
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use http_body_util::{BodyExt as _, Full};
+
     use super::*;
 
-    #[test]
-    fn messages_are_put_together_from_any_pieces() {
-        let stream =
-            ": warm\n\nevent: a\ndata: {\"x\":\r\ndata: 1}\r\n\r\nid: 7\nevent:b\ndata:2\n\nevent: c\ndata";
-        for size in [1, 2, 3, 7, 1000] {
-            let mut reader = Reader::default();
-            let mut found = Vec::new();
-            for piece in stream.as_bytes().chunks(size) {
-                reader.push(&Bytes::copy_from_slice(piece));
-                found.extend(std::iter::from_fn(|| reader.next()));
-            }
-            let lines: Vec<_> = found.iter().map(|message| serde_json::to_string(message).unwrap()).collect();
-            assert_eq!(lines, [r#"{"a":{"x":1}}"#, r#"{"b":2}"#], "pieces of {size}");
+    #[tokio::test]
+    async fn what_carries_no_json_is_left_out() {
+        let text =
+            ": warm\n\nevent: a\ndata: {\"x\":1}\n\nevent: b\ndata: x\n\nid: 7\n\nevent: c\ndata: 2\n\n";
+        let mut live = Live::new(Full::from(text).map_err(|never| match never {}).boxed_unsync());
+        let mut lines = Vec::new();
+        while let Some(message) = live.next().await {
+            lines.push(serde_json::to_string(&message).unwrap());
         }
+        assert_eq!(lines, [r#"{"a":{"x":1}}"#, r#"{"c":2}"#]);
     }
 }

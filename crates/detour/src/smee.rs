@@ -1,21 +1,11 @@
 //! Listens to a smee channel: server-sent events over one long request, again and again.
 
-use std::{
-    error::Error as _,
-    future::Future,
-    io,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+use std::{error::Error as _, future::Future, io, time::Duration};
 
-use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _};
+use futures_util::TryStreamExt as _;
+use hookmitt_call::{Messages, Sse};
 use hookmitt_event::Timestamp;
 use reqwest::{Client, Url, header::ACCEPT, redirect::Policy};
-use sse_stream::{Sse, SseByteStream};
 use tokio_util::sync::CancellationToken;
 
 use crate::{DetourError, MessageError, SmeeMessage};
@@ -123,7 +113,7 @@ impl Channel {
                     break DetourError::Unreachable { host: self.host(), why };
                 }
                 Ok(None) => break gone("it closed the connection".to_owned()),
-                Ok(Some(Err(why))) => break gone(why),
+                Ok(Some(Err(error))) => break gone(error.to_string()),
                 Ok(Some(Ok(event))) => {
                     listener.heard();
                     self.take(&event, listener).await;
@@ -145,7 +135,7 @@ impl Channel {
         }
     }
 
-    async fn open(&self) -> Result<impl Stream<Item = Result<Sse, String>> + Unpin + use<>, DetourError> {
+    async fn open(&self) -> Result<Messages, DetourError> {
         let asked = self.client.get(self.url.clone()).header(ACCEPT, "text/event-stream").send().await;
         let answer = asked.map_err(|error| {
             let (host, why) = (self.host(), told(&error));
@@ -164,7 +154,7 @@ impl Channel {
             let why = format!("its content type is {:?}", kind.chars().take(80).collect::<String>());
             return Err(DetourError::Nonsense { host: self.host(), why });
         }
-        Ok(events(answer.bytes_stream()))
+        Ok(Messages::new(answer.bytes_stream().map_err(|error| told(&error)), LARGEST))
     }
 }
 
@@ -173,26 +163,6 @@ struct Ended {
     why: DetourError,
     since: Timestamp,
     was_open: bool,
-}
-
-/// Events out of bytes; one that grows beyond all bounds ends the stream.
-fn events<S>(bytes: S) -> impl Stream<Item = Result<Sse, String>> + Unpin
-where
-    S: Stream<Item = Result<Bytes, reqwest::Error>> + Send + 'static,
-{
-    let size = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&size);
-    let bounded = bytes.map(move |piece| {
-        let piece = piece.map_err(|error| io::Error::other(told(&error)))?;
-        if counted.fetch_add(piece.len(), Ordering::Relaxed) > LARGEST {
-            return Err(io::Error::other("a message without an end"));
-        }
-        Ok(piece)
-    });
-    Box::pin(SseByteStream::new(Box::pin(bounded)).map(move |event| {
-        size.store(0, Ordering::Relaxed);
-        event.map_err(|error| error.source().map_or_else(|| error.to_string(), ToString::to_string))
-    }))
 }
 
 /// The cause beneath reqwest's own words, without the URL: that is the channel's only secret.

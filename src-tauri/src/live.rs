@@ -1,7 +1,5 @@
 //! What happens, for the page: the API's event stream through a channel.
 
-mod messages;
-
 use std::{
     collections::HashMap,
     sync::{
@@ -13,8 +11,9 @@ use std::{
 
 use bytes::Bytes;
 use hookmitt_api::BoxBody;
+use hookmitt_call::{Messages, Sse};
 use http::{Request, Response, header};
-use http_body_util::BodyExt as _;
+use http_body_util::BodyDataStream;
 use tauri::{
     State, WebviewWindow,
     ipc::{Channel, InvokeResponseBody},
@@ -22,7 +21,10 @@ use tauri::{
 use tokio::sync::oneshot;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{core::Core, frames, live::messages::Messages, state::Failure};
+use crate::{core::Core, frames, state::Failure};
+
+/// The longest message; no event is shown with more.
+const LONGEST: usize = 16 * 1024 * 1024;
 
 /// How many messages the page may have before it.
 const AHEAD: usize = 64;
@@ -99,22 +101,19 @@ struct Listener {
 
 impl Listener {
     /// Hands over every message, until the stream ends or the page does not follow.
-    async fn pump(&self, mut body: BoxBody) {
-        let (mut messages, mut ahead) = (Messages::default(), 0);
-        while let Some(Ok(frame)) = body.frame().await {
-            let Ok(bytes) = frame.into_data() else { continue };
-            let Ok(ready) = messages.take(&bytes) else { return };
-            for message in ready {
-                if self.channel.send(InvokeResponseBody::Json(message.into_json())).is_err() {
+    async fn pump(&self, body: BoxBody) {
+        let (mut messages, mut ahead) = (Messages::new(BodyDataStream::new(body), LONGEST), 0);
+        while let Some(Ok(message)) = messages.next().await {
+            let Some(json) = to_json(message) else { continue };
+            if self.channel.send(InvokeResponseBody::Json(json)).is_err() {
+                return;
+            }
+            ahead += 1;
+            if ahead == AHEAD {
+                if !self.is_caught_up().await {
                     return;
                 }
-                ahead += 1;
-                if ahead == AHEAD {
-                    if !self.is_caught_up().await {
-                        return;
-                    }
-                    ahead = 0;
-                }
+                ahead = 0;
             }
         }
     }
@@ -135,5 +134,25 @@ impl Listener {
 
     fn end(&self) {
         let _page_gone = self.channel.send(InvokeResponseBody::Json("null".to_owned()));
+    }
+}
+
+/// `{ "name": …, "data": … }`: the data is JSON already and stays as it is.
+fn to_json(message: Sse) -> Option<String> {
+    let name = serde_json::Value::from(message.event.unwrap_or_default());
+    let data = message.data.filter(|data| !data.is_empty())?;
+    Some(format!(r#"{{"name":{name},"data":{data}}}"#))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_handed_over_as_json_with_its_data_as_it_came() {
+        let message = Sse::default().event("a\"b").data(r#"{"n":1.50}"#);
+        assert_eq!(to_json(message).as_deref(), Some(r#"{"name":"a\"b","data":{"n":1.50}}"#));
+        assert_eq!(to_json(Sse::default().event("config")), None);
+        assert_eq!(to_json(Sse::default().data("")), None);
     }
 }
