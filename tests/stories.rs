@@ -96,6 +96,7 @@ mod stories {
     mod threats_loops;
     mod threats_proof;
     mod threats_single_use;
+    mod threats_trust;
     mod threats_wire;
     mod tunnel;
     mod tunnel_away;

@@ -6,6 +6,8 @@ mod connect;
 mod exchange;
 mod messages;
 mod resolve;
+mod system_store;
+mod tls;
 mod trust;
 
 pub use connect::{AddressError, ConnectError, connect};
@@ -13,4 +15,5 @@ pub use exchange::exchange;
 pub use messages::{Messages, MessagesError};
 pub use resolve::{ResolveError, is_localhost, resolve};
 pub use sse_stream::Sse;
-pub use trust::{Stream, Tls, TlsError, roots, tls};
+pub use tls::{Stream, Tls, TlsError};
+pub use trust::Trust;

@@ -34,7 +34,9 @@ fn filter(usual: &str) -> EnvFilter {
 /// Whether something may be logged at all, whatever the filter says. Below `info`, the libraries that we stand on log
 /// whole requests and frames, with the tokens and secrets in them; our own messages never hold any.
 fn is_fit(what: &Metadata<'_>) -> bool {
-    *what.level() <= Level::INFO || what.target().starts_with("hookmitt")
+    // Whoever called says that a certificate was refused, and why.
+    let is_refusal = what.target().starts_with("rustls_platform_verifier") && *what.level() == Level::ERROR;
+    !is_refusal && (*what.level() <= Level::INFO || what.target().starts_with("hookmitt"))
 }
 
 #[cfg(test)]

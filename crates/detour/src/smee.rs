@@ -3,7 +3,7 @@
 use std::{error::Error as _, future::Future, io, time::Duration};
 
 use futures_util::TryStreamExt as _;
-use hookmitt_call::{Messages, Sse};
+use hookmitt_call::{Messages, Sse, Trust};
 use hookmitt_event::Timestamp;
 use reqwest::{Client, Url, header::ACCEPT, redirect::Policy};
 use tokio_util::sync::CancellationToken;
@@ -188,7 +188,7 @@ fn host(url: &Url) -> String {
 }
 
 fn client() -> Result<Client, String> {
-    let mut tls = hookmitt_call::tls(hookmitt_call::roots());
+    let mut tls = Trust::with_system().into_config();
     tls.alpn_protocols.clear(); // which HTTP is spoken is reqwest's to say
     Client::builder()
         .tls_backend_preconfigured(tls)

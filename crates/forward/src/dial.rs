@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use hookmitt_call::{AddressError, ConnectError, Stream, Tls, TlsError, resolve};
+use hookmitt_call::{AddressError, ConnectError, Stream, Tls, TlsError, Trust, resolve};
 use tokio::{
     net::TcpStream,
     time::{Instant, timeout_at},
@@ -22,6 +22,11 @@ pub(crate) enum DialError {
     Broken(String),
     /// This machine has no file handle left to try with.
     Hindered(String),
+}
+
+/// TLS with targets: the user names them, so whom the system trusts is trusted, too.
+pub fn tls() -> Tls {
+    Tls::new(Trust::with_system())
 }
 
 /// Connects to `target`, until `deadline`.

@@ -12,7 +12,7 @@ mod target_error;
 mod target_url;
 mod wire;
 
-pub use dial::{addresses, answers, probe};
+pub use dial::{addresses, answers, probe, tls};
 pub use head::{Envelope, head};
 pub use hookmitt_call::Tls;
 pub use outcome::{LONGEST_WAIT, Next, Outcome, verdict_on};

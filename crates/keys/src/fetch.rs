@@ -3,7 +3,7 @@
 use std::{error::Error as _, fmt, net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_call::{Stream, Tls, connect, resolve};
+use hookmitt_call::{Stream, Tls, Trust, connect, resolve};
 use http::{Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Empty, Limited};
 use hyper::body::Incoming;
@@ -28,15 +28,21 @@ pub struct Network {
 }
 
 impl Network {
-    /// The internet, trusting Mozilla's roots as this version of hookmitt carries them.
+    /// The internet, trusting Mozilla's roots alone, as this version of hookmitt carries them.
     pub fn new() -> Self {
-        Self { tls: Tls::new(), address: None }
+        Self { tls: Tls::new(Trust::built_in()), address: None }
     }
 
     /// For tests: every host is at `address`, and `roots` alone are trusted.
     #[doc(hidden)]
     pub fn of_test(address: SocketAddr, roots: RootCertStore) -> Self {
-        Self { tls: Tls::trusting(roots), address: Some(address) }
+        Self { tls: Tls::new(Trust::only(roots)), address: None }.at(address)
+    }
+
+    /// For tests: every host is at `address`, and whoever is trusted usually is.
+    #[doc(hidden)]
+    pub fn at(self, address: SocketAddr) -> Self {
+        Self { address: Some(address), ..self }
     }
 
     /// Calls a URL, once, and answers the status; a redirect is one like others. The caller has made sure that it may

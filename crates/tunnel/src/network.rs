@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use hookmitt_call::Tls;
+use hookmitt_call::{Tls, Trust};
 
 use crate::TunnelError;
 
@@ -25,9 +25,9 @@ pub struct Network {
 type Ways = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
 
 impl Network {
-    /// Trusts Mozilla's roots as this version of hookmitt carries them.
+    /// Trusts Mozilla's roots as this version of hookmitt carries them, and whom the system trusts.
     pub fn new() -> Self {
-        Self::by(Tls::new())
+        Self::by(Trust::with_system())
     }
 
     /// Trusts those of [`CA_VARIABLE`] as well, where it is set.
@@ -46,9 +46,10 @@ impl Network {
     /// # Errors
     /// [`TunnelError::Certificates`].
     pub fn with_authorities(path: &Path) -> Result<Self, TunnelError> {
-        let tls = Tls::with_authorities(path, "there is none in it")
-            .map_err(|reason| TunnelError::Certificates { path: path.display().to_string(), reason })?;
-        Ok(Self::by(tls))
+        let trust = Trust::with_system().and_file(path, "there is none in it");
+        let trust =
+            trust.map_err(|reason| TunnelError::Certificates { path: path.display().to_string(), reason })?;
+        Ok(Self::by(trust))
     }
 
     /// For tests: ways are what `ways` says.
@@ -63,8 +64,8 @@ impl Network {
         (self.ways)(peer)
     }
 
-    fn by(tls: Tls) -> Self {
-        Self { tls, ways: Arc::new(routed) }
+    fn by(trust: Trust) -> Self {
+        Self { tls: Tls::new(trust), ways: Arc::new(routed) }
     }
 }
 

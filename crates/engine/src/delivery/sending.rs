@@ -32,6 +32,6 @@ impl Sending {
 
     /// What https targets are trusted by; set up when first needed, for its roots take memory.
     pub(crate) fn tls(&self) -> &Tls {
-        self.tls.get_or_init(Tls::new)
+        self.tls.get_or_init(hookmitt_forward::tls)
     }
 }

@@ -266,7 +266,7 @@ async fn through_own_port(url: &TargetUrl, request: Request) -> AttemptLine {
         preserve_host: false,
         hookmitt_headers: false,
     };
-    let outcome = send(url, &envelope, STRAIGHT, &hookmitt_forward::Tls::new()).await;
+    let outcome = send(url, &envelope, STRAIGHT, &hookmitt_forward::tls()).await;
     let none = AttemptLine {
         event_id: None,
         delivery_id: None,

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 
 use bytes::Bytes;
 use hookmitt_event::ResponseHead;
-use hookmitt_forward::{KEPT_BODY, Next, Outcome, TargetUrl, Tls, send, verdict_on};
+use hookmitt_forward::{KEPT_BODY, Next, Outcome, TargetUrl, send, tls, verdict_on};
 
 use crate::server::{answered_with, bare, read_request, request, send_to, server};
 
@@ -130,7 +130,7 @@ async fn an_answer_that_came_while_nothing_ran_here_is_read_though_the_time_is_o
         std::thread::sleep(std::time::Duration::from_millis(2_500));
     };
     let target = TargetUrl::parse(&format!("http://{address}/")).unwrap();
-    let (request, tls) = (request("POST", "/", b"", ""), Tls::new());
+    let (request, tls) = (request("POST", "/", b"", ""), tls());
     let envelope = bare(&request);
     let sent = send(&target, &envelope, std::time::Duration::from_millis(600), &tls);
     let (outcome, ()) = tokio::join!(sent, suspended);

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use hookmitt_forward::{Outcome, TargetUrl, Tls, answers, send};
+use hookmitt_forward::{Outcome, TargetUrl, answers, send, tls};
 
 use crate::server::{answered_with, bare, read_request, request, send_to, server};
 
@@ -18,7 +18,7 @@ const LONG: Duration = Duration::from_secs(60);
 
 async fn sent_to(url: &str, timeout: Duration) -> Outcome {
     let stored = request("POST", "/", b"", "{}");
-    send(&TargetUrl::parse(url).expect("a target"), &bare(&stored), timeout, &Tls::new()).await
+    send(&TargetUrl::parse(url).expect("a target"), &bare(&stored), timeout, &tls()).await
 }
 
 fn broken(outcome: Outcome) -> (String, Option<u16>, Vec<u8>) {
@@ -187,6 +187,6 @@ async fn what_could_not_stand_on_a_wire_is_not_sent() {
     for (method, path) in [("GET", "/a b"), ("GET", "/\r\nX: y"), ("G T", "/"), ("", "/")] {
         let stored = request(method, path, b"", "");
         let target = TargetUrl::parse("http://127.0.0.1:1").unwrap();
-        broken(send(&target, &bare(&stored), Duration::from_secs(1), &Tls::new()).await);
+        broken(send(&target, &bare(&stored), Duration::from_secs(1), &tls()).await);
     }
 }

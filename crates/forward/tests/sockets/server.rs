@@ -9,7 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use hookmitt_event::{DeliveryId, EventId, HeaderLines, HttpVersion, Request, Verdict};
-use hookmitt_forward::{Envelope, Outcome, TargetUrl, Tls, send};
+use hookmitt_forward::{Envelope, Outcome, TargetUrl, send, tls};
 
 /// A request with these header lines, each ended by CRLF.
 pub(crate) fn request(method: &str, path: &str, lines: &'static [u8], body: impl Into<Bytes>) -> Request {
@@ -68,7 +68,7 @@ pub(crate) fn read_request(stream: &mut TcpStream, body: usize) -> Vec<u8> {
 /// Sends `envelope` to a path beneath the server's address.
 pub(crate) async fn send_to(address: SocketAddr, path: &str, envelope: &Envelope<'_>) -> Outcome {
     let target = TargetUrl::parse(&format!("http://{address}{path}")).expect("an address is a target");
-    send(&target, envelope, Duration::from_secs(60), &Tls::new()).await
+    send(&target, envelope, Duration::from_secs(60), &tls()).await
 }
 
 /// What comes of a plain POST that is answered with these bytes, after which the server closes.

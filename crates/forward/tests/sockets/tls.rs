@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use hookmitt_forward::{Outcome, TargetUrl, Tls, send};
+use hookmitt_call::Trust;
+use hookmitt_forward::{Outcome, TargetUrl, Tls, send, tls};
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 
 use crate::server::{bare, request, server};
@@ -48,7 +49,7 @@ async fn the_same_bytes_go_through_tls() {
     let (address, served) = server(answer_in_tls);
     let mut roots = RootCertStore::empty();
     roots.add(CERTIFICATE.into()).unwrap();
-    let outcome = sent(address.port(), &Tls::trusting(roots)).await;
+    let outcome = sent(address.port(), &Tls::new(Trust::only(roots))).await;
     assert!(matches!(&outcome, Outcome::Answered { body, .. } if body == "ok"), "{outcome:?}");
     let want = format!("POST /x HTTP/1.1\r\nHost: {address}\r\nA: 1\r\nContent-Length: 4\r\n\r\nbody");
     assert_eq!(String::from_utf8(served.join().unwrap()).unwrap(), want);
@@ -57,7 +58,7 @@ async fn the_same_bytes_go_through_tls() {
 #[tokio::test]
 async fn an_unknown_certificate_is_refused_as_a_real_attempt() {
     let (address, served) = server(answer_in_tls);
-    let outcome = sent(address.port(), &Tls::new()).await;
+    let outcome = sent(address.port(), &tls()).await;
     let Outcome::Broken { error, sent, .. } = outcome else { panic!("{outcome:?}") };
     assert!(error.contains("certificate") && !sent, "{error}");
     assert_eq!(served.join().unwrap(), b"");
@@ -69,7 +70,7 @@ async fn a_plain_server_does_not_speak_tls() {
         let _ = stream.read(&mut [0; 512]);
         stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     });
-    let outcome = sent(address.port(), &Tls::new()).await;
+    let outcome = sent(address.port(), &tls()).await;
     assert!(matches!(&outcome, Outcome::Broken { error, .. } if error.contains("TLS")), "{outcome:?}");
     served.join().unwrap().unwrap();
 }

@@ -78,6 +78,30 @@ async fn threat_6_keys_come_over_https_alone() {
     assert_eq!(stranger.asked(), 0);
 }
 
+/// That a server's certificate may be trusted by the system is shown by the test of `hookmitt-call`.
+#[tokio::test]
+async fn threat_13_whom_the_system_trusts_may_publish_nothing() {
+    const CASE: &str = "HOOKMITT_TEST_CASE";
+    let server = Server::answering(|_| ok("nothing"));
+    if std::env::var_os(CASE).is_none() {
+        // A process of its own, which trusts in what it starts with.
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("ca.pem"), server.certificate()).unwrap();
+        let ran = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "threat_13_whom_the_system_trusts_may_publish_nothing", "--nocapture"])
+            .env("SSL_CERT_FILE", folder.path().join("ca.pem"))
+            .env(CASE, "child")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout) + String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let refusal = Desk::new(server.usual_network()).refusal(KEY_URL).await;
+    assert!(refusal.contains("UnknownIssuer"), "{refusal}");
+    assert_eq!(server.asked(), 0);
+}
+
 #[tokio::test]
 async fn threat_6_no_redirect_is_followed() {
     let server = Server::answering(|_| {

@@ -20,6 +20,7 @@ type Tls = StreamOwned<ServerConnection, std::net::TcpStream>;
 pub(crate) struct Server {
     address: SocketAddr,
     roots: RootCertStore,
+    pem: String,
     asked: Arc<AtomicUsize>,
 }
 
@@ -61,7 +62,7 @@ impl Server {
                 }
             }
         });
-        Self { address, roots, asked }
+        Self { address, roots, pem: made.cert.pem(), asked }
     }
 
     pub(crate) fn network(&self) -> Network {
@@ -71,6 +72,16 @@ impl Server {
     /// As it looks to who trusts only `roots`.
     pub(crate) fn network_trusting(&self, roots: RootCertStore) -> Network {
         Network::of_test(self.address, roots)
+    }
+
+    /// As it looks to who trusts as usual.
+    pub(crate) fn usual_network(&self) -> Network {
+        Network::new().at(self.address)
+    }
+
+    /// Its certificate, which is its own authority.
+    pub(crate) fn certificate(&self) -> &str {
+        &self.pem
     }
 
     /// How many requests came.

@@ -3,7 +3,7 @@
 use std::{error::Error as StdError, future::Future, path::Path, pin::Pin, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_call::{Stream, Tls, connect, resolve};
+use hookmitt_call::{Stream, Tls, Trust, connect, resolve};
 use http::{HeaderValue, Request, Response, Uri, header, uri::PathAndQuery};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
@@ -31,9 +31,13 @@ pub(super) struct Http(Tls);
 impl Http {
     /// Trusts Mozilla's roots as this version carries them, and those in the file.
     pub(super) fn new(authorities: Option<&Path>) -> Result<Self, AcmeError> {
-        let Some(path) = authorities else { return Ok(Self(Tls::new())) };
-        let tls = Tls::with_authorities(path, "there is no certificate in it");
-        Ok(Self(tls.map_err(|why| AcmeError::Authorities { path: path.to_owned(), why })?))
+        let mut trust = Trust::built_in();
+        if let Some(path) = authorities {
+            trust = trust
+                .and_file(path, "there is no certificate in it")
+                .map_err(|why| AcmeError::Authorities { path: path.to_owned(), why })?;
+        }
+        Ok(Self(Tls::new(trust)))
     }
 
     async fn ask(self, mut request: Request<BodyWrapper<Bytes>>) -> Result<BytesResponse, Trouble> {

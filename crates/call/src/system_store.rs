@@ -1,0 +1,77 @@
+//! The certificates that the system trusts, beside ours: mkcert's, a company's.
+
+use std::sync::{Arc, LazyLock};
+
+use rustls::{
+    CertificateError, DigitallySignedStruct, Error, SignatureScheme,
+    client::{
+        WebPkiServerVerifier,
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    },
+    crypto::ring,
+    pki_types::{CertificateDer, ServerName, UnixTime},
+};
+use rustls_platform_verifier::Verifier;
+use tracing::warn;
+
+/// Read once, and only when it is needed: it may be hundreds of files.
+static SYSTEM: LazyLock<Option<Verifier>> = LazyLock::new(|| {
+    let read = Verifier::new(Arc::new(ring::default_provider()));
+    read.inspect_err(|error| warn!("the system's certificates can't be used, only Mozilla's are: {error}"))
+        .ok()
+});
+
+/// Asks the system about a certificate that our own roots don't vouch for.
+#[derive(Debug)]
+pub(crate) struct BesideSystem {
+    ours: Arc<WebPkiServerVerifier>,
+}
+
+impl BesideSystem {
+    pub(crate) fn new(ours: Arc<WebPkiServerVerifier>) -> Self {
+        Self { ours }
+    }
+}
+
+impl ServerCertVerifier for BesideSystem {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let by = |verifier: &dyn ServerCertVerifier| {
+            verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        };
+        by(&*self.ours).or_else(|error| {
+            let Some(system) = &*SYSTEM else { return Err(error) };
+            // Where we know the issuer, our reason is the telling one: another name, an end that has passed.
+            let is_unknown = error == Error::InvalidCertificate(CertificateError::UnknownIssuer);
+            by(system).map_err(|theirs| if is_unknown { theirs } else { error })
+        })
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.ours.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.ours.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.ours.supported_verify_schemes()
+    }
+}
