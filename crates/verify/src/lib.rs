@@ -55,6 +55,7 @@ mod public_key;
 mod published;
 mod recognise;
 mod request_view;
+mod rsa_key;
 mod sample;
 mod scheme;
 mod secret;

@@ -17,12 +17,12 @@ use ring::{
         RSA_PKCS1_SHA256,
     },
 };
-use sha1::Digest as _;
 use x509_cert::der::pem::{LineEnding, decode_vec, encode_string};
 
 use crate::{
     key_bytes::decode_base64,
     public_key::{PublicForm, PublicKey, Signing},
+    rsa_key,
     secret_bytes::SecretBytes,
 };
 
@@ -97,7 +97,7 @@ impl TestKeyPair {
                     .ok()
                     .map(|der| der.as_ref().to_vec())
             }
-            PairKind::Rsa => new_rsa(),
+            PairKind::Rsa => rsa_key::generate(),
         };
         Self::from_pkcs8(&made.ok_or(TestKeyPairError::NotMade)?)
     }
@@ -171,7 +171,7 @@ impl TestKeyPair {
                 let mut made = vec![0; pair.public().modulus_len()];
                 pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut made).ok().map(|()| made)
             }),
-            (PairKind::Rsa, Signing::RsaSha1) => rsa_sha1(der, message),
+            (PairKind::Rsa, Signing::RsaSha1) => rsa_key::sign_sha1(der, message),
             _ => None,
         };
         signature.ok_or(TestKeyPairError::WrongKind)
@@ -202,26 +202,6 @@ fn of_seed(seed: [u8; 32]) -> Option<Vec<u8>> {
     let bytes = KeypairBytes { secret_key: seed, public_key: None };
     Some(bytes.to_pkcs8_der().ok()?.as_bytes().to_vec())
 }
-
-/// ring makes no RSA keys.
-fn new_rsa() -> Option<Vec<u8>> {
-    use ::rsa::pkcs8::EncodePrivateKey as _;
-    let key = ::rsa::RsaPrivateKey::new(&mut ::rsa::rand_core::OsRng, 2048).ok()?;
-    Some(key.to_pkcs8_der().ok()?.as_bytes().to_vec())
-}
-
-/// SNS signs with SHA-1 where a topic says nothing else; ring makes no such signatures.
-fn rsa_sha1(der: &[u8], message: &[u8]) -> Option<Vec<u8>> {
-    use ::rsa::pkcs8::DecodePrivateKey as _;
-    let key = ::rsa::RsaPrivateKey::from_pkcs8_der(der).ok()?;
-    let hash = sha1::Sha1::digest(message);
-    let padding = ::rsa::Pkcs1v15Sign { hash_len: Some(hash.len()), prefix: SHA1_PREFIX.into() };
-    key.sign_with_rng(&mut ::rsa::rand_core::OsRng, padding, &hash).ok()
-}
-
-/// What stands before a SHA-1 hash in a signature (RFC 8017, 9.2, note 1).
-const SHA1_PREFIX: [u8; 15] =
-    [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
 
 fn ed25519(der: &[u8]) -> Option<PublicKey> {
     let key = SigningKey::from_pkcs8_der(der).ok()?;

@@ -1,7 +1,7 @@
 //! Public keys in the writings that people and providers have them in, alone or as a set with key ids.
 //!
-//! RSA and P-256 are checked with ring, which TLS brings anyway: it is constant-time where that counts and verifies
-//! without the `rsa` crate. Ed25519 stays with ed25519-dalek for its strict rules on weak keys and signatures.
+//! RSA and P-256 are checked with ring, which TLS brings anyway: it is constant-time where that counts. Ed25519
+//! stays with ed25519-dalek for its strict rules on weak keys and signatures.
 
 mod der;
 mod error;
