@@ -3,13 +3,14 @@
 use std::{fs, path::Path};
 
 use hookmitt_stories::{Ran, RelayProcess, hookmitt};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tokio::process::Command;
 
 /// An authority such as mkcert's, and a certificate by it for `localhost`.
 fn certificate(dir: &Path) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, "our own authority");
     let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
     let names = vec!["localhost".to_owned()];
