@@ -32,7 +32,7 @@ impl Port for Slow {
     async fn caught(&self, _: usize, caught: Caught) -> Reply {
         self.waiting.add_permits(1);
         self.may_be_stored.acquire().await.unwrap().forget();
-        drop(taken);
+        drop(caught);
         Reply::json(202, "{}".to_owned())
     }
 

@@ -14,7 +14,7 @@ use crate::{
     Envelope, Outcome, TargetUrl,
     dial::{self, DialError},
     head::{head, unsendable},
-    wire::{Record, Wire},
+    wire::{LARGEST_HEAD, MOST_LINES, Record, Wire},
 };
 
 /// Bytes of an answer's body that are kept.
@@ -23,12 +23,6 @@ pub const KEPT_BODY: usize = 1024 * 1024;
 /// Bytes of an answer's body that are read before the connection is closed: a target that writes a page more than is
 /// kept should not see its own answer fail.
 const READ_BODY: usize = 16 * 1024 * 1024;
-
-/// Bytes that the head of an answer may have.
-pub(crate) const LARGEST_HEAD: usize = 64 * 1024;
-
-/// Header lines that an answer may have.
-pub(crate) const MOST_LINES: usize = 256;
 
 /// What has come of the exchange; it outlives the time limit.
 #[derive(Default)]

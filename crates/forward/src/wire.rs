@@ -14,8 +14,14 @@ use bytes::{Buf, Bytes};
 use hookmitt_event::HeaderLines;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+/// Bytes that the head of an answer may have.
+pub(crate) const LARGEST_HEAD: usize = 64 * 1024;
+
+/// Header lines that an answer may have.
+pub(crate) const MOST_LINES: usize = 256;
+
 /// How much of what comes back is recorded: the largest head that hyper takes here, and some 1xx before it.
-const RECORDED: usize = 4 * crate::send::LARGEST_HEAD;
+const RECORDED: usize = 4 * LARGEST_HEAD;
 
 const HEAD_END: &[u8; 4] = b"\r\n\r\n";
 
@@ -75,7 +81,7 @@ impl Record {
 /// The header lines of the first head that isn't an interim one (RFC 9110, 15.2), as they stand in `read`.
 fn final_head(mut read: &[u8]) -> Option<HeaderLines> {
     loop {
-        let mut fields = vec![httparse::EMPTY_HEADER; crate::send::MOST_LINES];
+        let mut fields = vec![httparse::EMPTY_HEADER; MOST_LINES];
         let mut response = httparse::Response::new(&mut fields);
         let httparse::Status::Complete(end) = response.parse(read).ok()? else { return None };
         if matches!(response.code, Some(100 | 102..=199)) {

@@ -6,7 +6,21 @@ use hookmitt_event::{Explain, Plain};
 use hookmitt_seal::SealError;
 use hookmitt_wire::FrameError;
 
-use crate::Why;
+/// The environment variable that names a PEM file of certificates which relays may be trusted by as well.
+pub const CA_VARIABLE: &str = "HOOKMITT_RELAY_CA";
+
+/// Why a connection broke off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// This machine slept: the clock ran on while nothing here did.
+    Asleep,
+    /// The network is gone, or another one.
+    Network,
+    /// The relay ended it, or can't be reached.
+    Relay,
+    /// This hookmitt was closed.
+    AppClosed,
+}
 
 /// Why a relay can't be used, now or at all.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -21,7 +35,7 @@ pub enum TunnelError {
     #[error("not an invite: {0}")]
     Invite(&'static str),
     /// The file of extra certificates can't be used.
-    #[error("the certificates in {}={} can't be used: {reason}", crate::CA_VARIABLE, Plain(path))]
+    #[error("the certificates in {CA_VARIABLE}={} can't be used: {reason}", Plain(path))]
     Certificates {
         /// The file.
         path: String,
@@ -152,7 +166,7 @@ impl Explain for TunnelError {
             Self::NotRunning(_) => "check that the relay runs, and its port".into(),
             Self::Tls(_) => format!(
                 "check the relay's certificate; for an authority of your own set {} to its PEM file",
-                crate::CA_VARIABLE
+                CA_VARIABLE
             ),
             Self::OldRelay(_) => "update hookmitt where the relay runs".into(),
             Self::Closed(_) => "it is called again by itself; `hookmitt tunnel status` shows it".into(),

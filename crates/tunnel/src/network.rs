@@ -9,10 +9,7 @@ use std::{
 
 use hookmitt_call::{Tls, Trust};
 
-use crate::TunnelError;
-
-/// Names a PEM file of certificates that are trusted for relays, beside those that browsers trust.
-pub const CA_VARIABLE: &str = "HOOKMITT_RELAY_CA";
+use crate::{CA_VARIABLE, TunnelError};
 
 /// How relays are reached: by TLS, never through a proxy.
 #[derive(Clone)]

@@ -4,20 +4,18 @@
 //! nor a slow line holds up heartbeats or other letters.
 
 mod letters;
+mod shared;
 mod speech;
 
 use std::{
     net::{IpAddr, SocketAddr},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicU64},
-    },
+    sync::Arc,
     time::Duration,
 };
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use hookmitt_event::Timestamp;
-use hookmitt_seal::{KeyPair, Opener};
+use hookmitt_seal::KeyPair;
 use hookmitt_wire::{PIECE, RelayFrame, SourceOffer, encode};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -25,11 +23,11 @@ use tokio::{
     time::{Instant, MissedTickBehavior, interval, sleep_until, timeout},
 };
 use tokio_tungstenite::tungstenite::Message;
-use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::shared::Shared;
 use self::{letters::Letters, speech::Speech};
 use crate::{
-    Credentials, Devices, Options, Recipient, State, TunnelError,
+    Devices, Recipient, State, TunnelError,
     clock::{Jumps, TICK},
     hello::{Welcomed, no},
     line::Command,
@@ -43,20 +41,6 @@ const PONG: Duration = Duration::from_secs(60);
 /// How long letters that are being stored have at the end, and the last words after them.
 const LAST_LETTERS: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_secs(1);
-
-/// What every connection of a tunnel shares.
-pub(crate) struct Shared<R> {
-    pub(crate) tunnel: String,
-    pub(crate) opener: Arc<Opener>,
-    pub(crate) credentials: Credentials,
-    pub(crate) recipient: Arc<R>,
-    pub(crate) options: Options,
-    pub(crate) stop: CancellationToken,
-    /// A letter of this tunnel was opened: the key is the right one.
-    pub(crate) key_fits: AtomicBool,
-    /// How many runs of letters there have been.
-    pub(crate) runs: AtomicU64,
-}
 
 /// How a connection ended.
 #[derive(Debug)]

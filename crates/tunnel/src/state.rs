@@ -5,7 +5,7 @@ use std::time::Duration;
 use hookmitt_event::Timestamp;
 use hookmitt_wire::Depth;
 
-use crate::TunnelError;
+use crate::{TunnelError, Why};
 
 /// The state of a tunnel.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,17 +48,4 @@ pub enum State {
         /// What it said.
         error: TunnelError,
     },
-}
-
-/// Why a connection broke off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
-    /// This machine slept: the clock ran on while nothing here did.
-    Asleep,
-    /// The network is gone, or another one.
-    Network,
-    /// The relay ended it, or can't be reached.
-    Relay,
-    /// This hookmitt was closed.
-    AppClosed,
 }

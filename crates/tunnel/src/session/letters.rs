@@ -15,7 +15,7 @@ use hookmitt_wire::{AppFrame, Depth, LetterError, MAX_FRAME, NO_ANSWER, Parcel, 
 use tokio::time::{Instant, timeout};
 use tracing::warn;
 
-use super::Shared;
+use super::shared::Shared;
 use crate::{
     Answering, AppReply, Letterhead, Options, Recipient, TunnelError, Unreadable,
     acks::Acks,

@@ -1,15 +1,22 @@
 //! The true pace of heartbeats and silence, in paused time: no socket, and no clock on a wall.
 
-use std::sync::Mutex;
+use std::sync::{
+    Mutex,
+    atomic::{AtomicBool, AtomicU64},
+};
 
 use futures_util::SinkExt as _;
 use hookmitt_clock::HandClock;
+use hookmitt_seal::Opener;
 use hookmitt_wire::{AppFrame, Depth, Letter, Parcel, decode};
 use tokio::io::{DuplexStream, duplex};
 use tokio_tungstenite::{WebSocketStream, accept_async};
+use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::{Answering, Later, Letterhead, NoKey, SealingKey, Unreadable, hello::hello};
+use crate::{
+    Answering, Credentials, Later, Letterhead, NoKey, Options, SealingKey, Unreadable, hello::hello,
+};
 
 #[derive(Default)]
 struct Nobody(Mutex<Vec<State>>);
