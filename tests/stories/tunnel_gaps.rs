@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hookmitt_event::{EventId, Explain as _, GapWhy, Timestamp, TunnelKind};
-use hookmitt_inbox::{Gap, Inbox, NewEvent, NewTunnel, Order, Told};
+use hookmitt_inbox::{Gap, Inbox, NewEvent, NewTunnel, Sequence, Told};
 use tempfile::TempDir;
 
 use super::dedupe_order::{NOW, arrival, by_id, inbox};
@@ -38,7 +38,7 @@ fn letter(source: i64, tunnel: i64, number: u8) -> NewEvent {
 }
 
 async fn store(inbox: &Inbox, arrival: NewEvent) -> hookmitt_inbox::Stored {
-    inbox.store_in_turn(arrival, &Order::default(), 1).await.unwrap().await.unwrap()
+    inbox.store_in_turn(arrival, &Sequence::default(), 1).await.unwrap().await.unwrap()
 }
 
 async fn newest(inbox: &Inbox, tunnel: i64) -> Gap {
@@ -108,7 +108,7 @@ async fn a_letter_whose_id_is_taken_gets_a_fresh_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn letters_are_stored_in_the_order_in_which_they_got_their_turn() {
     let (_folder, inbox, source, tunnel) = set().await;
-    let (mut waiting, order) = (Vec::new(), Order::default());
+    let (mut waiting, order) = (Vec::new(), Sequence::default());
     for number in 1..=200 {
         waiting.push(inbox.store_in_turn(letter(source, tunnel, number), &order, 1).await.unwrap());
     }
@@ -124,7 +124,7 @@ async fn nothing_overtakes_a_letter_that_could_not_be_stored_for_a_moment() {
         BEGIN SELECT RAISE(ABORT, 'not now'); END";
     let beside = rusqlite::Connection::open(folder.path().join("inbox.db")).unwrap();
     beside.execute_batch(spoil).unwrap();
-    let order = Order::default();
+    let order = Sequence::default();
     let mut waiting = Vec::new();
     for number in 1..=6 {
         waiting.push(inbox.store_in_turn(letter(source, tunnel, number), &order, 1).await.unwrap());

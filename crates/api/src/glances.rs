@@ -6,7 +6,7 @@ use std::{
 };
 
 use hookmitt_catch::Refusal;
-use hookmitt_engine::{Change, Engine, GapView, InboxError, Listed, Place};
+use hookmitt_engine::{Change, Engine, EventRef, GapView, InboxError, Listed};
 use hookmitt_event::{EventId, EventJson, Glance};
 use tokio::{
     sync::broadcast::{
@@ -34,7 +34,7 @@ const REMEMBERED: usize = 500;
 /// What a stream has shown, and what of it may have changed since.
 #[derive(Debug)]
 pub(crate) struct Glances {
-    shown: BTreeMap<i64, (Place, Glance)>,
+    shown: BTreeMap<i64, (EventRef, Glance)>,
     named: HashSet<EventId>,
     any: bool,
     told: Told,
@@ -175,7 +175,7 @@ impl Glances {
     fn remember(&mut self, listed: &[Listed]) {
         for listed in listed {
             if let Some(glance) = &listed.glance {
-                let place = Place::from(&listed.event);
+                let place = EventRef::from(&listed.event);
                 self.shown.insert(place.seq, (place, glance.clone()));
             }
         }

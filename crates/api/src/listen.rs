@@ -7,7 +7,7 @@ use axum::{
     response::sse::{Event as Frame, KeepAlive, Sse},
 };
 use futures_util::Stream;
-use hookmitt_engine::{Engine, ListenOrder, SecretText};
+use hookmitt_engine::{Engine, ListenRequest, SecretText};
 use hookmitt_event::Slug;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub(crate) async fn listen(
 ) -> Result<Sse<impl Stream<Item = Result<Frame, Infallible>>>, Problem> {
     let secret = listen.secret_base64.map(|text| text.decoded()).transpose();
     let secret = secret.map_err(|_| Problem::bad_input("secret_base64 is no base64", "encode its bytes"))?;
-    let order = ListenOrder {
+    let order = ListenRequest {
         source: listen.source,
         url: listen.url,
         provider: listen.provider,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use hookmitt_engine::{
-    DeviceView, Engine, GapView, Invitation, Removed, RevokedDevice, TunnelChange, TunnelOrder, TunnelView,
+    DeviceView, Engine, GapView, Invitation, Removed, RevokedDevice, TunnelChange, TunnelRequest, TunnelView,
 };
 use hookmitt_event::Timestamp;
 use serde::Deserialize;
@@ -22,10 +22,10 @@ pub(crate) async fn list(State(engine): State<Arc<Engine>>) -> Result<Json<Items
 }
 
 /// Opens a tunnel with a token, joins one with an invitation, or takes a channel or a program for a way in.
-#[utoipa::path(post, operation_id = "add_tunnel", path = "/api/tunnels", request_body = TunnelOrder, responses((status = 201, body = TunnelView), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
+#[utoipa::path(post, operation_id = "add_tunnel", path = "/api/tunnels", request_body = TunnelRequest, responses((status = 201, body = TunnelView), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn add(
     State(engine): State<Arc<Engine>>,
-    Body(order): Body<TunnelOrder>,
+    Body(order): Body<TunnelRequest>,
 ) -> Result<(StatusCode, Json<TunnelView>), Problem> {
     Ok((StatusCode::CREATED, Json(engine.tunnels.add(order).await?)))
 }

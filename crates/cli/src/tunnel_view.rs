@@ -37,7 +37,7 @@ pub(crate) struct Tunnel {
     why: Option<String>,
     pub(crate) error: Option<Trouble>,
     rtt_ms: Option<u64>,
-    waiting: Waiting,
+    waiting: Backlog,
     to_acknowledge: u64,
     refused: Refused,
     unknown: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Trouble {
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
-struct Waiting {
+struct Backlog {
     letters: u64,
     bytes: u64,
     oldest_at: Option<Timestamp>,
@@ -171,7 +171,7 @@ fn waiting(tunnel: &Tunnel, zone: &TimeZone) -> String {
     if !matches!(tunnel.state.as_str(), "connected" | "limited") {
         return "not in sight until it is connected".to_owned();
     }
-    let Waiting { letters, bytes, oldest_at } = &tunnel.waiting;
+    let Backlog { letters, bytes, oldest_at } = &tunnel.waiting;
     let oldest = oldest_at.map_or(String::new(), |at| format!(", the oldest since {}", moment(at, zone)));
     format!("{letters} at the relay ({bytes} bytes{oldest}), {} to acknowledge", tunnel.to_acknowledge)
 }

@@ -13,7 +13,7 @@ use hookmitt_event::Timestamp;
 
 pub use hand::HandClock;
 pub use machine::MachineClock;
-pub use store::{Kept, StoreClock};
+pub use store::{Reading, StoreClock};
 
 /// Tells the time of day, and how much time has passed.
 pub trait Clock: Send + Sync + fmt::Debug + 'static {

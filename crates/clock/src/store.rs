@@ -18,7 +18,7 @@ const LONGEST_PAUSE: i64 = 24 * 60 * 60 * 1_000_000;
 
 /// A store's clock as it is written down, to go on from in the next run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct Reading {
     /// The store time.
     pub store: i64,
     /// What the wall clock showed then, in microseconds since the Unix epoch.
@@ -39,7 +39,7 @@ pub struct StoreClock {
 
 impl StoreClock {
     /// Goes on from what was [kept](Self::keep); begins where nothing was.
-    pub fn resume(kept: Option<Kept>, clock: Arc<dyn Clock>) -> Self {
+    pub fn resume(kept: Option<Reading>, clock: Arc<dyn Clock>) -> Self {
         let wall = clock.now().as_micros();
         let store = kept.map_or(wall, |kept| {
             let pause = wall.saturating_sub(kept.wall).clamp(0, LONGEST_PAUSE);
@@ -60,8 +60,8 @@ impl StoreClock {
     }
 
     /// What is to be written down, each minute and at the end.
-    pub fn keep(&self) -> Kept {
-        Kept { store: self.now(), wall: self.clock.now().as_micros() }
+    pub fn keep(&self) -> Reading {
+        Reading { store: self.now(), wall: self.clock.now().as_micros() }
     }
 
     /// The wall clock's time of a moment in store time, to be shown: as long ago as that, by the wall clock of now.
@@ -88,7 +88,7 @@ mod tests {
     const HOUR: i64 = 60 * 60 * 1_000_000;
     const DAY: i64 = 24 * HOUR;
 
-    fn opened(kept: Option<Kept>) -> (HandClock, StoreClock) {
+    fn opened(kept: Option<Reading>) -> (HandClock, StoreClock) {
         let clock = HandClock::at(Timestamp::from_seconds(1_750_000_000));
         let store = StoreClock::resume(kept, Arc::new(clock.clone()));
         (clock, store)

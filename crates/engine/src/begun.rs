@@ -9,7 +9,7 @@ use hookmitt_event::{HeaderLines, HttpVersion, Request, Slug, Via};
 use crate::{
     Engine, Network, Resources, SourceChange, StoreChoice,
     judging::{Arrival, Page},
-    settings::Known,
+    settings::ConfiguredSource,
 };
 
 /// An engine on that folder, which asks no keychain.
@@ -25,10 +25,10 @@ pub(crate) async fn engine_by(folder: &Path, clock: Arc<dyn Clock>) -> Arc<Engin
 }
 
 /// A source without settings, and what is known of it.
-pub(crate) async fn source(engine: &Engine, slug: &str) -> Arc<Known> {
+pub(crate) async fn source(engine: &Engine, slug: &str) -> Arc<ConfiguredSource> {
     let slug: Slug = slug.parse().unwrap();
     engine.sources.add(slug.clone(), SourceChange::default()).await.unwrap();
-    engine.settings.known(&slug).unwrap()
+    engine.settings.source(&slug).unwrap()
 }
 
 /// A POST that comes in now.

@@ -12,7 +12,7 @@ use crate::{
     Change, EngineError,
     base::Base,
     judging::{asked, is_confirmed},
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
 };
 
 /// What came of the call that confirms a set-up request.
@@ -48,7 +48,7 @@ impl Confirmation {
     pub async fn confirm(&self, id: EventId) -> Result<Confirmed, EngineError> {
         let _alone = self.one_at_a_time.lock().await;
         let event = self.base.inbox.event(id).await?;
-        let known = self.settings.known(&event.source)?;
+        let known = self.settings.source(&event.source)?;
         let url = asked(&known, &event).and_then(|handshake| handshake.confirm);
         let url = url.ok_or(EngineError::NothingToConfirm(event.seq))?;
         if event.verdict != Verdict::Valid {
@@ -78,7 +78,7 @@ impl Confirmation {
     }
 
     /// Confirms a set-up request that was found valid, where its source says so, beside what else goes on.
-    pub(crate) fn confirm_by_itself(self: &Arc<Self>, known: &Known, id: EventId) {
+    pub(crate) fn confirm_by_itself(self: &Arc<Self>, known: &ConfiguredSource, id: EventId) {
         if !known.source.confirm {
             return;
         }

@@ -32,7 +32,7 @@ pub use engine::{Engine, Resources};
 pub use error::EngineError;
 pub use fixtures::{Exported, Fixtures, Imported};
 pub use hookmitt_inbox::{
-    Filter, Inbox, InboxError, Listed, Page, Place, Shown, SourceCount, SourceSettings, Stats,
+    EventRef, Filter, Inbox, InboxError, Listed, Page, Shown, SourceCount, SourceSettings, Stats,
     TargetSettings, View, ViewCounts,
 };
 pub use hookmitt_keys::Network;
@@ -40,18 +40,18 @@ pub use hookmitt_tunnel::TunnelError;
 pub use hookmitt_vault::{StoreChoice, looks_like_variable};
 pub use live::Change;
 pub use manage::{
-    AnswerChange, DeliveredSecrets, ListenOrder, Listeners, Listening, Next, ParamView, Probed, ProviderView,
-    PublicHalf, SecretEntry, Secrets, SourceChange, SourceView, Sources, TargetChange, Targets, TestKey,
-    TestKeys, provider_views,
+    AnswerChange, DeliveredSecrets, ListenRequest, Listeners, Listening, Next, ParamView, Probed,
+    ProviderView, PublicHalf, SecretEntry, Secrets, SourceChange, SourceView, Sources, TargetChange, Targets,
+    TestKey, TestKeys, provider_views,
 };
 pub use not_kept::NotKept;
 pub use replay::{
-    AttemptLine, Edit, Replayed, Replays, Retries, SampleOrder, Samples, Sent, WithheldHost, WithheldHosts,
+    AttemptLine, Edit, Replayed, Replays, Retries, SampleRequest, Samples, Sent, WithheldHost, WithheldHosts,
 };
 pub use secret_text::SecretText;
-pub use settings::{Config, Known};
+pub use settings::{Config, ConfiguredSource};
 pub use tunnels::{
-    DeviceView, GapView, Invitation, RefusedCount, Removed, RevokedDevice, Trouble, TunnelChange,
-    TunnelOrder, TunnelState, TunnelView, Tunnels, UNASSIGNED, Waiting,
+    Backlog, DeviceView, GapView, Invitation, RefusedCount, Removed, RevokedDevice, Trouble, TunnelChange,
+    TunnelRequest, TunnelState, TunnelView, Tunnels, UNASSIGNED,
 };
 pub use verdicts::{JudgeBy, Verdicts};

@@ -15,7 +15,7 @@ mod wire;
 pub use dial::{addresses, answers, probe, tls};
 pub use head::{Envelope, head};
 pub use hookmitt_call::Tls;
-pub use outcome::{LONGEST_WAIT, Next, Outcome, verdict_on};
+pub use outcome::{LONGEST_WAIT, Next, Outcome, next_step};
 pub use send::{KEPT_BODY, send};
 pub use target_error::TargetUrlError;
 pub use target_url::TargetUrl;

@@ -67,7 +67,7 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 ///
 /// 2xx is delivered; 3xx, and 4xx except 408, 409, 425 and 429, are final at once; all else is tried again. A 2xx
 /// whose body broke off is no whole answer and is tried again.
-pub fn verdict_on(outcome: &Outcome, now: Timestamp) -> Next {
+pub fn next_step(outcome: &Outcome, now: Timestamp) -> Next {
     match outcome {
         Outcome::Answered { response, .. } => judge(response, now),
         Outcome::Unreachable { .. } | Outcome::Hindered { .. } => Next::Down,
@@ -116,7 +116,7 @@ mod tests {
 
     fn next(status: u16, retry_after: Option<&str>) -> Next {
         // 2015-10-21 07:28:00 UTC
-        verdict_on(&answered(status, retry_after), Timestamp::from_seconds(1_445_412_480))
+        next_step(&answered(status, retry_after), Timestamp::from_seconds(1_445_412_480))
     }
 
     #[test]
@@ -157,8 +157,8 @@ mod tests {
             duration: Duration::ZERO,
         };
         let now = Timestamp::from_seconds(0);
-        assert_eq!(verdict_on(&broken(200), now), Next::Retry { after: None });
-        assert_eq!(verdict_on(&broken(404), now), Next::Final);
-        assert_eq!(verdict_on(&Outcome::Unreachable { error: String::new() }, now), Next::Down);
+        assert_eq!(next_step(&broken(200), now), Next::Retry { after: None });
+        assert_eq!(next_step(&broken(404), now), Next::Final);
+        assert_eq!(next_step(&Outcome::Unreachable { error: String::new() }, now), Next::Down);
     }
 }

@@ -6,7 +6,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use hookmitt_event::{DeliveryId, OrderMode, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, now::Now, order_key::Place, owner, rows};
+use crate::{Inbox, InboxError, now::Now, order_key::DeliveryKey, owner, rows};
 
 /// A delivery that is being tried.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ pub(crate) fn next(
 }
 
 enum Found {
-    Here(Place),
+    Here(DeliveryKey),
     In(Duration),
     LookAgain,
     Nothing,
@@ -127,7 +127,7 @@ fn head(db: &Connection, target: TargetId, at: Present) -> Result<Found, InboxEr
     const SQL: &str = "SELECT event, number, state = 1, due_at FROM delivery INDEXED BY delivery_waiting
         WHERE target = ?1 AND state IN (0, 1) ORDER BY event, number LIMIT 1";
     let read = |row: &Row<'_>| Ok(((row.get(0)?, row.get(1)?), row.get(2)?, row.get(3)?));
-    let found: Option<(Place, bool, Option<i64>)> =
+    let found: Option<(DeliveryKey, bool, Option<i64>)> =
         db.prepare_cached(SQL)?.query_row([target.0], read).optional()?;
     Ok(match found {
         None | Some((_, true, _)) => Found::Nothing,
@@ -142,7 +142,7 @@ fn until(due: i64, at: Present) -> Option<Duration> {
 }
 
 /// The oldest that is ready.
-fn ready(db: &Connection, target: TargetId) -> Result<Option<Place>, InboxError> {
+fn ready(db: &Connection, target: TargetId) -> Result<Option<DeliveryKey>, InboxError> {
     const SQL: &str = "SELECT event, number FROM delivery INDEXED BY delivery_ready
         WHERE target = ?1 AND state = 0 AND due_at IS NULL AND blocked = 0 ORDER BY event, number LIMIT 1";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -163,7 +163,7 @@ fn first_of_a_key(db: &Connection, target: TargetId) -> Result<Found, InboxError
 }
 
 /// Whether an older one of its key waits, or any of its key is being tried.
-fn is_behind(db: &Connection, target: TargetId, place: Place) -> Result<bool, InboxError> {
+fn is_behind(db: &Connection, target: TargetId, place: DeliveryKey) -> Result<bool, InboxError> {
     const KEY: &str = "SELECT order_key FROM delivery WHERE event = ?1 AND number = ?2";
     const FIRST: &str = "SELECT event, number FROM delivery INDEXED BY delivery_keyed
         WHERE target = ?1 AND order_key = ?2 AND state IN (0, 1) ORDER BY event, number LIMIT 1";
@@ -172,7 +172,7 @@ fn is_behind(db: &Connection, target: TargetId, place: Place) -> Result<bool, In
     let key: Option<String> = db.prepare_cached(KEY)?.query_row(place, |row| row.get(0))?;
     let Some(key) = key else { return Ok(false) };
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-    let first: Place = db.prepare_cached(FIRST)?.query_row(params![target.0, key], read)?;
+    let first: DeliveryKey = db.prepare_cached(FIRST)?.query_row(params![target.0, key], read)?;
     Ok(first != place || db.prepare_cached(TRIED)?.exists(params![target.0, key])?)
 }
 
@@ -207,7 +207,7 @@ fn next_retry(db: &Connection, target: TargetId, at: Present) -> Result<Option<D
     Ok(due.map(|due| until(due, at).unwrap_or_default()))
 }
 
-fn claim(db: &Connection, place: Place, now: Now) -> Result<Claimed, InboxError> {
+fn claim(db: &Connection, place: DeliveryKey, now: Now) -> Result<Claimed, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = 1, claim = ?3, claimed_at = ?4, due_at = NULL
         WHERE event = ?1 AND number = ?2 RETURNING attempts, replay,
         (SELECT id FROM event WHERE seq = delivery.event)";

@@ -1,6 +1,6 @@
 //! The inbox's own clock: what waits and what ages goes by it, whatever the wall clock does.
 
-use hookmitt_clock::Kept;
+use hookmitt_clock::Reading;
 use rusqlite::params;
 
 use crate::{
@@ -18,7 +18,7 @@ impl Inbox {
         const SQL: &str = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value";
         let clock = self.clock.clone();
         self.write(move |batch| {
-            let Kept { store, wall } = clock.keep();
+            let Reading { store, wall } = clock.keep();
             batch.db.prepare_cached(SQL)?.execute(params![STORE, store])?;
             batch.db.prepare_cached(SQL)?.execute(params![WALL, wall])?;
             Ok(())

@@ -20,7 +20,7 @@ pub struct SingleUse {
 
 /// An event's claim on its dedupe key.
 #[derive(Clone, Copy, Debug)]
-pub struct KeyClaim {
+pub struct KeyTerms {
     /// The first 16 bytes of SHA-256 over the key as it prints.
     pub hash: [u8; 16],
     /// Whether it may own it now.
@@ -54,7 +54,7 @@ pub(crate) struct First {
 /// one got it before its source could prove anything.
 pub(crate) fn own_key(
     db: &Connection,
-    claim: KeyClaim,
+    claim: KeyTerms,
     place: &KeyPlace,
 ) -> Result<Option<First>, InboxError> {
     const TAKE: &str = "INSERT INTO first_key (source, key, seq, id, at) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -94,7 +94,7 @@ pub(crate) fn own_key(
 /// is. An event that may not own the key is no repeat of one that came later.
 pub(crate) fn settle_key(
     db: &Connection,
-    claim: KeyClaim,
+    claim: KeyTerms,
     place: &KeyPlace,
 ) -> Result<Option<First>, InboxError> {
     const GIVE_UP: &str = "DELETE FROM first_key WHERE source = ?1 AND key = ?2 AND seq = ?3";

@@ -16,7 +16,7 @@ impl Inbox {
     ///
     /// # Errors
     /// Whatever SQLite says.
-    pub async fn glances(&self, places: Vec<Place>) -> Result<Vec<Glance>, InboxError> {
+    pub async fn glances(&self, places: Vec<EventRef>) -> Result<Vec<Glance>, InboxError> {
         let clock = self.clock.clone();
         self.readers
             .read(move |db| {
@@ -58,7 +58,7 @@ pub struct Listed {
 
 /// What is needed of an event to look at it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct EventRef {
     /// Its sequence number.
     pub seq: i64,
     /// Its id.
@@ -67,7 +67,7 @@ pub struct Place {
     pub first: EventId,
 }
 
-impl From<&Event> for Place {
+impl From<&Event> for EventRef {
     fn from(event: &Event) -> Self {
         Self { seq: event.seq, id: event.id, first: event.duplicate_of.unwrap_or(event.id) }
     }
@@ -102,14 +102,14 @@ pub(crate) fn added(
 ) -> Result<Vec<Listed>, InboxError> {
     let mut known = HashMap::new();
     for listed in &mut events {
-        listed.glance = Some(glance(db, Place::from(&listed.event), &mut known, clock)?);
+        listed.glance = Some(glance(db, EventRef::from(&listed.event), &mut known, clock)?);
     }
     Ok(events)
 }
 
 fn glance(
     db: &Connection,
-    Place { seq, id, first }: Place,
+    EventRef { seq, id, first }: EventRef,
     known: &mut HashMap<EventId, (u64, bool)>,
     clock: &StoreClock,
 ) -> Result<Glance, InboxError> {

@@ -23,12 +23,12 @@ use crate::{
 /// Events that come one after the other, in runs: once one of a run could not be stored, none of that run is that comes
 /// after it.
 #[derive(Clone, Debug, Default)]
-pub struct Order {
+pub struct Sequence {
     /// The last run that is broken; runs are counted from 1.
     broken: Arc<AtomicU64>,
 }
 
-impl Order {
+impl Sequence {
     /// One of this run could not be stored.
     pub fn breaks(&self, run: u64) {
         self.broken.fetch_max(run, Ordering::SeqCst);
@@ -43,7 +43,7 @@ impl Order {
 /// A job of a run.
 struct InTurn<J> {
     job: J,
-    order: Order,
+    order: Sequence,
     run: u64,
 }
 
@@ -80,7 +80,7 @@ impl Inbox {
     pub async fn store_in_turn(
         &self,
         mut new: NewEvent,
-        order: &Order,
+        order: &Sequence,
         run: u64,
     ) -> Result<impl Future<Output = Result<Stored, InboxError>> + Send + use<>, InboxError> {
         let weight = new.weight();

@@ -23,7 +23,7 @@ async fn a_search_through_large_bodies_takes_as_many_looks_as_it_needs() {
         if key == 1 {
             body.extend(b"needle");
         }
-        let mut new = NewEvent { key_hash: [key; 16], ..samples::new(source, now) };
+        let mut new = NewEvent { key_hash: [key; 16], ..samples::event(source, now) };
         new.request.body = Bytes::from(body.clone());
         inbox.store(new).await.unwrap();
         body.truncate(3 << 20);
@@ -39,7 +39,7 @@ async fn dead_letters_and_withheld_names_are_found_behind_many_others() {
     const OTHER: i64 = 9;
     const OTHERS: u64 = 6_000;
     let (_folder, inbox, source, now) = begin().await;
-    let first = inbox.store(samples::new(source, now)).await.unwrap().id;
+    let first = inbox.store(samples::event(source, now)).await.unwrap().id;
     // Every second event of another source is dead, the rest were never sent; they were called by 200 names.
     let another = format!(
         "UPDATE e SET seq = seq + 1, id = randomblob(16), source = {OTHER}, duplicate_of = NULL,

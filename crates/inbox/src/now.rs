@@ -1,6 +1,6 @@
 //! The present by the inbox's own clock, and what the file keeps of that clock.
 
-use hookmitt_clock::{Kept, StoreClock};
+use hookmitt_clock::{Reading, StoreClock};
 use rusqlite::{Connection, OptionalExtension as _};
 
 pub(crate) const STORE: &str = "clock";
@@ -17,13 +17,13 @@ pub(crate) struct Now {
 
 impl From<&StoreClock> for Now {
     fn from(clock: &StoreClock) -> Self {
-        let Kept { store, wall } = clock.keep();
+        let Reading { store, wall } = clock.keep();
         Self { store, wall }
     }
 }
 
 /// What was written down of the clock last.
-pub(crate) fn kept(db: &Connection) -> rusqlite::Result<Option<Kept>> {
+pub(crate) fn kept(db: &Connection) -> rusqlite::Result<Option<Reading>> {
     const SQL: &str = "SELECT s.value, w.value FROM meta s JOIN meta w ON w.key = ?2 WHERE s.key = ?1";
-    db.query_row(SQL, [STORE, WALL], |row| Ok(Kept { store: row.get(0)?, wall: row.get(1)? })).optional()
+    db.query_row(SQL, [STORE, WALL], |row| Ok(Reading { store: row.get(0)?, wall: row.get(1)? })).optional()
 }

@@ -9,12 +9,12 @@ use crate::{Inbox, InboxError};
 const AT_ONCE: usize = 256;
 
 /// A delivery's primary key.
-pub(crate) type Place = (i64, u32);
+pub(crate) type DeliveryKey = (i64, u32);
 
 impl Inbox {
     /// Gives all that waits for a target its key, some at a time. Answers how far it came; what was added meanwhile is for
     /// whoever sets the order.
-    pub(crate) async fn key_waiting(&self, target: TargetId) -> Result<Place, InboxError> {
+    pub(crate) async fn key_waiting(&self, target: TargetId) -> Result<DeliveryKey, InboxError> {
         let mut after = (0, 0);
         loop {
             let (last, some) = self.write(move |batch| key_some(batch.db, target, after)).await?;
@@ -27,7 +27,7 @@ impl Inbox {
 }
 
 /// Gives all that waits behind a place its key.
-pub(crate) fn key_rest(db: &Connection, target: TargetId, mut after: Place) -> Result<(), InboxError> {
+pub(crate) fn key_rest(db: &Connection, target: TargetId, mut after: DeliveryKey) -> Result<(), InboxError> {
     loop {
         let (last, some) = key_some(db, target, after)?;
         after = last;
@@ -37,7 +37,11 @@ pub(crate) fn key_rest(db: &Connection, target: TargetId, mut after: Place) -> R
     }
 }
 
-fn key_some(db: &Connection, target: TargetId, after: Place) -> Result<(Place, usize), InboxError> {
+fn key_some(
+    db: &Connection,
+    target: TargetId,
+    after: DeliveryKey,
+) -> Result<(DeliveryKey, usize), InboxError> {
     const FIND: &str = "SELECT event, number FROM delivery INDEXED BY delivery_waiting
         WHERE target = ?1 AND state IN (0, 1) AND (event, number) > (?2, ?3) ORDER BY event, number LIMIT ?4";
     const KEY: &str =
@@ -50,7 +54,7 @@ fn key_some(db: &Connection, target: TargetId, after: Place) -> Result<(Place, u
     let mut select = db.prepare_cached(FIND)?;
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let found = select.query_map(params![target.0, after.0, after.1, AT_ONCE], read)?;
-    let found: Vec<Place> = found.collect::<Result<_, _>>()?;
+    let found: Vec<DeliveryKey> = found.collect::<Result<_, _>>()?;
     for place in &found {
         db.prepare_cached(KEY)?.execute(*place)?;
         db.prepare_cached(BLOCK)?.execute(*place)?;

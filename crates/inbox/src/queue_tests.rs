@@ -52,7 +52,7 @@ impl Story {
             facts: Facts { object: object.map(str::to_owned), ..Facts::default() },
             dedupe_key: DedupeKey::Id(id.to_string()),
             key_hash: *id.as_bytes(),
-            ..samples::new(self.source, self.clock.now())
+            ..samples::event(self.source, self.clock.now())
         };
         self.inbox.store(new).await.unwrap();
         id

@@ -15,7 +15,7 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::StdRng};
 use rusqlite::Connection;
 
 use crate::{
-    Filter, Finish, HeldBack, Inbox, KeyClaim, NewEvent, Next, Rejudged, Route, SourceSettings, Stats,
+    Filter, Finish, HeldBack, Inbox, KeyTerms, NewEvent, Next, Rejudged, Route, SourceSettings, Stats,
     TargetSettings, View, deliveries, glance, list, samples, schema, stats,
 };
 
@@ -70,7 +70,7 @@ impl Story {
             key_hash: [key; 16],
             may_own: verdict == Verdict::Valid,
             route: if self.rng.random() { Route::Targets } else { Route::AwaitsVerdict },
-            ..samples::new(source, received_at)
+            ..samples::event(source, received_at)
         };
         new.request.body = Bytes::from(vec![b'x'; self.rng.random_range(0..40)]);
         self.events.push(self.inbox.store(new).await.unwrap().id);
@@ -79,7 +79,7 @@ impl Story {
     async fn judge(&mut self, id: EventId) {
         let (was, verdict, hash) = (self.verdict(), self.verdict(), [self.rng.random_range(0..12); 16]);
         let key =
-            Some(KeyClaim { hash, may_own: verdict == Verdict::Valid, by_content: false, single_use: None });
+            Some(KeyTerms { hash, may_own: verdict == Verdict::Valid, by_content: false, single_use: None });
         let held = HeldBack::Send { on_duplicate: OnDuplicate::default() };
         let rejudged = Rejudged { id, was, verdict, causes: Vec::new(), key, held, finds_provider: None };
         self.inbox.rejudge(vec![rejudged]).await.unwrap();

@@ -4,7 +4,7 @@ use hookmitt_event::{Cause, EventId, TargetId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    HeldBack, Inbox, InboxError, KeyClaim,
+    HeldBack, Inbox, InboxError, KeyTerms,
     batch::Batch,
     first_key::{First, KeyPlace, settle_key},
     found_provider::settle_provider,
@@ -26,7 +26,7 @@ pub struct Rejudged {
     /// Why.
     pub causes: Vec<Cause>,
     /// Its claim on its dedupe key; `None` leaves that as it is.
-    pub key: Option<KeyClaim>,
+    pub key: Option<KeyTerms>,
     /// What becomes of deliveries that wait for the verdict.
     pub held: HeldBack,
     /// The provider that this event proves to be the sender, where its source's may be set by an event.
@@ -158,13 +158,13 @@ fn with_verdict(
 
 fn finds_provider(db: &Connection, rejudged: &Rejudged) -> Result<bool, InboxError> {
     let Some(provider) = rejudged.finds_provider.as_deref() else { return Ok(false) };
-    let Some(place) = Place::find(db, rejudged.id)? else { return Ok(false) };
+    let Some(place) = EventRow::find(db, rejudged.id)? else { return Ok(false) };
     settle_provider(db, place.source, Some(provider), rejudged.id)
 }
 
 fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, InboxError> {
     const SET: &str = "UPDATE event SET verdict = ?2, causes = ?3 WHERE seq = ?1";
-    let Some(place) = Place::find(batch.db, rejudged.id)? else { return Ok(Vec::new()) }; // pruned meanwhile
+    let Some(place) = EventRow::find(batch.db, rejudged.id)? else { return Ok(Vec::new()) }; // pruned meanwhile
     let valid = Verdict::Valid as i64;
     if place.verdict == valid && rejudged.was as i64 != valid && rejudged.verdict as i64 != valid {
         return Ok(Vec::new()); // another process proved it meanwhile
@@ -186,11 +186,11 @@ fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, Inbo
 pub(crate) fn settle_stored(
     batch: &mut Batch<'_>,
     id: EventId,
-    claim: impl Fn(i64, bool) -> KeyClaim,
+    claim: impl Fn(i64, bool) -> KeyTerms,
 ) -> Result<(), InboxError> {
     const TELL: &str =
         "UPDATE delivery SET last_error = ?3 WHERE event = ?1 AND state = 5 AND last_error = ?2";
-    let Some(place) = Place::find(batch.db, id)? else { return Ok(()) };
+    let Some(place) = EventRow::find(batch.db, id)? else { return Ok(()) };
     let claim = claim(place.verdict, place.browser);
     recount(batch, &place, Change::no_event)?;
     let first = settle_first(batch.db, id, place.verdict == Verdict::Valid as i64, claim, &place)?;
@@ -208,8 +208,8 @@ fn settle_first(
     db: &Connection,
     id: EventId,
     is_proved: bool,
-    claim: KeyClaim,
-    place: &Place,
+    claim: KeyTerms,
+    place: &EventRow,
 ) -> Result<Option<First>, InboxError> {
     // Another first may have other bytes, or the same.
     const REPEAT: &str =
@@ -226,7 +226,11 @@ fn settle_first(
 }
 
 /// Takes an event out of the totals as it is, or puts it in.
-fn recount(batch: &mut Batch<'_>, place: &Place, change: fn(bool, i64) -> Change) -> Result<(), InboxError> {
+fn recount(
+    batch: &mut Batch<'_>,
+    place: &EventRow,
+    change: fn(bool, i64) -> Change,
+) -> Result<(), InboxError> {
     const SQL: &str = "SELECT verdict, duplicate_of IS NOT NULL, size FROM event WHERE seq = ?1";
     if place.counts {
         let (verdict, is_duplicate, size) = batch
@@ -239,7 +243,7 @@ fn recount(batch: &mut Batch<'_>, place: &Place, change: fn(bool, i64) -> Change
 }
 
 /// Where an event stands.
-struct Place {
+struct EventRow {
     seq: i64,
     source: i64,
     at: i64,
@@ -249,7 +253,7 @@ struct Place {
     counts: bool,
 }
 
-impl Place {
+impl EventRow {
     fn find(db: &Connection, id: EventId) -> Result<Option<Self>, InboxError> {
         const SQL: &str =
             "SELECT seq, source, received_at, verdict, flags, deleted_at IS NULL FROM event WHERE id = ?1";

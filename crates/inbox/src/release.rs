@@ -8,7 +8,7 @@ use crate::{
     first_key::First,
     now::Now,
     reasons::{AWAITS, LATE, LONGEST_WAIT_US, REJECTED},
-    routing::{Repeat, is_stale, repeats},
+    routing::{Duplicate, is_stale, skip_reason},
     rows::STALE,
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn settle(
             Ok(Vec::new())
         }
         HeldBack::Send { on_duplicate } => {
-            let repeat = Repeat { verdict: Verdict::Valid, by_content, on_duplicate, rejects: true };
+            let repeat = Duplicate { verdict: Verdict::Valid, by_content, on_duplicate, rejects: true };
             send(db, seq, &repeat, first, now)
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn settle(
 fn send(
     db: &Connection,
     seq: i64,
-    repeat: &Repeat,
+    repeat: &Duplicate,
     first: Option<&First>,
     now: Now,
 ) -> Result<Vec<TargetId>, InboxError> {
@@ -80,7 +80,7 @@ fn send(
     let mut sent = Vec::new();
     for Held { number, target, until, is_gone } in held {
         let is_late = now.store > until;
-        let why = if is_late { Some(LATE) } else { repeats(db, repeat, first, target)? };
+        let why = if is_late { Some(LATE) } else { skip_reason(db, repeat, first, target)? };
         match why {
             _ if is_gone => db.prepare_cached(FAIL)?.execute(params![seq, number, now.wall])?,
             Some(why) => db.prepare_cached(KEEP)?.execute(params![seq, number, why])?,

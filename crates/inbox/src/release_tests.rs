@@ -6,7 +6,7 @@ use hookmitt_clock::HandClock;
 use hookmitt_event::{DeliveryState, Event, EventId, OnDuplicate, TargetId, TargetKind, Timestamp, Verdict};
 
 use crate::{
-    AWAITS, HeldBack, Inbox, KeyClaim, NewEvent, Rejudged, Route, SourceSettings, TargetSettings, samples,
+    AWAITS, HeldBack, Inbox, KeyTerms, NewEvent, Rejudged, Route, SourceSettings, TargetSettings, samples,
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -33,22 +33,22 @@ impl Story {
         Self { inbox, source, target, now, clock, _folder: folder }
     }
 
-    fn new(&self, verdict: Verdict) -> NewEvent {
+    fn new_event(&self, verdict: Verdict) -> NewEvent {
         let route = match verdict {
             Verdict::Pending => Route::AwaitsVerdict,
             _ => Route::Targets,
         };
         let may_own = verdict == Verdict::Valid;
-        NewEvent { verdict, may_own, route, ..samples::new(self.source, self.now) }
+        NewEvent { verdict, may_own, route, ..samples::event(self.source, self.now) }
     }
 
     async fn arrives(&self, verdict: Verdict) -> EventId {
-        self.inbox.store(self.new(verdict)).await.unwrap().id
+        self.inbox.store(self.new_event(verdict)).await.unwrap().id
     }
 
     /// An event that waited is judged. Answers the targets that get it.
     async fn judged(&self, id: EventId, was: Verdict, verdict: Verdict) -> Vec<TargetId> {
-        let key = KeyClaim {
+        let key = KeyTerms {
             hash: [1; 16],
             may_own: verdict == Verdict::Valid,
             by_content: false,
@@ -156,7 +156,8 @@ async fn whoever_is_valid_first_is_the_first_and_gets_delivered() {
     for forged in [Verdict::Pending, Verdict::Invalid] {
         let story = Story::begin().await;
         let early = story.arrives(Verdict::Pending).await;
-        let between = story.inbox.store(NewEvent { sha256: [9; 32], ..story.new(forged) }).await.unwrap().id;
+        let between =
+            story.inbox.store(NewEvent { sha256: [9; 32], ..story.new_event(forged) }).await.unwrap().id;
         let later = story.arrives(Verdict::Valid).await;
         assert_eq!(story.event(later).await.duplicate_of, None, "nobody owned the key");
         assert_eq!(story.proved(early).await, []);
@@ -189,7 +190,7 @@ async fn threat_6_an_owner_that_proves_nothing_gives_way_to_what_does() {
     {
         let story = Story::begin().await;
         // As an earlier version stored it.
-        let forged = NewEvent { may_own: true, browser, ..story.new(verdict) };
+        let forged = NewEvent { may_own: true, browser, ..story.new_event(verdict) };
         let forged = story.inbox.store(forged).await.unwrap().id;
         let genuine = story.arrives(Verdict::Valid).await;
         assert_eq!(story.event(genuine).await.duplicate_of, None, "{verdict}");
@@ -204,7 +205,7 @@ async fn threat_6_an_owner_that_proves_nothing_gives_way_to_what_does() {
 async fn keys_that_prove_nothing_are_given_up_once_and_the_genuine_event_takes_its_place() {
     let story = Story::begin().await;
     let forged = story.arrives(Verdict::Valid).await;
-    let conflicting = NewEvent { sha256: [9; 32], ..story.new(Verdict::Valid) };
+    let conflicting = NewEvent { sha256: [9; 32], ..story.new_event(Verdict::Valid) };
     let genuine = story.inbox.store(conflicting.clone()).await.unwrap().id;
     let repeat = story.inbox.store(NewEvent { id: EventId::fresh(), ..conflicting }).await.unwrap().id;
     // As an earlier version left them: the first proves nothing, and owns the key all the same.
@@ -241,7 +242,8 @@ async fn keys_that_prove_nothing_are_given_up_once_and_the_genuine_event_takes_i
 #[tokio::test]
 async fn keys_of_a_source_that_can_prove_nothing_stay_with_their_owners() {
     let story = Story::begin().await;
-    let first = story.inbox.store(NewEvent { may_own: true, ..story.new(Verdict::NoSecret) }).await.unwrap();
+    let first =
+        story.inbox.store(NewEvent { may_own: true, ..story.new_event(Verdict::NoSecret) }).await.unwrap();
     while let Some(unsettled) = story.inbox.unsettled_keys(Vec::new()).await.unwrap() {
         assert!(unsettled.events.is_empty());
         story.inbox.settle_keys(Vec::new(), &unsettled).await.unwrap();

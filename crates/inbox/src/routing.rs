@@ -24,7 +24,7 @@ pub(crate) fn route(
     let looped = is_loop(batch.db, new)?;
     let by_content = matches!(new.dedupe_key, DedupeKey::Content(_));
     let repeat =
-        Repeat { verdict: new.verdict, by_content, on_duplicate: new.on_duplicate, rejects: new.rejects };
+        Duplicate { verdict: new.verdict, by_content, on_duplicate: new.on_duplicate, rejects: new.rejects };
     for target in targets(batch, new) {
         number += 1;
         let reason = match &new.route {
@@ -32,7 +32,7 @@ pub(crate) fn route(
             Route::Withheld(reason) => Some(*reason),
             Route::AwaitsVerdict if !looped => Some(AWAITS),
             _ if looped => Some("it is a delivery of ours that came back: a loop"),
-            _ => repeats(batch.db, &repeat, first, target)?,
+            _ => skip_reason(batch.db, &repeat, first, target)?,
         };
         let state = if reason.is_some() { DeliveryState::Skipped } else { DeliveryState::Pending };
         let ended = reason.map(|_| new.received_at.as_micros());
@@ -71,7 +71,7 @@ fn is_loop(db: &Connection, new: &NewEvent) -> Result<bool, InboxError> {
 }
 
 /// What decides whether a repeat is sent.
-pub(crate) struct Repeat {
+pub(crate) struct Duplicate {
     pub(crate) verdict: Verdict,
     /// It is known as one by its content alone.
     pub(crate) by_content: bool,
@@ -82,9 +82,9 @@ pub(crate) struct Repeat {
 
 /// Why a repeat is not sent to this target: its first, or another repeat of it, is waiting, running or completed
 /// there. One matched by content alone is always sent.
-pub(crate) fn repeats(
+pub(crate) fn skip_reason(
     db: &Connection,
-    repeat: &Repeat,
+    repeat: &Duplicate,
     first: Option<&First>,
     target: TargetId,
 ) -> Result<Option<&'static str>, InboxError> {

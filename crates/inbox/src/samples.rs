@@ -8,7 +8,7 @@ use hookmitt_event::{
 use crate::{NewEvent, Route};
 
 /// A valid event without a body, for its source's targets.
-pub(crate) fn new(source: i64, received_at: Timestamp) -> NewEvent {
+pub(crate) fn event(source: i64, received_at: Timestamp) -> NewEvent {
     let request = Request {
         method: "POST".to_owned(),
         path: String::new(),

@@ -4,7 +4,7 @@ use hookmitt_event::{DedupeKey, EventId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{
-    Inbox, InboxError, KeyClaim, NewEvent, Stored,
+    Inbox, InboxError, KeyTerms, NewEvent, Stored,
     batch::Batch,
     first_key::{KeyPlace, own_key},
     found_provider::settle_provider,
@@ -40,7 +40,7 @@ pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored,
     let seq = batch.arriving.seq(batch.db)?;
     let size = new.request.body.len() + new.request.headers.as_wire().len() + ROW_OVERHEAD;
     batch.arriving.bytes += u64::try_from(size).unwrap_or(u64::MAX);
-    let claim = KeyClaim {
+    let claim = KeyTerms {
         hash: new.key_hash,
         may_own: new.may_own,
         by_content: matches!(new.dedupe_key, DedupeKey::Content(_)),

@@ -4,7 +4,7 @@
 use hookmitt_event::{DedupeKey, EventId, Verdict};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
-use crate::{Inbox, InboxError, KeyClaim, rejudge::settle_stored, rows, rows::BROWSER};
+use crate::{Inbox, InboxError, KeyTerms, rejudge::settle_stored, rows, rows::BROWSER};
 
 /// How many events are looked at in one go.
 const LOOK: usize = 1_000;
@@ -53,7 +53,7 @@ impl Inbox {
         let up_to = unsettled.up_to;
         self.write(move |batch| {
             for (id, hash, by_content) in &claims {
-                settle_stored(batch, *id, |verdict, browser| KeyClaim {
+                settle_stored(batch, *id, |verdict, browser| KeyTerms {
                     hash: *hash,
                     may_own: verdict == Verdict::Valid as i64 && !browser,
                     by_content: *by_content,

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::{
-    AUTO_SOURCES, Filter, Inbox, InboxError, NewEvent, Order, SourceSettings, Stored, samples, writer::task,
+    AUTO_SOURCES, Filter, Inbox, InboxError, NewEvent, Sequence, SourceSettings, Stored, samples,
+    writer::task,
 };
 
 /// What one waits for whose event was handed in.
@@ -52,13 +53,13 @@ impl Story {
     }
 
     /// An event with a key of its own; one from 255 on can't be stored.
-    fn new(&self, key: u8) -> NewEvent {
+    fn new_event(&self, key: u8) -> NewEvent {
         let dedupe_key = DedupeKey::Id(key.to_string());
-        NewEvent { key_hash: [key; 16], dedupe_key, ..samples::new(self.source, now()) }
+        NewEvent { key_hash: [key; 16], dedupe_key, ..samples::event(self.source, now()) }
     }
 
-    async fn in_turn(&self, key: u8, order: &Order, run: u64) -> Answer {
-        Box::pin(self.inbox.store_in_turn(self.new(key), order, run).await.unwrap())
+    async fn in_turn(&self, key: u8, order: &Sequence, run: u64) -> Answer {
+        Box::pin(self.inbox.store_in_turn(self.new_event(key), order, run).await.unwrap())
     }
 
     async fn listed(&self) -> Vec<(i64, EventId)> {
@@ -85,7 +86,7 @@ async fn an_event_that_fails_costs_its_neighbours_nothing_and_counts_nowhere() {
     let story = Story::begin().await;
     let commits = story.inbox.commits();
     let go = story.hold().await;
-    let order = Order::default();
+    let order = Sequence::default();
     let mut waiting = Vec::new();
     for (run, key) in (1..).zip([1, BAD, 2, BAD, 3]) {
         waiting.push(story.in_turn(key, &order, run).await);
@@ -109,7 +110,7 @@ async fn an_event_that_fails_costs_its_neighbours_nothing_and_counts_nowhere() {
 async fn after_one_of_a_run_none_of_it_is_stored_not_even_in_the_same_group() {
     let story = Story::begin().await;
     let go = story.hold().await;
-    let order = Order::default();
+    let order = Sequence::default();
     let first = story.in_turn(1, &order, 1).await;
     let bad = story.in_turn(BAD, &order, 1).await;
     let after = story.in_turn(2, &order, 1).await;
@@ -127,7 +128,7 @@ async fn after_one_of_a_run_none_of_it_is_stored_not_even_in_the_same_group() {
 async fn a_commit_that_fails_breaks_every_run_of_its_group() {
     let story = Story::begin().await;
     let go = story.hold().await;
-    let order = Order::default();
+    let order = Sequence::default();
     let first = story.in_turn(1, &order, 1).await;
     let inbox = story.inbox.clone();
     let ends_it = inbox.write(|batch| {
@@ -179,7 +180,7 @@ async fn what_waits_for_a_removed_target_is_ended_while_others_are_stored() {
         tokio::select! {
             biased;
             ended = &mut ending => panic!("it ended at once: {ended:?}"),
-            stored = story.inbox.store(story.new(key)) => drop(stored.unwrap()),
+            stored = story.inbox.store(story.new_event(key)) => drop(stored.unwrap()),
         }
     }
     drop(ending); // as with a process that ends

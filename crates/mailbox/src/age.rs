@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hookmitt_clock::{Kept, StoreClock};
+use hookmitt_clock::{Reading, StoreClock};
 use serde::{Deserialize, Serialize};
 
 /// So long after its first start, or after it was away, a relay forgets no device: those that could not reach it, or were
@@ -23,7 +23,7 @@ pub(crate) struct Moment {
 
 impl Moment {
     pub(crate) fn of(clock: &StoreClock) -> Self {
-        let Kept { store, wall } = clock.keep();
+        let Reading { store, wall } = clock.keep();
         Self { wall, store }
     }
 }
@@ -61,8 +61,8 @@ impl Note {
     }
 
     /// The clock as it goes on from here.
-    pub(crate) fn kept(self) -> Kept {
-        Kept { store: self.store, wall: self.wall }
+    pub(crate) fn kept(self) -> Reading {
+        Reading { store: self.store, wall: self.wall }
     }
 
     /// Devices that were seen last before this, in store time, have been away for too long.

@@ -26,7 +26,7 @@ pub(crate) struct Door<M> {
 }
 
 /// The source that a request is for, and who sent it.
-pub(crate) struct Place {
+pub(crate) struct Destination {
     pub(crate) tunnel: Arc<Tunnel>,
     /// Which of the tunnel's sources.
     source: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Place {
     origin: Origin,
 }
 
-impl Place {
+impl Destination {
     pub(crate) fn offer(&self) -> &SourceOffer {
         &self.tunnel.sources[self.source]
     }
@@ -52,7 +52,7 @@ impl<M: Mailbox> Door<M> {
         Self { relay, control }
     }
 
-    async fn find(&self, target: &str, sender: Sender) -> Way<Place> {
+    async fn find(&self, target: &str, sender: Sender) -> Way<Destination> {
         let options = &self.relay.options;
         let host = sender.host.clone().unwrap_or_default();
         let named = options.wildcard.then(|| tunnel_of_host(&host, options.public.authority())).flatten();
@@ -81,12 +81,12 @@ impl<M: Mailbox> Door<M> {
         }
         let (target, path, query) = (target.to_owned(), path.to_owned(), query.map(str::to_owned));
         let origin = named.map_or(Origin::Shared, |_| Origin::Own(plain(&host)));
-        Way::Take(Place { tunnel: found, source, target, path, query, sender, origin })
+        Way::Take(Destination { tunnel: found, source, target, path, query, sender, origin })
     }
 }
 
 impl<M: Mailbox> Port for Door<M> {
-    type Place = Place;
+    type Place = Destination;
 
     fn upgrades_at(&self) -> Option<&'static str> {
         Some(control::TUNNEL)
@@ -100,17 +100,17 @@ impl<M: Mailbox> Port for Door<M> {
         Some(Box::new(place))
     }
 
-    async fn admit(&self, head: &Head, called: &Called<'_>, remote: SocketAddr) -> Way<Place> {
+    async fn admit(&self, head: &Head, called: &Called<'_>, remote: SocketAddr) -> Way<Destination> {
         let host = called.authority.map(|authority| authority.as_str());
         let sender = Sender::of(&head.headers, host, remote, &self.relay.options.trusted);
         self.find(called.target, sender).await
     }
 
-    fn rooms(&self, place: &Place) -> Vec<Room> {
+    fn rooms(&self, place: &Destination) -> Vec<Room> {
         self.relay.rooms.of(&place.tunnel, place.sender.ip)
     }
 
-    async fn caught(&self, place: Place, caught: Caught) -> Reply {
+    async fn caught(&self, place: Destination, caught: Caught) -> Reply {
         let origin = place.origin.clone();
         origin.guard(self.relay.take(place, caught).await)
     }
@@ -123,7 +123,7 @@ impl<M: Mailbox> Port for Door<M> {
         response.map(|body| body.map_err(|error| BrokenOff(error.to_string())).boxed_unsync())
     }
 
-    fn refused(&self, refusal: Refusal, place: Option<&Place>) {
+    fn refused(&self, refusal: Refusal, place: Option<&Destination>) {
         let Refusal { status, code, message, .. } = refusal;
         self.relay.metrics.refused(code);
         // The target names the tunnel and may hold more that is nobody's business.

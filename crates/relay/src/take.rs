@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     address::is_below,
     answer::{is_held, of_app, provider_of, usual},
-    ingress::Place,
+    ingress::Destination,
     proxies::part,
     relay::Relay,
     secret::held_key,
@@ -39,7 +39,7 @@ struct Arriving {
 
 impl<M: Mailbox> Relay<M> {
     /// Takes a whole request in. Nothing is answered 2xx that is not stored durably.
-    pub(crate) async fn take(&self, place: Place, caught: Caught) -> Reply {
+    pub(crate) async fn take(&self, place: Destination, caught: Caught) -> Reply {
         self.metrics.accepted();
         let Caught { head, body, received_at, share, remote: _ } = caught;
         let arriving = self.arriving(&place, head, body, received_at);
@@ -61,7 +61,7 @@ impl<M: Mailbox> Relay<M> {
         answered.unwrap_or_else(|| usual(place.offer(), id, provider.is_some()))
     }
 
-    fn arriving(&self, place: &Place, head: Head, body: Bytes, received_at: Timestamp) -> Arriving {
+    fn arriving(&self, place: &Destination, head: Head, body: Bytes, received_at: Timestamp) -> Arriving {
         let url = self.url(place);
         let (headers, forwarded) = if place.sender.through_proxy {
             let (own, forwarded) = part(&head.headers);
@@ -75,7 +75,7 @@ impl<M: Mailbox> Relay<M> {
     }
 
     /// The URL that the sender called. A host that is our own was called as the world calls us, whatever stands between.
-    fn url(&self, place: &Place) -> String {
+    fn url(&self, place: &Destination) -> String {
         let (sender, target, public) = (&place.sender, &place.target, &self.options.public);
         let host = sender.host.as_deref().unwrap_or(public.authority());
         let is_ours = is_below(host, public.authority());
@@ -84,13 +84,13 @@ impl<M: Mailbox> Relay<M> {
         format!("{scheme}://{host}{target}")
     }
 
-    async fn hold(&self, place: &Place, id: EventId) -> Option<M::Held> {
+    async fn hold(&self, place: &Destination, id: EventId) -> Option<M::Held> {
         let begun = self.mailbox.hold(held_key(&place.tunnel.name, id.as_bytes())).await;
         begun.inspect_err(|error| tracing::warn!(%error, "a sender can't be held")).ok()
     }
 
     /// Waits for the app's answer, as long as there is an app; at the end of the relay there is little time left.
-    async fn held(&self, place: &Place, waiting: M::Held) -> Option<hookmitt_mailbox::Reply> {
+    async fn held(&self, place: &Destination, waiting: M::Held) -> Option<hookmitt_mailbox::Reply> {
         let too_late = async {
             self.stopping.cancelled().await;
             tokio::time::sleep(LAST_WORD).await;
@@ -120,7 +120,7 @@ impl<M: Mailbox> Relay<M> {
         }
     }
 
-    async fn store(&self, place: &Place, arriving: Arriving, held: bool) -> Result<(), MailboxError> {
+    async fn store(&self, place: &Destination, arriving: Arriving, held: bool) -> Result<(), MailboxError> {
         let received_at = arriving.received_at.as_micros();
         // As it is now: a body may have taken minutes, and the sealing key may have been turned over meanwhile.
         let now = self.mailbox.tunnel(&place.tunnel.name).await?;
@@ -133,7 +133,7 @@ impl<M: Mailbox> Relay<M> {
     fn seal(
         &self,
         tunnel: &Tunnel,
-        place: &Place,
+        place: &Destination,
         arriving: Arriving,
         held: bool,
     ) -> Result<Sealed, MailboxError> {
@@ -149,7 +149,7 @@ impl<M: Mailbox> Relay<M> {
         sealed.map_err(|error| MailboxError::Failed(error.to_string()))
     }
 
-    async fn not_stored(&self, place: &Place, error: &MailboxError) -> Reply {
+    async fn not_stored(&self, place: &Destination, error: &MailboxError) -> Reply {
         let tunnel = short(&place.tunnel.name);
         let (status, pause) = match error {
             MailboxError::QuotaFull(_) => (507, 60),
@@ -177,7 +177,7 @@ impl<M: Mailbox> Relay<M> {
     }
 }
 
-fn letter(place: &Place, arriving: Arriving) -> Letter {
+fn letter(place: &Destination, arriving: Arriving) -> Letter {
     let Arriving { id, request, forwarded, url, received_at: _ } = arriving;
     Letter {
         id: *id.as_bytes(),

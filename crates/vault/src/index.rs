@@ -11,7 +11,7 @@ use crate::{VaultError, private};
 /// Where a secret's value is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum Location {
     /// In the OS keychain.
     Keychain,
     /// In `secrets.json` in the data directory.
@@ -28,7 +28,7 @@ pub struct Entry {
     /// What tells it from the source's others.
     pub label: String,
     /// Where its value is.
-    pub place: Place,
+    pub place: Location,
     /// When it was set last.
     pub created_at: Timestamp,
 }

@@ -11,5 +11,5 @@ mod private;
 mod vault;
 
 pub use error::{Problem, VaultError};
-pub use index::{Entry, Place};
+pub use index::{Entry, Location};
 pub use vault::{Secret, StoreChoice, Vault, looks_like_variable};

@@ -6,7 +6,7 @@ use hookmitt_event::{Slug, Timestamp};
 use zeroize::Zeroizing;
 
 use crate::{
-    Entry, Place, Problem, VaultError,
+    Entry, Location, Problem, VaultError,
     file::FileStore,
     index::Index,
     keychain::Keychain,
@@ -101,7 +101,7 @@ impl Vault {
     /// What the person should know about how the secrets are kept, where any is kept in the clear.
     pub fn warning(&self) -> Option<String> {
         let entries = self.index.entries().ok()?;
-        let kept = entries.iter().filter(|entry| entry.place == Place::File).count();
+        let kept = entries.iter().filter(|entry| entry.place == Location::File).count();
         let shown = self.file.path.display();
         (kept > 0).then(|| {
             format!("{kept} secret(s) are kept unencrypted in {shown}, not in a keychain; only your user can read it")
@@ -122,7 +122,7 @@ impl Vault {
     /// # Errors
     /// [`VaultError::Locked`] and [`VaultError::Slow`] where the keychain does not let us in: the file never takes its
     /// place silently. Others as their names say.
-    pub fn set(&self, source: &Slug, label: &str, value: &[u8]) -> Result<Place, VaultError> {
+    pub fn set(&self, source: &Slug, label: &str, value: &[u8]) -> Result<Location, VaultError> {
         check_label(label)?;
         if value.is_empty() {
             return Err(VaultError::Empty);
@@ -143,7 +143,7 @@ impl Vault {
         if !is_there && !looks_like_variable(name) {
             return Err(VaultError::Variable);
         }
-        self.enter(source, label, Place::Env(name.to_owned()))
+        self.enter(source, label, Location::Env(name.to_owned()))
     }
 
     /// Removes a secret with its value.
@@ -173,10 +173,10 @@ impl Vault {
         let mut from_keychain = self.read_keychain(&entries).into_iter();
         for Entry { source, label, place, .. } in entries {
             let value = match &place {
-                Place::Keychain => from_keychain.next().unwrap_or(Err(VaultError::Missing("keychain"))),
-                Place::File if self.choice == StoreChoice::Keychain => Err(VaultError::Forbidden("file")),
-                Place::File => self.file.get(&source, &label),
-                Place::Env(name) => variable(name),
+                Location::Keychain => from_keychain.next().unwrap_or(Err(VaultError::Missing("keychain"))),
+                Location::File if self.choice == StoreChoice::Keychain => Err(VaultError::Forbidden("file")),
+                Location::File => self.file.get(&source, &label),
+                Location::Env(name) => variable(name),
             };
             match value {
                 Ok(value) => secrets.push(Secret { source, label, value }),
@@ -187,7 +187,7 @@ impl Vault {
     }
 
     fn read_keychain(&self, entries: &[Entry]) -> Vec<Result<Zeroizing<Vec<u8>>, VaultError>> {
-        let kept: Vec<_> = entries.iter().filter(|entry| entry.place == Place::Keychain).collect();
+        let kept: Vec<_> = entries.iter().filter(|entry| entry.place == Location::Keychain).collect();
         if kept.is_empty() {
             return Vec::new();
         }
@@ -202,10 +202,10 @@ impl Vault {
         }
     }
 
-    fn keep(&self, source: &Slug, label: &str, value: &[u8]) -> Result<Place, VaultError> {
+    fn keep(&self, source: &Slug, label: &str, value: &[u8]) -> Result<Location, VaultError> {
         if self.choice != StoreChoice::File {
             match self.keychain.set(self.name(source, label)?, Zeroizing::new(value.to_owned()), PATIENCE) {
-                Ok(()) => return Ok(Place::Keychain),
+                Ok(()) => return Ok(Location::Keychain),
                 Err(VaultError::NoKeychain(reason)) if self.choice == StoreChoice::Auto => {
                     tracing::warn!(%reason, "there is no keychain: the secret goes into a private file");
                 }
@@ -213,11 +213,11 @@ impl Vault {
             }
         }
         self.file.set(source, label, value)?;
-        Ok(Place::File)
+        Ok(Location::File)
     }
 
     /// Notes where the value is; a value elsewhere that it replaces is removed.
-    fn enter(&self, source: &Slug, label: &str, place: Place) -> Result<(), VaultError> {
+    fn enter(&self, source: &Slug, label: &str, place: Location) -> Result<(), VaultError> {
         let created_at = Timestamp::now();
         let new = Entry { source: source.clone(), label: label.to_owned(), place: place.clone(), created_at };
         let old = self.index.put(new)?.map(|entry| entry.place);
@@ -229,12 +229,12 @@ impl Vault {
         Ok(())
     }
 
-    fn drop_value(&self, source: &Slug, label: &str, place: &Place) -> Result<(), VaultError> {
+    fn drop_value(&self, source: &Slug, label: &str, place: &Location) -> Result<(), VaultError> {
         match place {
-            Place::Keychain if self.choice == StoreChoice::File => Err(VaultError::Forbidden("keychain")),
-            Place::Keychain => self.keychain.remove(self.name(source, label)?, PATIENCE),
-            Place::File => self.file.remove(source, label),
-            Place::Env(_) => Ok(()),
+            Location::Keychain if self.choice == StoreChoice::File => Err(VaultError::Forbidden("keychain")),
+            Location::Keychain => self.keychain.remove(self.name(source, label)?, PATIENCE),
+            Location::File => self.file.remove(source, label),
+            Location::Env(_) => Ok(()),
         }
     }
 

@@ -880,6 +880,24 @@ export interface components {
             /** @description How far the delivery has come. */
             status: components["schemas"]["DeliveryState"];
         };
+        /** @description What waits at a relay. */
+        Backlog: {
+            /**
+             * Format: int64
+             * @description Their bytes.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description How many events.
+             */
+            letters: number;
+            /**
+             * Format: date-time
+             * @description When the oldest was received.
+             */
+            oldest_at: string | null;
+        };
         /** @description The URL for which a signature was checked. */
         CalledUrl: {
             /** @description Who says that it was called by this name, as a sentence or two; empty where that is not known. */
@@ -1981,7 +1999,7 @@ export interface components {
                  */
                 unknown: number;
                 /** @description What waits at the relay, as far as it was told. */
-                waiting: components["schemas"]["Waiting"];
+                waiting: components["schemas"]["Backlog"];
                 why?: components["schemas"]["GapWhy"] | null;
             }[];
             /** @description Where the next page begins; null at the end. */
@@ -2228,7 +2246,7 @@ export interface components {
             without_key: components["schemas"]["DeviceView"][];
         };
         /** @description A sample that is asked for. */
-        SampleOrder: {
+        SampleRequest: {
             /** @description Another body, base64. */
             data_base64?: string | null;
             /** @description The catalogue id of the provider. */
@@ -2522,7 +2540,7 @@ export interface components {
          */
         TunnelKind: "relay" | "smee" | "cloudflared" | "ngrok";
         /** @description A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source. */
-        TunnelOrder: {
+        TunnelRequest: {
             /** @description An invitation to a teammate's tunnel, instead of relay and token. */
             invite?: string | null;
             kind?: components["schemas"]["TunnelKind"] | null;
@@ -2613,7 +2631,7 @@ export interface components {
              */
             unknown: number;
             /** @description What waits at the relay, as far as it was told. */
-            waiting: components["schemas"]["Waiting"];
+            waiting: components["schemas"]["Backlog"];
             why: components["schemas"]["GapWhy"] | null;
         };
         /** @description Where providers post. */
@@ -2677,24 +2695,6 @@ export interface components {
              * @description With a delivery that is held up: its target is paused, or nobody answers there.
              */
             waiting: number;
-        };
-        /** @description What waits at a relay. */
-        Waiting: {
-            /**
-             * Format: int64
-             * @description Their bytes.
-             */
-            bytes: number;
-            /**
-             * Format: int64
-             * @description How many events.
-             */
-            letters: number;
-            /**
-             * Format: date-time
-             * @description When the oldest was received.
-             */
-            oldest_at: string | null;
         };
         /** @description Why an event is not forwarded by itself: a web page sent it, or may have. */
         Withheld: {
@@ -3543,7 +3543,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SampleOrder"];
+                "application/json": components["schemas"]["SampleRequest"];
             };
         };
         responses: {
@@ -4171,7 +4171,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["TunnelOrder"];
+                "application/json": components["schemas"]["TunnelRequest"];
             };
         };
         responses: {

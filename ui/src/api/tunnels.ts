@@ -2,7 +2,7 @@ import { api, ask } from './client';
 import type { components } from './schema.gen';
 import type { Device, Gap, Invitation, Tunnel } from './shapes';
 
-type Order = components['schemas']['TunnelOrder'];
+type Order = components['schemas']['TunnelRequest'];
 
 /** What makes a tunnel: a relay with its token, an invitation, a channel, or a program that gives a URL. */
 export type NewTunnel =

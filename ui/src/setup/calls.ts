@@ -102,7 +102,7 @@ export async function probeTarget(url: string, signal: AbortSignal): Promise<boo
 
 /** Signs a sample of a provider and posts it to a source through the capture port, as the provider would. */
 export function sendSample(provider: string, source: string, to: string): Promise<Sent> {
-  const body = { provider, source, to } as Schemas['SampleOrder'];
+  const body = { provider, source, to } as Schemas['SampleRequest'];
   return ask(api.POST('/api/send', { body }));
 }
 

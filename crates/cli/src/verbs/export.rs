@@ -57,7 +57,7 @@ struct Exported {
 }
 
 /// Where the files go.
-enum Place<'a> {
+enum Output<'a> {
     Stdout,
     File(&'a Path),
     Folder(&'a Path),
@@ -78,7 +78,7 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         return Err(redaction_missing());
     }
     let place = args.place()?;
-    if let Place::Folder(folder) = place {
+    if let Output::Folder(folder) = place {
         std::fs::create_dir_all(folder).map_err(|source| CliError::file(folder, source))?;
     }
     warn(&place, screen);
@@ -104,7 +104,7 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
             written += write(piece, &place, client, screen).await?;
         }
     }
-    if let Place::File(path) | Place::Folder(path) = place {
+    if let Output::File(path) | Output::Folder(path) = place {
         let files = if written == 1 { "1 file".to_owned() } else { format!("{written} files") };
         screen.note(format_args!("wrote {files}: {}", Plain(&path.to_string_lossy())));
     }
@@ -112,18 +112,18 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
 }
 
 /// Says what is in the files, on standard error: whoever passes them on should have read it.
-fn warn(place: &Place<'_>, screen: &Screen) {
+fn warn(place: &Output<'_>, screen: &Screen) {
     let what = "--raw redacts nothing: signatures, tokens and cookies in header lines, and personal data in bodies, stay as they came";
     let how = match place {
-        Place::Stdout => "; -o PATH makes a file that only you can read",
-        Place::File(_) | Place::Folder(_) => "; mind who gets the files",
+        Output::Stdout => "; -o PATH makes a file that only you can read",
+        Output::File(_) | Output::Folder(_) => "; mind who gets the files",
     };
     screen.note(format_args!("{} {what}{how}", Styled(ODD, "warning:")));
 }
 
 async fn write(
     ids: &[String],
-    place: &Place<'_>,
+    place: &Output<'_>,
     client: &Client,
     screen: &Screen,
 ) -> Result<usize, CliError> {
@@ -142,16 +142,16 @@ async fn write(
             ));
         }
         let path = match place {
-            Place::Stdout if screen.json => {
+            Output::Stdout if screen.json => {
                 screen.print_json(one)?;
                 continue;
             }
-            Place::Stdout => {
+            Output::Stdout => {
                 screen.print_bytes(one.content.as_bytes())?;
                 continue;
             }
-            Place::File(path) => path.to_path_buf(),
-            Place::Folder(folder) => folder.join(safe_name(&one.name, &one.event_id)),
+            Output::File(path) => path.to_path_buf(),
+            Output::Folder(folder) => folder.join(safe_name(&one.name, &one.event_id)),
         };
         private_file::write(&path, one.content.as_bytes()).map_err(|source| CliError::file(&path, source))?;
         if screen.json {
@@ -172,17 +172,17 @@ fn safe_name(name: &str, event_id: &str) -> String {
 }
 
 impl Args {
-    fn place(&self) -> Result<Place<'_>, CliError> {
+    fn place(&self) -> Result<Output<'_>, CliError> {
         let several = self.source.is_some() || self.ids.len() > 1;
         match &self.output {
-            Some(path) if several || path.is_dir() || ends_in_separator(path) => Ok(Place::Folder(path)),
-            Some(path) => Ok(Place::File(path)),
+            Some(path) if several || path.is_dir() || ends_in_separator(path) => Ok(Output::Folder(path)),
+            Some(path) => Ok(Output::File(path)),
             None if several => Err(CliError::bad_input_with(
                 "no-folder",
                 "several events need a folder to go to",
                 "name one with -o FOLDER; it is made where there is none",
             )),
-            None => Ok(Place::Stdout),
+            None => Ok(Output::Stdout),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 use futures_util::future::Either;
 use hookmitt_catch::{Refusal, Reply, Share};
 use hookmitt_event::{Answer, Explain as _, HeaderLines, Slug, Timestamp, Verdict, Via};
-use hookmitt_inbox::{InboxError, NewEvent, Order, Stored};
+use hookmitt_inbox::{InboxError, NewEvent, Sequence, Stored};
 
 use super::{
     refusals::Refusals,
@@ -18,7 +18,7 @@ use crate::{
     confirmation::Confirmation,
     delivery::Bells,
     judging::{Answered, Arrival, Judged, Pages},
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
     tasks::SeenThrough,
     verdicts::Verdicts,
 };
@@ -48,7 +48,7 @@ pub(crate) struct Kept {
 }
 
 /// Where an event stands among those that come one after the other, and in which run of them.
-pub(crate) type Turn<'a> = Option<(&'a Order, u64)>;
+pub(crate) type Turn<'a> = Option<(&'a Sequence, u64)>;
 
 impl Capture {
     pub(crate) fn new(
@@ -63,7 +63,7 @@ impl Capture {
     }
 
     /// Judges a request by what is known of its source.
-    pub(crate) fn judge(&self, known: &Known, arrival: Arrival) -> Judged {
+    pub(crate) fn judge(&self, known: &ConfiguredSource, arrival: Arrival) -> Judged {
         if arrival.request.body.len() < LARGE {
             return known.judge(arrival);
         }
@@ -78,7 +78,7 @@ impl Capture {
     /// With a turn, whatever the inbox says before the writer has it.
     pub(crate) async fn store<R: Send + 'static>(
         self: &Arc<Self>,
-        known: &Arc<Known>,
+        known: &Arc<ConfiguredSource>,
         judged: Judged,
         turn: Turn<'_>,
         room: R,
@@ -114,7 +114,7 @@ impl Capture {
     /// Stores an event whose sender nobody answers: one that was made or imported here, or came through a channel.
     pub(crate) async fn store_unanswered(
         self: &Arc<Self>,
-        known: &Arc<Known>,
+        known: &Arc<ConfiguredSource>,
         event: NewEvent,
     ) -> Result<Stored, InboxError> {
         let judged = Judged { event, answered: Answered::Usual };
@@ -123,10 +123,10 @@ impl Capture {
     }
 
     /// What follows a commit: it is told, explained and delivered. `known` is what the event was judged by.
-    fn see_off(&self, stored: &Stored, verdict: Verdict, known: &Known) {
+    fn see_off(&self, stored: &Stored, verdict: Verdict, known: &ConfiguredSource) {
         self.base.announce(Change::Stored(stored.seq));
         // A secret that was set meanwhile may have judged all that was stored, and missed this one.
-        let is_outdated = self.settings.known(&known.source.slug).is_ok_and(|now| !now.judges_like(known));
+        let is_outdated = self.settings.source(&known.source.slug).is_ok_and(|now| !now.judges_like(known));
         match verdict {
             _ if is_outdated => self.verdicts.judge_again(stored.id, &known.source.slug),
             Verdict::Invalid => self.verdicts.explain_soon(stored.id),
@@ -145,7 +145,7 @@ impl Capture {
     /// answer.
     pub(crate) async fn take_in(
         self: &Arc<Self>,
-        known: &Arc<Known>,
+        known: &Arc<ConfiguredSource>,
         arrival: Arrival,
         beside: Option<HeaderLines>,
         (target, remote): (String, SocketAddr),
@@ -165,7 +165,7 @@ impl Capture {
         }
     }
 
-    async fn answer(&self, known: &Known, kept: Kept, known_provider: bool) -> Reply {
+    async fn answer(&self, known: &ConfiguredSource, kept: Kept, known_provider: bool) -> Reply {
         let id = kept.stored.id.to_string();
         let limit = self.senders.at_the_port();
         let mut reply = match self.local_answer(kept.held, &kept.stored, limit).await {
@@ -189,7 +189,11 @@ impl Capture {
     }
 
     /// The answer where it is another one than the source's settings give to every event.
-    pub(crate) async fn special_answer(&self, known: &Known, answered: &Answered) -> Option<Reply> {
+    pub(crate) async fn special_answer(
+        &self,
+        known: &ConfiguredSource,
+        answered: &Answered,
+    ) -> Option<Reply> {
         let set_aside = matches!(answered, Answered::Rejected(_) | Answered::OtherBody);
         let fails = !set_aside && known.source.answer.fail_next > 0;
         if fails && self.takes_failure(&known.source.slug).await {

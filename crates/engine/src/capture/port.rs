@@ -7,7 +7,7 @@ use hookmitt_event::{Authority, HeaderLines, Request, Slug, Via};
 use hookmitt_inbox::{InboxError, SourceSettings};
 
 use super::Capture;
-use crate::{EngineError, host_name::absolute, judging::Arrival, settings::Known};
+use crate::{EngineError, host_name::absolute, judging::Arrival, settings::ConfiguredSource};
 
 /// Takes what the capture port catches.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ impl Sink for CapturePort {
         let target = head.target;
         let request =
             Request { method: head.method, path, query, version: head.version, headers: head.headers, body };
-        let page = capture.pages.at_port(&request, &target, capture.settings.known(&slug).ok().as_deref());
+        let page = capture.pages.at_port(&request, &target, capture.settings.source(&slug).ok().as_deref());
         let from_outside =
             !page.is_absent() || !remote.ip().to_canonical().is_loopback() || was_passed_on(&request.headers);
         let known = match self.admit(slug, from_outside).await {
@@ -50,7 +50,7 @@ impl Sink for CapturePort {
 
 impl CapturePort {
     /// The source of that name; one is made for a sender on this machine that is no web page and no tunnel (Threat 3).
-    async fn admit(&self, slug: Slug, from_outside: bool) -> Result<Arc<Known>, EngineError> {
+    async fn admit(&self, slug: Slug, from_outside: bool) -> Result<Arc<ConfiguredSource>, EngineError> {
         let Capture { base, settings, .. } = &*self.0;
         if let Some(known) = settings.now().sources.get(slug.as_str()) {
             return Ok(Arc::clone(known));
@@ -60,7 +60,7 @@ impl CapturePort {
         }
         base.inbox.add_source(slug.clone(), SourceSettings::default(), true, base.now()).await?;
         settings.reload().await?;
-        settings.known(&slug)
+        settings.source(&slug)
     }
 }
 

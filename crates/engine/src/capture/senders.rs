@@ -16,7 +16,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     judging::Answered,
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
 };
 
 /// How long a sender waits at the capture port, where nothing else was said: as long as at a relay, for Slack and
@@ -71,7 +71,12 @@ impl Senders {
     }
 
     /// Holds the sender of an event, where the local server is to answer and the answer isn't settled without it.
-    pub(crate) fn hold(&self, known: &Known, answered: &Answered, event: EventId) -> Option<HeldSender> {
+    pub(crate) fn hold(
+        &self,
+        known: &ConfiguredSource,
+        answered: &Answered,
+        event: EventId,
+    ) -> Option<HeldSender> {
         let answer = &known.source.answer;
         let is_open = matches!(answered, Answered::Usual) && answer.fail_next == 0;
         let is_wanted = is_open && answer.respond == Some(Respond::App);

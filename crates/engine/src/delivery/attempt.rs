@@ -4,7 +4,7 @@ use std::{convert::Infallible, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_event::{Attempt, Event, Target, Timestamp, Via};
-use hookmitt_forward::{Envelope, Next, Outcome, TargetUrl, send, verdict_on};
+use hookmitt_forward::{Envelope, Next, Outcome, TargetUrl, next_step, send};
 use hookmitt_inbox::{Claimed, Finish, InboxError};
 
 use super::{patience::Patience, sending::Sending, unwritten::Unwritten};
@@ -140,7 +140,7 @@ async fn attempt_once(
 /// sent.
 fn withheld(sending: &Sending, claimed: &Claimed, event: &Event) -> Option<&'static str> {
     let by_hand = claimed.replay || matches!(event.via, Via::Send | Via::Edit);
-    let known = sending.settings.known(&event.source).ok().filter(|_| !by_hand)?;
+    let known = sending.settings.source(&event.source).ok().filter(|_| !by_hand)?;
     known.withholds(event.verdict, event.via)
 }
 
@@ -171,7 +171,7 @@ fn finish(
     started_at: Timestamp,
     now: Timestamp,
 ) -> Finish {
-    let next = verdict_on(&outcome, now);
+    let next = next_step(&outcome, now);
     let attempt = match outcome {
         Outcome::Unreachable { error } | Outcome::Hindered { error } => return Finish::Unreachable(error),
         Outcome::Answered { response, body, truncated, duration } => Attempt {

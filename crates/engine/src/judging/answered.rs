@@ -4,7 +4,7 @@ use hookmitt_catch::Reply;
 use hookmitt_event::{Event, HandshakeAnswer, Request, Verdict, Via};
 use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, Secret, handshake};
 
-use crate::settings::Known;
+use crate::settings::ConfiguredSource;
 
 /// How the sender of a captured request is answered.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ const NOT_SET: &str =
 const UNPROVED: &str = "a set-up request that is answered with the secret only where its signature is valid";
 const BY_A_PAGE: &str = "a set-up request that is not answered: it was sent by a web page";
 
-impl Known {
+impl ConfiguredSource {
     /// How the sender is answered.
     pub(crate) fn answered(&self, asked: &Asked<'_>, handshake: Option<&Handshake>) -> Answered {
         let verdict = asked.judgement.verdict;
@@ -177,6 +177,6 @@ pub(crate) fn is_confirmed(event: &Event) -> bool {
 }
 
 /// The set-up request that a stored event is.
-pub(crate) fn asked(known: &Known, event: &Event) -> Option<Handshake> {
+pub(crate) fn asked(known: &ConfiguredSource, event: &Event) -> Option<Handshake> {
     handshake(&event.request, known.provider_of(&event.request)?, &known.params)
 }

@@ -14,7 +14,7 @@ use super::{
     answered::{Answered, Asked},
     pages::{self, Page},
 };
-use crate::settings::Known;
+use crate::settings::ConfiguredSource;
 
 /// A request that came in, before it is judged.
 pub(crate) struct Arrival {
@@ -33,7 +33,7 @@ pub(crate) struct Judged {
     pub(crate) answered: Answered,
 }
 
-impl Known {
+impl ConfiguredSource {
     /// The provider that was set, else the one that the headers give away.
     pub(crate) fn provider_of(&self, request: &Request) -> Option<&'static Provider> {
         let set = self.source.provider.as_deref().and_then(provider);
@@ -41,7 +41,7 @@ impl Known {
     }
 
     /// What verification finds at `at`.
-    pub(crate) fn verdict_on(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
+    pub(crate) fn judge_request(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
         let mut judgement = judge(&self.inquiry(request, url, at));
         self.want_key(&judgement);
         let fits = judgement.secret_label.is_some();
@@ -139,7 +139,7 @@ impl Known {
         let provider = self.provider_of(&request);
         let url = url.or_else(|| self.public_url(&request));
         let called = url.clone().unwrap_or_else(|| request.called_url(self.source.slug.as_str()));
-        let judgement = self.verdict_on(&request, &called, received_at);
+        let judgement = self.judge_request(&request, &called, received_at);
         let mut facts = facts(&request, provider, self.source.generic.as_ref());
         let dedupe_key = dedupe_key(&facts, &request);
         let handshake = provider.and_then(|provider| handshake(&request, provider, &self.params));

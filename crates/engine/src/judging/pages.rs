@@ -10,7 +10,7 @@ use hookmitt_event::{HeaderLines, Request, Respond, WithheldReason};
 
 use crate::{
     host_name::{absolute, name_of},
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
 };
 
 /// What a request has to do with web pages. Nothing, by default.
@@ -43,7 +43,7 @@ impl Page {
 
     /// Decides about a request of that source. Where the local server answers, a browser may be sent there by another
     /// site, as at the end of an OAuth sign-in: it goes there as a whole tab, whose page no other site can read.
-    pub(crate) fn judge(self, known: &Known, request: &Request) -> Judged {
+    pub(crate) fn judge(self, known: &ConfiguredSource, request: &Request) -> Judged {
         let lands = known.source.answer.respond == Some(Respond::App) && request.is_navigation();
         let browser = !self.is_absent();
         let withheld = match &self.host {
@@ -68,7 +68,7 @@ impl Pages {
 
     /// What a request at the capture port has to do with web pages. `target` is as it came: an absolute one says itself
     /// who is called. `known`: its source, where there is one.
-    pub(crate) fn at_port(&self, request: &Request, target: &str, known: Option<&Known>) -> Page {
+    pub(crate) fn at_port(&self, request: &Request, target: &str, known: Option<&ConfiguredSource>) -> Page {
         // A page that our own port answered is a stranger's: the local server made it, or a sender.
         let own_page =
             request.headers.get_all("sec-fetch-site").any(|site| site.eq_ignore_ascii_case(b"same-origin"));
@@ -95,7 +95,12 @@ impl Pages {
     }
 
     /// The name that was called, where it is none of ours. No Host line at all (HTTP/1.0) is no browser's.
-    fn foreign_host(&self, headers: &HeaderLines, target: &str, known: Option<&Known>) -> Option<String> {
+    fn foreign_host(
+        &self,
+        headers: &HeaderLines,
+        target: &str,
+        known: Option<&ConfiguredSource>,
+    ) -> Option<String> {
         let called: Vec<_> = match absolute(target) {
             Some((_, authority)) => vec![name_of(authority)],
             None => headers.get_all("host").map(|line| name_of(&String::from_utf8_lossy(line))).collect(),
@@ -105,7 +110,7 @@ impl Pages {
 
     /// Whether that is a name of this machine, of a tunnel, of what stands before a source, or one that this source
     /// allows.
-    pub(crate) fn is_our_name(&self, name: &str, known: Option<&Known>) -> bool {
+    pub(crate) fn is_our_name(&self, name: &str, known: Option<&ConfiguredSource>) -> bool {
         self.0.own.is_name(name)
             || known.is_some_and(|known| known.source.allowed_hosts.contains(name))
             || self.0.now().sources.values().any(|other| other.public_host.as_deref() == Some(name))

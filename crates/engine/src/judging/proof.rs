@@ -4,9 +4,9 @@ use hookmitt_event::{Cause, OnInvalid, Source, Verdict, Via};
 use hookmitt_inbox::{AWAITS, HeldBack, REJECTED};
 use hookmitt_verify::{Judgement, Provider, provider, providers};
 
-use crate::settings::Known;
+use crate::settings::ConfiguredSource;
 
-impl Known {
+impl ConfiguredSource {
     /// Whether the source has something to tell a genuine event by: a secret, readable or not, or the settings that
     /// make a provider's published keys say whose event it is.
     pub(crate) fn can_prove(&self) -> bool {

@@ -2,9 +2,9 @@
 
 use hookmitt_verify::{PairKind, Provider, Secret, TestKeyPair};
 
-use crate::settings::Known;
+use crate::settings::ConfiguredSource;
 
-impl Known {
+impl ConfiguredSource {
     /// The secret that signs: a test key's private half where the provider's own is private, else the first.
     pub(crate) fn signing_secret(&self, provider: &Provider) -> Option<&Secret> {
         let test =

@@ -15,7 +15,7 @@ use super::Secrets;
 use crate::{
     Change, EngineError, NotKept,
     judging::{asked, is_confirmed},
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
 };
 
 /// How long a delivered secret is offered after it was received.
@@ -34,7 +34,7 @@ pub struct Next {
 }
 
 /// Whether the secret that an event brings may be kept at all.
-fn may_be_kept(known: &Known, event: &Event, now: Timestamp) -> Result<(), NotKept> {
+fn may_be_kept(known: &ConfiguredSource, event: &Event, now: Timestamp) -> Result<(), NotKept> {
     let seq = event.seq;
     if known.source.provider.is_none() {
         return Err(NotKept::ProviderNotSet { seq, slug: event.source.clone() });
@@ -70,7 +70,7 @@ impl DeliveredSecrets {
 
     /// What can be done about an event by hand at `now`, if it is a set-up request.
     pub fn next(&self, event: &Event, now: Timestamp) -> Next {
-        let known = event.handshake.as_ref().and_then(|_| self.settings.known(&event.source).ok());
+        let known = event.handshake.as_ref().and_then(|_| self.settings.source(&event.source).ok());
         let Some(known) = known else { return Next::default() };
         let Some(handshake) = asked(&known, event) else { return Next::default() };
         if let Some(secret) = &handshake.delivered_secret {
@@ -92,7 +92,7 @@ impl DeliveredSecrets {
         let _alone = self.one_at_a_time.lock().await;
         let event = self.settings.base.inbox.event(id).await?;
         let (slug, seq) = (event.source.clone(), event.seq);
-        let known = self.settings.known(&slug)?;
+        let known = self.settings.source(&slug)?;
         let secret = asked(&known, &event).and_then(|handshake| handshake.delivered_secret);
         let secret = secret.ok_or(EngineError::DeliversNoSecret(seq))?;
         if let Some(kept) = known.secrets.iter().find(|known| *known.value() == secret) {
@@ -116,7 +116,7 @@ impl DeliveredSecrets {
     }
 }
 
-fn next_of_secret(known: &Known, event: &Event, secret: &SecretBytes, now: Timestamp) -> Next {
+fn next_of_secret(known: &ConfiguredSource, event: &Event, secret: &SecretBytes, now: Timestamp) -> Next {
     if known.secrets.iter().any(|known| known.value() == secret) {
         return Next::default();
     }
@@ -157,7 +157,7 @@ mod tests {
         let settings = SourceSettings { provider, ..SourceSettings::default() };
         engine.base.inbox.add_source(slug.clone(), settings, false, clock.now()).await.unwrap();
         engine.settings.reload().await.unwrap();
-        let known = engine.settings.known(&slug).unwrap();
+        let known = engine.settings.source(&slug).unwrap();
         let mut arrival = post([("X-Hook-Secret", "b537207f20cbfa02357cf448134da559")], b"{}");
         arrival.received_at = clock.now();
         let id = engine.capture.store_unanswered(&known, known.judge(arrival).event).await.unwrap().id;

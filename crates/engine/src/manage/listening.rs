@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// What a command listens for.
-pub struct ListenOrder {
+pub struct ListenRequest {
     /// The source whose events are wanted; `None` for every source.
     pub source: Option<Slug>,
     /// Where they go.
@@ -54,7 +54,7 @@ impl Listeners {
     ///
     /// # Errors
     /// A URL that is none or our own, an unknown provider.
-    pub async fn begin(&self, order: ListenOrder) -> Result<Listening, EngineError> {
+    pub async fn begin(&self, order: ListenRequest) -> Result<Listening, EngineError> {
         if let Some(id) = &order.provider
             && hookmitt_verify::provider(id).is_none()
         {

@@ -12,7 +12,7 @@ mod test_key;
 
 pub use delivered::{DeliveredSecrets, Next};
 pub(crate) use hosts::allowed_name;
-pub use listening::{ListenOrder, Listeners, Listening};
+pub use listening::{ListenRequest, Listeners, Listening};
 pub use providers::{ParamView, ProviderView, provider_views};
 pub use secrets::{SecretEntry, Secrets};
 pub use sources::{AnswerChange, SourceChange, SourceView, Sources};

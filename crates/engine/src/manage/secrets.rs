@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hookmitt_event::Slug;
-use hookmitt_vault::Place;
+use hookmitt_vault::Location;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -46,9 +46,9 @@ impl Secrets {
         let entries = self.settings.secrets.list().await?;
         let shown = entries.into_iter().map(|entry| {
             let (kind, env) = match entry.place {
-                Place::Keychain => ("keychain", None),
-                Place::File => ("file", None),
-                Place::Env(name) => ("env", Some(name)),
+                Location::Keychain => ("keychain", None),
+                Location::File => ("file", None),
+                Location::Env(name) => ("env", Some(name)),
             };
             let readable = self.settings.secrets.is_held(&entry.source, &entry.label);
             let problem =

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{Secrets, hosts::allow_hosts, params::set_params};
 use crate::{
     EngineError,
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
     tunnels::Register,
     verdicts::Verdicts,
 };
@@ -222,7 +222,7 @@ impl Sources {
     /// # Errors
     /// An unknown source.
     pub fn one(&self, slug: &Slug) -> Result<SourceView, EngineError> {
-        Ok(self.view(&*self.settings.known(slug)?))
+        Ok(self.view(&*self.settings.source(slug)?))
     }
 
     /// Makes a source.
@@ -242,7 +242,7 @@ impl Sources {
     /// # Errors
     /// As [`add`](Self::add), and an unknown source.
     pub async fn change(&self, slug: Slug, change: SourceChange) -> Result<SourceView, EngineError> {
-        self.settings.known(&slug)?;
+        self.settings.source(&slug)?;
         // As it is stored: what runs here may be lent a provider for a time.
         let stored = self.settings.base.inbox.sources().await?.into_iter().find(|source| source.slug == slug);
         let stored = stored.ok_or_else(|| hookmitt_inbox::InboxError::UnknownSource(slug.to_string()))?;
@@ -272,7 +272,7 @@ impl Sources {
     /// # Errors
     /// An unknown source; a secret that the keychain doesn't let go of.
     pub async fn remove(&self, slug: Slug) -> Result<(), EngineError> {
-        self.settings.known(&slug)?;
+        self.settings.source(&slug)?;
         for secret in self.secrets.list().await? {
             if secret.source == slug {
                 self.secrets.remove(slug.clone(), secret.label).await?;
@@ -294,7 +294,7 @@ impl Sources {
 }
 
 impl Sources {
-    fn view(&self, known: &Known) -> SourceView {
+    fn view(&self, known: &ConfiguredSource) -> SourceView {
         let source = known.source.clone();
         let secrets = known.secrets.iter().map(|secret| secret.label.clone()).collect();
         let through_tunnel = self.tunnels.public_url_of(&source.slug);

@@ -11,7 +11,7 @@ use super::Secrets;
 use crate::{
     EngineError,
     judging::pair_of,
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
 };
 
 /// The label under which the private half is kept.
@@ -62,7 +62,7 @@ impl TestKeys {
     /// # Errors
     /// Where the source's provider has no private key, and where the secret can't be kept.
     pub async fn make(&self, slug: Slug) -> Result<TestKey, EngineError> {
-        let kind = kind_of(&*self.settings.known(&slug)?).ok_or_else(|| {
+        let kind = kind_of(&*self.settings.source(&slug)?).ok_or_else(|| {
             let message =
                 format!("{slug}'s provider signs with a shared secret: there is no key pair to make");
             EngineError::BadInput(message)
@@ -80,13 +80,13 @@ impl TestKeys {
     /// # Errors
     /// Where there is no such source.
     pub fn of(&self, slug: &Slug) -> Result<Option<TestKey>, EngineError> {
-        let known = self.settings.known(slug)?;
+        let known = self.settings.source(slug)?;
         let kept = known.secrets.iter().find(|secret| secret.label == LABEL);
         Ok(kept.and_then(pair_of).map(|pair| shown(&pair)))
     }
 }
 
-fn kind_of(known: &Known) -> Option<PairKind> {
+fn kind_of(known: &ConfiguredSource) -> Option<PairKind> {
     provider(known.source.provider.as_deref()?).and_then(PairKind::of)
 }
 

@@ -11,5 +11,5 @@ pub use edit::Edit;
 pub use replays::{AttemptLine, Replayed, Replays};
 pub(crate) use resign::place_of;
 pub use retry::Retries;
-pub use sample::{SampleOrder, Samples, Sent};
+pub use sample::{SampleRequest, Samples, Sent};
 pub use withheld::{WithheldHost, WithheldHosts};

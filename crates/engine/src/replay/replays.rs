@@ -138,7 +138,7 @@ impl Replays {
     }
 
     async fn store_edited(&self, parent: &Event, edited: Edited) -> Result<Vec<Replayed>, EngineError> {
-        let known = self.settings.known(&parent.source)?;
+        let known = self.settings.source(&parent.source)?;
         let Edited { request, url, targets, signed_with, .. } = edited;
         let received_at = self.base.now();
         let arrival =

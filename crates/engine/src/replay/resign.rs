@@ -7,7 +7,7 @@ use hookmitt_verify::{Provider, SignBy, providers, sign, test_secret};
 use super::edit::Edit;
 use crate::{
     EngineError,
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
 };
 
 /// An edited request, and where it goes.
@@ -43,7 +43,7 @@ pub(super) fn edited(
         let signed_with = event.signed_with.clone().or(captured.then_some(SignedWith::Nothing));
         return Ok(vec![Edited { request: changed, url: None, secret: None, signed_with, targets }]);
     }
-    let known = settings.known(&event.source)?;
+    let known = settings.source(&event.source)?;
     let id = edit.fresh_id.then(|| EventId::fresh().to_string());
     let mut made: Vec<Edited> = Vec::new();
     for target in targets {
@@ -62,7 +62,7 @@ pub(super) fn edited(
 /// The URL that the handler behind a target sees, where the source's provider signs it.
 fn seen_url(
     settings: &Settings,
-    known: &Known,
+    known: &ConfiguredSource,
     target: TargetId,
     request: &Request,
 ) -> Result<Option<String>, EngineError> {
@@ -81,7 +81,7 @@ pub(crate) fn handler_url(url: &TargetUrl, target: Option<&Target>, request: &Re
     format!("{scheme}://{host}{}", url.request_target(&request.path, request.query.as_deref()))
 }
 
-impl Known {
+impl ConfiguredSource {
     /// Whether what it sends is signed together with the URL.
     pub(super) fn signs_url(&self, request: &Request) -> bool {
         let own = self.source.generic.as_ref().and_then(|generic| generic.signed_content.as_deref());
@@ -109,7 +109,7 @@ pub(crate) fn place_of(generic: &GenericScheme) -> Option<String> {
 
 /// The request signed anew with the source's first secret, else with the public test secret.
 pub(crate) fn signed(
-    known: &Known,
+    known: &ConfiguredSource,
     request: &Request,
     fresh_id: Option<&str>,
     url: Option<&str>,

@@ -67,7 +67,7 @@ impl Retries {
     /// # Errors
     /// An unknown source.
     pub async fn dead(&self, source: Option<&Slug>) -> Result<Vec<Replayed>, EngineError> {
-        let row = source.map(|slug| self.settings.known(slug)).transpose()?.map(|known| known.source.row);
+        let row = source.map(|slug| self.settings.source(slug)).transpose()?.map(|known| known.source.row);
         let (mut all, mut after) = (Vec::new(), 0);
         loop {
             let dead = self.base.inbox.dead_letters(row, after, 100).await?;

@@ -19,13 +19,13 @@ use crate::{
     base::Base,
     capture::Capture,
     judging::{Arrival, Page},
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
 };
 
 /// A sample that is asked for.
 #[derive(Clone, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SampleOrder {
+pub struct SampleRequest {
     /// The catalogue id of the provider.
     pub provider: String,
     /// The event type; the provider's usual one without.
@@ -51,7 +51,7 @@ pub struct SampleOrder {
     pub times: Option<u32>,
 }
 
-impl SampleOrder {
+impl SampleRequest {
     /// Whether there is a sample of that type. A body of one's own may be of any.
     fn check_type(&self, provider: &Provider) -> Result<(), SampleError> {
         let types = sample_types(provider);
@@ -112,7 +112,7 @@ impl Samples {
     ///
     /// # Errors
     /// An unknown provider, a bad URL, a body or secret that can't be used.
-    pub async fn send(&self, order: SampleOrder) -> Result<Sent, EngineError> {
+    pub async fn send(&self, order: SampleRequest) -> Result<Sent, EngineError> {
         let provider =
             provider(&order.provider).ok_or_else(|| EngineError::UnknownProvider(order.provider.clone()))?;
         let times = order.times.unwrap_or(1);
@@ -146,10 +146,10 @@ impl Samples {
     /// one that is called like the provider.
     async fn signer(
         &self,
-        order: &SampleOrder,
+        order: &SampleRequest,
         provider: &'static Provider,
         own: Option<&TargetUrl>,
-    ) -> Result<Known, EngineError> {
+    ) -> Result<ConfiguredSource, EngineError> {
         let in_url = own.and_then(|url| {
             let path = url.request_target("", None);
             path.trim_start_matches('/').split(['/', '?']).next().and_then(|slug| slug.parse().ok())
@@ -175,15 +175,15 @@ impl Samples {
             let label = order.secret_name.clone().unwrap_or_else(|| "given".to_owned());
             secrets.insert(0, Secret::new(label, std::mem::take(&mut *value)));
         }
-        Ok(Known::new(source, secrets, has_secret).with_keys(self.settings.keys.clone()))
+        Ok(ConfiguredSource::new(source, secrets, has_secret).with_keys(self.settings.keys.clone()))
     }
 
     /// The sample, and which secret signed it: none where the provider signs nothing.
     fn signed_sample(
         &self,
-        order: &SampleOrder,
+        order: &SampleRequest,
         provider: &'static Provider,
-        signer: &Known,
+        signer: &ConfiguredSource,
         (to, straight): (&TargetUrl, bool),
     ) -> Result<Sample, EngineError> {
         let id = EventId::fresh().to_string();
@@ -215,7 +215,7 @@ impl Samples {
 
     async fn deliver_sample(
         &self,
-        signer: &Arc<Known>,
+        signer: &Arc<ConfiguredSource>,
         request: Request,
         with: SignedWith,
         url: &TargetUrl,

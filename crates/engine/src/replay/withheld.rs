@@ -45,7 +45,7 @@ impl WithheldHosts {
     /// # Errors
     /// An unknown source.
     pub async fn of(&self, slug: &Slug) -> Result<Vec<WithheldHost>, EngineError> {
-        let known = self.settings.known(slug)?;
+        let known = self.settings.source(slug)?;
         let found = self.settings.base.inbox.withheld_hosts(known.source.row).await?;
         let view = |(host, events): (String, u64)| WithheldHost {
             allowed: self.pages.is_our_name(&host, Some(&known)),
@@ -61,7 +61,7 @@ impl WithheldHosts {
     /// # Errors
     /// An unknown source, a name that it doesn't allow, no target.
     pub async fn send(&self, source: &Slug, host: &str) -> Result<Vec<Replayed>, EngineError> {
-        let known = self.settings.known(source)?;
+        let known = self.settings.source(source)?;
         let host = allowed_name(host).filter(|host| self.pages.is_our_name(host, Some(&known))).ok_or_else(
             || {
                 let allow = format!("`hookmitt source edit {source} --allow-host NAME`");

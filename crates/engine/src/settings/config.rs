@@ -14,14 +14,14 @@ pub struct Config {
     /// Which change of the inbox this shows.
     pub(crate) version: i64,
     /// Sources by slug.
-    pub sources: HashMap<String, Arc<Known>>,
+    pub sources: HashMap<String, Arc<ConfiguredSource>>,
     /// Targets by id.
     pub targets: HashMap<TargetId, Arc<Target>>,
 }
 
 /// A source with its secrets.
 #[derive(Debug)]
-pub struct Known {
+pub struct ConfiguredSource {
     /// The source.
     pub source: Source,
     /// The secrets that could be read.
@@ -36,7 +36,7 @@ pub struct Known {
     pub(crate) public_host: Option<String>,
 }
 
-impl Known {
+impl ConfiguredSource {
     /// A source with the secrets that could be read.
     pub(crate) fn new(source: Source, secrets: Vec<Secret>, has_secret: bool) -> Self {
         let params = source.params.clone().into_iter().collect();

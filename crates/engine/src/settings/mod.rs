@@ -11,7 +11,7 @@ use hookmitt_inbox::{InboxError, SourceSettings};
 use hookmitt_keys::KeyStore;
 use tokio::sync::{Mutex, watch};
 
-pub use config::{Config, Known};
+pub use config::{Config, ConfiguredSource};
 pub(crate) use secret_store::{Lent, SecretStore};
 
 use crate::{Change, EngineError, base::Base, own_addresses::OwnAddresses};
@@ -57,7 +57,7 @@ impl Settings {
     ///
     /// # Errors
     /// An unknown source.
-    pub(crate) fn known(&self, slug: &Slug) -> Result<Arc<Known>, EngineError> {
+    pub(crate) fn source(&self, slug: &Slug) -> Result<Arc<ConfiguredSource>, EngineError> {
         let known = self.now().sources.get(slug.as_str()).cloned();
         Ok(known.ok_or_else(|| InboxError::UnknownSource(slug.to_string()))?)
     }

@@ -16,7 +16,7 @@ use hookmitt_keys::KeyStore;
 use hookmitt_vault::{Entry, Problem, StoreChoice, Vault, VaultError};
 use hookmitt_verify::Secret;
 
-use super::config::{Config, Known};
+use super::config::{Config, ConfiguredSource};
 use crate::EngineError;
 
 /// How long the start waits for the keychain. Capture must not: what is judged meanwhile is judged again.
@@ -124,7 +124,7 @@ impl SecretStore {
                 secrets.extend(lent.secret.clone());
             }
             let has_secret = !secrets.is_empty() || listed.iter().any(|entry| entry.source == source.slug);
-            (slug, Arc::new(Known::new(source, secrets, has_secret).with_keys(keys.clone())))
+            (slug, Arc::new(ConfiguredSource::new(source, secrets, has_secret).with_keys(keys.clone())))
         });
         let sources = known.collect();
         let targets = targets.into_iter().map(|target| (target.id, Arc::new(target))).collect();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     EngineError,
-    settings::{Known, Settings},
+    settings::{ConfiguredSource, Settings},
 };
 
 /// The source of events that came through a tunnel for a source that is gone. Nobody can call it through one.
@@ -16,11 +16,11 @@ pub(super) async fn addressee(
     settings: &Settings,
     slug: &str,
     is_served: bool,
-) -> Result<(Arc<Known>, bool), EngineError> {
+) -> Result<(Arc<ConfiguredSource>, bool), EngineError> {
     if let Some(known) = settings.now().sources.get(slug).filter(|_| is_served) {
         return Ok((Arc::clone(known), slug != UNASSIGNED));
     }
     let unassigned = UNASSIGNED.parse()?;
     settings.ensure_source(&unassigned).await?;
-    Ok((settings.known(&unassigned)?, false))
+    Ok((settings.source(&unassigned)?, false))
 }

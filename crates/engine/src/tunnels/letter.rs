@@ -12,7 +12,7 @@ use crate::{
     EngineError,
     capture::Capture,
     judging::{Arrival, Judged},
-    settings::Known,
+    settings::ConfiguredSource,
 };
 
 /// A letter that no relay of ours writes.
@@ -22,7 +22,7 @@ pub(super) struct Nonsense(&'static str);
 
 /// A letter, judged.
 pub(super) struct Opened {
-    pub(super) known: Arc<Known>,
+    pub(super) known: Arc<ConfiguredSource>,
     /// Its source is here.
     pub(super) assigned: bool,
     pub(super) judged: Judged,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hookmitt_catch::Reply;
 use hookmitt_event::{Cause, Explain};
-use hookmitt_inbox::{InboxError, Order, Stored};
+use hookmitt_inbox::{InboxError, Sequence, Stored};
 use hookmitt_tunnel::{
     Answering, AppReply, Later, Letterhead, NoKey, Recipient, SealingKey, State, Unreadable,
 };
@@ -22,7 +22,7 @@ use super::{
 use crate::{
     EngineError,
     capture::{AT_A_RELAY, Capture, Kept},
-    settings::Known,
+    settings::ConfiguredSource,
     tasks::SeenThrough,
 };
 
@@ -34,7 +34,7 @@ pub(super) struct Mail {
     running: Arc<Running>,
     /// Whose turn it is. A fair lock, taken in the order of the mailbox: so is everything after it.
     turn: Mutex<()>,
-    order: Order,
+    order: Sequence,
 }
 
 impl Mail {
@@ -45,7 +45,7 @@ impl Mail {
             tunnel,
             running,
             turn: Mutex::default(),
-            order: Order::default(),
+            order: Sequence::default(),
         }
     }
 
@@ -150,7 +150,7 @@ fn is_held(head: &Letterhead) -> bool {
 
 /// A letter that the writer has.
 struct HandedIn {
-    known: Arc<Known>,
+    known: Arc<ConfiguredSource>,
     /// Its source is here.
     is_assigned: bool,
     /// Its body is not what the relay received.

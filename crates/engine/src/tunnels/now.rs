@@ -5,7 +5,7 @@ use hookmitt_inbox::Told;
 use hookmitt_tunnel::{State, TunnelError, Why};
 use hookmitt_wire::Depth;
 
-use super::view::{Seen, Trouble, TunnelState, Waiting};
+use super::view::{Backlog, Seen, Trouble, TunnelState};
 
 /// Something that outlives the process.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,9 +140,9 @@ pub(super) fn trouble(error: &TunnelError) -> Trouble {
     Trouble::new(error.any_code(), error.to_string(), &error.hint().unwrap_or_default())
 }
 
-fn waiting(depth: &Depth) -> Waiting {
+fn waiting(depth: &Depth) -> Backlog {
     let oldest_at = depth.oldest.map(Timestamp::from_micros);
-    Waiting { letters: depth.letters, bytes: depth.bytes, oldest_at }
+    Backlog { letters: depth.letters, bytes: depth.bytes, oldest_at }
 }
 
 fn told(depth: &Depth) -> Told {

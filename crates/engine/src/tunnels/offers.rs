@@ -50,10 +50,10 @@ fn hold(source: &Source) -> Hold {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::Known;
+    use crate::settings::ConfiguredSource;
     use hookmitt_event::Answer;
 
-    fn source(slug: &str, change: impl FnOnce(&mut Source)) -> Arc<Known> {
+    fn source(slug: &str, change: impl FnOnce(&mut Source)) -> Arc<ConfiguredSource> {
         let mut source = Source {
             row: 1,
             slug: slug.parse().unwrap(),
@@ -71,7 +71,7 @@ mod tests {
             auto_created: false,
         };
         change(&mut source);
-        Arc::new(Known::new(source, Vec::new(), false))
+        Arc::new(ConfiguredSource::new(source, Vec::new(), false))
     }
 
     fn held(change: impl FnOnce(&mut Source)) -> Hold {

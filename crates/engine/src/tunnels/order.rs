@@ -22,7 +22,7 @@ use crate::{EngineError, SecretText};
 /// A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source.
 #[derive(Clone, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct TunnelOrder {
+pub struct TunnelRequest {
     /// What makes it; `relay` without.
     pub kind: Option<TunnelKind>,
     /// The relay's URL.
@@ -83,7 +83,7 @@ impl Tunnels {
     ///
     /// # Errors
     /// What the relay says; a program that isn't installed; an order that makes no sense.
-    pub async fn add(&self, order: TunnelOrder) -> Result<TunnelView, EngineError> {
+    pub async fn add(&self, order: TunnelRequest) -> Result<TunnelView, EngineError> {
         let label = order.label.as_deref().map(checked_label).transpose()?;
         let kind = order.kind.unwrap_or(TunnelKind::Relay);
         let sources = self.chosen(kind, &order.sources)?;
@@ -109,7 +109,7 @@ impl Tunnels {
     /// Opens a tunnel at a relay. The keys are kept before the relay hears of them: no name may be lost.
     async fn open_tunnel(
         &self,
-        order: &TunnelOrder,
+        order: &TunnelRequest,
         label: Option<String>,
         sources: Vec<String>,
     ) -> Result<KeptTunnel, EngineError> {
@@ -216,7 +216,7 @@ impl Tunnels {
         }
         let mut chosen = Vec::new();
         for slug in slugs {
-            self.settings.known(slug)?;
+            self.settings.source(slug)?;
             chosen.push(slug.to_string());
         }
         chosen.sort();

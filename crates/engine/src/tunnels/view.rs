@@ -48,7 +48,7 @@ impl Trouble {
 
 /// What waits at a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct Waiting {
+pub struct Backlog {
     /// How many events.
     pub letters: u64,
     /// Their bytes.
@@ -112,7 +112,7 @@ pub struct TunnelView {
     /// How long a question to the other side takes, there and back.
     pub rtt_ms: Option<u64>,
     /// What waits at the relay, as far as it was told.
-    pub waiting: Waiting,
+    pub waiting: Backlog,
     /// How many events are here on their way into the inbox.
     pub to_acknowledge: u64,
     /// What the relay could not keep.
@@ -212,13 +212,13 @@ pub(crate) struct Seen {
     pub(crate) why: Option<GapWhy>,
     pub(crate) error: Option<Trouble>,
     pub(crate) rtt_ms: Option<u64>,
-    pub(crate) waiting: Waiting,
+    pub(crate) waiting: Backlog,
     pub(crate) to_acknowledge: u64,
 }
 
 impl Seen {
     pub(crate) fn new(state: TunnelState, since: Timestamp) -> Self {
-        let waiting = Waiting::default();
+        let waiting = Backlog::default();
         Self { state, since, why: None, error: None, rtt_ms: None, waiting, to_acknowledge: 0 }
     }
 }

@@ -52,7 +52,7 @@ impl Verdicts {
     pub async fn rejudge(&self, source: &Slug) -> Result<(), EngineError> {
         let mut after = 0;
         loop {
-            let Ok(known) = self.settings.known(source) else { return Ok(()) };
+            let Ok(known) = self.settings.source(source) else { return Ok(()) };
             let ids = self.base.inbox.ids_after(known.source.row, after, BATCH).await?;
             let Some((last, _)) = ids.last() else { return Ok(()) };
             after = *last;
@@ -150,7 +150,7 @@ impl Verdicts {
         by: JudgeBy,
     ) -> Result<(Event, Judgement, Evidence), EngineError> {
         let event = self.base.inbox.event(id).await?;
-        let known = self.settings.known(&event.source)?;
+        let known = self.settings.source(&event.source)?;
         let around = self.surroundings(&event).await?;
         let task = tokio::task::spawn_blocking(move || {
             let found = verified(&known, &event, &by, &around)?;
@@ -161,7 +161,7 @@ impl Verdicts {
 
     /// What of an event's body its valid signature leaves open, in a sentence.
     pub fn uncovered(&self, event: &Event) -> Option<String> {
-        let known = self.settings.known(&event.source).ok().filter(|_| event.verdict == Verdict::Valid)?;
+        let known = self.settings.source(&event.source).ok().filter(|_| event.verdict == Verdict::Valid)?;
         hookmitt_verify::uncovered(&known.inquiry(&event.request, &event.url, event.received_at))
     }
 
@@ -172,7 +172,7 @@ impl Verdicts {
     /// An unknown event; a secret that its source doesn't have.
     pub async fn explanation(&self, id: EventId, secret: Option<String>) -> Result<Explanation, EngineError> {
         let event = self.base.inbox.event(id).await?;
-        let known = self.settings.known(&event.source)?;
+        let known = self.settings.source(&event.source)?;
         if let Some(label) = &secret
             && !known.secrets.iter().any(|held| held.label == *label)
         {
@@ -211,7 +211,7 @@ impl Verdicts {
         let mut changed = Vec::new();
         for id in ids {
             let event = self.base.inbox.event(id).await?;
-            let Ok(known) = self.settings.known(&event.source) else { continue }; // removed meanwhile
+            let Ok(known) = self.settings.source(&event.source) else { continue }; // removed meanwhile
             let now = rejudged(&known, &event);
             if now.verdict != event.verdict || now.causes != event.causes {
                 changed.push((known, now));

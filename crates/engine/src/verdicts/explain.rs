@@ -5,7 +5,7 @@ use std::time::Instant;
 use hookmitt_event::{Cause, CauseState, Event, ExplainedCause, Explanation, Request, Verdict};
 use hookmitt_verify::{Context, Secret, explain};
 
-use crate::{judging::rewritten, settings::Known};
+use crate::{judging::rewritten, settings::ConfiguredSource};
 
 /// What may have to do with an event.
 pub(super) struct Surroundings {
@@ -30,7 +30,7 @@ impl Surroundings {
 
 /// Explains an event with its source's secrets. `chosen`: the secret whose signature is shown as the expected one.
 pub(super) fn explained(
-    known: &Known,
+    known: &ConfiguredSource,
     event: &Event,
     around: &Surroundings,
     chosen: Option<&str>,

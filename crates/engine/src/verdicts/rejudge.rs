@@ -1,7 +1,7 @@
 //! What verification finds of a stored event today.
 
 use hookmitt_event::{DedupeKey, Event, Timestamp, Verdict, Via};
-use hookmitt_inbox::{KeyClaim, Rejudged};
+use hookmitt_inbox::{KeyTerms, Rejudged};
 use hookmitt_verify::{Evidence, Judgement, Provider};
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use super::explain::Surroundings;
 use crate::{
     EngineError,
     judging::{key_hash, rewritten, single_use},
-    settings::Known,
+    settings::ConfiguredSource,
 };
 
 /// What an event is judged by instead of what is known of it. Nothing, by default.
@@ -33,7 +33,7 @@ pub struct JudgeBy {
 /// # Errors
 /// An unknown provider or scheme.
 pub(super) fn verified(
-    known: &Known,
+    known: &ConfiguredSource,
     event: &Event,
     by: &JudgeBy,
     around: &Surroundings,
@@ -80,8 +80,8 @@ fn with_given(own: &[(String, String)], given: &[(String, String)]) -> Vec<(Stri
 
 /// The new verdict of an event. What was proved once stays so: a secret that was replaced, or that this process can't
 /// read, is no proof against it. Where the signature holds, settings such as the tolerance count anew.
-pub(super) fn rejudged(known: &Known, event: &Event) -> Rejudged {
-    let mut judgement = known.verdict_on(&event.request, &event.url, event.received_at);
+pub(super) fn rejudged(known: &ConfiguredSource, event: &Event) -> Rejudged {
+    let mut judgement = known.judge_request(&event.request, &event.url, event.received_at);
     if judgement.verdict == Verdict::Invalid {
         judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
@@ -95,7 +95,7 @@ pub(super) fn rejudged(known: &Known, event: &Event) -> Rejudged {
     let counts = !event.browser && event.via != Via::BackupSync;
     let single_use = judgement.single_use.as_ref().filter(|_| counts).map(|id| single_use(id, &event.sha256));
     let claim =
-        |key: &DedupeKey, by_content| KeyClaim { hash: key_hash(key), may_own, by_content, single_use };
+        |key: &DedupeKey, by_content| KeyTerms { hash: key_hash(key), may_own, by_content, single_use };
     let settles = event.parent.is_none() && !(is_kept && event.verdict == Verdict::Valid);
     let key = event.dedupe_key.as_ref().filter(|_| settles).and_then(|key| match key {
         DedupeKey::Id(_) => Some(claim(key, false)),

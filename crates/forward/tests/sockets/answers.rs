@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 
 use bytes::Bytes;
 use hookmitt_event::ResponseHead;
-use hookmitt_forward::{KEPT_BODY, Next, Outcome, TargetUrl, send, tls, verdict_on};
+use hookmitt_forward::{KEPT_BODY, Next, Outcome, TargetUrl, next_step, send, tls};
 
 use crate::server::{answered_with, bare, read_request, request, send_to, server};
 
@@ -82,7 +82,7 @@ async fn a_huge_answer_is_cut_at_a_mebibyte() {
 async fn a_redirect_is_an_answer_and_not_followed() {
     let answer = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
     let outcome = answered_with(answer).await;
-    assert_eq!(verdict_on(&outcome, hookmitt_event::Timestamp::from_seconds(0)), Next::Final);
+    assert_eq!(next_step(&outcome, hookmitt_event::Timestamp::from_seconds(0)), Next::Final);
     assert_eq!(whole(outcome).0.status, 302);
 }
 

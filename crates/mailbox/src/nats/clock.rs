@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use hookmitt_clock::{Clock, Kept, StoreClock};
+use hookmitt_clock::{Clock, Reading, StoreClock};
 
 use super::{
     names::CLOCK,
@@ -54,7 +54,7 @@ impl SharedClock {
         });
         let Versioned { record, revision } =
             noted.await?.0.ok_or_else(|| MailboxError::Failed("the clock is gone".to_owned()))?;
-        let without_pause = Kept { wall: machine.now().as_micros(), ..record.kept() };
+        let without_pause = Reading { wall: machine.now().as_micros(), ..record.kept() };
         let clock = StoreClock::resume(Some(without_pause), Arc::clone(&machine));
         let until = machine.uptime() + LISTENS;
         let after_pause = StoreClock::resume(Some(record.kept()), machine);

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use hookmitt_event::{Explain as _, Slug};
-use hookmitt_vault::{Place, Secret, StoreChoice, Vault};
+use hookmitt_vault::{Location, Secret, StoreChoice, Vault};
 use tempfile::TempDir;
 
 pub(crate) fn slug(text: &str) -> Slug {
@@ -36,10 +36,10 @@ fn secrets_of_any_bytes_come_back_after_a_restart() {
     let first = vault(&directory, StoreChoice::File);
     let github = slug("github");
     assert!(first.list().unwrap().is_empty());
-    assert_eq!(first.set(&github, "old", b"\x00\xff\n").unwrap(), Place::File);
-    assert_eq!(first.set(&github, "new", b"one").unwrap(), Place::File);
-    assert_eq!(first.set(&github, "new", b"two").unwrap(), Place::File);
-    assert_eq!(first.set(&slug("stripe"), "new", b"three").unwrap(), Place::File);
+    assert_eq!(first.set(&github, "old", b"\x00\xff\n").unwrap(), Location::File);
+    assert_eq!(first.set(&github, "new", b"one").unwrap(), Location::File);
+    assert_eq!(first.set(&github, "new", b"two").unwrap(), Location::File);
+    assert_eq!(first.set(&slug("stripe"), "new", b"three").unwrap(), Location::File);
     drop(first);
 
     let second = vault(&directory, StoreChoice::File);

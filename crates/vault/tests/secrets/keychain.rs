@@ -3,7 +3,7 @@
 use std::{env, fs, process::Command};
 
 use hookmitt_event::Explain as _;
-use hookmitt_vault::{Place, StoreChoice, Vault};
+use hookmitt_vault::{Location, StoreChoice, Vault};
 use secret_service::{EncryptionType, blocking::SecretService};
 use tempfile::TempDir;
 
@@ -57,9 +57,9 @@ fn a_keychain_keeps_the_values_and_the_directory_none() {
         let directory = TempDir::new().unwrap();
         let first = vault(&directory, StoreChoice::Auto);
         let source = slug("github");
-        assert_eq!(first.set(&source, "raw", b"\x00\xff\nhush").unwrap(), Place::Keychain);
-        assert_eq!(first.set(&source, "text", b"hush one").unwrap(), Place::Keychain);
-        assert_eq!(first.set(&source, "text", b"hush two").unwrap(), Place::Keychain);
+        assert_eq!(first.set(&source, "raw", b"\x00\xff\nhush").unwrap(), Location::Keychain);
+        assert_eq!(first.set(&source, "text", b"hush one").unwrap(), Location::Keychain);
+        assert_eq!(first.set(&source, "text", b"hush two").unwrap(), Location::Keychain);
         drop(first);
 
         let second = vault(&directory, StoreChoice::Keychain);
@@ -100,7 +100,7 @@ fn a_locked_keychain_is_a_problem_and_not_a_wait() {
         let directory = TempDir::new().unwrap();
         let vault = vault(&directory, StoreChoice::Auto);
         for label in ["a", "b"] {
-            assert_eq!(vault.set(&slug("github"), label, b"value").unwrap(), Place::Keychain);
+            assert_eq!(vault.set(&slug("github"), label, b"value").unwrap(), Location::Keychain);
         }
         vault.set_env(&slug("github"), "c", "PATH").unwrap();
         lock_keychain();
@@ -122,7 +122,7 @@ fn a_locked_keychain_is_a_problem_and_not_a_wait() {
 fn falls_back_to_the_file() {
     let directory = TempDir::new().expect("a temporary directory");
     let auto = vault(&directory, StoreChoice::Auto);
-    assert_eq!(auto.set(&slug("github"), "a", b"value").expect("the file takes it"), Place::File);
+    assert_eq!(auto.set(&slug("github"), "a", b"value").expect("the file takes it"), Location::File);
     assert!(auto.warning().expect("a warning").contains("secrets.json"));
     assert_eq!(read(&auto).0["github/a"], b"value");
     let required = vault(&directory, StoreChoice::Keychain);
@@ -148,7 +148,7 @@ fn a_secret_moves_out_of_the_file_when_it_is_set_again() {
         let source = slug("github");
         vault(&directory, StoreChoice::File).set(&source, "a", b"value").unwrap();
         let auto: Vault = vault(&directory, StoreChoice::Auto);
-        assert_eq!(auto.set(&source, "a", b"other").unwrap(), Place::Keychain);
+        assert_eq!(auto.set(&source, "a", b"other").unwrap(), Location::Keychain);
         assert_eq!(auto.warning(), None);
         assert_eq!(fs::read_to_string(directory.path().join("data/secrets.json")).unwrap(), "[]\n");
         let off = vault(&directory, StoreChoice::File);

@@ -23,7 +23,7 @@ impl Sink for OutsideDoor {
         let (Address { slug, path, query }, Caught { head, body, remote, received_at, share }) =
             (address, caught);
         let target = head.target;
-        let known = if slug == self.source { capture.settings.known(&slug).ok() } else { None };
+        let known = if slug == self.source { capture.settings.source(&slug).ok() } else { None };
         let Some(known) = known else {
             self.running.names_no_source(received_at);
             let error = InboxError::UnknownSource(slug.to_string()).into();

@@ -43,7 +43,7 @@ fn served(settings: &Settings, source: Option<Slug>) -> Result<Slug, EngineError
     if source.as_str() == UNASSIGNED {
         return Err(hookmitt_inbox::InboxError::UnknownSource(source.to_string()).into());
     }
-    settings.known(&source)?;
+    settings.source(&source)?;
     Ok(source)
 }
 
