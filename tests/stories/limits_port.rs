@@ -289,7 +289,7 @@ async fn threat_7_connections_beyond_the_places_wait_for_their_turn() {
 struct Narrow(Arc<Semaphore>);
 
 impl Serving for Narrow {
-    type Place = ();
+    type Destination = ();
 
     fn lets_in(&self, _: SocketAddr) -> Option<Box<dyn Send + Sync>> {
         Some(Box::new(Arc::clone(&self.0).try_acquire_owned().ok()?))

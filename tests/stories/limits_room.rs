@@ -19,7 +19,7 @@ struct Slow {
 }
 
 impl Port for Slow {
-    type Place = usize;
+    type Destination = usize;
 
     async fn admit(&self, head: &Head, _: &Called<'_>, _: SocketAddr) -> Way<usize> {
         Way::Take(usize::from(head.target == "/other"))

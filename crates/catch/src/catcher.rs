@@ -145,7 +145,13 @@ impl<P: Port> Catcher<P> {
         self.said(reply).await
     }
 
-    async fn take(&self, recorded: Recorded, place: P::Place, body: Incoming, remote: SocketAddr) -> Reply {
+    async fn take(
+        &self,
+        recorded: Recorded,
+        place: P::Destination,
+        body: Incoming,
+        remote: SocketAddr,
+    ) -> Reply {
         let Recorded { head, share, broken } = recorded;
         match self.intake.gather(&head, body, share, self.port.rooms(&place)).await {
             Ok((body, share)) => {
@@ -218,7 +224,7 @@ impl<P: Port> Catcher<P> {
         code: &'static str,
         message: String,
         target: Option<String>,
-        place: Option<&P::Place>,
+        place: Option<&P::Destination>,
         remote: SocketAddr,
     ) {
         let at = Timestamp::now();

@@ -53,7 +53,7 @@ pub enum Way<P> {
 /// Who serves a port.
 pub trait Port: Send + Sync + 'static {
     /// What a head was found to be meant for.
-    type Place: Send;
+    type Destination: Send;
 
     /// The one path at which a connection may become something else than HTTP; nowhere without.
     fn upgrades_at(&self) -> Option<&'static str> {
@@ -71,15 +71,15 @@ pub trait Port: Send + Sync + 'static {
         head: &Head,
         called: &Called<'_>,
         remote: SocketAddr,
-    ) -> impl Future<Output = Way<Self::Place>> + Send;
+    ) -> impl Future<Output = Way<Self::Destination>> + Send;
 
     /// What of the requests for this place, and for its like, may be in flight beside the limit for all.
-    fn rooms(&self, _place: &Self::Place) -> Vec<Room> {
+    fn rooms(&self, _place: &Self::Destination) -> Vec<Room> {
         Vec::new()
     }
 
     /// Stores a whole request and says what to answer. Nothing may be answered 2xx that is not stored durably.
-    fn caught(&self, place: Self::Place, caught: Caught) -> impl Future<Output = Reply> + Send;
+    fn caught(&self, place: Self::Destination, caught: Caught) -> impl Future<Output = Reply> + Send;
 
     /// Serves a request that is not captured.
     fn serve(
@@ -92,7 +92,7 @@ pub trait Port: Send + Sync + 'static {
     }
 
     /// Notes that a request was not taken, with what it was meant for where that was known.
-    fn refused(&self, refusal: Refusal, place: Option<&Self::Place>);
+    fn refused(&self, refusal: Refusal, place: Option<&Self::Destination>);
 }
 
 /// Makes the stream of a connection, such as one of TLS.

@@ -48,7 +48,7 @@ where
 struct Local<S>(Arc<S>);
 
 impl<S: Sink> Port for Local<S> {
-    type Place = Address;
+    type Destination = Address;
 
     async fn admit(&self, head: &Head, called: &Called<'_>, _remote: SocketAddr) -> Way<Address> {
         let (path, query) = match called.target.split_once('?') {

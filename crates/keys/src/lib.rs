@@ -7,9 +7,9 @@
 //!
 //! A certificate's chain is not followed to a root: that it came from the provider's host over TLS is the proof.
 
-mod cache;
+mod disk;
 mod fetch;
-mod known;
+mod memory;
 mod problem;
 mod queue;
 mod store;

@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::{
-    KeyProblem, Network, cache,
+    KeyProblem, Network, disk,
     fetch::{Answer, fetch},
-    known::{Fetched, Known},
+    memory::{Fetched, KeyCache},
 };
 
 /// Keys that are fetched at a time: a host that takes its time holds up no other.
@@ -49,7 +49,7 @@ struct Store {
 }
 
 struct Shared {
-    known: Mutex<Known>,
+    known: Mutex<KeyCache>,
     /// Rung when there is something to fetch.
     bell: Notify,
     hosts: Vec<String>,
@@ -64,7 +64,7 @@ impl fmt::Debug for KeyStore {
 }
 
 impl Shared {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, KeyCache> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -105,7 +105,7 @@ impl KeyStore {
     /// With the keys that were kept in `directory`. Only `hosts` are ever asked (see [`allowed`]). Nothing is fetched
     /// until the second half runs.
     pub fn open(directory: &Path, hosts: Vec<String>, network: Network, clock: Clock) -> (Self, Fetching) {
-        let known = Mutex::new(cache::read(directory));
+        let known = Mutex::new(disk::read(directory));
         let (bell, changes) = (Notify::new(), watch::Sender::new(0));
         let shared = Arc::new(Shared { known, bell, hosts, clock, changes });
         let (open, stores) = watch::channel(());
@@ -193,11 +193,11 @@ impl Fetcher {
         let content = {
             let mut known = self.shared.known();
             known.note(url, result, now);
-            keep.then(|| cache::content(&known, now))
+            keep.then(|| disk::content(&known, now))
         };
         if let Some(content) = content {
             let directory = self.directory.clone();
-            let written = tokio::task::spawn_blocking(move || cache::write(&directory, &content)).await;
+            let written = tokio::task::spawn_blocking(move || disk::write(&directory, &content)).await;
             if let Ok(Err(error)) = written {
                 tracing::warn!(%error, "the published keys could not be kept");
             }

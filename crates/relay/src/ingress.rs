@@ -86,7 +86,7 @@ impl<M: Mailbox> Door<M> {
 }
 
 impl<M: Mailbox> Port for Door<M> {
-    type Place = Destination;
+    type Destination = Destination;
 
     fn upgrades_at(&self) -> Option<&'static str> {
         Some(control::TUNNEL)

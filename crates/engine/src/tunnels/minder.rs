@@ -7,7 +7,7 @@ use hookmitt_inbox::{KeptTunnel, Told};
 use tokio::{sync::mpsc, time};
 
 use super::{
-    now::Step,
+    live_state::Step,
     running::Running,
     view::{GapView, Trouble},
 };

@@ -10,9 +10,10 @@ mod keys;
 mod kind;
 mod letter;
 mod listed;
+mod live_state;
 mod mail;
 mod minder;
-mod now;
+
 mod offers;
 mod order;
 mod register;

@@ -14,9 +14,9 @@ use tokio::{
 use super::{
     detours, kind,
     listed::Tunnels,
+    live_state,
     mail::Mail,
     minder::{Minder, tell},
-    now,
     register::PARTING,
     running::Running,
     view::Trouble,
@@ -242,7 +242,7 @@ fn options(kept: &KeptTunnel, running: &Running) -> Result<Options, TunnelError>
 
 fn trouble(error: &EngineError) -> Trouble {
     if let EngineError::Tunnel(error) = error {
-        return now::trouble(error);
+        return live_state::trouble(error);
     }
     Trouble::of(error)
 }

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    now::{Now, Step},
+    live_state::{LiveState, Step},
     offers::offers,
     view::{Seen, Trouble, TunnelState, is_forgotten},
 };
@@ -36,7 +36,7 @@ pub(super) struct Running {
     pub(super) clock: Arc<dyn Clock>,
     /// Something is otherwise than it was.
     pub(super) changed: Notify,
-    now: Mutex<Now>,
+    now: Mutex<LiveState>,
     /// The only source, where a channel or a program serves one.
     serves: Option<Slug>,
     /// What a relay is told of the sources that its tunnel serves.
@@ -68,7 +68,7 @@ impl Running {
             horizon: Horizon::default(),
             stop,
             changed: Notify::new(),
-            now: Mutex::new(Now::new(last.unwrap_or_else(|| clock.now()))),
+            now: Mutex::new(LiveState::new(last.unwrap_or_else(|| clock.now()))),
             clock,
             serves: None,
             offers: watch::Sender::default(),
@@ -97,7 +97,7 @@ impl Running {
         self
     }
 
-    fn now(&self) -> MutexGuard<'_, Now> {
+    fn now(&self) -> MutexGuard<'_, LiveState> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -292,7 +292,7 @@ impl Running {
         self.takes(&mut self.now(), state, at);
     }
 
-    fn takes(&self, now: &mut Now, state: State, at: Timestamp) {
+    fn takes(&self, now: &mut LiveState, state: State, at: Timestamp) {
         for step in now.becomes(state, at) {
             match self.steps.try_send(step) {
                 Ok(()) => self.sent.send_modify(|count| *count += 1),

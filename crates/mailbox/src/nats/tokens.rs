@@ -97,7 +97,7 @@ pub(super) struct Claims(Mutex<HashMap<String, String>>);
 
 /// As long as it lives, a tunnel is being opened.
 #[derive(Debug)]
-pub(super) struct Claim<'c> {
+pub(super) struct Reservation<'c> {
     claims: &'c Claims,
     name: String,
 }
@@ -111,7 +111,7 @@ impl Claims {
         token: &str,
         most: u32,
         open: impl FnOnce() -> Vec<String>,
-    ) -> Result<Claim<'_>, MailboxError> {
+    ) -> Result<Reservation<'_>, MailboxError> {
         let mut claims = self.all();
         let mut all: HashSet<String> = open().into_iter().collect();
         all.extend(claims.iter().filter(|(_, of)| *of == token).map(|(name, _)| name.clone()));
@@ -119,7 +119,7 @@ impl Claims {
             return Err(MailboxError::TooManyTunnels(most));
         }
         claims.insert(name.to_owned(), token.to_owned());
-        Ok(Claim { claims: self, name: name.to_owned() })
+        Ok(Reservation { claims: self, name: name.to_owned() })
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<String, String>> {
@@ -127,7 +127,7 @@ impl Claims {
     }
 }
 
-impl Drop for Claim<'_> {
+impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         self.claims.all().remove(&self.name);
     }

@@ -50,7 +50,7 @@ struct Failed {
 
 /// All that is known.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KeyCache {
     keys: HashMap<String, Key>,
     failures: HashMap<String, Failed>,
     queue: Queue,
@@ -58,7 +58,7 @@ pub(crate) struct Known {
     looked_up: u64,
 }
 
-impl Known {
+impl KeyCache {
     /// What is known of a URL that may be asked.
     pub(crate) fn find(&mut self, url: &str, kid: Option<&str>, now: Timestamp) -> Published {
         let paused = self.failures.get(url).filter(|failed| now < failed.again_at);

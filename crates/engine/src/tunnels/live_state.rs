@@ -26,7 +26,7 @@ pub(super) enum Step {
 
 /// How it is now.
 #[derive(Debug)]
-pub(super) struct Now {
+pub(super) struct LiveState {
     pub(super) seen: Seen,
     /// What it is called when events come through.
     pub(super) up: TunnelState,
@@ -41,7 +41,7 @@ pub(super) struct Now {
     pub(super) fault: Option<Trouble>,
 }
 
-impl Now {
+impl LiveState {
     pub(super) fn new(at: Timestamp) -> Self {
         let seen = Seen::new(TunnelState::Connecting, at);
         Self {

@@ -7,7 +7,7 @@ use hookmitt_event::Timestamp;
 use hookmitt_verify::parse_public_key;
 use serde::{Deserialize, Serialize};
 
-use crate::known::{Fetched, Known};
+use crate::memory::{Fetched, KeyCache};
 
 const NAME: &str = "keys.json";
 
@@ -22,8 +22,8 @@ struct Line {
 }
 
 /// What was kept. A file that can't be read is as good as none: the keys are fetched again.
-pub(crate) fn read(directory: &Path) -> Known {
-    let mut known = Known::default();
+pub(crate) fn read(directory: &Path) -> KeyCache {
+    let mut known = KeyCache::default();
     let path = directory.join(NAME);
     if fs::metadata(&path).map_or(true, |data| data.len() > LARGEST) {
         return known;
@@ -39,7 +39,7 @@ pub(crate) fn read(directory: &Path) -> Known {
 }
 
 /// The file's content.
-pub(crate) fn content(known: &Known, now: Timestamp) -> Vec<u8> {
+pub(crate) fn content(known: &KeyCache, now: Timestamp) -> Vec<u8> {
     let line = |fetched: &Fetched| Line {
         fetched_at: fetched.fetched_at,
         expires_at: fetched.expires_at,
