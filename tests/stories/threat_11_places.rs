@@ -73,6 +73,7 @@ const FOR_THE_OWNER: &[Place] = &[
 /// The means of those above, which serve nobody by themselves, and what has nothing to do with the secrets of sources.
 const MEANS: &[Place] = &[
     ("crates/verify/src/lib.rs", "names"),
+    ("crates/engine/src/replay/mod.rs", "names"),
     ("crates/verify/src/mac.rs", "keyed hashes, and comparing in constant time"),
     ("crates/verify/src/secret.rs", "secrets as keys"),
     ("crates/verify/src/key_bytes.rs", "secrets as the bytes of keys"),
