@@ -1,4 +1,5 @@
-//! Lists the provider files, the sample bodies and the framework fixes, so that each is embedded under its name.
+//! Lists the provider files, the sample bodies and the framework fixes, so that each is embedded with its name as the
+//! key.
 
 use std::{
     fmt::Write as _,
@@ -22,7 +23,7 @@ fn main() {
     fs::write(out.join("fix_files.rs"), code).expect("the output folder can be written");
 }
 
-/// Every file below a folder, in order.
+/// Returns every file in a folder and its subfolders, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
     println!("cargo:rerun-if-changed={}", folder.display());
     let mut found = Vec::new();

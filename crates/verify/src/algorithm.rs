@@ -1,4 +1,4 @@
-//! What signatures are made with, and how their bytes are written.
+//! Signature algorithms, and the encodings of signature bytes.
 
 use base64::{
     Engine as _,
@@ -6,7 +6,7 @@ use base64::{
 };
 use serde::Deserialize;
 
-/// What a signature is made with.
+/// The algorithm that makes a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {
@@ -17,9 +17,9 @@ pub enum Algorithm {
     HmacSha256,
     /// HMAC with SHA-512.
     HmacSha512,
-    /// A plain hash over content that holds the secret.
+    /// A plain SHA-256 hash over content that includes the secret.
     Sha256,
-    /// An Ed25519 signature, checked with a public key.
+    /// An Ed25519 signature, verified with a public key.
     Ed25519,
     /// ECDSA over P-256 with SHA-256, written in DER.
     EcdsaP256Sha256,
@@ -33,25 +33,25 @@ pub enum Algorithm {
     JwtRs256,
     /// A JSON Web Token, ECDSA over P-256 with SHA-256.
     JwtEs256,
-    /// The secret itself, compared as it is.
+    /// The secret itself is sent and compared as it is.
     Token,
     /// The provider signs nothing.
     None,
 }
 
 impl Algorithm {
-    /// Whether a public key checks it.
+    /// Whether a public key verifies this algorithm's signatures.
     pub(crate) fn is_asymmetric(self) -> bool {
         use Algorithm::*;
         matches!(self, Ed25519 | EcdsaP256Sha256 | RsaSha256 | RsaSha1 | JwtRs256 | JwtEs256)
     }
 
-    /// Whether it is a token in JSON Web Signature's compact form.
+    /// Whether the signature is a token in the compact form of JSON Web Signature.
     pub(crate) fn is_jwt(self) -> bool {
         matches!(self, Self::JwtHs256 | Self::JwtRs256 | Self::JwtEs256)
     }
 
-    /// Its usual name.
+    /// Returns the algorithm's usual name.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::HmacSha1 => "HMAC-SHA1",
@@ -71,7 +71,7 @@ impl Algorithm {
     }
 }
 
-/// How signature bytes are written.
+/// How signature bytes are encoded as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Encoding {
@@ -85,7 +85,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// The bytes as text.
+    /// Encodes bytes as text.
     pub(crate) fn encode(self, bytes: &[u8]) -> String {
         match self {
             Self::Hex => hex::encode(bytes),

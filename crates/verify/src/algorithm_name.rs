@@ -1,23 +1,24 @@
-//! Where a request itself names the algorithm of its signature.
+//! Checks the algorithm that a request itself names for its signature.
 
 use serde::Deserialize;
 
 use crate::{place::Place, request_view::RequestView};
 
-/// Where a request names the algorithm of its signature, and the one name that is taken.
+/// Where a request names the algorithm of its signature, and the only name that is accepted.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AlgorithmName {
-    /// Where it is named.
+    /// The place of the name.
     pub(crate) at: Place,
-    /// The element that names it, where the value is a list such as `key=a,algorithm=b`.
+    /// The list element that holds the name, if the value is a list such as `key=a,algorithm=b`.
     element: Option<String>,
-    /// The name of what is checked. Letter case does not matter.
+    /// The accepted name, compared without regard to letter case.
     pub(crate) is: String,
 }
 
 impl AlgorithmName {
-    /// The first other name that the request gives; an empty one where its list names none.
+    /// Returns the first name in the request that isn't the accepted one. It is empty if the request's list has no such
+    /// element.
     pub(crate) fn otherwise(&self, view: &RequestView<'_>) -> Option<String> {
         let values = self.at.read_all(view);
         let names = values.iter().flat_map(|value| self.names_in(value));

@@ -1,11 +1,11 @@
-//! The texts of answers to set-up requests: literals and places, some of them computed.
+//! The texts of answers to set-up requests: templates whose placeholders are copied or computed from the request.
 
 use crate::{
     algorithm::Encoding, challenge::Challenge, key_bytes::key_bytes, mac::Mac, place::Place,
     provider::Provider, request_view::RequestView, secret::Secret,
 };
 
-/// What an answer is signed with, and what may be signed.
+/// The secret that signs an answer, and the form that a signed text must have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Signer<'a> {
     pub(crate) provider: &'a Provider,
@@ -13,7 +13,8 @@ pub(crate) struct Signer<'a> {
     pub(crate) challenge: Challenge,
 }
 
-/// A text with places. A brace that begins no place is a brace: answers are often JSON.
+/// A template with placeholders. A brace that doesn't start a placeholder stays a brace, because answers are often
+/// JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct AnswerText(Vec<Piece>);
 
@@ -21,7 +22,7 @@ pub(crate) struct AnswerText(Vec<Piece>);
 enum Piece {
     Literal(String),
     At(Place),
-    /// `hmac-hex:PLACE`: the keyed hash of what stands there, under the source's secret, in hex.
+    /// `hmac-hex:PLACE`: the keyed hash of the value at that place, under the source's secret, in hex.
     Hmac(Place),
 }
 
@@ -54,13 +55,13 @@ impl AnswerText {
         Self(pieces)
     }
 
-    /// Whether a part of it is computed with the source's secret.
+    /// Whether computing the text needs the source's secret.
     pub(crate) fn needs_secret(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Hmac(_)))
     }
 
-    /// The text with its places filled, each escaped where it stands in JSON; `None` where one is missing, or where
-    /// something would have to be signed that nobody may sign, or that may not be signed.
+    /// Returns the text with its placeholders filled in, escaped as JSON strings if `json`. Returns `None` if a value
+    /// is missing or isn't UTF-8, or if a value has to be signed and there is no signer or the value isn't a challenge.
     pub(crate) fn fill(
         &self,
         view: &RequestView<'_>,
@@ -94,7 +95,7 @@ impl Piece {
 }
 
 impl Signer<'_> {
-    /// As the provider's own signatures are made, whatever their encoding; nothing but a challenge is signed.
+    /// Signs a challenge with the provider's keyed hash, always in hex. Returns `None` for a text that is no challenge.
     fn sign(&self, text: &[u8]) -> Option<String> {
         if !self.challenge.fits(text) {
             return None;
@@ -109,7 +110,7 @@ impl Signer<'_> {
     }
 }
 
-/// The text as it stands between the quotes of a JSON string.
+/// Escapes a text for use between the quotes of a JSON string.
 fn escaped(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()

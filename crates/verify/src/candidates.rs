@@ -1,11 +1,11 @@
-//! Which of a request's signatures come into question.
+//! Selects the signatures of a request that may be checked.
 
 use crate::{
     algorithm::Algorithm, inquiry::Inquiry, request_view::RequestView, scheme::Scheme, signature::Signed,
 };
 
-/// The schemes whose conditions hold and that read the first signature that is there; those whose version tag it holds
-/// come first.
+/// Returns the signatures of all schemes that apply and that read from the same place as the first one found.
+/// Signatures that hold their scheme's version tag come first.
 pub(crate) fn all<'a>(view: RequestView<'a>, schemes: &'a [Scheme]) -> Vec<Signed<'a>> {
     let applies = |scheme: &&Scheme| {
         scheme.algorithm != Algorithm::None && scheme.when.iter().all(|condition| condition.holds(&view))
@@ -13,7 +13,7 @@ pub(crate) fn all<'a>(view: RequestView<'a>, schemes: &'a [Scheme]) -> Vec<Signe
     let signed = |scheme| Signed::find(scheme, view).filter(|signed: &Signed<'_>| !signed.is_bare());
     let mut found: Vec<Signed<'a>> = Vec::new();
     for signed in schemes.iter().filter(applies).filter_map(signed) {
-        // A weaker legacy signature is looked at only where the strong one is absent.
+        // A weaker legacy signature in another place is checked only if the stronger one is absent.
         let at = |signed: &Signed<'a>| &signed.scheme.signature[signed.place];
         if found.first().is_none_or(|first| at(first) == at(&signed)) {
             found.push(signed);
@@ -25,7 +25,8 @@ pub(crate) fn all<'a>(view: RequestView<'a>, schemes: &'a [Scheme]) -> Vec<Signe
     found
 }
 
-/// The signature that an inquiry is about: the first that one of its secrets may have made, else the first.
+/// Returns the signature that an inquiry is about: the first for which the inquiry has a suitable secret, else the
+/// first.
 pub(crate) fn likeliest<'a>(inquiry: &Inquiry<'a>, schemes: &'a [Scheme]) -> Option<Signed<'a>> {
     let mut found = all(inquiry.view(), schemes);
     let suited = |signed: &Signed<'_>| inquiry.secrets.iter().any(|secret| secret.suits(signed.scheme));

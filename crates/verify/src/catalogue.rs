@@ -1,13 +1,14 @@
-//! What is known about providers: the embedded files of `providers/`, parsed once into types.
+//! The provider catalogue: the embedded files of `providers/`, parsed once.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use crate::{fact_plan::FactPlan, provider::Provider};
 
 struct Catalogue {
-    /// In order of recognition.
+    /// In order of recognition priority.
     providers: Vec<Provider>,
-    /// Lower-case header name → index of the provider; the lowest index wins.
+    /// Maps a lower-case header name to an index in `providers`. If several providers send the header, the lowest index
+    /// is kept.
     detect: HashMap<Box<[u8]>, usize>,
 }
 
@@ -41,33 +42,34 @@ fn read(files: &[(&str, &str)]) -> Result<Catalogue, String> {
     Ok(Catalogue { providers, detect })
 }
 
-/// The provider or adopter with that catalogue id.
+/// Returns the provider or adopter with that catalogue id.
 pub fn provider(id: &str) -> Option<&'static Provider> {
     CATALOGUE.providers.iter().find(|provider| provider.id == id)
 }
 
-/// Every provider, then every adopter.
+/// Iterates over every provider, then every adopter.
 pub fn providers() -> impl Iterator<Item = &'static Provider> {
     CATALOGUE.providers.iter()
 }
 
-/// The provider that a header of this lower-case name gives away, with its rank (the lowest wins).
+/// Returns the rank of the provider that sends a header of this lower-case name. The lowest rank wins.
 pub(crate) fn given_away_by(name: &[u8]) -> Option<usize> {
     CATALOGUE.detect.get(name).copied()
 }
 
-/// The provider of that rank.
+/// Returns the provider of that rank.
 pub(crate) fn ranked(rank: usize) -> Option<&'static Provider> {
     CATALOGUE.providers.get(rank)
 }
 
-/// The sample body in that file of a provider.
+/// Returns a provider's sample body from the file of that name.
 pub(crate) fn sample_file(provider: &str, name: &str) -> Option<&'static str> {
     let path = format!("{provider}/{name}");
     SAMPLE_FILES.iter().find(|(known, _)| *known == path).map(|(_, text)| *text)
 }
 
-/// Every host that a provider of the catalogue publishes keys on, as [`allowed`](crate::allowed) takes them.
+/// Returns every host where a provider of the catalogue publishes keys, in the form that [`allowed`](crate::allowed)
+/// takes.
 pub fn key_hosts() -> Vec<String> {
     let schemes = providers().flat_map(|provider| &provider.schemes);
     let mut hosts: Vec<_> = schemes.flat_map(|scheme| scheme.key_hosts.iter().cloned()).collect();
@@ -98,7 +100,7 @@ mod tests {
                 + provider.older_schemes().iter().filter(|it| it.older).count();
             assert_eq!(misplaced, provider.schemes.len(), "{}: its older schemes come last", provider.id);
             let asks = provider.params.iter().any(|param| param.name == "scheme");
-            // PayPal's SHA-1 is history: it can be asked for by `verify --scheme` alone.
+            // PayPal's SHA-1 scheme is obsolete: only `verify --scheme` can choose it.
             let offered = provider.older_schemes().iter().any(|scheme| !scheme.takes_public_key());
             assert_eq!(asks, offered, "{}: who may choose needs the setting", provider.id);
             for event in provider.sample.iter().flat_map(|sample| &sample.events) {

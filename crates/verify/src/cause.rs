@@ -1,4 +1,4 @@
-//! The causes in words: what was found, and what to do about it. Codes are those that the product promises.
+//! Builds causes: what was found, and how to fix it. The codes are part of the product's public interface.
 
 use hookmitt_event::{Cause, Explain as _, Plain};
 
@@ -54,7 +54,7 @@ pub(crate) fn part_missing(sender: &str, what: &str, place: Option<&Place>) -> C
     )
 }
 
-/// The header that says how the signature beside it was made is gone.
+/// The header that says how the signature was made is missing.
 pub(crate) fn companion_missing(sender: &str, place: &Place) -> Cause {
     let place = place.words();
     cause(
@@ -88,7 +88,7 @@ pub(crate) fn unknown_version(sender: &str) -> Cause {
     )
 }
 
-/// An envelope whose readers would differ in what it says.
+/// A body that repeats a field, so that two readers could take different values from it.
 pub(crate) fn said_twice(sender: &str) -> Cause {
     cause(
         "signature_format",
@@ -186,7 +186,7 @@ pub(crate) fn span(seconds: i64) -> String {
     }
 }
 
-/// The same where a setting is signed too, which the sender knows and no request says.
+/// Like [`no_match`], for a scheme that also signs a setting, which the sender knows and the request doesn't contain.
 pub(crate) fn no_match_with(sender: &str, signs: &str, param: &Param) -> Cause {
     let Param { label, hint, .. } = param;
     cause(

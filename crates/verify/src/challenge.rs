@@ -1,7 +1,8 @@
-//! What a text must look like that is signed for the one who sent it (Threat 11).
+//! The form that a text must have before we sign it for its sender (Threat 11).
 //!
-//! A provider that sets up an endpoint sends a text and wants it back, signed with the source's secret. Whoever could
-//! choose that text freely could have an event signed, and the signature would hold for the app and in production.
+//! A provider that sets up an endpoint sends a text and wants it back, signed with the source's secret. If a sender
+//! could choose that text freely, it could have a forged event signed, and the signature would also be valid in the app
+//! and in production.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::Deserialize;
@@ -11,17 +12,18 @@ use serde_json::Value;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Challenge {
-    /// A short word, which is nothing that a scheme signs.
+    /// A short word that no scheme could sign as the content of an event.
     #[default]
     Word,
-    /// 20 to 32 hex digits in lower case, as Braintree's own SDKs check. Its key is the SHA-1 of the secret, which no
-    /// other scheme uses, and what it signs with that key is XML in base64, which no run of hex digits is.
+    /// 20 to 32 hex digits in lower case, as Braintree's own SDKs check. This is safe because the key is the SHA-1 of
+    /// the secret, which no other scheme uses, and with that key Braintree otherwise signs only XML in base64, which is
+    /// never a run of hex digits.
     Hex,
 }
 
 const LONGEST_WORD: usize = 128;
 
-/// Unix seconds have ten digits since 2001, and had nine before.
+/// Unix seconds have had ten digits since 2001, and nine before.
 const SHORTEST_TIMESTAMP: usize = 9;
 
 impl Challenge {
@@ -42,15 +44,15 @@ impl Challenge {
     }
 }
 
-/// Whether a plain word may be what some scheme signs for an event. Most schemes put a character into their content that
-/// no word has; a test goes through the catalogue for the others:
+/// Whether a plain word could be the content that some scheme signs for an event. Most schemes put a character into
+/// their content that no word has. A test checks the others in the catalogue:
 ///
-/// - `{timestamp}.{body}` and `{timestamp}{token}` begin with a timestamp, `{id}.{timestamp}.{body}` has one between
-///   dots;
-/// - a token's `{header}.{claims}` begins with a JSON object in base64url;
-/// - whatever stands before it, a body that comes last follows a dot;
-/// - `{body}` is JSON, and a word is that where it is a number, `true`, `false` or `null`. No provider sends any other
-///   word as a body, and a handler finds neither an object nor a form field in one.
+/// - `{timestamp}.{body}` and `{timestamp}{token}` begin with a timestamp; `{id}.{timestamp}.{body}` has one between
+///   dots.
+/// - A token's `{header}.{claims}` begins with a JSON object in base64url.
+/// - A body at the end of any other content follows a dot.
+/// - `{body}` is JSON. A word is JSON if it is a number, `true`, `false` or `null`. No provider sends any other word as
+///   a body, and a handler would find neither an object nor a form field in it.
 fn may_be_an_event(word: &[u8]) -> bool {
     let digits = |part: &[u8]| part.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let begins_with_one = |part: &[u8]| digits(part) >= SHORTEST_TIMESTAMP && !part.starts_with(b"0");
@@ -136,7 +138,7 @@ mod tests {
         }
     }
 
-    /// What a scheme signs of the smallest events that there may be.
+    /// Returns what a scheme signs for the smallest possible events.
     fn contents(scheme: &Scheme) -> Vec<Vec<u8>> {
         let headers = HeaderLines::from_pairs([("x", "1")]).unwrap();
         let signed = |body: &[u8]| {
@@ -169,7 +171,8 @@ mod tests {
     fn threat_11_no_challenge_is_what_a_scheme_of_the_catalogue_signs() {
         let mut seen = 0;
         for provider in providers() {
-            // A challenge is answered with a keyed hash, which HubSpot's older plain hashes are not.
+            // Challenges are answered with a keyed hash. HubSpot's older schemes use plain hashes, so they are left
+            // out.
             let is_keyed = |scheme: &&Scheme| {
                 let plain =
                     matches!(scheme.algorithm, Algorithm::Token | Algorithm::None | Algorithm::Sha256);

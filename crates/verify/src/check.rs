@@ -1,4 +1,4 @@
-//! Whether a signature holds. The comparisons that make an event genuine are here and nowhere else.
+//! Verifies signatures. The comparisons that make an event genuine are here and nowhere else.
 
 use base64::{
     Engine as _,
@@ -20,7 +20,7 @@ use crate::{
     special::{adyen, contentful, sns},
 };
 
-/// Whether one of these secrets holds: its place in the list.
+/// Returns the first of these secrets that verifies the signature.
 pub(crate) fn holding<'s>(signed: &Signed<'_>, secrets: &'s [Secret]) -> Option<&'s Secret> {
     let suited = secrets.iter().filter(|secret| secret.suits(signed.scheme));
     if signed.scheme.every {
@@ -29,7 +29,7 @@ pub(crate) fn holding<'s>(signed: &Signed<'_>, secrets: &'s [Secret]) -> Option<
     suited.into_iter().find(|secret| holds(signed, secret))
 }
 
-/// The n-th secret belongs to the n-th place (Box: primary and secondary key).
+/// Checks the n-th secret against the n-th place only (Box: primary and secondary key).
 fn in_order<'s>(signed: &Signed<'_>, secrets: impl Iterator<Item = &'s Secret>) -> Option<&'s Secret> {
     let alone = |place: &crate::place::Place| {
         let scheme = Scheme { signature: vec![place.clone()], every: false, ..signed.scheme.clone() };
@@ -41,7 +41,7 @@ fn in_order<'s>(signed: &Signed<'_>, secrets: impl Iterator<Item = &'s Secret>) 
     pairs.find(|(place, secret)| alone(place)(secret)).map(|(_, secret)| secret)
 }
 
-/// Whether one secret's signature is among those that count.
+/// Whether one of the accepted signatures was made with this secret.
 pub(crate) fn holds(signed: &Signed<'_>, secret: &Secret) -> bool {
     let scheme = signed.scheme;
     if !body_hash_holds(signed) {
@@ -56,7 +56,7 @@ pub(crate) fn holds(signed: &Signed<'_>, secret: &Secret) -> bool {
     key_bytes(secret.value().expose(), scheme.key).is_some_and(|key| holds_with_key(signed, &key))
 }
 
-/// Whether the signature holds with these key bytes.
+/// Whether the signature matches, given these key bytes.
 pub(crate) fn holds_with_key(signed: &Signed<'_>, key: &[u8]) -> bool {
     let scheme = signed.scheme;
     match (scheme.algorithm, scheme.special) {
@@ -83,19 +83,20 @@ fn is(scheme: &Scheme, tag: &TagText, given: &[u8]) -> bool {
     tag.is(given) || (scheme.upper && tag.is(&given.to_ascii_lowercase()))
 }
 
-/// The keyed hash over the signed content, as the scheme writes it; `None` where the scheme has none.
+/// Returns the keyed hash of the signed content in the scheme's encoding, or `None` if the algorithm isn't a keyed
+/// hash.
 pub(crate) fn tag(scheme: &Scheme, parts: &Parts<'_>, key: &[u8]) -> Option<TagText> {
     mac(scheme, parts, key).map(|mac| mac.finish(scheme.encoding))
 }
 
-/// The keyed hash over the signed content.
+/// Computes the keyed hash of the signed content; `None` if the algorithm isn't a keyed hash.
 pub(crate) fn mac(scheme: &Scheme, parts: &Parts<'_>, key: &[u8]) -> Option<Mac> {
     let mut mac = Mac::new(scheme.algorithm, key)?;
     feed(scheme, parts, key, |bytes| mac.update(bytes));
     Some(mac)
 }
 
-/// Hands the signed bytes on, piece by piece.
+/// Passes the signed bytes to `feed`, piece by piece.
 pub(crate) fn feed(scheme: &Scheme, parts: &Parts<'_>, key: &[u8], mut feed: impl FnMut(&[u8])) {
     match scheme.special {
         Some(Special::Contentful) => feed(&contentful::canonical(&parts.view)),
@@ -104,14 +105,15 @@ pub(crate) fn feed(scheme: &Scheme, parts: &Parts<'_>, key: &[u8], mut feed: imp
     }
 }
 
-/// The signed bytes as one text.
+/// Returns the signed bytes in one buffer.
 pub(crate) fn message(scheme: &Scheme, parts: &Parts<'_>) -> Vec<u8> {
     let mut message = Vec::with_capacity(parts.view.body.len() + 64);
     feed(scheme, parts, &[], |bytes| message.extend_from_slice(bytes));
     message
 }
 
-/// Whether `holds` says so of the request as it came, or of one of the other writings that the scheme allows.
+/// Whether `holds` returns true for the request as it came, or for another form of its URL or body that the scheme
+/// allows.
 fn in_any_writing(signed: &Signed<'_>, mut holds: impl FnMut(&Parts<'_>) -> bool) -> bool {
     let (scheme, parts) = (signed.scheme, &signed.parts);
     if holds(parts) {
@@ -127,7 +129,8 @@ fn in_any_writing(signed: &Signed<'_>, mut holds: impl FnMut(&Parts<'_>) -> bool
             escaped.is_some_and(|body| holds(&parts.seen_as(RequestView { body: &body, ..parts.view })))
         }
         None if scheme.special == Some(Special::Braintree) => {
-            // The official verifier tries the payload with a line feed too: a trimmed one is no fault.
+            // The official verifier also tries the payload with a line feed at its end, so a trimmed payload is no
+            // error.
             let longer = with_line_feed(parts.view.body);
             longer.is_some_and(|body| holds(&parts.seen_as(RequestView { body: &body, ..parts.view })))
         }
@@ -135,7 +138,7 @@ fn in_any_writing(signed: &Signed<'_>, mut holds: impl FnMut(&Parts<'_>) -> bool
     }
 }
 
-/// The form with a line feed at the end of `bt_payload`.
+/// Returns the form with a line feed added to `bt_payload`.
 fn with_line_feed(form: &[u8]) -> Option<Vec<u8>> {
     const FIELD: &[u8] = b"bt_payload=";
     let at = form.windows(FIELD.len()).position(|window| window == FIELD)?;
@@ -143,7 +146,7 @@ fn with_line_feed(form: &[u8]) -> Option<Vec<u8>> {
     Some([&form[..end], b"%0A", &form[end..]].concat())
 }
 
-/// The other writing of a URL.
+/// Returns the URL in its other accepted form.
 fn url_forms(forms: UrlForms, url: &str) -> Option<String> {
     match forms {
         UrlForms::Ports => with_other_port(url),
@@ -171,7 +174,7 @@ fn url_forms(forms: UrlForms, url: &str) -> Option<String> {
     }
 }
 
-/// The URL without its port where it has one, else with the default one.
+/// Removes the port from a URL that has one; otherwise adds the default port.
 fn with_other_port(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -186,7 +189,7 @@ fn with_other_port(url: &str) -> Option<String> {
     Some(format!("{scheme}://{authority}{rest}"))
 }
 
-/// A text as PHP's `json_encode` writes it: slashes and what is not ASCII escaped. `None` where nothing changes.
+/// Escapes slashes and non-ASCII characters as PHP's `json_encode` does. Returns `None` if nothing changes.
 pub(crate) fn escaped(body: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(body).ok()?;
     let mut out = String::with_capacity(text.len() + 16);
@@ -207,7 +210,7 @@ pub(crate) fn escaped(body: &[u8]) -> Option<Vec<u8>> {
     (out.len() != body.len()).then(|| out.into_bytes())
 }
 
-/// Whether the body is the one whose hash was signed, where only that is.
+/// Whether the body matches its signed hash. Always true if the scheme signs no such hash.
 pub(crate) fn body_hash_holds(signed: &Signed<'_>) -> bool {
     let Some(place) = &signed.scheme.body_hash else { return true };
     let own = hex::encode(Sha256::digest(signed.parts.view.body));
@@ -223,7 +226,8 @@ fn verifies(signed: &Signed<'_>, secret: &Secret) -> bool {
     })
 }
 
-/// How a public key checks that algorithm; `None` where none does, or a token says more.
+/// Returns how a public key verifies that algorithm; `None` if it doesn't, or if the algorithm is for a JSON Web Token,
+/// which is verified elsewhere.
 pub(crate) fn signing(algorithm: Algorithm) -> Option<Signing> {
     match algorithm {
         Algorithm::Ed25519 => Some(Signing::Ed25519),
@@ -234,7 +238,7 @@ pub(crate) fn signing(algorithm: Algorithm) -> Option<Signing> {
     }
 }
 
-/// A signature's bytes.
+/// Decodes a signature; base64 may have padding or not.
 pub(crate) fn decoded(encoding: Encoding, text: &[u8]) -> Option<Vec<u8>> {
     let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |at| at + 1);
     match encoding {

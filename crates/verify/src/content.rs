@@ -1,4 +1,4 @@
-//! What is signed: a text with places for the parts of a request.
+//! Templates of signed content, with placeholders for parts of the request.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::{
     request_view::RequestView,
 };
 
-/// A request as it was signed.
+/// The parts of a request that a template refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Parts<'a> {
     pub(crate) view: RequestView<'a>,
@@ -19,18 +19,18 @@ pub(crate) struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// The same signature over another request.
+    /// Keeps the id and timestamp, and takes the rest from another request.
     pub(crate) fn seen_as<'v>(&'v self, view: RequestView<'v>) -> Parts<'v> {
         Parts { view, id: Cow::Borrowed(&self.id), timestamp: Cow::Borrowed(&self.timestamp) }
     }
 }
 
-/// A template of signed content such as `{timestamp}.{body}`.
+/// A template of signed content, such as `{timestamp}.{body}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct SignedContent(Vec<Piece>);
 
-/// A part of a template.
+/// A literal or a placeholder in a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Piece {
     Text(String),
@@ -42,16 +42,16 @@ pub(crate) enum Piece {
     Secret,
     /// The CRC-32 of the body, in decimal.
     Crc32,
-    /// The same in hex: no scheme has it, and some senders slip.
+    /// The CRC-32 of the body in hex. No scheme uses it, but some senders write it by mistake.
     HexCrc32,
     /// The decoded field `payload` of a form or query, else the body.
     Payload,
-    /// The fields of a form, sorted, names and values one after the other (Twilio).
+    /// The sorted fields of a form, each name followed by its value (Twilio).
     SortedForm,
     At(Place),
 }
 
-/// A template with a place that does not exist.
+/// A template with an unknown placeholder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the signed content has an unknown place {0}; use {{body}}, {{timestamp}}, {{id}}, {{url}}, {{method}}, \
@@ -60,7 +60,7 @@ pub(crate) enum Piece {
 pub struct ContentError(pub(crate) String);
 
 impl SignedContent {
-    /// Reads a template. `\n` is a line feed.
+    /// Parses a template. `\n` stands for a line feed.
     pub(crate) fn parse(text: &str) -> Result<Self, ContentError> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -81,7 +81,7 @@ impl SignedContent {
         Ok(Self(pieces))
     }
 
-    /// Hands the signed bytes to `feed`, piece by piece: the body is never copied.
+    /// Passes the signed bytes to `feed`, piece by piece, without copying the whole body.
     pub(crate) fn feed(&self, parts: &Parts<'_>, secret: &[u8], mut feed: impl FnMut(&[u8])) {
         for piece in &self.0 {
             match piece {
@@ -105,14 +105,14 @@ impl SignedContent {
         self.0.contains(&Piece::Timestamp)
     }
 
-    /// Whether the body is signed, or something made of it.
+    /// Whether the body, or something derived from it, is signed.
     pub(crate) fn has_body(&self) -> bool {
         self.0
             .iter()
             .any(|piece| matches!(piece, Piece::Body | Piece::Crc32 | Piece::Payload | Piece::SortedForm))
     }
 
-    /// Whether the body is signed as it is.
+    /// Whether the exact body is signed.
     pub(crate) fn has_whole_body(&self) -> bool {
         self.0.contains(&Piece::Body)
     }
@@ -138,7 +138,7 @@ impl SignedContent {
         self.0.contains(&Piece::Url)
     }
 
-    /// Whether path and query are signed.
+    /// Whether the path and query are signed.
     pub(crate) fn has_path(&self) -> bool {
         self.0.contains(&Piece::PathAndQuery)
     }
@@ -148,23 +148,23 @@ impl SignedContent {
         self.0.contains(&Piece::At(Place::Method))
     }
 
-    /// What is signed, in order.
+    /// Returns the pieces in the order in which they are signed.
     pub(crate) fn pieces(&self) -> &[Piece] {
         &self.0
     }
 
-    /// The same with the checksum in hex; `None` where there is none.
+    /// Returns the template with the checksum in hex; `None` if it has no checksum.
     pub(crate) fn with_hex_checksum(&self) -> Option<Self> {
         let changed = |piece: &Piece| if *piece == Piece::Crc32 { Piece::HexCrc32 } else { piece.clone() };
         self.0.contains(&Piece::Crc32).then(|| Self(self.0.iter().map(changed).collect()))
     }
 
-    /// Whether the secret itself is in what is hashed.
+    /// Whether the secret itself is part of the hashed content.
     pub(crate) fn has_secret(&self) -> bool {
         self.0.contains(&Piece::Secret)
     }
 
-    /// The places beside the usual ones.
+    /// Iterates over the placeholders that name a place in the request or a setting.
     pub(crate) fn places(&self) -> impl Iterator<Item = &Place> {
         self.0.iter().filter_map(|piece| match piece {
             Piece::At(place) => Some(place),
@@ -206,7 +206,8 @@ impl Piece {
     }
 }
 
-/// Gitea signs the JSON inside a form, and inside the query of a GET.
+/// Returns the decoded `payload` field, because Gitea signs the JSON inside a form, or inside the query of a GET. Falls
+/// back to the body.
 fn payload<'a>(view: &RequestView<'a>) -> Cow<'a, [u8]> {
     const FIELD: &str = "payload";
     let in_form = || form::values(view.body, FIELD).next().filter(|_| form::is_form(view.headers));

@@ -1,5 +1,5 @@
-//! What a request says itself of how it was signed. Whoever sends it must not choose (Threat 11): what it names has to be
-//! what is checked, and a weaker scheme is judged only where a person chose it.
+//! Checks what a request says about how it was signed. The sender must not choose the scheme (Threat 11): the algorithm
+//! that a request names has to be the one that is checked, and a weaker scheme counts only if a person chose it.
 
 use hookmitt_event::{Cause, Verdict};
 
@@ -17,7 +17,7 @@ use crate::{
     signature::Signed,
 };
 
-/// Why a signature is not even compared.
+/// Returns why a signature is rejected before it is compared, if it is.
 pub(crate) fn refusal(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let scheme = signed.scheme;
     let named = scheme.named.as_ref();
@@ -28,7 +28,8 @@ pub(crate) fn refusal(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) 
         .or_else(|| outdone(inquiry, signed, sender))
 }
 
-/// The condition that a companion header breaks: it announces something else than what is checked.
+/// Returns the first condition that a companion header breaks, because the header announces something other than what
+/// is checked.
 pub(crate) fn announced_otherwise<'s>(scheme: &'s Scheme, view: &RequestView<'_>) -> Option<&'s Condition> {
     let breaks = |condition: &&Condition| {
         condition.place.read_all(view).iter().any(|value| !condition.passes(Some(value)))
@@ -36,7 +37,8 @@ pub(crate) fn announced_otherwise<'s>(scheme: &'s Scheme, view: &RequestView<'_>
     scheme.announced.iter().find(breaks)
 }
 
-/// Where a source's secret signs in a stronger way, a request that carries only the weaker proof is not taken.
+/// Rejects a request that carries only the weaker proof, if one of the source's secrets signs in a stronger way and no
+/// person chose a scheme.
 fn outdone(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let start = signed.scheme.outdone_by.as_ref().filter(|_| inquiry.chosen_scheme().is_none())?;
     let signs = inquiry.secrets.iter().any(|secret| secret.value().expose().starts_with(start.as_bytes()));
@@ -55,8 +57,8 @@ fn outdone(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<C
     })
 }
 
-/// A request that carries nothing but an older signature, and was not meant to: a stronger one is there to be checked,
-/// and who takes it away must not be able to choose the weaker.
+/// Rejects a request that carries only an older signature that no person chose. An attacker who removes the stronger
+/// signature must not be able to select the weaker one.
 pub(crate) fn only_older(inquiry: &Inquiry<'_>, provider: &'static Provider) -> Option<Judgement> {
     let found = candidates::all(inquiry.view(), provider.older_schemes());
     let signed = found.first()?;

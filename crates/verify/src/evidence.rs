@@ -1,4 +1,4 @@
-//! What a verdict rests on, in words: for people who look closer. Capture never asks.
+//! Describes in words what a verdict is based on, for people who look closer. Capture never calls this.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use crate::{
     candidates, generic, inquiry::Inquiry, judgement::Judgement, scheme::Scheme, signature::Signed, timestamp,
 };
 
-/// What a verdict rests on.
+/// What a verdict is based on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// The scheme in words, such as `v1, HMAC-SHA256`.
     pub scheme_name: Option<String>,
-    /// The moment that was signed; none where the scheme signs none, or it can't be read.
+    /// The signed time; `None` if the scheme signs no time, or if it can't be read.
     pub signed_at: Option<Timestamp>,
-    /// How far that may be off.
+    /// How far the signed time may be off.
     pub tolerance: Option<Duration>,
-    /// What of the body a valid signature leaves open, in a sentence; none where it covers the whole.
+    /// A sentence that says which part of the body a valid signature doesn't cover; `None` if it covers the whole body.
     pub uncovered: Option<String>,
 }
 
-/// What a judgement on this inquiry rests on.
+/// Returns what a judgement on this inquiry is based on.
 pub fn evidence(inquiry: &Inquiry<'_>, judgement: &Judgement) -> Evidence {
     let Some(id) = judgement.scheme else { return Evidence::default() };
     if id == generic::ID {
@@ -32,8 +32,8 @@ pub fn evidence(inquiry: &Inquiry<'_>, judgement: &Judgement) -> Evidence {
     scheme.map_or_else(Evidence::default, |scheme| of(inquiry, judgement, scheme))
 }
 
-/// What a genuine signature of this request leaves open of the body, in a sentence; `None` where it covers the whole.
-/// The secrets are not asked: what was valid once stays so when its secret is gone.
+/// Returns a sentence that says which part of the body a genuine signature of this request doesn't cover; `None` if it
+/// covers the whole body. Works without secrets, because an event that was valid stays so after its secret is removed.
 pub fn uncovered(inquiry: &Inquiry<'_>) -> Option<String> {
     let own = inquiry.own_scheme();
     let schemes = own.as_ref().map_or_else(|| inquiry.provider_schemes(), std::slice::from_ref);
@@ -57,7 +57,7 @@ fn signed_at(signed: &Signed<'_>) -> Option<Timestamp> {
     timestamp::read(unit, &signed.parts.timestamp).filter(|at| timestamp::is_plausible(*at))
 }
 
-/// The version, where the scheme has one, and the algorithm.
+/// Returns the scheme's version, if it has one, and its algorithm.
 fn name(scheme: &Scheme) -> String {
     let prefix = scheme.prefix.trim_end_matches('=');
     let in_prefix = prefix.strip_prefix('v').is_some_and(|rest| rest.parse::<u8>().is_ok());

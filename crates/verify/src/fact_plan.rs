@@ -1,4 +1,4 @@
-//! Where a provider's events say what they are: its templates, and how they are filled from a request.
+//! Templates for a provider's event facts, and how they are filled from a request.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::{lookup::Lookup, money::in_words, place::PlaceError, pluck::Found};
 
-/// The catalogue's lists of templates: the first of each whose places are all there wins.
+/// The catalogue's lists of templates. In each list, the first template whose places all have a value wins.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct FactTemplates {
@@ -20,7 +20,7 @@ pub(crate) struct FactTemplates {
     pub(crate) form_json: Option<String>,
 }
 
-/// One provider's templates, with the places that they need.
+/// One provider's parsed templates, with the places that they read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FactPlan {
     lookup: Lookup,
@@ -31,7 +31,7 @@ pub(crate) struct FactPlan {
     pub(crate) title: Vec<Template>,
 }
 
-/// A text with places, such as `{/repository/full_name}#{/issue/number}`.
+/// A template with placeholders, such as `{/repository/full_name}#{/issue/number}`.
 #[derive(Debug, Clone)]
 pub(crate) struct Template(Vec<Piece>);
 
@@ -42,7 +42,7 @@ enum Piece {
         slot: usize,
         change: Change,
     },
-    /// Only if it is that text; it writes nothing.
+    /// A condition: the template applies only if the value is exactly `is`. It writes nothing.
     Only {
         slot: usize,
         is: String,
@@ -53,13 +53,13 @@ enum Piece {
 enum Change {
     None,
     FirstLine,
-    /// What comes before the first one of a letter.
+    /// The part before the first occurrence of a character.
     Until(char),
-    /// What comes after the last one of a letter.
+    /// The part after the last occurrence of a character.
     After(char),
-    /// Without `refs/heads/` or `refs/tags/`.
+    /// The value without `refs/heads/` or `refs/tags/`.
     Branch,
-    /// Only if it is there; it writes nothing.
+    /// A condition: the template applies only if there is a value. It writes nothing.
     There,
     Money {
         currency: usize,
@@ -122,14 +122,14 @@ impl FactPlan {
         Ok(Piece::Place { slot, change })
     }
 
-    /// What stands at every place of this request.
+    /// Reads the values at all places of this request.
     pub(crate) fn gather(&self, request: &Request) -> Vec<Option<Found>> {
         self.lookup.gather(request)
     }
 }
 
 impl Template {
-    /// The text with its places filled; `None` where one is missing.
+    /// Returns the template with its placeholders filled in; `None` if a value is missing or a condition fails.
     pub(crate) fn fill(&self, slots: &[Option<Found>]) -> Option<Found> {
         let mut out = Found { text: String::new(), cut: false };
         for piece in &self.0 {

@@ -1,4 +1,4 @@
-//! What a request says about itself: id, type, time, object, title.
+//! Extracts the facts of an event from its request: id, type, time, object, title.
 
 use hookmitt_event::{Facts, GenericScheme, Request, Timestamp};
 
@@ -9,14 +9,15 @@ use crate::{
     provider::Provider,
 };
 
-/// Longer ids and keys are not taken: cut ones would make two events the same.
+/// Longer ids and keys are ignored, because truncation could make two events look the same.
 const LONGEST_NAME: usize = 512;
-/// Longer titles are cut, in characters.
+/// Longer titles are truncated. In characters.
 const LONGEST_TITLE: usize = 120;
 
-/// What is certain about a request, by the catalogue entry, or by the generic scheme where the provider is unknown.
+/// Extracts the facts of a request as the catalogue entry describes them. The generic scheme's own settings come first.
 ///
-/// Malformed JSON is read up to its break; of bodies above 4 MiB only the headers are read.
+/// Malformed JSON is read up to the error. If the body is larger than 4 MiB, only the headers, the query and the method
+/// are read.
 pub fn facts(
     request: &Request,
     provider: Option<&'static Provider>,
@@ -70,7 +71,8 @@ fn cut(title: &str) -> String {
     shorter
 }
 
-/// RFC 3339, or a number of seconds or milliseconds since the epoch: 10¹¹ s would be the year 5138.
+/// Parses RFC 3339, or a number of seconds or milliseconds since the epoch. Numbers from 10¹¹ on are milliseconds,
+/// because 10¹¹ s would be the year 5138.
 fn time(text: &str) -> Option<Timestamp> {
     const FIRST_MILLISECONDS: i64 = 100_000_000_000;
     if let Ok(number) = text.parse::<i64>() {

@@ -11,18 +11,18 @@ pub(crate) fn is_form(headers: &HeaderLines) -> bool {
     kind.is_some_and(|kind| kind.eq_ignore_ascii_case(KIND))
 }
 
-/// The names and values of a form, still encoded.
+/// Iterates over the names and values of a form, still encoded.
 pub(crate) fn pairs(body: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     body.split(|byte| *byte == b'&').filter(|field| !field.is_empty()).map(pair)
 }
 
-/// The name and the value of one field, still encoded.
+/// Splits one field into its name and value, still encoded.
 fn pair(field: &[u8]) -> (&[u8], &[u8]) {
     let equals = field.iter().position(|byte| *byte == b'=');
     equals.map_or((field, &[][..]), |at| (&field[..at], &field[at + 1..]))
 }
 
-/// The decoded values of the fields of that name.
+/// Iterates over the decoded values of all fields of that name.
 pub(crate) fn values<'a, 'n>(
     text: &'a [u8],
     name: &'n str,
@@ -30,7 +30,8 @@ pub(crate) fn values<'a, 'n>(
     pairs(text).filter(move |(found, _)| *decode(found) == *name.as_bytes()).map(|(_, value)| decode(value))
 }
 
-/// The form with another value for a field: in the place of its first one, or at the end.
+/// Replaces the fields of that name by one field with this value, in the place of the first one. Appends it if there is
+/// none.
 pub(crate) fn with_value(text: &[u8], name: &str, value: &str) -> Vec<u8> {
     let mut own = [name.as_bytes(), b"="].concat();
     if let Some(style) = Style::all().next() {
@@ -53,9 +54,10 @@ pub(crate) fn with_value(text: &[u8], name: &str, value: &str) -> Vec<u8> {
     fields.join(&b'&')
 }
 
-/// Names in order, each before each of its different values in order (npm:twilio, `toFormUrlEncodedParam`).
+/// Returns the decoded fields sorted by name, then value, without repeats, as names and values in one text (npm:twilio,
+/// `toFormUrlEncodedParam`).
 pub(crate) fn sorted(text: &[u8]) -> Vec<u8> {
-    // A sender may put millions of fields into a body: each costs a slice here, and nothing is decoded before it is fed.
+    // A body may hold millions of fields. Each costs only a slice here, because comparing decodes byte by byte.
     let mut fields: Vec<_> = text.split(|byte| *byte == b'&').filter(|field| !field.is_empty()).collect();
     fields.sort_unstable_by(|one, other| by_name_and_value(one, other));
     fields.dedup_by(|one, other| by_name_and_value(one, other).is_eq());
@@ -67,14 +69,14 @@ pub(crate) fn sorted(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// How two fields of a form stand to each other, decoded.
+/// Compares two fields of a form by their decoded names, then values.
 fn by_name_and_value(one: &[u8], other: &[u8]) -> Ordering {
     let ((name, value), (other_name, other_value)) = (pair(one), pair(other));
     let by_name = decoded(name).cmp(decoded(other_name));
     by_name.then_with(|| decoded(value).cmp(decoded(other_value)))
 }
 
-/// Undoes percent and plus encoding; a `%` that starts no escape stays.
+/// Decodes percent escapes and plus signs. A `%` that starts no valid escape stays.
 pub(crate) fn decode(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|byte| matches!(byte, b'%' | b'+')) {
         return Cow::Borrowed(text);
@@ -82,7 +84,7 @@ pub(crate) fn decode(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decoded(text).collect())
 }
 
-/// The bytes of [`decode`], one after the other.
+/// Like [`decode`], but yields one byte at a time.
 fn decoded(text: &[u8]) -> impl Iterator<Item = u8> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -104,19 +106,19 @@ fn escape(tail: &[u8]) -> Option<u8> {
     u8::try_from(digit(0)? * 16 + digit(1)?).ok()
 }
 
-/// How a form serialiser writes values; they differ in what they leave as it is.
+/// How a form serialiser encodes values. Serialisers differ in the characters that they leave as they are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Style {
     /// Punctuation that is not escaped.
     pub(crate) plain: &'static [u8],
-    /// What a space becomes.
+    /// What a space is written as.
     pub(crate) space: &'static str,
-    /// Escapes in lower-case hex.
+    /// Whether escapes use lower-case hex.
     pub(crate) lower: bool,
 }
 
 impl Style {
-    /// Every style that is worth trying, the commonest (the WHATWG URL standard's) first.
+    /// Iterates over all styles worth trying. The commonest, that of the WHATWG URL standard, comes first.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         const PLAIN: [&[u8]; 7] = [b"*-._", b"-._~", b"-_.!~*'()", b"-._", b"-._~/", b"-._~/:", b""];
         [false, true].into_iter().flat_map(|lower| {

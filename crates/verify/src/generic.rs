@@ -1,4 +1,4 @@
-//! Sources without a catalogue provider: their settings as a scheme.
+//! Turns the signature settings of a source without a catalogue provider into a scheme.
 
 use hookmitt_event::{GenericScheme, HeaderLines};
 
@@ -12,16 +12,16 @@ use crate::{
     uncovered::Uncovered,
 };
 
-/// The id that a verdict names for a generic scheme.
+/// The scheme id that a verdict has for a generic scheme.
 pub(crate) const ID: &str = "generic";
 
-/// Seconds that a generic source's timestamp may be off, in either direction, unless the source says otherwise.
+/// How many seconds a generic source's timestamp may be off in either direction, unless the source says otherwise.
 const TOLERANCE_S: u32 = 300;
 
-/// Whether a generic scheme can be used as it is.
+/// Checks that a generic scheme can be used as it is.
 ///
 /// # Errors
-/// [`VerifyError`], each with what to do about it.
+/// Returns a [`VerifyError`] that says how to mend the setting.
 pub fn validate_generic(generic: &GenericScheme) -> Result<(), VerifyError> {
     compile(generic)?;
     build_plan(generic)?;
@@ -34,7 +34,7 @@ fn header(setting: &'static str, name: &str) -> Result<Place, VerifyError> {
     fits.then(|| Place::Header(name.to_owned())).ok_or_else(wrong)
 }
 
-/// The place that a setting names.
+/// Parses the place that a setting names.
 fn place(setting: &'static str, text: &str) -> Result<Place, VerifyError> {
     match text.strip_prefix("header:") {
         Some(name) => header(setting, name),
@@ -42,24 +42,24 @@ fn place(setting: &'static str, text: &str) -> Result<Place, VerifyError> {
     }
 }
 
-/// Where the signature is: at any place, or in a header by its name.
+/// Returns the place of the signature: `signature_at`, else the header `signature_header`.
 fn signature(generic: &GenericScheme) -> Result<Option<Place>, VerifyError> {
     let at = set(&generic.signature_at).map(|text| place("signature_at", text));
     at.or_else(|| set(&generic.signature_header).map(|name| header("signature_header", name))).transpose()
 }
 
-/// The same of the timestamp.
+/// Returns the place of the timestamp: `timestamp_at`, else the header `timestamp_header`.
 fn timestamp(generic: &GenericScheme) -> Result<Option<Place>, VerifyError> {
     let at = set(&generic.timestamp_at).map(|text| place("timestamp_at", text));
     at.or_else(|| set(&generic.timestamp_header).map(|name| header("timestamp_header", name))).transpose()
 }
 
-/// A setting that is not empty.
+/// Returns a setting unless it is empty.
 fn set(setting: &Option<String>) -> Option<&str> {
     setting.as_deref().filter(|text| !text.is_empty())
 }
 
-/// One of a few values, the first without.
+/// Returns the value that a setting names, or the first of `values` if the setting is absent.
 fn choice<T: Copy>(
     setting: &'static str,
     given: Option<&str>,
@@ -83,7 +83,7 @@ const ALGORITHMS: [(&str, Algorithm); 9] = [
     ("token", Algorithm::Token),
 ];
 
-/// The settings as a scheme; `None` where they don't say how to sign.
+/// Turns the settings into a scheme. Returns `None` if they describe no signature.
 pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyError> {
     let Some(signature) = signature(generic)? else {
         let signs = [&generic.algorithm, &generic.prefix, &generic.signed_content, &generic.format];
@@ -100,7 +100,7 @@ pub(crate) fn compile(generic: &GenericScheme) -> Result<Option<Scheme>, VerifyE
     let version = version(generic, format)?;
     let content = content(generic, algorithm)?;
     let id = set(&generic.id_at).filter(|_| content.has_id()).map(|text| place("id_at", text)).transpose()?;
-    // A timestamp that no signature covers says nothing; one in the body is covered with it.
+    // A timestamp that isn't signed proves nothing. One in the body counts as signed with it.
     let covered =
         |place: &Place| content.has_timestamp() || matches!(place, Place::Json(..) | Place::Form(_));
     let timestamp = timestamp(generic)?.filter(covered);
@@ -185,7 +185,7 @@ fn content(generic: &GenericScheme, algorithm: Algorithm) -> Result<SignedConten
     Ok(content)
 }
 
-/// Where the settings say that facts are; `None` where nothing is set or a place can't be read.
+/// Turns the settings that name facts into a plan. Returns `None` if none is set or one can't be parsed.
 pub(crate) fn plan(generic: &GenericScheme) -> Option<FactPlan> {
     let places = [&generic.id_at, &generic.type_at, &generic.time_at, &generic.object_at, &generic.title_at];
     if places.into_iter().any(|place| set(place).is_some()) { build_plan(generic).ok() } else { None }
@@ -195,7 +195,7 @@ fn build_plan(generic: &GenericScheme) -> Result<FactPlan, VerifyError> {
     let text = |setting: &'static str, at: &Option<String>| {
         let Some(at) = set(at) else { return Ok(Vec::new()) };
         let wrong = || VerifyError::Place { setting, why: PlaceError(at.to_owned()) };
-        // Braces would let a setting smuggle a second place in.
+        // Braces or a bar in a setting would add a second placeholder or a modifier to the template.
         if at.contains(['{', '}', '|']) {
             return Err(wrong());
         }
@@ -212,7 +212,7 @@ fn build_plan(generic: &GenericScheme) -> Result<FactPlan, VerifyError> {
         title: text("title_at", &generic.title_at)?,
         form_json: None,
     };
-    // Each was read by itself: what is left can be wrong with none but the title.
+    // The other settings were parsed one by one above, so only the title can be at fault here.
     FactPlan::new(&facts).map_err(|why| VerifyError::Place { setting: "title_at", why })
 }
 

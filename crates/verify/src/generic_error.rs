@@ -1,63 +1,63 @@
-//! What can be wrong with a source's own settings.
+//! Errors in a source's own signature settings.
 
 use hookmitt_event::Explain;
 
 use crate::{content::ContentError, place::PlaceError};
 
-/// A generic scheme that can't be used.
+/// Why a generic scheme can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
-    /// A setting with a value that there is none of.
+    /// A setting has an unknown value.
     #[error("unknown {setting} {given:?}")]
     Unknown {
-        /// What the setting is called.
+        /// The name of the setting.
         setting: &'static str,
-        /// What was given.
+        /// The value that was given.
         given: String,
-        /// What there is.
+        /// The values that exist, in words.
         known: &'static str,
     },
-    /// A name that no header can have.
+    /// A name that can't be a header name.
     #[error("{given:?} can't be a header name")]
     Header {
-        /// What the setting is called.
+        /// The name of the setting.
         setting: &'static str,
-        /// What was given.
+        /// The name that was given.
         given: String,
     },
-    /// A place that can't be read.
+    /// A place that can't be parsed.
     #[error("{why}")]
     Place {
-        /// What the setting is called.
+        /// The name of the setting.
         setting: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with the place.
         why: PlaceError,
     },
-    /// A template with an unknown place.
+    /// A template with an unknown placeholder.
     #[error(transparent)]
     Content(#[from] ContentError),
-    /// The body is not covered.
+    /// The signed content doesn't include the body or a value in it.
     #[error("the signed content leaves the body out")]
     NoBody,
-    /// A plain hash over content without the secret proves nothing.
+    /// The algorithm is a plain hash, which proves nothing unless the hashed content includes the secret.
     #[error("a plain hash proves nothing where the signed content leaves the secret out")]
     NoSecret,
-    /// The timestamp is signed, and nothing says where it is.
+    /// The signed content has a timestamp, but no setting says where it is.
     #[error("the timestamp is signed, but nothing says where it is")]
     NoTimestamp,
-    /// The id is signed, and nothing says where it is.
+    /// The signed content has an id, but no setting says where it is.
     #[error("the id is signed, but nothing says where it is")]
     NoId,
-    /// The field or tag of the signature is not named.
+    /// The format needs the name of the field or tag that carries the signature.
     #[error("the format {0} needs the name of the field or tag that carries the signature")]
     NoVersion(&'static str),
-    /// Signing settings without a place for the signature.
+    /// There are settings for a signature, but none says where it is.
     #[error("nothing says where the signature is")]
     NoSignature,
 }
 
 impl VerifyError {
-    /// The setting that has to be another one, or has to be there.
+    /// Returns the name of the setting that has to be changed or added.
     pub fn setting(&self) -> &'static str {
         match self {
             Self::Unknown { setting, .. } | Self::Header { setting, .. } | Self::Place { setting, .. } => {

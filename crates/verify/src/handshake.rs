@@ -1,4 +1,4 @@
-//! Set-up requests: what a provider asks before, or beside, its events, and what it wants to hear.
+//! Set-up requests: requests that a provider sends before or beside its events, and the answers that it expects.
 
 use hookmitt_event::Request;
 
@@ -16,40 +16,41 @@ use crate::{
 /// A set-up request.
 #[derive(Debug, Clone)]
 pub struct Handshake {
-    /// What the catalogue calls it, such as `url_verification`.
+    /// Its name in the catalogue, such as `url_verification`.
     pub name: &'static str,
-    /// The provider signs it.
+    /// Whether the provider signs it.
     pub signed: bool,
-    /// Whether the catalogue says what it is answered. One without goes to the handler like any event.
+    /// Whether the catalogue has an answer for it. If not, it goes to the handler like any event.
     pub answered: bool,
-    /// The answer signs a text of the sender's with the source's secret: [`Handshake::answer`] needs it then.
+    /// Whether the answer contains a text of the sender's, signed with the source's secret. [`Handshake::answer`] then
+    /// needs that secret.
     pub needs_secret: bool,
-    /// The secret that it delivers, which signs from now on.
+    /// A secret that the request delivers and that signs from now on.
     pub delivered_secret: Option<SecretBytes>,
-    /// The URL whose call confirms it.
+    /// The URL to call in order to confirm the set-up.
     pub confirm: Option<String>,
-    /// It says something else than what is configured.
+    /// Whether the request contradicts the source's configuration.
     pub refused: bool,
     rule: &'static HandshakeRule,
 }
 
-/// What a set-up request is answered.
+/// The answer to a set-up request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandshakeReply {
-    /// The status.
+    /// The status code.
     pub status: u16,
-    /// Header lines.
+    /// The header lines.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: String,
 }
 
-/// Larger bodies are no set-up requests: they are not read for one, so that capture stays quick.
+/// Larger bodies are not searched for set-up requests, so that capture stays fast. In bytes.
 const LARGEST: usize = 64 * 1024;
-/// Longer texts are no secrets.
+/// Longer texts are not taken as secrets. In bytes.
 const LONGEST_SECRET: usize = 4_096;
 
-/// The set-up request that this is, if it is one, by its provider's catalogue entry.
+/// Returns the set-up request that this request is according to the provider's catalogue entry, if it is one.
 pub fn handshake(
     request: &Request,
     provider: &'static Provider,
@@ -75,9 +76,9 @@ pub fn handshake(
 }
 
 impl Handshake {
-    /// What the request is answered; `None` where something is missing that the answer needs, and where it would sign
-    /// what is no challenge of its provider's. Whoever gives a secret has made sure that the sender may have something
-    /// signed with it (Threat 11).
+    /// Returns the answer to the request. Returns `None` if the answer needs something that is missing, or if it would
+    /// sign a text that isn't one of the provider's challenges. Pass a signer only after checking that this sender may
+    /// have texts signed (Threat 11).
     pub fn answer(
         &self,
         request: &Request,
@@ -108,16 +109,17 @@ impl HandshakeAnswer {
     }
 }
 
-/// Whether the URL that confirms a set-up request may be called: only one of the provider's own hosts (Threat 6).
+/// Checks that the URL that confirms a set-up request may be called: it must be on one of the provider's own hosts
+/// (Threat 6).
 ///
 /// # Errors
-/// [`UntrustedUrl`] where it may not.
+/// Returns an [`UntrustedUrl`] if it may not be called.
 pub fn confirm_url(provider: &Provider, url: &str) -> Result<(), UntrustedUrl> {
     let hosts: Vec<_> = provider.schemes.iter().flat_map(|scheme| &scheme.key_hosts).collect();
     key_url::at_host(url, &hosts).map(drop)
 }
 
-/// Whether all conditions hold; those that need the body are looked at last.
+/// Whether all conditions hold. Conditions on the body are checked last.
 fn applies(rule: &HandshakeRule, view: &RequestView<'_>) -> bool {
     let in_body = |place: &Place| matches!(place, Place::Json(..) | Place::Form(_));
     let (of_body, of_head): (Vec<_>, Vec<_>) =
@@ -127,7 +129,7 @@ fn applies(rule: &HandshakeRule, view: &RequestView<'_>) -> bool {
         && of_body.iter().all(|condition| condition.holds(view))
 }
 
-/// Whether the second place is configured and the first says something else.
+/// Whether the second place is configured and the first has another value.
 fn differ([asked, configured]: &[Place; 2], view: &RequestView<'_>) -> bool {
     let Some(configured) = configured.read(view) else { return false };
     !asked.read(view).is_some_and(|asked| constant_time_eq(&asked, &configured))

@@ -1,4 +1,4 @@
-//! What a verdict is asked about.
+//! The question that a verdict answers.
 
 use std::time::Duration;
 
@@ -9,33 +9,34 @@ use crate::{
     secret::Secret,
 };
 
-/// One request and everything that its signature is judged by.
+/// One request, and everything that its signature is judged by.
 #[derive(Clone, Copy)]
 pub struct Inquiry<'a> {
     /// The request, byte for byte.
     pub request: &'a Request,
-    /// The URL that the provider called, where its scheme signs that.
+    /// The URL that the provider called, for schemes that sign it.
     pub url: Option<&'a str>,
-    /// The provider, set or recognised.
+    /// The provider, set by the user or recognised.
     pub provider: Option<&'static Provider>,
-    /// The source's own scheme; where it names a signature header, it goes before the provider's.
+    /// The source's own scheme. If it describes a signature, it replaces the provider's schemes.
     pub generic: Option<&'a GenericScheme>,
-    /// A scheme id, or the provider's id for its default; without one, the signature header decides.
+    /// The id of the scheme to check, or the provider's id for its default. If `None`, the source's setting `scheme`
+    /// decides, else the request's own signature.
     pub scheme: Option<&'a str>,
-    /// The source's secrets and public keys; a match with any is valid.
+    /// The source's secrets and public keys. A match with any of them is valid.
     pub secrets: &'a [Secret],
-    /// How old a timestamp may be, instead of the scheme's own limit.
+    /// How far a timestamp may be off, instead of the scheme's own limit.
     pub tolerance: Option<Duration>,
     /// When the request was received.
     pub at: Timestamp,
     /// Configuration that is not in the request, such as a webhook id.
     pub params: &'a [(String, String)],
-    /// The keys that providers publish, as far as they were fetched; `None` where they are not fetched at all.
+    /// The keys that providers publish, as far as they were fetched. `None` if keys are not fetched at all.
     pub published: Option<&'a dyn PublishedKeys>,
 }
 
 impl<'a> Inquiry<'a> {
-    /// The scheme that a person chose: for this inquiry, or in the source's settings.
+    /// Returns the scheme that a person chose, for this inquiry or in the source's settings.
     pub(crate) fn chosen_scheme(&self) -> Option<&'a str> {
         let set = || {
             let (_, id) = self.params.iter().find(|(name, _)| name == "scheme")?;
@@ -44,18 +45,18 @@ impl<'a> Inquiry<'a> {
         self.scheme.or_else(set)
     }
 
-    /// The request as its signature sees it.
+    /// Returns the request as a signature covers it.
     pub(crate) fn view(&self) -> RequestView<'a> {
         let url = self.url.filter(|url| !url.is_empty());
         RequestView { url, params: self.params, ..RequestView::of_request(self.request) }
     }
 
-    /// The source's own scheme, where its settings say how to sign and can be used.
+    /// Returns the source's own scheme, if its settings describe one that can be used.
     pub(crate) fn own_scheme(&self) -> Option<Scheme> {
         self.generic.and_then(|settings| generic::compile(settings).ok().flatten())
     }
 
-    /// The provider's schemes that may be meant: the one that a person chose, else all of them.
+    /// Returns the provider's schemes that may apply: the one that a person chose, else all of them.
     pub(crate) fn provider_schemes(&self) -> &'static [Scheme] {
         let schemes = self.provider.map_or(&[][..], |provider| &provider.schemes);
         let named =
@@ -64,7 +65,7 @@ impl<'a> Inquiry<'a> {
         at.map_or(schemes, |at| &schemes[at..=at])
     }
 
-    /// How far a signed timestamp may be off, where that is limited.
+    /// Returns how far a signed timestamp may be off, if there is a limit.
     pub(crate) fn tolerance_by(&self, scheme: &Scheme) -> Option<Duration> {
         self.tolerance.or_else(|| scheme.tolerance())
     }

@@ -1,12 +1,12 @@
-//! JSON objects that say a name twice: readers differ in which value they take, so that one could be signed and the
-//! other read.
+//! Finds JSON objects that repeat a name. Readers differ in which value they take, so one value could be signed and
+//! another one read.
 
 use std::{collections::HashSet, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Whether some object in a JSON text says a name twice; `fold` takes names that differ in letter case alone as one
-/// (Go's decoder does). A text that is no JSON says nothing.
+/// Whether some object in a JSON text repeats a name. With `fold`, names that differ only in ASCII letter case count as
+/// the same (as in Go's decoder). Returns `false` for a text that isn't JSON.
 pub(crate) fn has_duplicate_names(json: &[u8], fold: bool) -> bool {
     let read = if fold {
         serde_json::from_slice::<Twice<true>>(json).map(|found| found.0)

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 #[derive(Deserialize)]
 struct Object<'a>(#[serde(borrow)] HashMap<Cow<'a, str>, &'a RawValue>);
 
-/// The text with another value (as JSON) at a pointer (RFC 6901); `None` where the text is no JSON or has no such place.
+/// Replaces the value at a pointer (RFC 6901) by `value`, itself JSON. Returns `None` if the text isn't JSON or nothing
+/// is at the pointer.
 pub(crate) fn replace(json: &[u8], pointer: &str, value: &str) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(json).ok()?;
     let found = at(text, pointer)?;
@@ -16,12 +17,12 @@ pub(crate) fn replace(json: &[u8], pointer: &str, value: &str) -> Option<Vec<u8>
     Some([&text[..start], value, &text[start + found.len()..]].concat().into_bytes())
 }
 
-/// Whether the value at a pointer is a string; `None` where there is none.
+/// Whether the value at a pointer is a string; `None` if there is no value.
 pub(crate) fn is_text(json: &[u8], pointer: &str) -> Option<bool> {
     at(std::str::from_utf8(json).ok()?, pointer).map(|found| found.starts_with('"'))
 }
 
-/// The writing of the value at a pointer.
+/// Returns the value at a pointer as it is written in the text.
 fn at<'t>(text: &'t str, pointer: &str) -> Option<&'t str> {
     let mut found: &RawValue = serde_json::from_str(text).ok()?;
     for token in pointer.strip_prefix('/')?.split('/') {

@@ -1,4 +1,4 @@
-//! The verdict on one request.
+//! Computes the verdict on one request.
 
 use hookmitt_event::{Cause, Verdict};
 
@@ -19,8 +19,8 @@ use crate::{
 
 /// Judges a request's signature.
 ///
-/// The path to a verdict hashes the body once for each secret tried and copies nothing of it. Why a signature does not
-/// hold is found out by [`explain`](crate::explain), later.
+/// This hashes the body once for each secret that is tried, in the usual case without copying it. Finding out why a
+/// signature doesn't match is left to [`explain`](crate::explain).
 pub fn judge(inquiry: &Inquiry<'_>) -> Judgement {
     match inquiry.generic.map(generic::compile) {
         Some(Ok(Some(scheme))) => return judge_by(inquiry, &[scheme], "The sender", |_| generic::ID),
@@ -40,7 +40,7 @@ pub fn judge(inquiry: &Inquiry<'_>) -> Judgement {
     let chosen = inquiry.chosen_scheme();
     match chosen.map(|id| provider.scheme(id)) {
         Some(Some(scheme)) if chosen != Some(provider.id.as_str()) => {
-            // Versions of one scheme share a name (SNS); what the request announces decides between them.
+            // Versions of one scheme share an id or alias (SNS). What the request announces decides between them.
             let same = |other: &&Scheme| other.id == scheme.id || other.is_called(chosen.unwrap_or_default());
             let called: Vec<_> = provider.schemes.iter().filter(same).cloned().collect();
             judge_by(inquiry, &called, &provider.name, name_of)
@@ -55,7 +55,7 @@ pub fn judge(inquiry: &Inquiry<'_>) -> Judgement {
     }
 }
 
-/// What a request is that has no signature of any of these schemes.
+/// Judges a request that has no signature of these schemes.
 fn without_signature(
     inquiry: &Inquiry<'_>,
     schemes: &[Scheme],
@@ -147,13 +147,14 @@ fn genuine(
     }
 }
 
-/// The id that only one body may come under, where the signature would also fit another.
+/// Returns the id that may be used for only one body, if the signature would also fit another body.
 fn single_use(signed: &Signed<'_>) -> Option<String> {
     let id = signed.scheme.single_use.then(|| String::from_utf8_lossy(&signed.parts.id).into_owned());
     id.filter(|id| !id.is_empty())
 }
 
-/// Where the one scheme that is asked about would be told by another header beside its signature, and that is gone.
+/// Returns a cause if exactly one scheme is possible and its signature is there, but the header that its condition asks
+/// for is missing.
 fn companion_missing(view: RequestView<'_>, schemes: &[Scheme], sender: &str) -> Option<Cause> {
     let [scheme] = schemes else { return None };
     let signed = scheme.signature.iter().any(|place| place.read(&view).is_some());
@@ -161,7 +162,7 @@ fn companion_missing(view: RequestView<'_>, schemes: &[Scheme], sender: &str) ->
     Some(cause::companion_missing(sender, &absent.place))
 }
 
-/// An envelope of SNS that is signed in a way that nobody knows, or doesn't say in which.
+/// Returns a cause if an SNS envelope names an unknown signature version, or none.
 fn unknown_version(view: RequestView<'_>, schemes: &[Scheme], sender: &str) -> Option<Cause> {
     let mut envelopes = schemes.iter().filter(|scheme| scheme.special == Some(Special::Sns));
     envelopes.find_map(|scheme| Signed::find(scheme, view)).map(|_| cause::unknown_version(sender))
@@ -170,7 +171,7 @@ fn unknown_version(view: RequestView<'_>, schemes: &[Scheme], sender: &str) -> O
 fn part_missing(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let scheme = signed.scheme;
     if scheme.format == Format::Fields && fields(scheme, signed.raw()).next().is_none() {
-        return None; // no field at all: the format is the finding
+        return None; // no fields at all: the format is at fault
     }
     let place = signed.place_words();
     let looked_at =

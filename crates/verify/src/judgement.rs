@@ -1,24 +1,24 @@
-//! What was found of a signature.
+//! The result of judging a signature.
 
 use hookmitt_event::{Cause, Verdict};
 
 use crate::published::WantedKey;
 
-/// What was found.
+/// The result of judging a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// Why it is not `valid`, likeliest first, where there is something to say.
+    /// Why the verdict is not `valid`, likeliest first. May be empty.
     pub causes: Vec<Cause>,
-    /// The scheme that was judged; `generic` for a source's own one.
+    /// The id of the scheme that was judged; `generic` for a source's own scheme.
     pub scheme: Option<&'static str>,
     /// The label of the secret that matched.
     pub secret_label: Option<String>,
-    /// The published key that a `pending` verdict waits for, or that `unsupported` could not have.
+    /// The published key that a `pending` verdict waits for, or that was unavailable for `unsupported`.
     pub wanted: Option<WantedKey>,
-    /// The signed id of a genuine request whose body the signature does not pin down: another body under the same id
-    /// is forged, though its signature holds.
+    /// The signed id of a genuine request whose signature doesn't cover the body. Another body with the same id is
+    /// forged, although its signature matches.
     pub single_use: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Schemes whose signature is a JSON Web Token: the signature by the token's own rules, the claims by the scheme's.
+//! Schemes whose signature is a JSON Web Token. The signature follows the token's own rules, the claims follow the
+//! scheme's.
 
 use std::time::Duration;
 
@@ -15,22 +16,22 @@ use crate::{
     signature::Signed,
 };
 
-/// Whether a token is signed with that secret, and over this body where the scheme's tokens say its hash.
+/// Whether a token is signed with that secret and, if the scheme's tokens contain a hash of the body, covers this body.
 pub(crate) fn holds(signed: &Signed<'_>, secret: &Secret) -> bool {
     tokens(signed).any(|token| covers_body(&token, signed) && fits(&token, signed, secret).is_ok())
 }
 
-/// The same with the bytes of a shared key.
+/// Like [`holds`], with the bytes of a shared key.
 pub(crate) fn holds_with_key(signed: &Signed<'_>, key: &[u8]) -> bool {
     tokens(signed).any(|token| token.fits_secret(key).is_ok() && covers_body(&token, signed))
 }
 
-/// The id of the key that the token names.
+/// Returns the id of the key that the token names.
 pub(crate) fn key_id(signed: &Signed<'_>) -> Option<String> {
     tokens(signed).find_map(|token| token.key_id().map(str::to_owned))
 }
 
-/// What a token with a good signature says at that moment that it must not, or doesn't say that it must.
+/// Returns a cause if the claims of a correctly signed token break the scheme's rules at that time.
 pub(crate) fn claim_fault(
     signed: &Signed<'_>,
     tolerance: Option<Duration>,
@@ -45,7 +46,7 @@ pub(crate) fn claim_fault(
         issuers: &rules.issuers,
         audience: setting(&rules.audience),
         email: setting(&rules.email),
-        body: None, // looked at with the signature
+        body: None, // checked together with the signature
         expires: rules.expires,
         tolerance: tolerance.map(|span| i64::try_from(span.as_secs()).unwrap_or(i64::MAX)),
         future_checked: scheme.clock.as_ref().is_none_or(|clock| clock.future_checked),
@@ -54,7 +55,7 @@ pub(crate) fn claim_fault(
     Some(of_claim(fault, &expected, sender))
 }
 
-/// Why no secret fits, where the token itself says so; `None` where it may be the secret or the body.
+/// Returns why no secret matches if the token itself shows it; `None` if the secret or the body may be at fault.
 pub(crate) fn cause_of(signed: &Signed<'_>, secrets: &[Secret], sender: &str) -> Option<Cause> {
     let place = signed.place_words();
     let Some(token) = tokens(signed).next() else {
@@ -97,11 +98,11 @@ fn of_fault(fault: TokenFault, place: &str, sender: &str) -> Option<Cause> {
     }
 }
 
-/// Where a token says of itself that it is to be checked in another way than its provider's tokens are.
+/// Returns a cause if a token names another algorithm than its provider's tokens use.
 pub(crate) fn named_otherwise(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let algorithm = jws(signed.scheme.algorithm)?;
     let fault = tokens(signed).find_map(|token| token.names(algorithm).err())?;
-    // One that names none holds with no key, but it names nothing else either.
+    // A token that names no algorithm matches no key, but it doesn't name another algorithm either.
     let is_named = matches!(&fault, TokenFault::Algorithm { found, .. } if !found.is_empty());
     if is_named { of_fault(fault, &signed.place_words(), sender) } else { None }
 }
@@ -110,7 +111,7 @@ fn tokens<'s>(signed: &'s Signed<'_>) -> impl Iterator<Item = Token<'s>> {
     signed.accepted().filter_map(|text| Token::read(std::str::from_utf8(text).ok()?))
 }
 
-/// The algorithm that a scheme's tokens are signed with; `None` where it has none.
+/// Returns the JWS algorithm of a scheme's tokens; `None` if the scheme has no tokens.
 fn jws(algorithm: Algorithm) -> Option<JwsAlgorithm> {
     match algorithm {
         Algorithm::JwtHs256 => Some(JwsAlgorithm::Hs256),

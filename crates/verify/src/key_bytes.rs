@@ -1,4 +1,4 @@
-//! How the text of a secret becomes the bytes of a key.
+//! Turns the text of a secret into key bytes.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,8 @@ use crate::scheme::KeyMode;
 
 const PREFIX: &[u8] = b"whsec_";
 
-/// A secret's bytes as key bytes; `None` where the mode wants base64 or hex and they are not.
+/// Returns the key bytes of a secret. Returns `None` if the mode needs base64, hex or a prefix that the secret doesn't
+/// have, or if it needs a public key.
 pub(crate) fn key_bytes(secret: &[u8], mode: KeyMode) -> Option<Cow<'_, [u8]>> {
     let after_prefix = secret.strip_prefix(PREFIX);
     match (mode, after_prefix) {
@@ -31,7 +32,7 @@ pub(crate) fn key_bytes(secret: &[u8], mode: KeyMode) -> Option<Cow<'_, [u8]>> {
     }
 }
 
-/// A text with HTML's five entities decoded, as WooCommerce does with its secrets.
+/// Decodes HTML's five entities, as WooCommerce does in its secrets.
 fn without_entities(secret: &[u8]) -> Cow<'_, [u8]> {
     let Some(text) = std::str::from_utf8(secret).ok().filter(|text| text.contains('&')) else {
         return secret.into();
@@ -42,8 +43,8 @@ fn without_entities(secret: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(decoded.into_bytes())
 }
 
-/// Decodes standard base64, with or without padding; `None` where it isn't, or holds nothing. White space at the ends
-/// is passed over, as the SDKs' decoders do.
+/// Decodes standard base64, with or without padding. Ignores white space at the ends, as the SDKs' decoders do. Returns
+/// `None` if the text isn't base64 or is empty.
 pub(crate) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
     let text = text.trim_ascii();
     let decoded = STANDARD.decode(text).or_else(|_| STANDARD_NO_PAD.decode(text)).ok()?;

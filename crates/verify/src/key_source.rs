@@ -1,5 +1,4 @@
-//! Where the key comes from that an asymmetric scheme is checked with: supplied by a person, or published by the
-//! provider (Threat 6).
+//! Finds the key that verifies an asymmetric scheme: supplied by a person, or published by the provider (Threat 6).
 
 use hookmitt_event::{Cause, Verdict};
 
@@ -14,14 +13,14 @@ use crate::{
     signature::Signed,
 };
 
-/// What a signature can be checked with.
+/// The key that a signature can be verified with.
 #[derive(Debug)]
 pub(crate) enum KeySource {
-    /// What is configured.
+    /// The configured secrets and keys.
     Configured,
     /// A key that the provider published.
     Published(Secret),
-    /// Nothing: the verdict is this one.
+    /// No key can be used, so the verdict is this one.
     Nothing { verdict: Verdict, cause: Cause, wanted: Option<WantedKey> },
 }
 
@@ -31,8 +30,8 @@ impl KeySource {
     }
 }
 
-/// Looks for the key. A request that names a key of somebody else's host is not the provider's, whatever it is signed
-/// with.
+/// Finds the key. If the request names a key on a host that isn't the provider's, the event is invalid, whatever signed
+/// it.
 pub(crate) fn find(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> KeySource {
     let scheme = signed.scheme;
     let Some(place) = scheme.key_url.as_ref().filter(|_| scheme.takes_public_key()) else {
@@ -94,7 +93,8 @@ fn unavailable(sender: &str, why: &str, wanted: WantedKey) -> KeySource {
     }
 }
 
-/// What a key that fits says against the event being the provider's: its certificate's name or end, or the topic.
+/// Returns why an event isn't genuine although the key matches: its certificate names another domain, the key is no
+/// longer in use, or the topic is another one.
 pub(crate) fn objection(
     inquiry: &Inquiry<'_>,
     signed: &Signed<'_>,
@@ -124,7 +124,7 @@ pub(crate) fn objection(
     wrong_topic(signed, sender)
 }
 
-/// Amazon signs everybody's topics with the same key: only the configured one counts.
+/// Amazon signs all customers' topics with the same key, so only the configured topic counts.
 fn wrong_topic(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let configured = signed.scheme.topic_setting().and_then(|name| signed.parts.view.param(name))?;
     let place = Place::try_from("/TopicArn".to_owned()).ok()?;
@@ -141,8 +141,8 @@ fn wrong_topic(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     })
 }
 
-/// A setting without which a good signature proves nothing: what a published key signs for one customer it signs for
-/// all, wherever a copy of that key comes from.
+/// Returns a missing setting without which a good signature proves nothing. A provider signs for all its customers with
+/// the same published key, so even a supplied copy of that key doesn't say whose events these are.
 fn unset(signed: &Signed<'_>) -> Option<String> {
     let mut needed = signed.scheme.needed_settings();
     needed.find(|name| signed.parts.view.param(name).is_none()).map(str::to_owned)
@@ -170,7 +170,7 @@ fn untrusted_url(sender: &str, url: &str, why: &str) -> Cause {
     )
 }
 
-/// The URL: written in the catalogue, or by the request.
+/// Returns the URL of the key: written in the catalogue, or read from the request.
 fn url_at(text: &str, signed: &Signed<'_>) -> Option<String> {
     if text.starts_with("https://") {
         return Some(text.to_owned());

@@ -1,34 +1,34 @@
-//! Which URLs a provider's key may be fetched from (Threat 6). A request can name any URL, and a key from anywhere
-//! proves nothing.
+//! Decides which URLs a provider's key may be fetched from (Threat 6). A request can name any URL, and a key from an
+//! arbitrary host proves nothing.
 
 use url::{Host, Url};
 
 /// Why a key is not fetched from a URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UntrustedUrl {
-    /// No URL at all.
+    /// The text is not a URL.
     #[error("not a URL")]
     NoUrl,
-    /// `http`, or something else that can be tampered with.
+    /// The scheme isn't `https`, so the answer could be tampered with.
     #[error("not https")]
     NotHttps,
-    /// A port of its own, or a user name: no provider publishes keys like that.
+    /// The URL has a port or a user name, which no provider uses for its keys.
     #[error("a port or a user name in it")]
     Unusual,
-    /// Another host than the provider's.
+    /// The host isn't one of the provider's.
     #[error("the host {0} is not the provider's")]
     Host(String),
-    /// Amazon's certificates are `.pem` files.
+    /// The path doesn't end in `.pem`, as those of Amazon's certificates do.
     #[error("not the path of a certificate")]
     Path,
 }
 
-/// Whether a key may be fetched from `url`, by the hosts that its provider publishes keys on.
+/// Checks that a key may be fetched from `url`, given the hosts where its provider publishes keys.
 ///
-/// A `*` at the start of a host stands for one or more labels; within a host it stands for the name of an Amazon region.
+/// A `*` at the start of a host stands for one or more labels; elsewhere it stands for the name of an Amazon region.
 ///
 /// # Errors
-/// [`UntrustedUrl`] where it may not.
+/// Returns an [`UntrustedUrl`] if it may not be fetched.
 pub fn allowed(url: &str, hosts: &[impl AsRef<str>]) -> Result<(), UntrustedUrl> {
     let parsed = at_host(url, hosts)?;
     let is_amazon = parsed.host_str().is_some_and(|host| host.starts_with("sns."));
@@ -38,7 +38,7 @@ pub fn allowed(url: &str, hosts: &[impl AsRef<str>]) -> Result<(), UntrustedUrl>
     Ok(())
 }
 
-/// A URL at one of these hosts, as [`allowed`] has it, whatever its path.
+/// Parses a URL and checks its host like [`allowed`], but accepts any path.
 pub(crate) fn at_host(url: &str, hosts: &[impl AsRef<str>]) -> Result<Url, UntrustedUrl> {
     let parsed = Url::parse(url).map_err(|_| UntrustedUrl::NoUrl)?;
     if parsed.scheme() != "https" {
@@ -56,8 +56,9 @@ pub(crate) fn at_host(url: &str, hosts: &[impl AsRef<str>]) -> Result<Url, Untru
     Ok(parsed)
 }
 
-/// Whether a certificate's common name is within the provider's own domain, where its hosts are told by one
-/// (`*.paypal.com`; pypi:paypalrestsdk@1.13.3 checks that). Amazon's certificates are known by where they come from.
+/// Whether a certificate's common name is within the provider's domain. This is checked only for providers whose hosts
+/// have a leading wildcard (`*.paypal.com`; pypi:paypalrestsdk@1.13.3 checks that). Amazon's certificates are trusted
+/// for the host that they came from.
 pub(crate) fn names_provider(common_name: Option<&str>, hosts: &[impl AsRef<str>]) -> bool {
     let mut domains = hosts.iter().map(AsRef::as_ref).filter(|pattern| pattern.starts_with('*')).peekable();
     domains.peek().is_none()
@@ -75,8 +76,8 @@ fn fits(host: &str, pattern: &str) -> bool {
     }
 }
 
-/// `eu-central-1`, `us-gov-west-1`. Stricter than "a label": `sns.s3-us-west-2.amazonaws.com` is anybody's bucket that
-/// is called `sns`.
+/// Whether a label is an Amazon region such as `eu-central-1` or `us-gov-west-1`. This is stricter than any label,
+/// because anybody can own a bucket named `sns`, with the host `sns.s3-us-west-2.amazonaws.com`.
 fn is_region(label: &str) -> bool {
     let mut parts: Vec<_> = label.split('-').collect();
     let number = parts.pop().unwrap_or_default();

@@ -1,20 +1,20 @@
-//! Says whether an event is genuine, and why not.
+//! Decides whether an event is genuine, and explains why not.
 //!
-//! Pure: no input, no output, no clock. Providers are data (`providers/`); schemes are code. The pipeline is
-//! [`recognise`] → [`judge`] and [`facts`]; [`sign`] and [`sample`] are the way back.
+//! The crate is pure: it does no I/O and reads no clock. Providers are data (`providers/`); schemes are code. The
+//! pipeline is [`recognise`] → [`judge`] and [`facts`]; [`sign`] and [`sample`] go the other way and make requests.
 //!
-//! Each module knows only those beneath it. From the bottom up:
+//! A module uses only modules listed above it. From the bottom layer up:
 //!
-//! - reading: `form`, `xml`, `money`, `pluck`, `json_edit`, `json_duplicates`, `request_view`, `place`, `lookup`,
-//!   `fact_plan`
-//! - means: `algorithm`, `mac`, `key_url`, `challenge`, `public_key`, `published`
+//! - reading a request: `form`, `xml`, `money`, `pluck`, `json_edit`, `json_duplicates`, `request_view`, `place`,
+//!   `lookup`, `fact_plan`
+//! - tools: `algorithm`, `mac`, `key_url`, `challenge`, `public_key`, `published`
 //! - a scheme as data: `content`, `special`, `algorithm_name`, `uncovered`, `jwt`, `scheme`, `generic_error`, `generic`
 //! - secrets: `secret_bytes`, `key_bytes`, `test_pair`, `secret`
 //! - providers: `provider`, `catalogue`, `recognise`, `facts`, `sample`, `test_secret`
 //! - a verdict: `signature`, `inquiry`, `candidates`, `cause`, `jwt_scheme`, `check`, `timestamp`, `key_source`,
 //!   `judgement`, `downgrade`, `judge`
-//! - in words: `evidence`, `fixes`, `explain`
-//! - the way back: `sign_error`, `sign_jwt`, `sign`, `answer_text`, `handshake`
+//! - explanations: `evidence`, `fixes`, `explain`
+//! - making requests and answers: `sign_error`, `sign_jwt`, `sign`, `answer_text`, `handshake`
 
 mod algorithm;
 mod algorithm_name;

@@ -1,4 +1,4 @@
-//! Reads what stands at many places of a request in one pass over its headers and body.
+//! Reads the values at many places of a request in one pass over its headers and body.
 
 use hookmitt_event::{HeaderLines, Request};
 
@@ -9,10 +9,10 @@ use crate::{
     xml,
 };
 
-/// Larger bodies are not read: their headers have to do.
+/// Larger bodies are not read; headers, query and method still are. In bytes.
 const LARGEST_BODY: usize = 4 << 20;
 
-/// The places that are looked at, each with a slot for what stands there.
+/// The places to read, each with a slot for its value.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lookup {
     places: Vec<String>,
@@ -27,12 +27,12 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    /// One without places, for bodies whose JSON stands in that field of a form, if in any.
+    /// Creates a lookup without places. In a form body, JSON is read from the field `form_json`, if one is given.
     pub(crate) fn new(form_json: Option<String>) -> Self {
         Self { form_json, ..Self::default() }
     }
 
-    /// The slot of a place, a new one where it was not asked for before.
+    /// Returns the slot of a place, and adds the place if it is new.
     pub(crate) fn slot(&mut self, place: &str) -> Result<usize, PlaceError> {
         if let Some(slot) = self.places.iter().position(|known| known == place) {
             return Ok(slot);
@@ -52,7 +52,7 @@ impl Lookup {
         Ok(slot)
     }
 
-    /// What stands at every place of this request.
+    /// Reads the values at all places of this request.
     pub(crate) fn gather(&self, request: &Request) -> Vec<Option<Found>> {
         let mut slots = vec![None; self.places.len()];
         self.gather_headers(&request.headers, &mut slots);

@@ -1,4 +1,4 @@
-//! Keyed hashes, and comparing what depends on a secret in constant time.
+//! Keyed hashes, and comparing in constant time what depends on a secret.
 
 use base64::{
     Engine as _,
@@ -11,27 +11,27 @@ use subtle::ConstantTimeEq as _;
 
 use crate::algorithm::{Algorithm, Encoding};
 
-/// A keyed hash that has its key and may be fed; cloning it saves hashing the key again.
+/// A keyed hash with its key set, ready for input. Cloning it saves hashing the key again.
 #[derive(Clone)]
 pub(crate) enum Mac {
     Sha1(Hmac<Sha1>),
     Sha256(Hmac<Sha256>),
     Sha512(Box<Hmac<Sha512>>),
-    /// No keyed hash at all: the key is part of what is hashed.
+    /// A plain hash without a key: the secret is part of what is hashed.
     Plain(Sha256),
 }
 
-/// The most that a tag's text takes: SHA-512 in hex.
+/// The longest text of a tag, in bytes: SHA-512 in hex.
 const LONGEST: usize = 128;
 
-/// What a keyed hash came to, as text in the scheme's encoding.
+/// The result of a keyed hash, as text in the scheme's encoding.
 pub(crate) struct TagText {
     text: [u8; LONGEST],
     length: usize,
 }
 
 impl Mac {
-    /// With a key of any length; `None` where the algorithm is not a keyed hash.
+    /// Creates a keyed hash with a key of any length. Returns `None` if the algorithm is not a keyed hash.
     pub(crate) fn new(algorithm: Algorithm, key: &[u8]) -> Option<Self> {
         Some(match algorithm {
             Algorithm::HmacSha1 => Self::Sha1(Hmac::new_from_slice(key).ok()?),
@@ -42,7 +42,7 @@ impl Mac {
         })
     }
 
-    /// Adds bytes.
+    /// Adds bytes to the hashed content.
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Sha1(mac) => mac.update(bytes),
@@ -52,7 +52,7 @@ impl Mac {
         }
     }
 
-    /// The tag as text.
+    /// Returns the tag as text.
     pub(crate) fn finish(self, encoding: Encoding) -> TagText {
         match self {
             Self::Sha1(mac) => TagText::new(&mac.finalize().into_bytes(), encoding),
@@ -88,13 +88,13 @@ impl TagText {
         &self.text[..self.length]
     }
 
-    /// Whether it is exactly `given`; takes as long for a near miss as for a far one.
+    /// Whether the tag is exactly `given`. A near miss takes as long as any other mismatch.
     pub(crate) fn is(&self, given: &[u8]) -> bool {
         constant_time_eq(self.as_bytes(), given)
     }
 }
 
-/// Whether two texts are the same; only their length shows in the time that it takes.
+/// Whether two texts are equal. The time taken reveals only their length.
 pub(crate) fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
     bool::from(left.ct_eq(right))
 }

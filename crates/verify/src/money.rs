@@ -4,7 +4,7 @@
 const WHOLE: [&str; 15] =
     ["bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv", "xaf", "xof", "xpf"];
 
-/// `1999`, `usd` → `19.99 USD`; `None` where that is no amount or no currency.
+/// Formats an amount: `1999` and `usd` become `19.99 USD`. Returns `None` if either isn't valid.
 pub(crate) fn in_words(minor: &str, currency: &str) -> Option<String> {
     let amount: i64 = minor.parse().ok()?;
     if currency.len() != 3 || !currency.bytes().all(|byte| byte.is_ascii_alphabetic()) {

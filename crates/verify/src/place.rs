@@ -1,4 +1,4 @@
-//! Places in a request, and what must stand there: the small language of the catalogue.
+//! Places in a request, and conditions on their values: the small language of the catalogue.
 
 use std::borrow::Cow;
 
@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 use crate::{form, pluck, request_view::RequestView};
 
-/// Where something stands in a request: `header:Name`, `header:Name-*` (any ending), `/json/pointer`, `form:field`,
-/// `query:name`, `field:t` (of the signature header), `param:name` (the source's configuration), `method`.
+/// A place in a request: `header:Name`, `header:Name-*` (any ending), `/json/pointer`, `form:field`, `query:name`,
+/// `field:t` (of the signature header), `param:name` (the source's configuration), `method`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum Place {
     /// The header of that name.
     Header(String),
-    /// Every header whose name begins so.
+    /// Every header whose name begins with this text.
     HeadersLike(String),
     /// A value in a JSON body.
     Json(pluck::Tree, String),
@@ -23,7 +23,7 @@ pub(crate) enum Place {
     Query(String),
     /// A field of the signature header.
     Field(String),
-    /// What the source's configuration says.
+    /// A setting in the source's configuration.
     Param(String),
     /// The request's method.
     Method,
@@ -64,12 +64,13 @@ impl TryFrom<String> for Place {
 }
 
 impl Place {
-    /// What stands there; `None` where nothing does. A field of the signature header is read by whoever has that.
+    /// Returns the first value at the place that is not empty. A field of the signature header is always `None` here:
+    /// the code that parses that header reads it.
     pub(crate) fn read<'a>(&self, view: &RequestView<'a>) -> Option<Cow<'a, [u8]>> {
         self.read_all(view).into_iter().next()
     }
 
-    /// Everything that stands there and is not empty.
+    /// Returns all values at the place that are not empty.
     pub(crate) fn read_all<'a>(&self, view: &RequestView<'a>) -> Vec<Cow<'a, [u8]>> {
         match self {
             Self::Header(name) => lines(view, |known| known.eq_ignore_ascii_case(name)),
@@ -93,7 +94,7 @@ impl Place {
         }
     }
 
-    /// The header that it names, if it names one.
+    /// Returns the name of the header, or the start of its name, if the place is one.
     pub(crate) fn header(&self) -> Option<&str> {
         match self {
             Self::Header(name) | Self::HeadersLike(name) => Some(name),
@@ -101,7 +102,7 @@ impl Place {
         }
     }
 
-    /// The place in words, such as `X-Signature` or `/signature/token in the body`.
+    /// Describes the place in words, such as `X-Signature` or `/signature/token in the body`.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Header(name) => name.clone(),
@@ -125,18 +126,18 @@ fn fields<'a>(text: &'a [u8], name: &str) -> Vec<Cow<'a, [u8]>> {
     form::values(text, name).filter(|value| !value.is_empty()).collect()
 }
 
-/// What must stand at a place: `PLACE` (anything), `PLACE=text`, `PLACE=start*`, or the contrary with `!` in front.
-/// Letter case does not matter.
+/// A condition on the value at a place: `PLACE` (there is one), `PLACE=text`, `PLACE=start*`, or the opposite with `!`
+/// in front. Letter case does not matter.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Condition {
     pub(crate) place: Place,
     pub(crate) test: Test,
-    /// It must not pass.
+    /// Whether the test has to fail.
     pub(crate) not: bool,
 }
 
-/// What is asked of a place's value.
+/// The test of a place's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Test {
     Present,
@@ -161,24 +162,24 @@ impl TryFrom<String> for Condition {
 }
 
 impl Condition {
-    /// Whether it holds.
+    /// Whether the request meets the condition.
     pub(crate) fn holds(&self, view: &RequestView<'_>) -> bool {
         self.passes(self.place.read(view).as_deref())
     }
 
-    /// Whether it asks for a header that is not there.
+    /// Whether the condition needs a header that is missing.
     pub(crate) fn lacks_header(&self, view: &RequestView<'_>) -> bool {
         !self.not && self.place.header().is_some() && self.place.read(view).is_none()
     }
 
-    /// Whether it holds of the value at its place.
+    /// Whether the condition holds, given the value at its place.
     pub(crate) fn passes(&self, value: Option<&[u8]>) -> bool {
         self.test.passes(value) != self.not
     }
 }
 
 impl Test {
-    /// Whether a value passes.
+    /// Whether a value passes the test. An absent value never does.
     pub(crate) fn passes(&self, value: Option<&[u8]>) -> bool {
         match (self, value) {
             (_, None) => false,

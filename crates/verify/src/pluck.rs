@@ -1,18 +1,18 @@
-//! Takes single values out of a JSON text without building the rest.
+//! Takes single values out of a JSON text without building the rest of it.
 
 use std::{borrow::Cow, fmt};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A longer text is cut where it is shown, and counts as absent where it names something.
+/// Longer values are truncated, in bytes. A truncated value may be displayed, but not used as a name.
 const LONGEST: usize = 2048;
 
-/// One value that was found.
+/// A value that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) text: String,
-    /// It was cut.
+    /// Whether the text was truncated.
     pub(crate) cut: bool,
 }
 
@@ -26,11 +26,11 @@ impl Found {
     }
 }
 
-/// Which values to take: JSON pointers as a tree, so that one pass over the text finds all of them.
+/// The values to take. The JSON pointers form a tree, so that one pass over the text finds all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
-    /// The slot for the first top-level key that is not the named one.
+    /// The slot for the first top-level key other than the named one.
     other: Option<(String, usize)>,
 }
 
@@ -46,15 +46,15 @@ impl Default for Tree {
     }
 }
 
-/// The deepest pointer that is followed; also what bounds the recursion over hostile JSON.
+/// The longest pointer that is accepted. It also bounds the recursion over hostile JSON.
 const DEEPEST: usize = 16;
 
-/// The token that leads into a text which is JSON itself, or base64 of some: `/Message/(json)/id`.
+/// The token that continues into a string which is itself JSON, or JSON in base64: `/Message/(json)/id`.
 const INSIDE: &str = "(json)";
 
 impl Tree {
-    /// Adds a JSON pointer (RFC 6901) whose value goes into `slot`; `false` where it is not one. `*` is the first
-    /// element of a list, and [`INSIDE`] leads into a text.
+    /// Adds a JSON pointer (RFC 6901) whose value goes into `slot`. Returns `false` if it isn't one or is too deep. `*`
+    /// is the first element of a list, and [`INSIDE`] continues into a string.
     pub(crate) fn add(&mut self, pointer: &str, slot: usize) -> bool {
         let Some(path) = pointer.strip_prefix('/') else { return false };
         if path.split('/').count() > DEEPEST {
@@ -89,7 +89,7 @@ impl Tree {
         self.nodes.len() == 1 && self.other.is_none()
     }
 
-    /// Fills the slots from a JSON text. Where the text is broken, what came before the break stays.
+    /// Fills the slots from a JSON text. If the text is malformed, the values before the error are kept.
     pub(crate) fn pluck(&self, json: &[u8], slots: &mut [Option<Found>]) {
         if self.is_empty() {
             return;
@@ -120,7 +120,7 @@ impl Take<'_> {
         }
     }
 
-    /// Reads on inside a text, where somebody wants to know what stands there: SNS and Pub/Sub wrap events like that.
+    /// Continues into a string if some pointer leads there. SNS and Pub/Sub wrap events like that.
     fn read_inside(self, text: &str) {
         let children = &self.tree.nodes[self.at].children;
         let Some((_, at)) = children.iter().find(|(name, _)| name == INSIDE) else { return };
@@ -220,7 +220,7 @@ impl<'de> Visitor<'de> for Take<'_> {
     }
 }
 
-/// Looks a key up without copying it.
+/// Looks up a key without copying it.
 struct Key<'k, 't> {
     take: &'k mut Take<'t>,
 }

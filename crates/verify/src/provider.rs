@@ -11,57 +11,57 @@ use crate::{
     secret::Secret,
 };
 
-/// One sender of webhooks: how it is recognised, how it signs, and where its events say what they are.
+/// A sender of webhooks: how to recognise it, how it signs, and where its events contain their facts.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {
-    /// The catalogue id, such as `github`: the name of its file.
+    /// The catalogue id, such as `github`. It is also the name of the provider's file.
     #[serde(skip)]
     pub id: String,
     /// The name for people, such as `GitHub`.
     pub name: String,
-    /// The provider whose wire format it uses, where it is an adopter.
+    /// The provider whose wire format this one uses, if this one is an adopter.
     pub family: Option<String>,
-    /// How sure its signature schemes are.
+    /// How well its signature schemes are confirmed.
     pub confidence: Confidence,
-    /// Where the facts were read.
+    /// The sources of these facts.
     pub evidence: Vec<String>,
-    /// Which of the facts could not be confirmed.
+    /// The facts that could not be confirmed.
     pub unconfirmed: Vec<String>,
-    /// How its secrets look and where people find them.
+    /// What its secrets look like and where people find them.
     pub secret_hint: Option<String>,
-    /// What trips people up.
+    /// Common mistakes.
     pub traps: Vec<String>,
-    /// Providers whose headers it sends too.
+    /// Providers whose headers it also sends.
     pub(crate) shadows: Vec<String>,
-    /// Header names that give it away.
+    /// Header names that identify it.
     pub detect: Vec<String>,
-    /// What gives it away where no header does: all of one list.
+    /// Conditions that identify it if no header does. All conditions of one list have to hold.
     pub(crate) recognise: Vec<Vec<Condition>>,
-    /// The status that it insists on where a signature does not hold.
+    /// The status that it requires as the answer to a request with a bad signature.
     pub invalid_status: Option<u16>,
     /// Configuration that is not in its requests.
     pub params: Vec<Param>,
-    /// How it tries again.
+    /// How it retries.
     pub retry: RetryFacts,
     pub(crate) facts: FactTemplates,
-    /// How it signs, the default first.
+    /// Its signature schemes, the default first.
     #[serde(rename = "scheme")]
     pub schemes: Vec<Scheme>,
-    /// Set-up requests that it sends.
+    /// The set-up requests that it sends.
     pub(crate) handshake: Vec<HandshakeRule>,
     pub(crate) sample: Option<Samples>,
     #[serde(skip)]
     pub(crate) plan: FactPlan,
 }
 
-/// How sure we are of a provider's signature schemes.
+/// How well a provider's signature schemes are confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// Confirmed by the provider's own code or documents.
+    /// By the provider's own code or documents.
     Confirmed,
-    /// Independent third parties agree.
+    /// By independent third parties that agree.
     #[default]
     Corroborated,
 }
@@ -72,37 +72,37 @@ pub enum Confidence {
 pub struct Param {
     /// Its name, such as `webhook_id`.
     pub name: String,
-    /// What it is called for people.
+    /// Its name for people.
     pub label: String,
-    /// Where it is found.
+    /// Where people find its value.
     #[serde(default)]
     pub hint: String,
-    /// Whether nothing can be judged without it.
+    /// Whether no signature can be judged without it.
     #[serde(default)]
     pub required: bool,
-    /// How many capital letters and digits it always has, where that is known.
+    /// The exact length of its values, which are capital letters and digits, if that is known.
     #[serde(default)]
     pub(crate) length: Option<usize>,
 }
 
 impl Param {
-    /// Whether a text can't be one.
+    /// Whether a text can't be a value of this setting.
     pub(crate) fn is_misshapen(&self, text: &str) -> bool {
         let fits = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
         self.length.is_some_and(|length| text.len() != length || !text.bytes().all(fits))
     }
 }
 
-/// How a provider tries again.
+/// How a provider retries.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetryFacts {
-    /// How long it waits for an answer, in seconds, where that is known.
+    /// How long it waits for an answer, in seconds, if that is known.
     pub timeout_s: Option<u32>,
-    /// When it tries again, in words.
+    /// When it retries, in words.
     #[serde(default)]
     pub policy: String,
-    /// Whether a repeat carries the same event id, where that is known.
+    /// Whether a retry carries the same event id, if that is known.
     pub same_id: Option<bool>,
 }
 
@@ -111,56 +111,56 @@ pub struct RetryFacts {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct HandshakeRule {
     pub(crate) name: String,
-    /// All of these say that it is one.
+    /// The conditions that identify the request. All have to hold.
     pub(crate) when: Vec<Condition>,
-    /// It is answered only where its signature isn't invalid.
+    /// Whether the provider signs it. It is then answered only if its signature isn't invalid.
     pub(crate) signed: bool,
-    /// Where a secret stands that it delivers.
+    /// The place of a secret that it delivers.
     pub(crate) secret: Option<Place>,
-    /// Where a URL stands that confirms it.
+    /// The place of a URL that confirms it.
     pub(crate) confirm: Option<Place>,
-    /// Two places that must say the same, where the second is configured.
+    /// Two places whose values must be equal if the second one, a setting, is configured.
     pub(crate) check: Option<[Place; 2]>,
     pub(crate) answer: Option<HandshakeAnswer>,
-    /// What a text must look like that the answer signs.
+    /// The form that a text must have before the answer signs it.
     pub(crate) challenge: Challenge,
 }
 
-/// What a set-up request is answered.
+/// The answer to a set-up request.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct HandshakeAnswer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
-    /// A text with places.
+    /// A template with placeholders.
     pub(crate) body: String,
 }
 
-/// The samples of a provider, and the header lines that they share.
+/// A provider's samples, and the header lines that they share.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Samples {
-    /// The type that is sent where none is asked for.
+    /// The type that is sent by default.
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// The header that carries the event's id; empty where the body does.
+    /// The header that carries the event's id; empty if the id is in the body.
     #[serde(default)]
     pub(crate) id_header: String,
     #[serde(default)]
     pub(crate) id_prefix: String,
     pub(crate) headers: Vec<(String, String)>,
-    /// What there is.
+    /// The samples, one for each type.
     #[serde(default)]
     pub(crate) events: Vec<SampleEvent>,
 }
 
-/// One type of event that there is a sample of.
+/// A sample of one event type.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SampleEvent {
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// The file of its body; empty where it has none.
+    /// The file name of its body; empty if it has no body.
     #[serde(default)]
     pub(crate) body: String,
     #[serde(default = "post")]
@@ -170,13 +170,13 @@ pub(crate) struct SampleEvent {
     /// The form field that carries the body in base64, as Braintree sends it.
     #[serde(default)]
     pub(crate) packed: Option<String>,
-    /// Header lines instead of the provider's usual ones of those names.
+    /// Header lines that replace the shared lines of the same names.
     #[serde(default)]
     pub(crate) headers: Vec<(String, String)>,
 }
 
 impl Samples {
-    /// What the provider calls itself in its requests.
+    /// Returns the `User-Agent` of the provider's requests.
     pub(crate) fn user_agent(&self) -> Option<&str> {
         let line = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("User-Agent"));
         line.map(|(_, value)| value.as_str())
@@ -188,7 +188,7 @@ fn post() -> String {
 }
 
 impl Provider {
-    /// Takes from its family what it doesn't say itself.
+    /// Copies from the family what this provider doesn't define itself.
     pub(crate) fn inherit(&mut self, family: &Self) {
         if self.schemes.is_empty() {
             self.schemes.clone_from(&family.schemes);
@@ -212,42 +212,42 @@ impl Provider {
         self.sample = self.sample.take().or_else(|| family.sample.clone());
     }
 
-    /// The schemes that count unless a person chose another one.
+    /// Returns the schemes that count unless a person chose another one.
     pub(crate) fn usual_schemes(&self) -> &[Scheme] {
         self.by_age().0
     }
 
-    /// The schemes that count only where a person chose them.
+    /// Returns the schemes that count only if a person chose them.
     pub(crate) fn older_schemes(&self) -> &[Scheme] {
         self.by_age().1
     }
 
-    /// A test sees to it that the older ones come last.
+    /// Splits the schemes at the first older one. A test makes sure that the older ones come last.
     fn by_age(&self) -> (&[Scheme], &[Scheme]) {
         let first_older = self.schemes.iter().position(|scheme| scheme.older);
         self.schemes.split_at(first_older.unwrap_or(self.schemes.len()))
     }
 
-    /// The scheme with that id; the provider's own id stands for its default.
+    /// Returns the scheme with that id. The provider's own id stands for its default scheme.
     pub fn scheme(&self, id: &str) -> Option<&Scheme> {
         let named = self.schemes.iter().find(|scheme| scheme.is_called(id));
         named.or_else(|| self.schemes.first().filter(|_| id == self.id))
     }
 
-    /// Whether it signs the URL that it calls, or a part of it.
+    /// Whether it signs the URL that it calls, or a part of that URL.
     pub fn signs_url(&self) -> bool {
         self.schemes.iter().any(Scheme::signs_url)
     }
 
-    /// Whether what it sends can be checked with the keys that it publishes: the settings that say whose events these
-    /// are have to be known for that. `None`: it publishes no keys, or none that anybody may fetch. Else the settings
-    /// that are missing.
+    /// Returns the settings that are missing before this provider's requests can be verified with the keys that it
+    /// publishes. These settings say whose events the requests are. Returns `None` if it publishes no keys, or if such
+    /// settings don't exist for them.
     pub fn missing_for_published_keys(&self, is_set: impl Fn(&str) -> bool) -> Option<Vec<&str>> {
         self.schemes.iter().filter_map(|scheme| missing_of(scheme, &is_set)).min_by_key(Vec::len)
     }
 
-    /// Whether any of its signatures can be checked with these secrets or with the keys that it publishes, where those
-    /// settings are known.
+    /// Whether any of its signatures can be verified with these secrets, or with the keys that it publishes if the
+    /// settings for those are set.
     pub fn can_check(&self, secrets: &[Secret], is_set: impl Fn(&str) -> bool) -> bool {
         self.schemes.iter().filter(|scheme| scheme.algorithm != Algorithm::None).any(|scheme| {
             let missing = missing_of(scheme, &is_set);

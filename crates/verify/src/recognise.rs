@@ -1,4 +1,4 @@
-//! Tells the provider: from header names alone where that is enough, else from what only it sends.
+//! Recognises the provider: from header names alone if possible, else from other values that only this provider sends.
 
 use std::sync::LazyLock;
 
@@ -11,14 +11,14 @@ use crate::{
     provider::Provider,
 };
 
-/// Longer header names give no provider away.
+/// Longer header names identify no provider. In bytes.
 const LONGEST: usize = 64;
 
-/// The provider that a request comes from.
+/// Returns the provider that a request comes from.
 ///
-/// Header names decide first, without looking at the body. Where those of two providers are present, the one that sends
-/// the other's too wins (Gitea also sends GitHub's). Adopters of Standard Webhooks can't be told apart and come out as
-/// their family.
+/// Header names decide first, without looking at the body. If headers of two providers are present, the one that also
+/// sends the other's headers wins (Gitea also sends GitHub's). Adopters of Standard Webhooks can't be told apart, so
+/// their family is returned.
 pub fn recognise(request: &Request) -> Option<&'static Provider> {
     by_header(&request.headers).or_else(|| CONDITIONS.provider_of(request))
 }
@@ -37,7 +37,7 @@ fn by_header(headers: &HeaderLines) -> Option<&'static Provider> {
     best.and_then(catalogue::ranked)
 }
 
-/// The conditions of every provider, so that one pass over a request answers all of them.
+/// The conditions of every provider, arranged so that one pass over a request reads all their values.
 struct Conditions {
     lookup: Lookup,
     rows: Vec<(&'static Provider, Vec<(usize, &'static Condition)>)>,
@@ -48,12 +48,12 @@ static CONDITIONS: LazyLock<Conditions> = LazyLock::new(|| {
     let mut rows = Vec::new();
     for provider in providers().filter(|provider| provider.family.is_none()) {
         for list in &provider.recognise {
-            // A condition that can't be asked here can't be met either.
+            // A condition on a place that can't be read here never holds, so its whole list is left out.
             let tests: Option<Vec<_>> = list.iter().map(|condition| slot(&mut lookup, condition)).collect();
             rows.extend(tests.map(|tests| (provider, tests)));
         }
     }
-    // More is asked of the rarer one.
+    // Lists with more conditions come first, because they are more specific.
     rows.sort_by_key(|(_, tests): &(_, Vec<_>)| std::cmp::Reverse(tests.len()));
     Conditions { lookup, rows }
 });

@@ -1,4 +1,4 @@
-//! What ring doesn't do with RSA: make keys, and sign with SHA-1.
+//! RSA operations that ring lacks: generating keys, and signing with SHA-1.
 
 use crypto_bigint::{
     U1024, U2048,
@@ -20,21 +20,21 @@ use pkcs1::{
 use rand::{rand_core::UnwrapErr, rngs::SysRng};
 use sha1::{Digest as _, Sha1};
 
-/// The public exponent that everybody uses.
+/// The usual public exponent.
 const EXPONENT: u32 = 65_537;
 
-/// What stands before a SHA-1 hash in a signature (RFC 8017, 9.2, note 1).
+/// The bytes before a SHA-1 hash in a signature (RFC 8017, 9.2, note 1).
 const SHA1_PREFIX: [u8; 15] =
     [0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14];
 
-/// A new key of 2048 bits as PKCS#8 (RFC 8017, 3.2); ring checks it whenever it is read.
+/// Generates a key of 2048 bits as PKCS#8 (RFC 8017, 3.2). ring validates it each time it is read.
 pub(crate) fn generate() -> Option<Vec<u8>> {
     let (one, other) = (prime()?, prime()?);
     let (p, q) = if one > other { (one, other) } else { (other, one) };
     let (below_p, below_q) = (p.wrapping_sub(&U1024::ONE), q.wrapping_sub(&U1024::ONE));
     let (modulus, totient): (U2048, U2048) = (p.concatenating_mul(&q), below_p.concatenating_mul(&below_q));
     let exponent = U2048::from(EXPONENT);
-    // There is none where the exponent divides one of these, which is as good as never.
+    // There is no inverse if the exponent divides `p - 1` or `q - 1`, which almost never happens.
     let private = exponent.invert_mod(&totient.to_nz().into_option()?).into_option()?;
     let inverse = |of: U1024, modulus: U1024| of.invert_mod(&modulus.to_nz().into_option()?).into_option();
     let small =
@@ -57,7 +57,7 @@ pub(crate) fn generate() -> Option<Vec<u8>> {
     PrivateKeyInfoRef::new(ALGORITHM_ID, OctetStringRef::new(&der).ok()?).to_der().ok()
 }
 
-/// One whose product with another has 2048 bits, no fewer.
+/// Generates a prime with its two highest bits set, so that the product of two such primes has exactly 2048 bits.
 fn prime() -> Option<U1024> {
     let sieve = SmallFactorsSieveFactory::new(Flavor::Any, U1024::BITS, SetBits::TwoMsb).ok()?;
     let found =
@@ -65,8 +65,8 @@ fn prime() -> Option<U1024> {
     found.ok()?
 }
 
-/// Signs with SHA-1 (RFC 8017, 8.2.1), as SNS does where a topic says nothing else. The power takes the same time
-/// whatever the key.
+/// Signs with SHA-1 (RFC 8017, 8.2.1), as SNS does unless the topic is configured otherwise. The exponentiation takes
+/// the same time for every key.
 pub(crate) fn sign_sha1(der: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let info = PrivateKeyInfoRef::from_der(der).ok()?;
     let key = RsaPrivateKeyRef::from_der(info.private_key.as_bytes()).ok()?;
@@ -103,7 +103,7 @@ mod tests {
         }
     }
 
-    /// By `printf message | openssl dgst -sha1 -sign keys/rsa.pem | sha256sum`.
+    /// Made by `printf message | openssl dgst -sha1 -sign keys/rsa.pem | sha256sum`.
     #[test]
     fn a_signature_is_the_one_that_openssl_makes() {
         let (_, der) = decode_vec(include_bytes!("../keys/rsa.pem")).unwrap();

@@ -9,26 +9,26 @@ use crate::{
     provider::{Provider, SampleEvent},
 };
 
-/// A sample that can't be made.
+/// Why a sample can't be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SampleError {
-    /// There are none of this provider.
+    /// The provider has no samples.
     #[error("there are no samples of {0}")]
     None(String),
-    /// No sample is of that type.
+    /// The provider has no sample of that type.
     #[error("there is no sample {kind:?} of {provider}")]
     Type {
         /// The provider's name.
         provider: String,
-        /// What was asked for.
+        /// The type that was asked for.
         kind: String,
-        /// What there is.
+        /// The types that exist.
         types: Vec<String>,
     },
-    /// A type or id with letters that would not stay where they are put.
+    /// A type or id with characters that could change the sample around it.
     #[error("{0:?} can't be put into a sample")]
     Text(String),
-    /// A line that could not be written.
+    /// A header line that could not be written.
     #[error(transparent)]
     Header(#[from] HeaderError),
 }
@@ -55,13 +55,13 @@ impl Explain for SampleError {
     }
 }
 
-/// Whether the bodies of a provider end with CR LF, as its samples do.
+/// Whether the provider's bodies end with CRLF, judging by its samples.
 pub(crate) fn ends_with_crlf(provider: &Provider) -> bool {
     let mut events = provider.sample.iter().flat_map(|sample| &sample.events);
     events.any(|event| sample_file(&provider.id, &event.body).is_some_and(|body| body.ends_with("\r\n")))
 }
 
-/// The types that a provider's samples have, the default first.
+/// Returns the types of a provider's samples, the default first.
 pub fn sample_types(provider: &Provider) -> Vec<&str> {
     let Some(head) = &provider.sample else { return Vec::new() };
     let mut types: Vec<_> = head.events.iter().map(|event| event.kind.as_str()).collect();
@@ -69,11 +69,11 @@ pub fn sample_types(provider: &Provider) -> Vec<&str> {
     types
 }
 
-/// A realistic, unsigned event of that type, the provider's usual one without. A type that has no sample of its own is
-/// put into the last one.
+/// Returns a realistic, unsigned event of that type, or of the provider's default type if `event_type` is `None`. A
+/// type without a sample of its own is filled into the last sample.
 ///
 /// # Errors
-/// [`SampleError`] where there is none, or for a type or id that can't be put into one.
+/// Returns a [`SampleError`] if the provider has no sample, or if the type or id can't be filled in.
 pub fn sample(
     provider: &'static Provider,
     event_type: Option<&str>,
@@ -91,7 +91,7 @@ pub fn sample(
     let replaced = |name: &str| event.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
     let usual = head.headers.iter().filter(|(name, _)| !replaced(name));
     let pairs = usual.chain(&event.headers).map(|(name, value)| (name, fill.fill(value)));
-    // A file ends with a line feed; a body does so only where it ends with a CRLF.
+    // Every file ends with a line feed, but a body only if the file ends with CRLF.
     let text = if text.ends_with("\r\n") { text } else { text.strip_suffix('\n').unwrap_or(text) };
     Ok(Request {
         method: event.method.clone(),
@@ -110,7 +110,7 @@ fn packed(event: &SampleEvent, body: String) -> Vec<u8> {
     }
 }
 
-/// What a sample's places are filled with.
+/// The values for a sample's placeholders.
 struct Filling<'a> {
     kind: &'a str,
     id: &'a str,
@@ -149,7 +149,7 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// A number that differs with the id, as numeric ids need (FNV-1a, below 2^40).
+/// Derives a number from an id, for ids that have to be numeric (FNV-1a, below 2^40).
 pub(crate) fn number_of(id: &str) -> u64 {
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     id.bytes().fold(0xcbf2_9ce4_8422_2325, hash) % (1 << 40)

@@ -19,69 +19,72 @@ use crate::{
 pub struct Scheme {
     /// The id used by `--scheme`, such as `github-hmac-sha256`.
     pub id: String,
-    /// Other ids for it.
+    /// Other ids of the scheme.
     pub(crate) aliases: Vec<String>,
-    /// What the signature is made with.
+    /// The algorithm that makes the signature.
     pub algorithm: Algorithm,
     pub(crate) encoding: Encoding,
-    /// Upper-case hex counts too.
+    /// Whether upper-case hex is accepted too.
     pub(crate) upper: bool,
-    /// Where the signature stands: the first place that is not empty counts.
+    /// The places of the signature. The first one that is not empty counts.
     pub(crate) signature: Vec<Place>,
-    /// All of the places count, the n-th with the n-th secret.
+    /// Whether all places count: the n-th with the n-th secret.
     pub(crate) every: bool,
     pub(crate) format: Format,
-    /// What stands before a plain signature.
+    /// The text before a plain signature.
     pub(crate) prefix: String,
-    /// What else may stand there.
+    /// Other texts that may stand before it.
     pub(crate) prefixes: Vec<String>,
-    /// The field or version tag that carries the signature, where the format is not plain.
+    /// The name of the field, or the version tag, that carries the signature, unless the format is plain.
     pub(crate) version: String,
-    /// What stands between fields; a comma without.
+    /// The character between fields; a comma if `None`.
     pub(crate) separator: Option<char>,
-    /// White space around fields is passed over.
+    /// Whether white space around fields is ignored.
     pub(crate) trim: bool,
     pub(crate) tag: TagMode,
-    /// Where the signed id is; the n-th place belongs to the n-th signature.
+    /// The places of the signed id. The n-th place belongs to the n-th place of the signature.
     pub(crate) message_id: Vec<Place>,
-    /// Where the signed timestamp is, likewise.
+    /// The places of the signed timestamp, in the same order.
     pub(crate) timestamp: Vec<Place>,
     pub(crate) content: SignedContent,
     pub(crate) special: Option<Special>,
     pub(crate) url_forms: Option<UrlForms>,
     pub(crate) body_forms: Option<BodyForms>,
-    /// Where the hex SHA-256 of the body stands, if what is signed covers only that.
+    /// The place of the body's SHA-256 in hex, for schemes that sign only this hash of the body.
     pub(crate) body_hash: Option<Place>,
     pub(crate) key: KeyMode,
     pub(crate) clock: Option<TimestampRules>,
-    /// When it is this scheme.
+    /// The conditions under which the scheme applies.
     pub(crate) when: Vec<Condition>,
-    /// What must not be announced otherwise, such as `header:BOX-SIGNATURE-ALGORITHM=HmacSHA256`.
+    /// Conditions on companion headers, such as `header:BOX-SIGNATURE-ALGORITHM=HmacSHA256`. If the header is there,
+    /// its value must match.
     pub(crate) announced: Vec<Condition>,
-    /// Where the request itself names the algorithm, and the one name that is taken.
+    /// Where the request itself names the algorithm, and the only name that is accepted.
     pub(crate) named: Option<AlgorithmName>,
-    /// The provider has a stronger scheme: this one is judged only where a person chose it.
+    /// Whether the provider has a stronger scheme, so that this one counts only if a person chose it.
     pub(crate) older: bool,
-    /// A secret that begins so signs in a stronger way: beside one this scheme is not judged.
+    /// The start of secrets that sign in a stronger way. If the source has such a secret, this scheme is not accepted.
     pub(crate) outdone_by: Option<String>,
-    /// What of the body a genuine signature leaves open.
+    /// What part of the body a genuine signature doesn't cover.
     pub(crate) uncovered: Option<Uncovered>,
-    /// The signed id is never used for two bodies, though the signature would let it.
+    /// Whether the provider never uses a signed id for two bodies, although the signature would allow it.
     pub(crate) single_use: bool,
-    /// Where the provider publishes its key: a place, or an `https` URL.
+    /// Where the provider publishes its key: a place in the request, or an `https` URL.
     pub(crate) key_url: Option<String>,
-    /// The hosts that may be asked for it; `*` stands for one or more labels.
+    /// The hosts that the key may be fetched from. A `*` at the start stands for one or more labels, elsewhere for an
+    /// Amazon region.
     pub(crate) key_hosts: Vec<String>,
-    /// The names that the key's certificate may have.
+    /// The names that the key's certificate may have. No check reads them: certificates are checked against
+    /// `key_hosts`.
     pub(crate) cert_names: Vec<String>,
     pub(crate) jwt: Option<JwtRules>,
 }
 
-/// How the signature stands in its header.
+/// The layout of the signature's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Format {
-    /// A prefix and the signature.
+    /// A prefix, then the signature.
     #[default]
     Plain,
     /// `t=…,v1=…,v1=…`
@@ -90,52 +93,52 @@ pub(crate) enum Format {
     List,
 }
 
-/// How strictly the version tag of a signature in a list is taken.
+/// How strictly the version tag of a signature in a list is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum TagMode {
     /// Only signatures with the scheme's tag count.
     #[default]
     Strict,
-    /// Bare signatures count too.
+    /// Signatures without a tag count too.
     Optional,
-    /// The tag is not looked at.
+    /// Any tag counts, except that of an Ed25519 signature.
     Any,
 }
 
-/// Content that no template can say.
+/// Signed content that no template can describe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Special {
-    /// Eight fields of each item, each item with a signature of its own.
+    /// Eight fields of each item. Each item has a signature of its own.
     Adyen,
-    /// Pairs of public key and signature over a field of the form.
+    /// Pairs of public key and signature, over a field of the form.
     Braintree,
     /// Method, path, listed headers and body.
     Contentful,
-    /// The fields of an SNS message, each on two lines.
+    /// The fields of an SNS message, each as two lines.
     Sns,
 }
 
-/// Which writings of the URL are tried.
+/// Other forms of the URL that are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum UrlForms {
-    /// With and without its default port.
+    /// With and without the default port.
     Ports,
     /// With some percent escapes decoded.
     Decoded,
 }
 
-/// Which writings of the body are tried.
+/// Other forms of the body that are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum BodyForms {
-    /// Also with slashes and what is not ASCII escaped, as PHP writes JSON.
+    /// With slashes and non-ASCII characters escaped, as PHP writes JSON.
     Escaped,
 }
 
-/// How a secret becomes a key.
+/// How the text of a secret becomes a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum KeyMode {
@@ -146,7 +149,7 @@ pub(crate) enum KeyMode {
     Whsec,
     /// Base64 after `whsec_`, which must be there.
     WhsecRequired,
-    /// Base64 after `whsec_`; without it the text as it is.
+    /// Base64 after `whsec_`. Without `whsec_`, the text as it is.
     WhsecOrUtf8,
     /// Base64.
     Base64,
@@ -160,7 +163,7 @@ pub(crate) enum KeyMode {
     Basic,
     /// A public key.
     Public,
-    /// Compared as it is.
+    /// The text as it is, for comparing.
     Compare,
 }
 
@@ -177,36 +180,36 @@ pub(crate) enum TimeUnit {
     Rfc3339,
 }
 
-/// How a signed timestamp is written, and how old it may be.
+/// How a signed timestamp is written, and how far it may be off.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimestampRules {
     #[serde(default)]
     pub(crate) unit: TimeUnit,
-    /// How far it may be off, in seconds; 0: the provider's own code never looks.
+    /// How far the timestamp may be off, in seconds. 0 means that the provider's own code never checks.
     #[serde(default)]
     pub(crate) tolerance_s: u32,
-    /// Whether a timestamp from the future is refused too.
+    /// Whether a timestamp from the future is rejected too.
     #[serde(default)]
     pub(crate) future_checked: bool,
-    /// Whether one that is off by exactly that much is refused too.
+    /// Whether a timestamp whose age is exactly the tolerance is rejected too.
     #[serde(default)]
     pub(crate) exclusive: bool,
 }
 
 impl Scheme {
-    /// Whether it is checked with a public key rather than a shared secret.
+    /// Whether a public key verifies this scheme, rather than a shared secret.
     pub fn takes_public_key(&self) -> bool {
         self.algorithm.is_asymmetric()
     }
 
-    /// How old a signed timestamp may be, where one is checked.
+    /// Returns how far a signed timestamp may be off, if it is checked.
     pub fn tolerance(&self) -> Option<Duration> {
         let clock = self.clock.as_ref().filter(|clock| clock.tolerance_s > 0);
         clock.map(|clock| Duration::from_secs(clock.tolerance_s.into()))
     }
 
-    /// The field of the signature header that carries the timestamp.
+    /// Returns the name of the field in the signature header that carries the timestamp.
     pub(crate) fn timestamp_field(&self) -> Option<&str> {
         self.timestamp.iter().find_map(|place| match place {
             Place::Field(name) => Some(name.as_str()),
@@ -214,12 +217,12 @@ impl Scheme {
         })
     }
 
-    /// Whether it signs the URL, or path and query.
+    /// Whether the scheme signs the URL, or the path and query.
     pub(crate) fn signs_url(&self) -> bool {
         self.content.has_url() || self.content.has_path() || self.special == Some(Special::Contentful)
     }
 
-    /// The settings without which a published key proves nothing: a webhook id, a topic, an audience.
+    /// Returns the settings without which a published key proves nothing: a webhook id, a topic, an audience.
     pub(crate) fn needed_settings(&self) -> impl Iterator<Item = &str> {
         let in_content = self.content.places().filter_map(|place| match place {
             Place::Param(name) => Some(name.as_str()),
@@ -229,23 +232,23 @@ impl Scheme {
         in_content.chain(in_token.map(String::as_str)).chain(self.topic_setting())
     }
 
-    /// The setting that says which topic is subscribed to, where one key signs for all topics.
+    /// Returns the setting for the subscribed topic, if one key signs for all topics.
     pub(crate) fn topic_setting(&self) -> Option<&'static str> {
         (self.special == Some(Special::Sns)).then_some("topic_arn")
     }
 
-    /// What separates fields.
+    /// Returns the separator between fields.
     pub(crate) fn field_separator(&self) -> u8 {
         self.separator.and_then(|letter| u8::try_from(letter).ok()).unwrap_or(b',')
     }
 
-    /// Every prefix that a plain signature may have, the usual one first.
+    /// Returns every prefix that a plain signature may have, the usual one first.
     pub(crate) fn all_prefixes(&self) -> impl Iterator<Item = &str> {
         let own = (self.prefixes.is_empty() || !self.prefix.is_empty()).then_some(self.prefix.as_str());
         own.into_iter().chain(self.prefixes.iter().map(String::as_str))
     }
 
-    /// Whether it goes by that id.
+    /// Whether the scheme has that id or alias.
     pub(crate) fn is_called(&self, id: &str) -> bool {
         self.id == id || self.aliases.iter().any(|alias| alias == id)
     }

@@ -1,4 +1,4 @@
-//! What a source's signatures are checked with.
+//! The secrets and public keys that verify a source's signatures.
 
 use crate::{
     key_bytes::decode_base64,
@@ -8,19 +8,19 @@ use crate::{
     test_pair::{TestKeyPair, is_private_key},
 };
 
-/// One secret or public key of a source, with the label under which a verdict names it.
+/// A secret or public key of a source, with the label that identifies it in a verdict.
 #[derive(Clone, Debug)]
 pub struct Secret {
-    /// What a verdict calls it.
+    /// The label in a verdict.
     pub label: String,
     value: SecretBytes,
     public: Option<PublicKey>,
 }
 
 impl Secret {
-    /// What was configured, byte for byte. Where it reads as a public key it serves as one: Discord and SendGrid show
-    /// theirs as a plain text that a shared secret might be as well. The private half of a test key serves as the
-    /// public one.
+    /// Stores what was configured, byte for byte. If it parses as a public key, it can serve as one, because Discord
+    /// and SendGrid show their keys as plain text that might as well be a shared secret. The private half of a test key
+    /// serves as its public half.
     pub fn new(label: impl Into<String>, value: impl Into<SecretBytes>) -> Self {
         let value = value.into();
         let public = if is_private_key(value.expose()) {
@@ -31,22 +31,22 @@ impl Secret {
         Self { label: label.into(), value, public }
     }
 
-    /// A public key, for providers that sign with the private one.
+    /// Stores a public key, for providers that sign with the private half.
     pub fn public_key(label: impl Into<String>, key: PublicKey) -> Self {
         Self { label: label.into(), value: SecretBytes::from(Vec::new()), public: Some(key) }
     }
 
-    /// The configured bytes; empty where it is only a public key.
+    /// Returns the configured bytes; empty if only a parsed public key was given.
     pub fn value(&self) -> &SecretBytes {
         &self.value
     }
 
-    /// The public key, where it is one.
+    /// Returns the public key, if it is one.
     pub(crate) fn as_public(&self) -> Option<&PublicKey> {
         self.public.as_ref()
     }
 
-    /// Whether it can be used with that scheme at all (it may still be malformed).
+    /// Whether it is of the right kind for that scheme. It may still be malformed.
     pub(crate) fn suits(&self, scheme: &Scheme) -> bool {
         if scheme.algorithm.is_asymmetric() {
             return self.public.is_some();
@@ -58,7 +58,7 @@ impl Secret {
     }
 }
 
-/// Whether these are 32 bytes as they are, in hex or in base64: what else reads as a public key can't be a shared secret.
+/// Whether a value is 32 bytes, raw, in hex or in base64. A public key in any longer form can't be a shared secret.
 fn is_bare_key(value: &[u8]) -> bool {
     let text = std::str::from_utf8(value).map_or(value, |text| text.trim().as_bytes());
     let is_hex = text.len() == 64 && text.iter().all(u8::is_ascii_hexdigit);
@@ -79,7 +79,7 @@ mod tests {
     fn threat_11_what_reads_as_a_public_key_in_full_is_no_shared_secret() {
         let github = crate::provider("github").and_then(|provider| provider.schemes.first());
         let suits = |secret: &str| github.map(|scheme| Secret::new("main", secret).suits(scheme));
-        // Ed25519's SubjectPublicKeyInfo, then the key in it alone, which a shared secret may look like.
+        // Ed25519's SubjectPublicKeyInfo. The key inside it alone could also be a shared secret.
         let spki = "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=";
         assert_eq!(suits(spki), Some(false));
         assert_eq!(suits(&format!(" {spki}\n")), Some(false));

@@ -1,4 +1,4 @@
-//! The bytes of a secret, kept out of logs and of memory that is free again.
+//! The bytes of a secret, kept out of logs and wiped from memory after use.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use zeroize::Zeroizing;
 
 use crate::mac::constant_time_eq;
 
-/// A secret's bytes, as they were configured. They are never printed, and overwritten when they are dropped.
+/// A secret's bytes as configured. They are never printed, and are overwritten when dropped.
 #[derive(Clone)]
 pub struct SecretBytes(Zeroizing<Vec<u8>>);
 
 impl PartialEq for SecretBytes {
-    /// Takes as long for a near miss as for a far one.
+    /// Compares in constant time: a near miss takes as long as any other mismatch.
     fn eq(&self, other: &Self) -> bool {
         constant_time_eq(&self.0, &other.0)
     }
@@ -20,7 +20,7 @@ impl PartialEq for SecretBytes {
 impl Eq for SecretBytes {}
 
 impl SecretBytes {
-    /// The bytes, for those who compute with them.
+    /// Returns the bytes, for computing with them.
     pub fn expose(&self) -> &[u8] {
         &self.0
     }

@@ -22,40 +22,40 @@ use crate::{
     timestamp,
 };
 
-/// How a request is signed.
+/// How to sign a request.
 #[derive(Debug, Clone, Copy)]
 pub struct SignBy<'a> {
-    /// The provider whose scheme it is.
+    /// The provider whose scheme is used.
     pub provider: &'static Provider,
-    /// The source's own scheme; where it says how to sign, it goes before the provider's.
+    /// The source's own scheme. If it describes a signature, it replaces the provider's.
     pub generic: Option<&'a GenericScheme>,
     /// The secret, or a private test key in PEM or as `whsk_…`.
     pub secret: &'a [u8],
-    /// The URL that the handler will see, for the schemes that sign it.
+    /// The URL that the handler will see, for schemes that sign it.
     pub url: Option<&'a str>,
     /// Configuration that is not in the request, such as a webhook id.
     pub params: &'a [(String, String)],
-    /// The moment that is signed.
+    /// The time to sign.
     pub at: Timestamp,
-    /// An id for the event, instead of the one that it has.
+    /// A new id for the event, instead of its own.
     pub fresh_id: Option<&'a str>,
 }
 
 impl<'a> SignBy<'a> {
-    /// Signing with a provider's scheme at a moment, and nothing else said.
+    /// Signs with a provider's scheme at the given time, with nothing else set.
     pub fn new(provider: &'static Provider, secret: &'a [u8], at: Timestamp) -> Self {
         Self { provider, generic: None, secret, url: None, params: &[], at, fresh_id: None }
     }
 }
 
-/// The request with fresh signature and timestamp, in the place of the old ones or else at the end; all other lines
-/// and the rest of the body stay as they are.
+/// Returns the request with a fresh signature and timestamp. They replace the old ones or are added at the end; all
+/// other lines and the rest of the body stay as they are.
 ///
-/// With `fresh_id` the event's id is another one too, in its header or in the body, with the provider's own prefix
-/// (`msg_`). A legacy signature that is there is renewed as well.
+/// With `fresh_id`, the event's id is replaced too, in its header or in the body, with the provider's own prefix
+/// (`msg_`). A legacy signature in the request is renewed as well.
 ///
 /// # Errors
-/// [`SignError`], each with what to do about it.
+/// Returns a [`SignError`] that says what to do about it.
 pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
     if by.secret.is_empty() {
         return Err(SignError::EmptySecret);
@@ -80,7 +80,7 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
     let is_there = |scheme: &&&Scheme| {
         scheme.signature.iter().any(|place| place.header().is_some_and(|name| request.headers.has(name)))
     };
-    // Of two schemes that write to one place, the first that applies is the one that is judged.
+    // If two schemes write to the same place, the first one that applies is the one that gets verified.
     let mut written = vec![&first.signature];
     for legacy in schemes.iter().filter(is_there).filter(applies) {
         if !written.contains(&&legacy.signature) {
@@ -91,7 +91,7 @@ pub fn sign(by: &SignBy<'_>, request: &Request) -> Result<Request, SignError> {
     Ok(signed)
 }
 
-/// Whether a signature of the first request stands in the second, too, at one of its provider's places.
+/// Whether `after` still has a signature of `before` at one of the provider's signature places.
 pub fn still_signed(provider: Option<&Provider>, before: &Request, after: &Request) -> bool {
     let (before, after) = (RequestView::of_request(before), RequestView::of_request(after));
     let places =
@@ -113,7 +113,7 @@ impl Provider {
         SignError::BadSecret(self.name.clone())
     }
 
-    /// The request with another id, where the provider's events have one that can be told; else `None`.
+    /// Returns the request with another id, or `None` if the place of the provider's ids is unknown or has no value.
     fn with_id(&self, request: &Request, id: &str) -> Result<Option<Request>, SignError> {
         let prefix = self.sample.as_ref().map(|sample| sample.id_prefix.as_str()).unwrap_or_default();
         let id = format!("{prefix}{id}");
@@ -126,7 +126,7 @@ impl Provider {
         }
         let pointers = self.facts.id.iter().filter_map(|text| text.strip_prefix('{')?.strip_suffix('}'));
         let mut bodies = pointers.filter(|place| place.starts_with('/')).filter_map(|pointer| {
-            // Where the provider counts, a text would be no id.
+            // If the provider's ids are numbers, a text would not be an id.
             let value = match json_edit::is_text(&request.body, pointer)? {
                 true => serde_json::Value::from(id.as_str()),
                 false => number_of(&id).into(),
@@ -177,7 +177,7 @@ impl SchemeSigner<'_> {
         self.written(&signed, &place, &value)
     }
 
-    /// The request with a text at a place.
+    /// Returns the request with a text written to a place.
     fn written(&self, request: &Request, place: &Place, text: &str) -> Result<Request, SignError> {
         let no_place = || SignError::NoPlace(self.sender.to_owned(), place.words());
         let body = |body: Vec<u8>| Request { body: body.into(), ..request.clone() };
@@ -265,14 +265,14 @@ impl SchemeSigner<'_> {
     }
 }
 
-/// The URL with another query.
+/// Returns the URL with another query.
 fn with_query(url: &str, query: Option<&str>) -> String {
     let base = url.split(['?', '#']).next().unwrap_or_default();
     query.map_or_else(|| base.to_owned(), |query| format!("{base}?{query}"))
 }
 
-/// The request with one line of that name and value: in the place of the first such line, or at the end. The case of
-/// a name that is there stays.
+/// Returns the request with one line of that name and value. It replaces the first line of that name and the others are
+/// removed; without one, it is added at the end. An existing name keeps its letter case.
 fn with_line(request: &Request, name: &str, value: &str) -> Result<Request, HeaderError> {
     let mut block = Vec::with_capacity(request.headers.as_wire().len() + name.len() + value.len() + 4);
     let mut line = |line: &[&[u8]]| {
@@ -291,7 +291,7 @@ fn with_line(request: &Request, name: &str, value: &str) -> Result<Request, Head
     if !done {
         line(&[name.as_bytes(), b": ", value.as_bytes()]);
     }
-    // A value with a line break in it would become two lines: check it alone first.
+    // A value with a line break would become two lines, so it is checked alone first.
     HeaderLines::from_pairs([(name, value)])?;
     let headers = HeaderLines::from_wire(block.into())?;
     Ok(Request { headers, ..request.clone() })

@@ -4,7 +4,7 @@ use hookmitt_event::{Explain, HeaderError};
 
 use crate::generic_error::VerifyError;
 
-/// A request that can't be signed.
+/// Why a request can't be signed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignError {
     /// The provider signs nothing.
@@ -13,22 +13,22 @@ pub enum SignError {
     /// Only the provider has the key that signs.
     #[error("{0}'s key is private, so this can't be re-signed")]
     PrivateKey(String),
-    /// The body has no place for what is signed.
+    /// The body has no place for the signature.
     #[error("{0} signs inside the body, and this one has no place for it: {1}")]
     NoPlace(String, String),
-    /// Without a secret there is nothing to sign with.
+    /// The secret is empty.
     #[error("the secret is empty")]
     EmptySecret,
-    /// A secret that is no key of this scheme.
+    /// The secret isn't a key of this scheme.
     #[error("the secret is no key of {0}")]
     BadSecret(String),
-    /// The generic settings don't say how to sign.
+    /// The generic settings can't be used for signing.
     #[error(transparent)]
     Settings(#[from] VerifyError),
-    /// The id is signed, the request has none, and none was given.
+    /// The scheme signs an id, but the request has none and none was given.
     #[error("{0} signs an id, and the request has none")]
     IdNeeded(String),
-    /// Something that can't stand in a header.
+    /// A value that can't stand in a header.
     #[error(transparent)]
     Header(#[from] HeaderError),
 }

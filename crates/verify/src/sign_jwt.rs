@@ -15,13 +15,13 @@ use crate::{
     test_pair::TestKeyPair,
 };
 
-/// How long a token lasts that ends; Google's last an hour.
+/// The lifetime of tokens that expire, in seconds. Google's last an hour.
 const LASTS_S: i64 = 3600;
 
-/// The id of a test key, where the configuration names none.
+/// The key id of a test key, if the configuration names none.
 const TEST_KEY: &str = "hookmitt-test";
 
-/// A token with the claims that the scheme looks at; `None` where the secret is no key of its kind.
+/// Returns a token with the claims that the scheme checks, or `None` if the secret is no key of the right kind.
 pub(crate) fn token(scheme: &Scheme, parts: &Parts<'_>, secret: &[u8], at: Timestamp) -> Option<String> {
     let kid = parts.view.param("kid").unwrap_or(TEST_KEY);
     let header = match scheme.algorithm {

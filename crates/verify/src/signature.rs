@@ -1,4 +1,4 @@
-//! Reads a signature out of its place, and the parts that belong to it.
+//! Reads a signature from its place in a request, and the parts that belong to it.
 
 use std::borrow::Cow;
 
@@ -9,19 +9,19 @@ use crate::{
     scheme::{Format, Scheme, Special, TagMode},
 };
 
-/// A signature as it came, with the parts that the scheme signs.
+/// A signature as it was received, with the parts that the scheme signs.
 #[derive(Debug, Clone)]
 pub(crate) struct Signed<'a> {
     pub(crate) scheme: &'a Scheme,
-    /// What stands at the signature's place, whole and not empty; several where several places count.
+    /// The whole, non-empty values at the signature's place. There are several if several places count.
     pub(crate) raws: Vec<Cow<'a, [u8]>>,
-    /// Which of the scheme's places that is.
+    /// The index of that place in the scheme.
     pub(crate) place: usize,
     pub(crate) parts: Parts<'a>,
 }
 
 impl<'a> Signed<'a> {
-    /// What that scheme finds in a request; `None` where the signature's place is absent or empty.
+    /// Reads a scheme's signature from a request; `None` if its places are absent or empty.
     pub(crate) fn find(scheme: &'a Scheme, view: RequestView<'a>) -> Option<Self> {
         let read = |(at, place): (usize, &Place)| {
             let raws = place.read_all(&view);
@@ -29,7 +29,7 @@ impl<'a> Signed<'a> {
         };
         let mut places = scheme.signature.iter().enumerate().filter_map(read);
         let (place, mut raws) = places.next()?;
-        // Several values under one name are a sender's oddity; the first one counts, as in the providers' SDKs.
+        // Several headers of the same name are an error of the sender. The first one counts, as in the providers' SDKs.
         if let Place::Header(_) = &scheme.signature[place] {
             raws.truncate(1);
         }
@@ -48,22 +48,22 @@ impl<'a> Signed<'a> {
         Some(Self { scheme, raws, place, parts: Parts { view, id, timestamp } })
     }
 
-    /// The signature's first value, whole.
+    /// Returns the whole first value.
     pub(crate) fn raw(&self) -> &[u8] {
         &self.raws[0]
     }
 
-    /// The name of its header, or where else it stands.
+    /// Describes the signature's place: the name of its header, or another place in words.
     pub(crate) fn place_words(&self) -> String {
         self.scheme.signature[self.place].words()
     }
 
-    /// The signatures that count, as they are written.
+    /// Iterates over the signatures that count, in their encoded form.
     pub(crate) fn accepted(&self) -> impl Iterator<Item = &[u8]> {
         self.raws.iter().flat_map(|raw| self.accepted_in(raw))
     }
 
-    /// Those of one of its values.
+    /// Returns the signatures that count in one value.
     pub(crate) fn accepted_in<'r>(&'r self, raw: &'r [u8]) -> Vec<&'r [u8]> {
         let scheme = self.scheme;
         let found: Vec<&[u8]> = match scheme.format {
@@ -88,7 +88,8 @@ impl<'a> Signed<'a> {
         found.into_iter().filter(|value| !value.is_empty()).collect()
     }
 
-    /// `key id|signature&key id|signature`: those of the configured key id, or of any where none is configured.
+    /// Returns the signatures in `key id|signature&key id|signature` that have the configured key id, or all if none is
+    /// configured.
     fn of_pairs<'r>(&'r self, raw: &'r [u8]) -> Vec<&'r [u8]> {
         let own = self.parts.view.param("public_key_id").map(str::as_bytes);
         let pairs = raw.split(|byte| *byte == b'&').filter_map(|pair| {
@@ -98,14 +99,14 @@ impl<'a> Signed<'a> {
         pairs.filter(|(id, _)| own.is_none_or(|own| *id == own)).map(|(_, signature)| signature).collect()
     }
 
-    /// Whether there is no signature at all, only what goes with one.
+    /// Whether the header has a timestamp field but no signature at all.
     pub(crate) fn is_bare(&self) -> bool {
         self.scheme.timestamp_field().is_some_and(|field| {
             self.raw().split(|byte| *byte == self.scheme.field_separator()).all(|entry| {
                 let entry = entry.trim_ascii();
                 let name = entry.split(|byte| *byte == b'=').next().unwrap_or_default();
                 let value = entry.get(name.len() + 1..).unwrap_or_default();
-                // Another `=` is a signature behind a separator that isn't the scheme's.
+                // Another `=` in the value means that a signature follows behind a separator that isn't the scheme's.
                 name == field.as_bytes() && entry.len() > name.len() && !value.contains(&b'=')
             })
         })
@@ -117,7 +118,7 @@ fn field<'r>(scheme: &Scheme, raw: &'r [u8], name: &str) -> &'r [u8] {
     found.next().map_or(&[], |(_, value)| value)
 }
 
-/// The `name=value` fields of a header such as `t=1,v1=ab`; what has no `=` is left out.
+/// Iterates over the `name=value` fields of a header such as `t=1,v1=ab`, without entries that have no `=`.
 pub(crate) fn fields<'r>(scheme: &Scheme, raw: &'r [u8]) -> impl Iterator<Item = (&'r [u8], &'r [u8])> {
     let (separator, trim) = (scheme.field_separator(), scheme.trim);
     raw.split(move |byte| *byte == separator).filter_map(move |entry| {
@@ -130,12 +131,12 @@ pub(crate) fn fields<'r>(scheme: &Scheme, raw: &'r [u8]) -> impl Iterator<Item =
 /// The tag of an Ed25519 signature in a list.
 const ED25519: &[u8] = b"v1a";
 
-/// The signature of one entry of a list such as `v1,ab v1,cd`, where it counts.
+/// Returns the signature in one entry of a list such as `v1,ab v1,cd`, if it counts.
 fn in_list<'a>(scheme: &Scheme, entry: &'a [u8]) -> Option<&'a [u8]> {
     let mut parts = entry.split(|byte| *byte == b',');
     let (tag, value) = (parts.next()?, parts.next());
     match (scheme.tag, value) {
-        // An Ed25519 signature names itself; any other tag means the same to a sender's own verifier.
+        // The tag of an Ed25519 signature names its algorithm; the sender's own verifier treats all other tags alike.
         (TagMode::Any, Some(value)) if tag != ED25519 => Some(value),
         (_, Some(value)) if tag == scheme.version.as_bytes() => Some(value),
         (TagMode::Optional, None) => Some(tag),

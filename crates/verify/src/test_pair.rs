@@ -1,6 +1,6 @@
-//! Local test keys for schemes that a provider signs with a private key that only it has.
+//! Local test keys, for schemes where only the provider has the private key.
 //!
-//! The public half goes into the handler's configuration in the provider's place; then what we sign verifies there.
+//! The handler is configured with the public half in place of the provider's key, so that it accepts what we sign.
 
 use std::fmt;
 
@@ -37,16 +37,16 @@ pub enum PairKind {
     Rsa,
 }
 
-/// Why there is no key pair, or no signature of one.
+/// Why there is no key pair, or no signature made with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TestKeyPairError {
-    /// The operating system gave no random numbers, or no prime was found.
+    /// The operating system gave no random numbers, or no suitable prime was found.
     #[error("no test key could be made")]
     NotMade,
-    /// A text that is no PKCS#8 private key of these kinds.
+    /// The text isn't a PKCS#8 private key of one of these kinds.
     #[error("not a private key of a test pair")]
     Unreadable,
-    /// Signing in a way that this kind of key can't.
+    /// This kind of key can't sign in that way.
     #[error("a key of this kind can't sign that way")]
     WrongKind,
 }
@@ -68,7 +68,7 @@ impl Explain for TestKeyPairError {
     }
 }
 
-/// A private key of our own making, with its public half. It is never printed.
+/// A private key that we made, with its public half. It is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct TestKeyPair {
     kind: PairKind,
@@ -85,10 +85,10 @@ impl fmt::Debug for TestKeyPair {
 const LABEL: &str = "PRIVATE KEY";
 
 impl TestKeyPair {
-    /// A new pair. Asks the operating system for randomness; an RSA pair takes a moment.
+    /// Generates a pair with randomness from the operating system. An RSA pair takes a moment.
     ///
     /// # Errors
-    /// [`TestKeyPairError::NotMade`].
+    /// Returns [`TestKeyPairError::NotMade`] if no key could be generated.
     pub fn generate(kind: PairKind) -> Result<Self, TestKeyPairError> {
         let made = match kind {
             PairKind::Ed25519 => new_ed25519(),
@@ -102,35 +102,35 @@ impl TestKeyPair {
         Self::from_pkcs8(&made.ok_or(TestKeyPairError::NotMade)?)
     }
 
-    /// The pair whose private half was kept as PEM.
+    /// Reads the pair from its private half in PEM.
     ///
     /// # Errors
-    /// [`TestKeyPairError::Unreadable`].
+    /// Returns [`TestKeyPairError::Unreadable`] if the text isn't such a key.
     pub fn from_pem(pem: &str) -> Result<Self, TestKeyPairError> {
         let (label, der) = decode_vec(pem.trim().as_bytes()).map_err(|_| TestKeyPairError::Unreadable)?;
         if label == LABEL { Self::from_pkcs8(&der) } else { Err(TestKeyPairError::Unreadable) }
     }
 
-    /// The pair whose private half is a source's secret: PEM, or `whsk_…` as Standard Webhooks writes it.
+    /// Reads the pair from a source's secret: PEM, or `whsk_…` as Standard Webhooks writes it.
     ///
     /// # Errors
-    /// [`TestKeyPairError::Unreadable`].
+    /// Returns [`TestKeyPairError::Unreadable`] if the secret isn't such a key.
     pub fn from_secret(secret: &[u8]) -> Result<Self, TestKeyPairError> {
         let Some(seed) = secret.strip_prefix(b"whsk_") else {
             return Self::from_pem(std::str::from_utf8(secret).map_err(|_| TestKeyPairError::Unreadable)?);
         };
-        // The seed alone, or the seed and the public key after it.
+        // The decoded bytes are the seed, or the seed followed by the public key.
         let seed = decode_base64(seed);
         let seed = seed.as_deref().and_then(|seed| seed.first_chunk()).ok_or(TestKeyPairError::Unreadable)?;
         Self::from_pkcs8(&of_seed(*seed).ok_or(TestKeyPairError::Unreadable)?)
     }
 
-    /// What kind of key it is.
+    /// Returns the kind of key.
     pub fn kind(&self) -> PairKind {
         self.kind
     }
 
-    /// The private half as PKCS#8 PEM, to be kept as a secret.
+    /// Returns the private half as PKCS#8 PEM, for storing as a secret.
     ///
     /// # Panics
     /// Never: any bytes can be written as PEM.
@@ -138,12 +138,12 @@ impl TestKeyPair {
         encode_string(LABEL, LineEnding::LF, self.pkcs8.expose()).expect("any bytes can be written as PEM")
     }
 
-    /// The public half.
+    /// Returns the public half.
     pub fn public_key(&self) -> &PublicKey {
         &self.public
     }
 
-    /// The public half as a handler wants it; `None` where the form is not for this kind of key.
+    /// Returns the public half in the form that a handler expects; `None` if this kind of key doesn't have that form.
     pub fn public(&self, form: PublicForm) -> Option<String> {
         self.public.written(form)
     }
@@ -151,7 +151,7 @@ impl TestKeyPair {
     /// Signs a message.
     ///
     /// # Errors
-    /// [`TestKeyPairError::WrongKind`].
+    /// Returns [`TestKeyPairError::WrongKind`] if this kind of key can't sign in that way.
     pub fn sign(&self, signing: Signing, message: &[u8]) -> Result<Vec<u8>, TestKeyPairError> {
         let der = self.pkcs8.expose();
         let random = SystemRandom::new();
@@ -197,7 +197,7 @@ fn new_ed25519() -> Option<Vec<u8>> {
     of_seed(ring::rand::generate(&SystemRandom::new()).ok()?.expose())
 }
 
-/// Without the public half in it, which older OpenSSLs refuse (PKCS#8 version 1).
+/// Encodes a seed as PKCS#8 version 1, without the public half, which older versions of OpenSSL reject.
 fn of_seed(seed: [u8; 32]) -> Option<Vec<u8>> {
     let bytes = KeypairBytes { secret_key: seed, public_key: None };
     Some(bytes.to_pkcs8_der().ok()?.as_bytes().to_vec())

@@ -1,4 +1,4 @@
-//! What signs where no secret of the provider's is at hand: public test secrets, and kinds of test keys.
+//! What signs if no secret of the provider's is available: public test secrets, and kinds of test keys.
 
 use crate::{
     algorithm::Algorithm,
@@ -8,13 +8,13 @@ use crate::{
 };
 
 impl PairKind {
-    /// The kind of key that a provider usually signs with and keeps to itself; `None` where a shared secret signs.
+    /// Returns the kind of private key that a provider signs with by default; `None` if it signs with a shared secret.
     pub fn of(provider: &Provider) -> Option<Self> {
         by_algorithm(provider.schemes.first()?.algorithm)
     }
 }
 
-/// The kind of key that signs so; `None` where a shared secret does.
+/// Returns the kind of key for an algorithm; `None` if it uses a shared secret.
 fn by_algorithm(algorithm: Algorithm) -> Option<PairKind> {
     match algorithm {
         Algorithm::Ed25519 => Some(PairKind::Ed25519),
@@ -24,16 +24,17 @@ fn by_algorithm(algorithm: Algorithm) -> Option<PairKind> {
     }
 }
 
-/// The public secret that signs where none was given. Everybody knows it: it proves nothing.
+/// The public secret that signs if none was given. Everybody knows it, so its signature proves nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestSecret {
-    /// What fixtures and messages call it.
+    /// Its name in fixtures and messages.
     pub name: &'static str,
     /// Its text.
     pub value: &'static str,
 }
 
-/// The public test secret of a provider, in the writing of its keys; a private key where its own is private.
+/// Returns the public test secret of a provider, in the form of the provider's secrets. It is a private test key if the
+/// provider only signs with a private key.
 pub fn test_secret(provider: &Provider) -> TestSecret {
     let signs = |scheme: &&Scheme| scheme.algorithm != Algorithm::None && !scheme.signature.is_empty();
     let symmetric = provider.schemes.iter().filter(signs).find(|scheme| !scheme.takes_public_key());
@@ -55,7 +56,7 @@ const fn key(name: &'static str, value: &'static str) -> TestSecret {
 
 fn in_writing(mode: KeyMode) -> TestSecret {
     match mode {
-        // What follows whsec_ is base64 of "hookmitt-public-test-key".
+        // The part after `whsec_` is the base64 of "hookmitt-public-test-key".
         KeyMode::Whsec | KeyMode::WhsecOrUtf8 | KeyMode::WhsecRequired => {
             key("hookmitt-test-whsec", "whsec_aG9va21pdHQtcHVibGljLXRlc3Qta2V5")
         }

@@ -1,13 +1,13 @@
-//! Signed timestamps: read in the scheme's unit, and judged at the moment of receipt.
+//! Signed timestamps: parsed in the scheme's unit, and judged at the time of receipt.
 
 use hookmitt_event::{Cause, Timestamp};
 
 use crate::{cause, inquiry::Inquiry, scheme::TimeUnit, signature::Signed};
 
-/// Larger numbers of seconds lie beyond the year 5138: they are milliseconds.
+/// Numbers from here on are milliseconds, because as seconds they would lie beyond the year 5138.
 const FIRST_MILLISECONDS: i64 = 100_000_000_000;
 
-/// The moment that a timestamp says, in that unit; `None` where it is not written so.
+/// Parses a timestamp in that unit; `None` if it isn't written that way.
 pub(crate) fn read(unit: TimeUnit, text: &[u8]) -> Option<Timestamp> {
     let text = std::str::from_utf8(text).ok()?;
     match unit {
@@ -17,12 +17,12 @@ pub(crate) fn read(unit: TimeUnit, text: &[u8]) -> Option<Timestamp> {
     }
 }
 
-/// Whether somebody may have meant it: not before 1970, nor after the year 5138.
+/// Whether the sender may have meant this time: not before 1970, and not after the year 5138.
 pub(crate) fn is_plausible(at: Timestamp) -> bool {
     (0..FIRST_MILLISECONDS).contains(&at.as_seconds())
 }
 
-/// A moment as a scheme writes it.
+/// Writes a time as a scheme does.
 pub(crate) fn write(unit: TimeUnit, at: Timestamp) -> String {
     match unit {
         TimeUnit::S => at.as_seconds().to_string(),
@@ -31,7 +31,7 @@ pub(crate) fn write(unit: TimeUnit, at: Timestamp) -> String {
     }
 }
 
-/// What is wrong with the signed timestamp.
+/// Returns what is wrong with the signed timestamp. Returns `None` if it is right, or if the scheme limits none.
 pub(crate) fn fault(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<Cause> {
     let scheme = signed.scheme;
     let rules = scheme.clock.as_ref();

@@ -1,22 +1,22 @@
-//! What a genuine signature leaves open of the body.
+//! What part of the body a genuine signature doesn't cover.
 
 use serde::Deserialize;
 
 use crate::{algorithm::Algorithm, content::SignedContent, form, request_view::RequestView};
 
-/// What of the body a scheme's signature does not cover.
+/// What part of the body a scheme's signature doesn't cover.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Uncovered {
-    /// In a sentence.
+    /// A sentence for people.
     pub(crate) says: String,
-    /// It holds only of bodies that are no form.
+    /// Whether the sentence applies only to bodies that are not forms.
     #[serde(default)]
     pub(crate) unless_form: bool,
 }
 
 impl Uncovered {
-    /// What a scheme of a source's own leaves open; `None` where it covers the whole body.
+    /// Returns what a source's own scheme doesn't cover; `None` if it covers the whole body.
     pub(crate) fn by_content(algorithm: Algorithm, content: &SignedContent) -> Option<Self> {
         let says = if algorithm == Algorithm::Token {
             "The token signs nothing: whoever knows it can send any body."
@@ -33,7 +33,7 @@ impl Uncovered {
         Some(Self { says: says.to_owned(), unless_form: false })
     }
 
-    /// What it leaves open of this request; nothing where there is no body.
+    /// Returns the sentence if it applies to this request. A request without a body leaves nothing uncovered.
     pub(crate) fn of(&self, view: &RequestView<'_>) -> Option<&str> {
         let applies = !view.body.is_empty() && (!self.unless_form || !form::is_form(view.headers));
         applies.then_some(&self.says)
@@ -48,12 +48,12 @@ mod tests {
         scheme::{Scheme, Special},
     };
 
-    /// Whether no other body can have a signature that is genuine for one.
+    /// Whether a signature that is genuine for one body can't be genuine for another.
     fn covers_body(scheme: &Scheme) -> bool {
         let hashed =
             scheme.body_hash.is_some() || scheme.jwt.as_ref().is_some_and(|jwt| jwt.body_hash.is_some());
-        let extended = scheme.algorithm == Algorithm::Sha256; // a plain hash can be carried on
-        // Of Gitea's and Braintree's forms everything that means something is signed.
+        let extended = scheme.algorithm == Algorithm::Sha256; // open to length extension
+        // In Gitea's and Braintree's forms, everything that has a meaning is signed.
         let whole = scheme.content.has_whole_body() || scheme.content.has_payload();
         let special = matches!(scheme.special, Some(Special::Contentful | Special::Braintree));
         (whole && !extended) || hashed || special

@@ -1,4 +1,4 @@
-//! The little that is read out of XML: the text of single elements, for titles and types. Nothing is judged by it.
+//! Reads the text of single XML elements, for titles and types only. No verdict depends on it.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::form;
 
-/// The document in a body, or in Braintree's form field; `None` where neither holds one.
+/// Returns the XML document in a body or in Braintree's form field; `None` if neither holds one.
 pub(crate) fn document(body: &[u8]) -> Option<Cow<'_, str>> {
     if body.trim_ascii_start().starts_with(b"<") {
         return std::str::from_utf8(body).ok().map(Cow::Borrowed);
@@ -16,7 +16,7 @@ pub(crate) fn document(body: &[u8]) -> Option<Cow<'_, str>> {
     String::from_utf8(STANDARD.decode(packed).ok()?).ok().map(Cow::Owned)
 }
 
-/// The text of the first element of that name.
+/// Returns the trimmed text of the first element of that name, or `None` if it is empty.
 pub(crate) fn text_of(document: &str, name: &str) -> Option<String> {
     let open = format!("<{name}");
     let mut rest = document;

@@ -1,7 +1,7 @@
-//! What to change in a receiver's code, for each framework: the embedded files of `fixes/`.
+//! Proposed changes to a receiver's code, for each framework: the embedded files of `fixes/`.
 //!
-//! A file holds one snippet for each thing that can be mended, as a comparison: a line begins with `-` where it goes,
-//! with `+` where it comes, and with a space where it stays.
+//! A file holds one snippet for each possible fix, as a diff: removed lines begin with `-`, added ones with `+`,
+//! unchanged ones with a space.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::provider::Provider;
 
-/// How much of a header is shown as the reason of a guess, in letters.
+/// The most characters of a header that are shown as the reason for a guess.
 const LONGEST_WHY: usize = 40;
 
 #[derive(Debug, Deserialize)]
@@ -19,9 +19,9 @@ struct Framework {
     #[serde(skip)]
     id: String,
     name: String,
-    /// Its place among the others.
+    /// Frameworks are listed in ascending order of rank.
     rank: u32,
-    /// Header lines that speak for it: a name, or a name and how its value begins.
+    /// Header lines that point to this framework: a name, or a name and the start of its value.
     #[serde(default)]
     clues: Vec<String>,
     raw_body: String,
@@ -46,14 +46,14 @@ fn read(files: &[(&str, &str)]) -> Result<Vec<Framework>, String> {
 /// A change to the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Remedy {
-    /// Keeps the raw body, where it was read as something else than bytes before its signature was checked.
+    /// Keeps the raw body, for a receiver that parses or decodes the body before it checks the signature.
     RawBody,
-    /// Rebuilds the URL that was called, where the receiver sees another one.
+    /// Rebuilds the URL that the sender called, for a receiver that sees another one.
     PublicUrl,
 }
 
 impl Remedy {
-    /// The change that mends a cause; `None` where none does.
+    /// Returns the change that fixes a cause; `None` if there is none.
     fn of(cause: &str) -> Option<Self> {
         Some(match cause {
             "body_reserialized" | "newline_changed" | "bom_added" | "form_changed" | "charset_changed"
@@ -78,10 +78,10 @@ impl Remedy {
     }
 }
 
-/// The change to a receiver's code that mends a cause; `None` where no code does.
+/// Returns the change to a receiver's code that fixes a cause; `None` if no code change does.
 ///
 /// `clues` are header lines as pairs of name and text: those of the request, which a receiver may have passed on, and
-/// those of its answers.
+/// those of the receiver's answers.
 pub(crate) fn code_fix(cause: &str, provider: Option<&Provider>, clues: &[(&str, &str)]) -> Option<CodeFix> {
     let remedy = Remedy::of(cause)?;
     let guess = guess(provider, clues);
@@ -118,8 +118,8 @@ fn lines(snippet: &str) -> Vec<FixLine> {
     snippet.lines().map(line).collect()
 }
 
-/// The framework that the receiver seems to be written with, and the header line that says so. What a client calls
-/// itself says least, so it is asked last.
+/// Guesses the receiver's framework, and returns its id with the header line that suggests it. User agents are tried
+/// last, because they are the weakest hint; the provider's own is ignored.
 fn guess(provider: Option<&Provider>, clues: &[(&str, &str)]) -> Option<(&'static str, String)> {
     let own = provider.and_then(|provider| provider.sample.as_ref()?.user_agent()).map(product);
     let is_agent = |name: &str| name.eq_ignore_ascii_case("User-Agent");

@@ -8,14 +8,14 @@ use std::{
 use super::*;
 use crate::catalogue::provider;
 
-/// A snippet with those of its lines alone that stay or are of that kind.
+/// Returns the snippet's unchanged lines and those of the given kind.
 fn code(snippet: &str, with: FixKind) -> String {
     let kept = lines(&filled(snippet, provider("clerk")));
     let kept = kept.into_iter().filter(|line| line.kind == FixKind::Same || line.kind == with);
     kept.map(|line| line.text + "\n").collect()
 }
 
-/// Every snippet of a framework, before and after the change.
+/// Returns every snippet of a framework, before and after the change.
 fn versions(framework: &Framework) -> Vec<String> {
     let both = |snippet: &String| [code(snippet, FixKind::Del), code(snippet, FixKind::Add)];
     [&framework.raw_body, &framework.public_url].into_iter().flat_map(both).collect()
@@ -144,7 +144,7 @@ fn proposed_code_is_taken_by_its_language() {
     }
 }
 
-/// What stands around a snippet in a file of its own.
+/// Wraps a snippet so that it is a complete file.
 fn in_file(ending: &str, code: &str) -> String {
     match ending {
         "php" => format!("<?php\n{code}"),
@@ -157,14 +157,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The Node on the path, or the one that the set-up script brought.
+/// Returns the Node on the path, or the one that the set-up script installed.
 fn node() -> String {
     let own = root().join(".tools/node/bin/node").to_string_lossy().into_owned();
     if is_there("node") { "node".to_owned() } else { own }
 }
 
 fn is_there(program: &str) -> bool {
-    // gofmt knows no --version, and reads from a closed input instead.
+    // gofmt has no --version. It reads from a closed input instead.
     let mut command = Command::new(program);
     let asked = if program == "gofmt" { &mut command } else { command.arg("--version") };
     asked

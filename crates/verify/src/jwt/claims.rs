@@ -1,53 +1,54 @@
-//! What a token claims, against what is expected of it.
+//! Compares a token's claims with the expected ones.
 
 use serde_json::Value;
 
 use super::token::Token;
 
-/// What a token must say to be believed.
+/// The claims that a token must have.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Expected<'a> {
-    /// Who may have issued it; anybody where the list is empty.
+    /// The allowed issuers. Any issuer is allowed if the list is empty.
     pub(crate) issuers: &'a [String],
-    /// What `aud` must equal or hold.
+    /// The value that `aud` must equal or contain.
     pub(crate) audience: Option<&'a str>,
-    /// What `email` must equal, verified.
+    /// The value that `email` must equal. The issuer must have verified it.
     pub(crate) email: Option<&'a str>,
-    /// The claim that holds the hex SHA-256 of the body, and that hash.
+    /// The name of the claim with the hex SHA-256 of the body, and that hash.
     pub(crate) body: Option<(&'a str, &'a str)>,
-    /// Whether `exp` is looked at. Then the tolerance is leeway for clocks that differ; else it is the greatest age.
+    /// Whether `exp` is checked. If so, the tolerance is leeway for clocks that differ; if not, it is the maximum age.
     pub(crate) expires: bool,
-    /// In seconds.
+    /// In seconds. If `None`, `iat` is not checked.
     pub(crate) tolerance: Option<i64>,
-    /// Whether a token that was issued later than now is refused.
+    /// Whether a token that was issued in the future is rejected.
     pub(crate) future_checked: bool,
 }
 
-/// What a token says that it must not, or doesn't say that it must.
+/// A claim that breaks the rules, or is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ClaimFault {
-    /// A claim is absent, or no text or number where it should be one.
+    /// A claim is absent or has the wrong type.
     Missing(&'static str),
     /// The claim with the body's hash is absent.
     NoBodyHash(String),
-    /// Another issuer.
+    /// The token comes from another issuer.
     Issuer(String),
-    /// For somebody else.
+    /// The token is meant for another audience.
     Audience(String),
-    /// Another account, or an address that its issuer did not verify.
+    /// The token belongs to another account, or its issuer did not verify the address.
     Account(String),
-    /// It ended so many seconds before.
+    /// The token expired this many seconds ago.
     Expired(i64),
-    /// It was issued too long ago.
+    /// The token was issued too long ago. In seconds.
     Old { age: i64, limit: i64 },
-    /// It was issued so many seconds later.
+    /// The token was issued in the future. In seconds.
     Future { ahead: i64, limit: i64 },
-    /// The body has another hash than this.
+    /// The claimed hash, which isn't the body's.
     Body(String),
 }
 
 impl Token<'_> {
-    /// The first thing that is not as expected, at the moment `now` in Unix seconds: who and for whom, when, the body.
+    /// Returns the first claim that is not as expected at the time `now`, in Unix seconds. Checks issuer, audience and
+    /// account first, then the times, then the body.
     pub(crate) fn fault(&self, expected: &Expected<'_>, now: i64) -> Option<ClaimFault> {
         self.wrong_issuer(expected.issuers)
             .or_else(|| expected.audience.and_then(|audience| self.wrong_audience(audience)))
@@ -56,7 +57,7 @@ impl Token<'_> {
             .or_else(|| expected.body.and_then(|(claim, hash)| self.wrong_body(claim, hash)))
     }
 
-    /// When it says that it was issued, in Unix seconds.
+    /// Returns the time when the token says it was issued, in Unix seconds.
     pub(crate) fn issued_at(&self) -> Option<i64> {
         self.number("iat")
     }
@@ -120,7 +121,7 @@ impl Token<'_> {
         }
     }
 
-    /// A moment; fractions of a second are allowed (RFC 7519, 2) and cut off.
+    /// Returns a time claim. Fractions of a second are allowed (RFC 7519, 2) and cut off.
     fn number(&self, name: &str) -> Option<i64> {
         let value = self.claims.get(name)?;
         #[expect(clippy::cast_possible_truncation, reason = "saturates, and no clock comes near the ends")]

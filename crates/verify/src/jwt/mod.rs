@@ -1,7 +1,7 @@
 //! Tokens in JSON Web Signature's compact form (RFC 7515), as webhooks carry them.
 //!
-//! The algorithm is the scheme's, never the token's; there is no clock in here; and signature and claims are looked at
-//! apart, so that a verdict can name which of them is wrong.
+//! The scheme sets the algorithm, never the token. This code reads no clock. Signature and claims are checked
+//! separately, so that a verdict can name which of them is wrong.
 
 mod claims;
 mod rules;

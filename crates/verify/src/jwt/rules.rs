@@ -1,19 +1,19 @@
-//! What a JSON Web Token must say, as data.
+//! What a JSON Web Token must contain, as data.
 
 use serde::Deserialize;
 
-/// The claims that a scheme looks at.
+/// The claims that a scheme checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct JwtRules {
-    /// Who may have issued it; anybody where the list is empty.
+    /// The allowed issuers. Any issuer is allowed if the list is empty.
     pub(crate) issuers: Vec<String>,
     /// The claim that holds the hex SHA-256 of the body.
     pub(crate) body_hash: Option<String>,
-    /// The configuration that `aud` must equal.
+    /// The setting that `aud` must equal.
     pub(crate) audience: Option<String>,
-    /// The configuration that `email` must equal.
+    /// The setting that `email` must equal.
     pub(crate) email: Option<String>,
-    /// Whether `exp` is looked at.
+    /// Whether `exp` is checked.
     pub(crate) expires: bool,
 }

@@ -46,7 +46,7 @@ fn the_scheme_pins_the_algorithm_whatever_the_token_says() {
         let fault = TokenFault::Algorithm { found: found.to_owned(), expected: "HS256" };
         assert_eq!(Token::read(&token).unwrap().fits_secret(SECRET), Err(fault), "{header}");
     }
-    // A public key as the secret of an HMAC: the classic way to fool a verifier that believes the token.
+    // A public key used as an HMAC secret: the classic attack on a verifier that trusts the token's algorithm.
     let pair = TestKeyPair::generate(PairKind::P256).unwrap();
     let fault = TokenFault::Algorithm { found: "HS256".to_owned(), expected: "ES256" };
     assert_eq!(Token::read(&good).unwrap().fits_key(JwsAlgorithm::Es256, pair.public_key()), Err(fault));

@@ -1,4 +1,4 @@
-//! A token, and whether its signature holds.
+//! A token, and verifying its signature.
 
 use base64::{Engine as _, alphabet, engine};
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::{
     public_key::{PublicKey, Signing},
 };
 
-/// Base64url without padding; bits that are left over in the last letter may not be set, or two texts would be one
+/// Base64url without padding. Unused bits in the last character must not be set, or two texts would decode to the same
 /// signature.
 pub(super) const BASE64URL: engine::GeneralPurpose = engine::GeneralPurpose::new(
     &alphabet::URL_SAFE,
@@ -39,36 +39,36 @@ impl JwsAlgorithm {
     }
 }
 
-/// A token that was read and not yet believed.
+/// A token that was parsed, but not verified.
 #[derive(Debug, Clone)]
 pub(crate) struct Token<'a> {
     header: Map<String, Value>,
     pub(super) claims: Map<String, Value>,
-    /// Header and claims as they were written: what is signed.
+    /// Header and claims as they were written: the signed text.
     signed: &'a str,
     /// The signature as it was written.
     signature: &'a str,
 }
 
-/// Why a token's signature does not hold.
+/// Why a token's signature doesn't match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TokenFault {
-    /// It names another algorithm than its provider's; `none` among them.
+    /// The token names an algorithm, such as `none`, that isn't its provider's.
     Algorithm {
-        /// What it names; empty where it names none.
+        /// The named algorithm; empty if the token names none.
         found: String,
         expected: &'static str,
     },
-    /// No key has the id that it names.
+    /// No key has the id that the token names.
     UnknownKey(String),
-    /// The signature is shorter than its kind of key makes it.
+    /// The signature is shorter than this kind of key makes it.
     Truncated,
-    /// It was not made with that key.
+    /// The signature was not made with that key.
     NoMatch,
 }
 
 impl<'a> Token<'a> {
-    /// Reads a token; `None` where the text has not the form of one.
+    /// Parses a token; `None` if the text doesn't have the form of one.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
         let (signed, signature) = text.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
@@ -77,22 +77,22 @@ impl<'a> Token<'a> {
         Some(Self { header: object(header)?, claims: object(claims)?, signed, signature })
     }
 
-    /// The id of the key that it says it was signed with.
+    /// Returns the id of the key that the token names.
     pub(crate) fn key_id(&self) -> Option<&str> {
         self.header.get("kid").and_then(Value::as_str)
     }
 
-    /// What is signed.
+    /// Returns the signed text.
     pub(crate) fn signed(&self) -> &'a [u8] {
         self.signed.as_bytes()
     }
 
-    /// A claim, where it is a text.
+    /// Returns a claim if it is a string.
     pub(crate) fn claim(&self, name: &str) -> Option<&str> {
         self.claims.get(name).and_then(Value::as_str)
     }
 
-    /// Whether it was signed with that shared secret (HS256).
+    /// Checks that the token was signed with that shared secret (HS256).
     pub(crate) fn fits_secret(&self, secret: &[u8]) -> Result<(), TokenFault> {
         self.names(JwsAlgorithm::Hs256)?;
         let mut mac = Mac::new(Algorithm::HmacSha256, secret).ok_or(TokenFault::NoMatch)?;
@@ -102,7 +102,8 @@ impl<'a> Token<'a> {
         if tag.is(self.signature.as_bytes()) { Ok(()) } else { Err(TokenFault::NoMatch) }
     }
 
-    /// Whether it was signed with the private half of that key, or of the one in the set that it names.
+    /// Checks that the token was signed with the private half of that key, or of the key in the set that the token
+    /// names.
     pub(crate) fn fits_key(&self, algorithm: JwsAlgorithm, key: &PublicKey) -> Result<(), TokenFault> {
         self.names(algorithm)?;
         let kid = self.key_id();
@@ -118,10 +119,10 @@ impl<'a> Token<'a> {
         if key.verifies(signing, kid, self.signed(), &signature) { Ok(()) } else { Err(TokenFault::NoMatch) }
     }
 
-    /// Whether it names that algorithm as its own.
+    /// Checks that the token names that algorithm.
     pub(crate) fn names(&self, expected: JwsAlgorithm) -> Result<(), TokenFault> {
         let found = self.header.get("alg").and_then(Value::as_str).unwrap_or_default();
-        // A header may ask that it be understood in ways that nobody here knows (RFC 7515, 4.1.11).
+        // A header with `crit` demands extensions that we don't support, so it is rejected (RFC 7515, 4.1.11).
         if found == expected.name() && !self.header.contains_key("crit") {
             return Ok(());
         }

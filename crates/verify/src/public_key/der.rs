@@ -18,31 +18,32 @@ const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1
 const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 
-/// What a certificate says of its owner.
+/// What a certificate says about its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CertificateFacts {
     /// The subject's common name.
     pub common_name: Option<String>,
-    /// From when it holds.
+    /// The start of its validity.
     pub not_before: Timestamp,
-    /// Until when it holds.
+    /// The end of its validity.
     pub not_after: Timestamp,
 }
 
-/// SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
+/// Parses a SubjectPublicKeyInfo (RFC 5280, 4.1.2.7).
 pub(super) fn spki(der: &[u8]) -> Result<Key, PublicKeyError> {
     let info = SubjectPublicKeyInfoOwned::from_der(der).map_err(|_| PublicKeyError::Unreadable)?;
     key_of(&info)
 }
 
-/// RSAPublicKey (RFC 8017, A.1.1).
+/// Parses an RSAPublicKey (RFC 8017, A.1.1).
 pub(super) fn pkcs1(der: &[u8]) -> Result<Key, PublicKeyError> {
     let key = RsaPublicKeyRef::from_der(der).map_err(|_| PublicKeyError::Unreadable)?;
     Key::rsa(key.modulus.as_bytes(), key.public_exponent.as_bytes())
 }
 
-/// An X.509 certificate: its key, and what its provider's rule looks at. Its chain isn't checked: what is published
-/// comes from an allowed host over TLS, and what is supplied was chosen by a person.
+/// Parses an X.509 certificate into its key and the facts that are checked against the provider. Its chain isn't
+/// checked, because a published certificate comes from an allowed host over TLS and a supplied one was chosen by a
+/// person.
 pub(super) fn certificate(der: &[u8]) -> Result<(Key, CertificateFacts), PublicKeyError> {
     let certificate = Certificate::from_der(der).map_err(|_| PublicKeyError::Unreadable)?;
     let inner = certificate.tbs_certificate();
@@ -77,7 +78,7 @@ fn key_of(info: &SubjectPublicKeyInfoOwned) -> Result<Key, PublicKeyError> {
     }
 }
 
-/// A key as SubjectPublicKeyInfo; the way back from [`spki`].
+/// Encodes a key as SubjectPublicKeyInfo, the reverse of [`spki`].
 pub(super) fn to_spki(key: &Key) -> Result<Vec<u8>, x509_cert::der::Error> {
     let (oid, parameters, bytes) = match key {
         Key::Ed25519(key) => (ED25519, None, key.as_bytes().to_vec()),

@@ -1,23 +1,23 @@
-//! Why a text is no public key that signatures can be checked with.
+//! Why a text is not a public key that can verify signatures.
 
 use hookmitt_event::Explain;
 
-/// A text that is not a public key we can use.
+/// Why a text is not a public key that can be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PublicKeyError {
-    /// Nothing that looks like a key.
+    /// The text doesn't look like a key.
     #[error("not a public key")]
     Unreadable,
-    /// The half that only the sender may have.
+    /// The text is a private key, which only the sender may have.
     #[error("this is a private key")]
     Private,
     /// A kind of key that no provider signs with.
     #[error("{0} can't be used")]
     Kind(&'static str),
-    /// An RSA modulus that is too short to be trusted or too long to be computed with.
+    /// An RSA modulus that is too short to be trusted or too long to compute with.
     #[error("an RSA key of {0} bits can't be used")]
     RsaSize(usize),
-    /// Bytes that are no point of their curve.
+    /// The bytes are not a point of their curve.
     #[error("not a point of the {0} curve")]
     Point(&'static str),
 }

@@ -1,25 +1,25 @@
-//! Public keys in JSON: a JWK (RFC 7517), a set of them, Plaid's answer, Google's map of certificates.
+//! Public keys in JSON: a JWK (RFC 7517), a set of them, the form of Plaid's answers, and Google's map of certificates.
 
 use hookmitt_event::Timestamp;
 use serde_json::{Map, Value};
 
 use super::{error::PublicKeyError, key::Key, key_set::PublicKey, pem};
 
-/// Reads whichever of them it is.
+/// Parses any of these forms.
 pub(super) fn parse(json: &str) -> Result<PublicKey, PublicKeyError> {
     let value: Value = serde_json::from_str(json).map_err(|_| PublicKeyError::Unreadable)?;
     let object = value.as_object().ok_or(PublicKeyError::Unreadable)?;
     if let Some(keys) = object.get("keys").and_then(Value::as_array) {
         return together(keys.iter().map(one));
     }
-    // What Plaid's `/webhook_verification_key/get` answers: {"key": {…}, "request_id": …}.
+    // The answer of Plaid's `/webhook_verification_key/get`: {"key": {…}, "request_id": …}.
     if let Some(key) = object.get("key") {
         return one(key);
     }
     if object.contains_key("kty") { one(&value) } else { certificates(object) }
 }
 
-/// The keys of a set; those of a kind that can't be used are passed over while there are others.
+/// Collects the keys of a set. Keys that can't be used are skipped if the set has others.
 fn together(
     keys: impl Iterator<Item = Result<PublicKey, PublicKeyError>>,
 ) -> Result<PublicKey, PublicKeyError> {
@@ -34,7 +34,7 @@ fn together(
     if set.is_empty() { Err(problem) } else { Ok(set) }
 }
 
-/// `{"<kid>": "-----BEGIN CERTIFICATE-----…"}`, as Google publishes them.
+/// Parses `{"<kid>": "-----BEGIN CERTIFICATE-----…"}`, as Google publishes its certificates.
 fn certificates(object: &Map<String, Value>) -> Result<PublicKey, PublicKeyError> {
     together(object.iter().map(|(kid, value)| {
         let text = value.as_str().filter(|text| text.starts_with("-----BEGIN "));
@@ -65,13 +65,13 @@ fn one(jwk: &Value) -> Result<PublicKey, PublicKeyError> {
     })
 }
 
-/// When Plaid retired a key: Unix seconds in its API, text in older answers.
+/// Reads the time when Plaid retired a key: Unix seconds in its API, text in older answers.
 fn moment(value: &Value) -> Option<Timestamp> {
     let text = value.as_str().and_then(|text| text.parse().ok());
     value.as_i64().map(Timestamp::from_seconds).or(text)
 }
 
-/// The uncompressed point; a coordinate must have its full length (RFC 7518, 6.2.1.2).
+/// Returns the uncompressed point. Each coordinate must have its full length (RFC 7518, 6.2.1.2).
 fn point(x: &[u8], y: &[u8]) -> Result<Vec<u8>, PublicKeyError> {
     if x.len() != 32 || y.len() != 32 {
         return Err(PublicKeyError::Point("P-256"));

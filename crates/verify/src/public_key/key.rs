@@ -1,26 +1,26 @@
-//! One key, and whether a signature was made with its private half.
+//! One key, and verifying signatures with it.
 
 use ed25519_dalek::{Signature, VerifyingKey};
 use ring::signature as ring_signature;
 
 use super::error::PublicKeyError;
 
-/// How a signature was made.
+/// How a signature is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signing {
-    /// Ed25519; the signature is 64 bytes.
+    /// Ed25519. The signature is 64 bytes.
     Ed25519,
-    /// ECDSA over P-256 with SHA-256; the signature is DER.
+    /// ECDSA over P-256 with SHA-256. The signature is DER.
     P256Der,
-    /// ECDSA over P-256 with SHA-256; the signature is r and s, 32 bytes each (JWS, RFC 7518, 3.4).
+    /// ECDSA over P-256 with SHA-256. The signature is r and s, 32 bytes each (JWS, RFC 7518, 3.4).
     P256Fixed,
-    /// RSA PKCS#1 v1.5 with SHA-1: what SNS's first signature version and PayPal's legacy algorithm use.
+    /// RSA PKCS#1 v1.5 with SHA-1, which SNS's first signature version and PayPal's legacy algorithm use.
     RsaSha1,
     /// RSA PKCS#1 v1.5 with SHA-256.
     RsaSha256,
 }
 
-/// A key without its name.
+/// A key without its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Ed25519(VerifyingKey),
@@ -38,7 +38,7 @@ impl Key {
         VerifyingKey::from_bytes(bytes).map(Self::Ed25519).map_err(|_| PublicKeyError::Point("Ed25519"))
     }
 
-    /// From an uncompressed point (SEC 1, 2.3.3).
+    /// Creates a key from an uncompressed point (SEC 1, 2.3.3).
     pub(super) fn p256(point: &[u8]) -> Result<Self, PublicKeyError> {
         match (point.first(), point.try_into()) {
             (Some(4), Ok(point)) => Ok(Self::P256(point)),
@@ -47,7 +47,7 @@ impl Key {
         }
     }
 
-    /// From the big-endian bytes of modulus and exponent.
+    /// Creates a key from the big-endian bytes of modulus and exponent.
     pub(super) fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<Self, PublicKeyError> {
         let [modulus, exponent] = [modulus, exponent].map(without_zeros);
         let top = modulus.first().ok_or(PublicKeyError::Unreadable)?;
@@ -61,7 +61,8 @@ impl Key {
         Ok(Self::Rsa { modulus: modulus.into(), exponent: exponent.into() })
     }
 
-    /// How many bytes a signature has, where that is always the same and this kind of key makes them.
+    /// Returns the length of a signature in bytes. Returns `None` if it varies, or if this kind of key doesn't sign
+    /// that way.
     pub(super) fn signature_length(&self, signing: Signing) -> Option<usize> {
         match (self, signing) {
             (Self::Ed25519(_), Signing::Ed25519) | (Self::P256(_), Signing::P256Fixed) => Some(64),
@@ -83,7 +84,7 @@ impl Key {
                 ring_signature::UnparsedPublicKey::new(algorithm, point).verify(message, signature).is_ok()
             }
             (Self::Rsa { modulus, exponent }, Signing::RsaSha1 | Signing::RsaSha256) => {
-                // Providers choose the length, not we: old keys of 1024 bits are named as what they are elsewhere.
+                // Providers choose the key length, so old keys of 1024 bits are accepted.
                 let parameters = match signing {
                     Signing::RsaSha1 => &ring_signature::RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY,
                     _ => &ring_signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
@@ -96,7 +97,7 @@ impl Key {
     }
 }
 
-/// A number's bytes without the zeros that DER and some JWKs put before it.
+/// Removes the leading zeros that DER and some JWKs put before a number.
 fn without_zeros(bytes: &[u8]) -> &[u8] {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     &bytes[zeros..]

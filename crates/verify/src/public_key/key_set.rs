@@ -1,4 +1,4 @@
-//! A public key as signatures are checked with it: one key, or several that are told apart by their ids.
+//! The public keys that verify signatures: one key, or several with ids.
 
 use hookmitt_event::Timestamp;
 
@@ -8,14 +8,14 @@ use super::{
     key::{Key, Signing},
 };
 
-/// A public key that signatures can be checked with, or a set of them that is told apart by key ids.
+/// A public key that verifies signatures, or a set of them with key ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PublicKey(Vec<NamedKey>);
 
 /// One key of a set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NamedKey {
-    /// Its id; one without answers to any.
+    /// Its id. A key without an id matches every id.
     pub(super) kid: Option<String>,
     pub(super) key: Key,
     certificate: Option<CertificateFacts>,
@@ -24,26 +24,26 @@ pub(super) struct NamedKey {
 }
 
 impl PublicKey {
-    /// From the thirty-two bytes of an Ed25519 key.
+    /// Creates a key from the 32 bytes of an Ed25519 key.
     ///
     /// # Errors
-    /// [`PublicKeyError::Point`] where they are no point of the curve, [`PublicKeyError::Unreadable`] where there are
-    /// more or fewer.
+    /// Returns [`PublicKeyError::Point`] if they are not a point of the curve, [`PublicKeyError::Unreadable`] if there
+    /// are not 32 of them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PublicKeyError> {
         Key::ed25519(bytes).map(Self::one)
     }
 
-    /// From an uncompressed point of P-256.
+    /// Creates a key from an uncompressed point of P-256.
     pub(crate) fn p256(point: &[u8]) -> Result<Self, PublicKeyError> {
         Key::p256(point).map(Self::one)
     }
 
-    /// From the PKCS#1 DER of an RSA key.
+    /// Creates a key from the PKCS#1 DER of an RSA key.
     pub(crate) fn rsa(der: &[u8]) -> Result<Self, PublicKeyError> {
         der::pkcs1(der).map(Self::one)
     }
 
-    /// The same key under that id, where it is one key and has none yet.
+    /// Gives the key this id, if it is a single key without an id.
     #[must_use]
     pub fn with_key_id(mut self, kid: &str) -> Self {
         if let [only] = self.0.as_mut_slice() {
@@ -52,24 +52,26 @@ impl PublicKey {
         self
     }
 
-    /// The ids of its keys.
+    /// Iterates over the ids of the keys.
     pub fn key_ids(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|named| named.kid.as_deref())
     }
 
-    /// What the certificate of the key with that id says, where it came in one.
+    /// Returns the facts of the certificate that the key with that id came in, if it came in one.
     pub fn certificate(&self, kid: Option<&str>) -> Option<&CertificateFacts> {
         self.called(kid).find_map(|named| named.certificate.as_ref())
     }
 
-    /// Whether a signature that names the key `kid` can be checked with it.
+    /// Whether there is a key for a signature that names the key `kid`.
     pub fn knows(&self, kid: Option<&str>) -> bool {
         self.called(kid).next().is_some()
     }
 
-    /// Whether the key of that id was out of use at that moment: its certificate had ended, or its owner retired it.
+    /// Whether the key of that id was out of use at that time: its certificate had expired, or its owner had retired
+    /// it.
     ///
-    /// A certificate that only begins later is no objection: what is stored may be judged with a renewed one.
+    /// A certificate that isn't valid yet is accepted, because a stored event may be verified with a renewed
+    /// certificate.
     pub fn ended(&self, kid: Option<&str>, at: Timestamp) -> bool {
         self.called(kid).all(|named| {
             let until = named.certificate.as_ref().map(|certificate| certificate.not_after);
@@ -77,13 +79,13 @@ impl PublicKey {
         })
     }
 
-    /// Whether `signature` was made over `message` with the private half of the key with that id, or of any of them
-    /// where none is named.
+    /// Whether `signature` was made over `message` with the private half of the key with that id, or of any key if no
+    /// id is given.
     pub fn verifies(&self, signing: Signing, kid: Option<&str>, message: &[u8], signature: &[u8]) -> bool {
         self.called(kid).any(|named| named.key.verifies(signing, message, signature))
     }
 
-    /// How many bytes a signature made in that way has; `None` where that differs from one to the next.
+    /// Returns the length in bytes of a signature made in that way; `None` if it varies.
     pub fn signature_length(&self, signing: Signing, kid: Option<&str>) -> Option<usize> {
         self.called(kid).find_map(|named| named.key.signature_length(signing))
     }
@@ -114,7 +116,7 @@ impl PublicKey {
         self.0.is_empty()
     }
 
-    /// The first of its keys.
+    /// Returns the first key.
     pub(super) fn first(&self) -> Option<&NamedKey> {
         self.0.first()
     }

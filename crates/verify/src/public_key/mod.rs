@@ -1,7 +1,7 @@
-//! Public keys in the writings that people and providers have them in, alone or as a set with key ids.
+//! Public keys in all the forms that people and providers use, single or as a set with key ids.
 //!
-//! RSA and P-256 are checked with ring, which TLS brings anyway: it is constant-time where that counts. Ed25519
-//! stays with ed25519-dalek for its strict rules on weak keys and signatures.
+//! ring verifies RSA and P-256, because TLS brings it anyway and it is constant-time where that matters. ed25519-dalek
+//! verifies Ed25519, because it has strict rules against weak keys and signatures.
 
 mod der;
 mod error;

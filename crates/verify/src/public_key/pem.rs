@@ -1,4 +1,4 @@
-//! Public keys in PEM, and the base64 that keys are written in.
+//! Public keys in PEM, and decoding the base64 of keys.
 
 use base64::{
     Engine as _,
@@ -8,9 +8,9 @@ use zeroize::Zeroizing;
 
 use super::{der, error::PublicKeyError, key_set::PublicKey};
 
-/// The first block of a PEM text: of a chain, the certificate that signs.
+/// Parses the first block of a PEM text. In a certificate chain, that is the certificate of the key that signs.
 ///
-/// Read with forgiveness: lines of any length, and line ends that an environment variable turned into `\n`.
+/// Accepts lines of any length, and line ends that an environment variable turned into `\n`.
 pub(super) fn parse(text: &str) -> Result<PublicKey, PublicKeyError> {
     let rest = text.strip_prefix("-----BEGIN ").ok_or(PublicKeyError::Unreadable)?;
     let (label, rest) = rest.split_once("-----").ok_or(PublicKeyError::Unreadable)?;
@@ -27,9 +27,10 @@ pub(super) fn parse(text: &str) -> Result<PublicKey, PublicKeyError> {
     }
 }
 
-/// Base64 in any of its alphabets, with or without padding and line breaks.
+/// Decodes base64 in any of its alphabets, with or without padding and line breaks.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
-    // Every secret is tried as a key, too: no copy of it may stay in memory. One that grows would leave pieces behind.
+    // Every secret is also tried as a key, so no copy of it may stay in memory. A string that grows would leave old
+    // copies behind, so its full capacity is reserved.
     let mut whole = Zeroizing::new(String::with_capacity(text.len()));
     whole.extend(text.split_ascii_whitespace());
     [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD]

@@ -11,7 +11,7 @@ use super::*;
 /// RFC 8032, 7.1, test 1.
 const HEX: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
 
-/// The start of an Ed25519 key in SPKI (RFC 8410, 10.1): the 32 bytes follow.
+/// The start of an Ed25519 key in SPKI (RFC 8410, 10.1). The key's 32 bytes follow.
 const ED25519_SPKI: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 fn pem(label: &str, der: &[u8]) -> String {
@@ -88,7 +88,7 @@ fn a_certificate_gives_its_key_its_name_and_its_time() {
     assert!(key.ended(None, "2027-01-01T00:00:01Z".parse().unwrap()));
     let plain = parse_public_key(pair.public_key_pem().as_bytes()).unwrap();
     assert_eq!(key.first().unwrap().key, plain.first().unwrap().key);
-    // As Google publishes them, by key id.
+    // The form in which Google publishes them, by key id.
     let map = serde_json::json!({ "k1": certificate, "k2": certificate }).to_string();
     let set = parse_public_key(map.as_bytes()).unwrap();
     assert_eq!(set.key_ids().collect::<Vec<_>>(), ["k1", "k2"]);

@@ -1,12 +1,12 @@
-//! From what people have to the bytes of a key.
+//! Parses the forms of public keys that people have.
 
 use super::{der, error::PublicKeyError, jwk, key_set::PublicKey, pem};
 
-/// Reads a public key: PEM (certificate, SPKI or PKCS#1), base64 SPKI, hex or base64 of 32 bytes, `whpk_…`, a JWK, a
-/// JWKS, or a JSON object of certificates by key id.
+/// Parses a public key: PEM (certificate, SPKI or PKCS#1), base64 SPKI, hex or base64 of 32 bytes, 32 raw bytes that
+/// aren't UTF-8, `whpk_…`, a JWK, a JWKS, or a JSON object of certificates by key id.
 ///
 /// # Errors
-/// [`PublicKeyError`] where it is none, or one of a kind that can't be used.
+/// Returns a [`PublicKeyError`] if the bytes aren't a public key, or are one of a kind that can't be used.
 pub fn parse_public_key(bytes: &[u8]) -> Result<PublicKey, PublicKeyError> {
     if bytes.len() == 32 && std::str::from_utf8(bytes).is_err() {
         return PublicKey::from_bytes(bytes);

@@ -1,4 +1,4 @@
-//! Public keys as the handlers of webhooks want them in their configuration.
+//! Writes public keys in the forms that webhook handlers have in their configuration.
 
 use base64::{
     Engine as _,
@@ -13,23 +13,23 @@ use super::{
     key_set::{NamedKey, PublicKey},
 };
 
-/// A way to write a public key.
+/// A form of a public key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublicForm {
-    /// 64 hex digits, of an Ed25519 key; Discord's form.
+    /// 64 hex digits, for an Ed25519 key; Discord's form.
     Hex,
-    /// `whpk_` and base64, of an Ed25519 key; the form of Standard Webhooks.
+    /// `whpk_` and base64, for an Ed25519 key; the form of Standard Webhooks.
     Whpk,
     /// SPKI in base64 on one line; SendGrid's form.
     Spki,
     /// SPKI as PEM.
     Pem,
-    /// A JSON Web Key, with its id where it has one; Plaid's form.
+    /// A JSON Web Key, with the key id if there is one; Plaid's form.
     Jwk,
 }
 
 impl PublicKey {
-    /// The first key of it in that form; `None` where the form is not for its kind.
+    /// Writes the first key in that form; `None` if that kind of key doesn't have it.
     pub fn written(&self, form: PublicForm) -> Option<String> {
         let named = self.first()?;
         match (form, &named.key) {

@@ -5,17 +5,17 @@ use serde_json::Value;
 
 use crate::json_duplicates::has_duplicate_names;
 
-/// A notification with more items is not looked at: Adyen sends one, or a few.
+/// Notifications with more items are not read. Adyen sends one item, or a few.
 const MOST_ITEMS: usize = 100;
 
-/// One item, with the text that its signature covers.
+/// One item, and the text that its signature covers.
 pub(crate) struct Item {
     pub(crate) signature: String,
     pub(crate) content: String,
 }
 
-/// The items of a notification; none where the body is no such thing, an item has no signature, or a name is said
-/// twice: which of the values is signed would be a matter of who reads it.
+/// Returns the items of a notification. Returns none if the body isn't a notification, if an item has no signature, or
+/// if a JSON name is repeated, because then readers could differ in which value is the signed one.
 pub(crate) fn items(body: &[u8]) -> Vec<Item> {
     let Ok(notification) = serde_json::from_slice::<Value>(body) else { return Vec::new() };
     if has_duplicate_names(body, false) {
@@ -30,7 +30,7 @@ pub(crate) fn items(body: &[u8]) -> Vec<Item> {
     items.and_then(|items| items.iter().map(read).collect()).unwrap_or_default()
 }
 
-/// A field that is absent counts as empty, and a colon in one is not escaped.
+/// Returns the signed text of an item. An absent field counts as empty, and colons in values are not escaped.
 fn content(item: &Value) -> String {
     let places = [
         "/pspReference",
@@ -50,7 +50,7 @@ fn content(item: &Value) -> String {
     places.iter().map(text).collect::<Vec<_>>().join(":")
 }
 
-/// The notification with another signature in each item, in order; `None` where it is none.
+/// Replaces the signature of each item, in order; `None` if the body isn't a notification.
 pub(crate) fn with_signatures(body: &[u8], sign: impl Fn(&str) -> String) -> Option<Vec<u8>> {
     let mut notification: Value = serde_json::from_slice(body).ok()?;
     for item in notification["notificationItems"].as_array_mut()? {

@@ -2,7 +2,7 @@
 
 use crate::request_view::RequestView;
 
-/// Method, path, the listed headers as `name:value` joined by `;`, and the body, each on a line.
+/// Returns method, path, the listed headers as `name:value` joined by `;`, and the body, each on its own line.
 pub(crate) fn canonical(view: &RequestView<'_>) -> Vec<u8> {
     let listed = view.headers.get_str("x-contentful-signed-headers").unwrap_or_default();
     let headers: Vec<_> = listed
@@ -23,7 +23,7 @@ pub(crate) fn canonical(view: &RequestView<'_>) -> Vec<u8> {
     [head.as_bytes(), view.body].concat()
 }
 
-/// The query is percent-encoded as a whole, and then path and query once more: a `=` ends as `%253D`.
+/// Percent-encodes the query as a whole, then path and query again, so that a `=` becomes `%253D`.
 fn path(path_and_query: &str) -> String {
     let mut parts = path_and_query.split('?');
     let path = parts.next().unwrap_or_default();
@@ -33,7 +33,8 @@ fn path(path_and_query: &str) -> String {
     }
 }
 
-/// Percent-encodes all but letters, digits, a few marks and `kept` (ECMAScript's `encodeURI` and `querystring.escape`).
+/// Percent-encodes everything except letters, digits, a few marks and `kept` (ECMAScript's `encodeURI` and
+/// `querystring.escape`).
 fn encoded(text: &str, kept: &[u8]) -> String {
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte) || kept.contains(&byte);

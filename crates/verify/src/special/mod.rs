@@ -1,4 +1,4 @@
-//! Providers whose signed content no template can say.
+//! Providers whose signed content no template can describe.
 
 pub(crate) mod adyen;
 pub(crate) mod contentful;

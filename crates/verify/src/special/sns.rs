@@ -1,36 +1,36 @@
-//! What Amazon SNS signs: some fields of its envelope, written one under the other
-//! (npm:sns-validator@0.3.5; "Verifying the signatures of Amazon SNS messages").
+//! The text that Amazon SNS signs: some fields of its envelope, each on two lines (npm:sns-validator@0.3.5; "Verifying
+//! the signatures of Amazon SNS messages").
 
 use serde_json::{Map, Value};
 
 use crate::json_duplicates::has_duplicate_names;
 
-/// The fields that are signed, in their order, where they are there.
+/// The signed fields in order. Absent fields are left out.
 const OF_NOTIFICATIONS: &[&str] =
     &["Message", "MessageId", "Subject", "SubscribeURL", "Timestamp", "TopicArn", "Type"];
 const OF_CONFIRMATIONS: &[&str] =
     &["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"];
 
-/// What no envelope is without.
+/// The fields that every envelope has.
 const NEEDED: &[&str] =
     &["Message", "MessageId", "Timestamp", "TopicArn", "Type", "Signature", "SigningCertURL"];
 const NEEDED_TO_CONFIRM: &[&str] = &["SubscribeURL", "Token"];
 
-/// Why a body is not what SNS signs.
+/// Why a body is not an envelope that SNS signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EnvelopeFault {
-    /// No JSON object: raw message delivery, which is not signed, or something else.
+    /// The body is not a JSON object: raw message delivery, which is not signed, or something else.
     NoEnvelope,
-    /// It says a field twice, so that nobody knows which of the values is the signed one.
+    /// The envelope repeats a field, so that readers could differ in which value is the signed one.
     Twice,
-    /// A field that belongs to every envelope of its type is absent.
+    /// A field that every envelope of this type has is absent.
     Missing(&'static str),
 }
 
-/// The text that is signed.
+/// Returns the signed text.
 ///
-/// Values are taken as JSON says them, so that an envelope that was written anew is signed all the same. A Subject that
-/// isn't there is left out, not empty.
+/// Values are decoded from JSON, so the signature still matches an envelope that was serialised again. An absent
+/// Subject is left out, not signed as empty.
 pub(crate) fn signed_text(body: &[u8]) -> Result<String, EnvelopeFault> {
     let envelope: Map<String, Value> = serde_json::from_slice(body).map_err(|_| EnvelopeFault::NoEnvelope)?;
     if has_duplicate_names(body, true) {
