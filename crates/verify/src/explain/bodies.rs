@@ -1,4 +1,4 @@
-//! Bodies that would match: what the sender may have signed, worked back from what arrived.
+//! Finds the body that the sender may have signed, starting from the body that arrived.
 
 use crate::{
     place::Place,
@@ -9,10 +9,10 @@ use crate::{
 
 use super::{charset, coded, finding::Finding, forms, json_form, trial::Trial};
 
-/// Larger bodies are tried with and without a line end only.
+/// For larger bodies, only changes at the end are tried. In bytes.
 const LARGEST: usize = 4 << 20;
 
-/// Whether a scheme covers the body, or something that is made of it.
+/// Whether a scheme covers the body, or something derived from it.
 pub(crate) fn covers(scheme: &Scheme) -> bool {
     scheme.content.has_body()
         || scheme.body_hash.is_some()
@@ -20,14 +20,14 @@ pub(crate) fn covers(scheme: &Scheme) -> bool {
         || scheme.jwt.as_ref().is_some_and(|rules| rules.body_hash.is_some())
 }
 
-/// Whether parts of a signature stand inside the body, so that they are lost with it.
+/// Whether parts of what is signed stand in the body, so that they are lost if the body changes.
 pub(crate) fn holds_parts(scheme: &Scheme) -> bool {
     let inside = |place: &Place| matches!(place, Place::Json(..) | Place::Form(_));
     let mut places = scheme.timestamp.iter().chain(&scheme.message_id).chain(scheme.content.places());
     places.any(inside)
 }
 
-/// Looks for a body over which the signature holds.
+/// Looks for a body that matches the signature.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     if !covers(signed.scheme) {
         return None;
@@ -41,7 +41,7 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     trial.first(signed, &finders)
 }
 
-/// A body that was found, as what was done to it on its way.
+/// Describes a body with changed line ends; `how` says how to undo the change.
 pub(crate) fn newline(sender: &str, how: &str, body: Vec<u8>) -> Finding {
     Finding::proven("newline_changed", format!("Once {how}, the signature holds"))
         .saying(
@@ -85,7 +85,8 @@ fn at_the_end(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Option
         if trial.fits_body(signed, &longer) {
             let found = newline(sender, how, longer.clone()).titled("Trailing newline removed");
             return Some(if end == b"\r\n" && of_batches && json_form::is_compact_list(body) {
-                // A list that ends so was not trimmed: a parser read it and a serialiser wrote it again.
+                // Trimming does not explain a compact list that should end in CRLF: a parser and a serialiser rewrote
+                // it.
                 let mut first = json_form::finding(
                     sender,
                     "a CRLF is back at the end",
@@ -135,7 +136,7 @@ pub(crate) fn without_cr(body: &[u8]) -> Vec<u8> {
     body.iter().enumerate().filter(keep).map(|(_, byte)| *byte).collect()
 }
 
-/// Senders of batches put line ends between the items of a list.
+/// Senders of batches put line ends between the items of a list, so these are tried.
 fn between_items(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let body = signed.parts.view.body;
     let end = body.len() - body.trim_ascii_end().len();
@@ -180,7 +181,7 @@ fn mark(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     })
 }
 
-/// What JavaScript makes of a parsed body that is used as text.
+/// Finds the text that JavaScript makes of a parsed body that is used as a string.
 pub(crate) fn object_text(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     const TEXT: &[u8] = b"[object Object]";
     (signed.parts.view.body.trim_ascii() == TEXT).then(|| {
@@ -197,11 +198,11 @@ pub(crate) fn object_text(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
     })
 }
 
-/// Where bodies lose their end.
+/// Advice on where bodies lose their end.
 const SIZE_LIMIT: &str =
     "Look for a size limit (proxy, body parser, log, database column) or a stream that was read before.";
 
-/// A body whose end is missing. Nothing can prove it: the rest is gone.
+/// Finds a body whose end is missing. This can't be proven, because the rest is gone.
 pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
     if !covers(scheme) && scheme.special.is_none() && !holds_parts(scheme) {
@@ -230,7 +231,7 @@ pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
     }
 }
 
-/// The same where the whole body came in another time.
+/// Like [`cut_off`], but proven, because the whole body came in at another time.
 pub(crate) fn cut_short(trial: &Trial<'_>, body: &[u8], whole: &[u8]) -> Finding {
     let (size, sender) = (body.len(), trial.sender);
     Finding::proven(
@@ -247,7 +248,7 @@ pub(crate) fn cut_short(trial: &Trial<'_>, body: &[u8], whole: &[u8]) -> Finding
     .body(whole.to_vec())
 }
 
-/// A body whose announced compression isn't there any more, or is there unannounced.
+/// Finds a body that is not compressed although its headers announce compression.
 pub(crate) fn not_decoded(_: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let view = &signed.parts.view;
     let coding = view.headers.get_str("content-encoding").unwrap_or_default().trim().to_ascii_lowercase();

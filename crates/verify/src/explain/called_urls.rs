@@ -1,4 +1,4 @@
-//! The URLs that a provider may have called, as far as the request and its surroundings tell.
+//! The URLs that a provider may have called, according to the request and its surroundings.
 
 use hookmitt_event::HeaderLines;
 
@@ -9,7 +9,7 @@ use crate::{
 
 use super::trial::Trial;
 
-/// A URL in parts, as they are written.
+/// The parts of a URL, as they are written.
 pub(crate) struct Url<'u> {
     pub(crate) scheme: &'u str,
     pub(crate) authority: &'u str,
@@ -18,7 +18,7 @@ pub(crate) struct Url<'u> {
 }
 
 impl<'u> Url<'u> {
-    /// Takes a URL apart; `None` where it is none.
+    /// Splits a URL into its parts; `None` if it has no scheme.
     pub(crate) fn read(url: &'u str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let rest = rest.split('#').next().unwrap_or_default();
@@ -33,13 +33,13 @@ fn split_target(target: &str) -> (&str, Option<&str>) {
     target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)))
 }
 
-/// A host without its port.
+/// Removes the port from an authority.
 pub(crate) fn host(authority: &str) -> &str {
     let port = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
     port.map_or(authority, |(host, _)| host)
 }
 
-/// Whether a host is reached from its own machine or network only.
+/// Whether a host can be reached only from its own machine or network.
 pub(crate) fn is_local(authority: &str) -> bool {
     let host = host(authority).trim_matches(['[', ']']);
     let private = |address: std::net::IpAddr| match address {
@@ -49,7 +49,7 @@ pub(crate) fn is_local(authority: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || !host.contains(['.', ':']) || host.parse().is_ok_and(private)
 }
 
-/// Every URL that is worth a try: those with the fewest changes first.
+/// Returns every URL worth trying: the known ones first, then those with the fewest changes.
 pub(crate) fn all(trial: &Trial<'_>, signed: &Signed<'_>) -> Vec<String> {
     let view = signed.parts.view;
     let mut all: Vec<String> = trial.context.urls.to_vec();
@@ -93,7 +93,7 @@ pub(crate) fn all(trial: &Trial<'_>, signed: &Signed<'_>) -> Vec<String> {
     all
 }
 
-/// Every combination: the fewest changes first, and of those the likelier ones.
+/// Returns every combination. Those with the fewest changes come first, and among these the likelier ones.
 fn combined(
     schemes: &[&str],
     authorities: &[String],
@@ -122,7 +122,7 @@ fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
     }
 }
 
-/// The hosts that the headers name, with and without ports.
+/// Returns the hosts that the headers name, with and without ports.
 fn authorities(own: &str, headers: &HeaderLines) -> Vec<String> {
     let mut all = vec![own.to_owned()];
     let mut ports: Vec<&str> = Vec::new();
@@ -205,7 +205,7 @@ fn more_queries(queries: &mut Vec<Option<String>>) {
     queries.truncate(40);
 }
 
-/// Every order of so many things.
+/// Returns all permutations of `0..count`.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! Bodies whose letters were read or written in another character set.
+//! Bodies whose text was decoded or encoded in another character set.
 
 use crate::signature::Signed;
 
@@ -7,14 +7,14 @@ use super::{finding::Finding, trial::Trial};
 /// The byte order mark of UTF-8.
 pub(crate) const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// What Windows-1252 has in place of Latin-1's control characters, from 0x80 on; the holes stay as they are.
-/// <https://encoding.spec.whatwg.org/index-windows-1252.txt>
+/// The characters that Windows-1252 has in place of Latin-1's control characters, from 0x80 on. Unassigned bytes keep
+/// their Latin-1 value. <https://encoding.spec.whatwg.org/index-windows-1252.txt>
 const WINDOWS: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
     '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
-/// Looks for a character set in which the signature holds.
+/// Looks for a character set in which the body matches the signature.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let body = signed.parts.view.body;
     let wide = from_utf16(body);

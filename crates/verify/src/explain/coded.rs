@@ -1,4 +1,4 @@
-//! Bodies that are compressed or wrapped where what was signed is not.
+//! Bodies that arrive compressed or in base64 although the sender signed the content.
 
 use std::io::Read;
 
@@ -9,11 +9,11 @@ use crate::signature::Signed;
 
 use super::{finding::Finding, trial::Trial};
 
-/// A body is decompressed to so many bytes at most, and to so many times its size.
+/// The limits of decompression: the size in bytes, and how many times the size of the body.
 const LARGEST: usize = 64 << 20;
 const TIMES: usize = 100;
 
-/// Looks for what is inside, as long as the signature holds over that.
+/// Decodes the body, and returns a finding if the signature matches the decoded content.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let body = signed.parts.view.body;
     let coding = signed.parts.view.headers.get_str("content-encoding").unwrap_or_default();
@@ -51,15 +51,15 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     )
 }
 
-/// Whether it begins as compressed bytes do.
+/// Whether the body may be compressed. This is so if it doesn't look like text, or is empty.
 pub(crate) fn is_compressed(body: &[u8]) -> bool {
     let text = matches!(body.trim_ascii_start().first(), Some(b'{' | b'[' | b'<' | b'"'))
         || std::str::from_utf8(body).is_ok();
     !text || body.is_empty()
 }
 
-/// All that a decoder gives, within bounds; `None` where it is broken or too much, or where `spend` has no more to give for
-/// so many bytes.
+/// Reads all of a decoder's output. Returns `None` if the input is malformed, the output exceeds the limits, or `spend`
+/// has no work left for it.
 fn read(mut decoder: impl Read, size: usize, mut spend: impl FnMut(usize) -> bool) -> Option<Vec<u8>> {
     let most = LARGEST.min(size.saturating_mul(TIMES));
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! What is tried, the simplest and commonest first, and how what was found is ranked.
+//! The order in which causes are tried, and the ranking of what is found.
 
 use hookmitt_event::{Cause, CauseState, Verdict};
 
@@ -12,7 +12,8 @@ use super::{
     urls,
 };
 
-/// The first one that finds something decides: where two alternatives fit, the simpler is the truer.
+/// Tried in this order: the simplest and commonest cause first. The first finder with a result decides, because the
+/// simpler of two explanations is the likelier one.
 const FINDERS: [Finder; 10] = [
     settings::stranger,
     shape::proven,
@@ -26,7 +27,7 @@ const FINDERS: [Finder; 10] = [
     elsewhere::other_provider_of,
 ];
 
-/// Everything that was found: proven first, then likely, then ruled out.
+/// Returns all findings: proven ones first, then likely ones, then those ruled out.
 pub(crate) fn findings(trial: &mut Trial<'_>, judgement: &Judgement) -> Vec<Finding> {
     let view = trial.inquiry.view();
     let signed = candidates::likeliest(trial.inquiry, trial.schemes);
@@ -58,13 +59,13 @@ pub(crate) fn findings(trial: &mut Trial<'_>, judgement: &Judgement) -> Vec<Find
     found
 }
 
-/// Whether nothing is said yet but that the signature does not hold.
+/// Whether the judgement says nothing more than that the signature doesn't match.
 fn is_mismatch(judgement: &Judgement) -> bool {
     let plain = |cause: &Cause| matches!(cause.code.as_str(), "no_match" | "signature_format");
     judgement.secret_label.is_none() && judgement.causes.iter().any(plain)
 }
 
-/// Bodies have the most writings: what they may cost leaves something for the rest.
+/// Bodies have the most forms to try, so part of the work is reserved for the other finders.
 fn in_bodies(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let kept = trial.put_aside();
     let found = bodies::find(trial, signed);
@@ -87,7 +88,8 @@ fn mismatch(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
     found
 }
 
-/// What speaks for something, where nothing could be proven; in the end that nothing fits.
+/// Returns likely causes if nothing could be proven. Unless the signature or the secrets are malformed, the last one
+/// says that nothing fits.
 fn likely(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Vec<Finding> {
     if let Some(finding) = shape::misshapen(trial, signed).or_else(|| keys::unreadable(trial, signed)) {
         return vec![finding];

@@ -1,4 +1,4 @@
-//! Signatures that belong somewhere else: to another secret, event, scheme or provider.
+//! Signatures that belong to something else: another secret, event, scheme or provider.
 
 use std::ops::ControlFlow;
 
@@ -9,10 +9,10 @@ use crate::{
 
 use super::{bodies, finding::Finding, slip::Slip, trial::Trial};
 
-/// More requests of the neighbourhood are not looked at.
+/// The maximum number of other requests that are tried.
 const MOST_REQUESTS: usize = 40;
 
-/// A secret of another source.
+/// Finds a secret of another source that verifies the signature.
 pub(crate) fn other_secret(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let view = signed.parts.view;
     for secret in trial.context.secrets {
@@ -35,7 +35,7 @@ pub(crate) fn other_secret(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option
     None
 }
 
-/// The signature of something else that came in.
+/// Finds another request that the signature belongs to.
 pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let own = signed.parts.view;
     for request in trial.context.requests.iter().take(MOST_REQUESTS) {
@@ -49,7 +49,7 @@ pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
         let same = Signed::find(signed.scheme, of_theirs).is_some_and(|other| other.raws == signed.raws);
         let differs = request.body[..] != *own.body || request.headers != *own.headers;
         if !differs || same_values(&request.body, own.body) {
-            continue; // the same event once more: what changed is in the writing
+            continue; // the same event again, at most written differently
         }
         let fits = (request.body[..] != *own.body && trial.fits(signed.scheme, theirs))
             || (same && trial.fits(signed.scheme, of_theirs));
@@ -83,12 +83,12 @@ fn same_values(left: &[u8], right: &[u8]) -> bool {
     left != right && read(left).zip(read(right)).is_some_and(|(left, right)| left == right)
 }
 
-/// Another scheme of the same provider, whose announcing header is missing.
+/// Finds another scheme of the same provider whose signature matches, but whose announcing header may be missing.
 pub(crate) fn other_scheme(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let all = trial.inquiry.provider.map_or(&[][..], |provider| &provider.schemes);
     let view = signed.parts.view;
     if signed.scheme.body_hash.is_some() {
-        return None; // without the body's hash other schemes would fit, and say nothing of the body
+        return None; // schemes without the body's hash would match, but prove nothing about the body
     }
     for scheme in all.iter().filter(|scheme| scheme.id != signed.scheme.id) {
         if !trial.fits(scheme, view) {
@@ -118,12 +118,12 @@ fn wants(condition: &Condition) -> bool {
     !condition.not && condition.place.header().is_some()
 }
 
-/// A signature that counts at another provider, where the source's own isn't there or doesn't hold.
+/// Finds another provider whose scheme verifies the request, if the source's own signature is missing or doesn't match.
 pub(crate) fn other_provider(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let own = trial.inquiry.provider?;
     let recognised = recognise(trial.inquiry.request);
     if recognised.is_some_and(|found| is_kin(own, found)) {
-        return None; // its own headers say who sent it
+        return None; // the request's own headers identify the sender
     }
     let rest = providers().filter(|provider| recognised.is_none_or(|first| first.id != provider.id));
     let found = recognised.into_iter().chain(rest).filter(|provider| !is_kin(own, provider)).try_for_each(
@@ -141,7 +141,7 @@ pub(crate) fn other_provider(trial: &mut Trial<'_>, view: RequestView<'_>) -> Op
     }
 }
 
-/// An event that another provider's headers give away.
+/// Finds another provider by the headers of the request.
 pub(crate) fn recognised_elsewhere(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let own = trial.inquiry.provider?;
     let found = recognise(trial.inquiry.request).filter(|found| !is_kin(own, found))?;
@@ -151,12 +151,13 @@ pub(crate) fn recognised_elsewhere(trial: &mut Trial<'_>, view: RequestView<'_>)
     recognised_of(trial, own, Some(found))
 }
 
-/// The same beside a signature of the source's own provider.
+/// Like [`other_provider`], for a request that also has a signature of the source's own provider. Returns proven
+/// findings only.
 pub(crate) fn other_provider_of(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     other_provider(trial, signed.parts.view).filter(Finding::is_proven)
 }
 
-/// What the request says of its sender, where the source was set to somebody else.
+/// Returns the provider that the request's headers identify, if the source is set to another one.
 pub(crate) fn recognised(trial: &Trial<'_>) -> Option<Finding> {
     recognised_of(trial, trial.inquiry.provider?, recognise(trial.inquiry.request))
 }
@@ -169,7 +170,7 @@ fn recognised_of(trial: &Trial<'_>, own: &Provider, found: Option<&'static Provi
     (signs && !own_signs).then(|| from(own, found, false))
 }
 
-/// Whether the headers of one are those of the other, too.
+/// Whether two providers send the same headers: they are of one family, or one also sends the other's.
 fn is_kin(own: &Provider, other: &Provider) -> bool {
     let family = |provider: &Provider| provider.family.clone().unwrap_or_else(|| provider.id.clone());
     family(own) == family(other) || own.shadows.contains(&other.id) || other.shadows.contains(&own.id)
@@ -181,7 +182,8 @@ fn reads_and_fits(
     own: &Provider,
     view: RequestView<'_>,
 ) -> bool {
-    // Only headers are looked at first: the body would be read anew for each of many schemes.
+    // Only signatures in headers are considered, because otherwise the body would be parsed again for each of many
+    // schemes.
     let is_there = |scheme: &Scheme| {
         scheme.signature.iter().any(|place| place.header().is_some() && place.read(&view).is_some())
     };

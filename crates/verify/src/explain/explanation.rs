@@ -1,4 +1,4 @@
-//! The verdict on a request with everything that speaks for it.
+//! The verdict on a request, with all its evidence.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::{CalledUrl, CauseState, CodeFix, Explanation, HeaderLines};
@@ -15,10 +15,10 @@ use crate::{
 
 use super::{context::Context, diagnosis, finding::Finding, note, sentence, shown, trial::Trial};
 
-/// Larger bodies are not shown as they must have been.
+/// Larger rebuilt bodies are not shown. In bytes.
 const LARGEST_SHOWN: usize = 1 << 20;
 
-/// The verdict on a request with everything that speaks for it. The caller's clock says how long it took.
+/// Judges a request and explains the verdict. The caller fills in how long this took, because the crate reads no clock.
 pub fn explain(inquiry: &Inquiry<'_>, context: &Context<'_>) -> Explanation {
     let judgement = judge(inquiry);
     let own = inquiry.own_scheme();
@@ -77,7 +77,8 @@ fn explanation(trial: &Trial<'_>, judgement: &Judgement, found: Vec<Finding>) ->
     }
 }
 
-/// The change to the receiver's code; what it is written with is guessed from what it and its clients call themselves.
+/// Returns the change to the receiver's code. The framework is guessed from the headers of the request and of the
+/// receiver's answers.
 fn fix(trial: &Trial<'_>, code: &str) -> Option<CodeFix> {
     let lines =
         trial.context.answers.iter().chain([&trial.inquiry.request.headers]).flat_map(HeaderLines::iter);

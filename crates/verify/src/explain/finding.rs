@@ -1,20 +1,20 @@
-//! Something that was found, or ruled out, in words.
+//! A possible cause in words, found or ruled out.
 
 use hookmitt_event::{Cause, CauseState, ExplainedCause};
 
-/// Something that may be the reason.
+/// A possible cause of the verdict.
 #[derive(Debug, Clone)]
 pub(crate) struct Finding {
     pub(crate) cause: ExplainedCause,
-    /// What follows `Invalid: `, where the message is not it.
+    /// The text after `Invalid: `, if it isn't the message.
     pub(crate) sentence: Option<String>,
-    /// What to know beyond that.
+    /// Further information.
     pub(crate) detail: Option<String>,
-    /// What fits, such as `For compact JSON`.
+    /// A label for what matches, such as `For compact JSON`.
     pub(crate) fitting: Option<String>,
     /// The body as it was signed.
     pub(crate) body: Option<Vec<u8>>,
-    /// What may be said instead.
+    /// An alternative explanation for the same finding.
     pub(crate) also: Option<Box<Finding>>,
 }
 
@@ -31,17 +31,17 @@ impl Finding {
         Self { cause, sentence: None, detail: None, fitting: None, body: None, also: None }
     }
 
-    /// One that makes the signature hold.
+    /// Creates a finding that makes the signature match.
     pub(crate) fn proven(code: &str, evidence: impl Into<String>) -> Self {
         Self::new(code, CauseState::Proven, evidence)
     }
 
-    /// One that something speaks for.
+    /// Creates a finding that is supported by evidence, but not proven.
     pub(crate) fn likely(code: &str, evidence: impl Into<String>) -> Self {
         Self::new(code, CauseState::Likely, evidence)
     }
 
-    /// A cause that the verdict itself names.
+    /// Creates a finding from a cause that the verdict itself names.
     pub(crate) fn of_cause(cause: &Cause, state: CauseState) -> Self {
         Self::new(&cause.code, state, "").saying(&cause.message, &cause.fix)
     }
@@ -82,7 +82,7 @@ impl Finding {
     }
 }
 
-/// A cause in about three words.
+/// Returns a title of about three words for a cause.
 fn title(code: &str) -> &'static str {
     match code {
         "unsigned" => "No signature",

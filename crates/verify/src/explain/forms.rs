@@ -1,4 +1,4 @@
-//! Forms that were decoded, written again or turned into JSON.
+//! Forms that were decoded, encoded again or turned into JSON.
 
 use serde_json::Value;
 
@@ -10,14 +10,14 @@ use crate::{
 
 use super::{finding::Finding, json_text, trial::Trial};
 
-/// The field under which providers send a JSON text in a form.
+/// The form field in which providers send JSON.
 const JSON_FIELD: &[u8] = b"payload";
-/// Longer bodies are tried in the commonest styles only.
+/// For longer bodies, only the commonest styles are tried. In bytes.
 const LARGE: usize = 16 << 10;
-/// A form with more fields is not rebuilt from JSON.
+/// Forms with more fields are not rebuilt from JSON.
 const MOST_FIELDS: usize = 200;
 
-/// Looks for a form over which the signature holds.
+/// Looks for a form that matches the signature.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let body = signed.parts.view.body;
     let trimmed = body.trim_ascii_start();
@@ -120,7 +120,7 @@ fn from_form(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Found {
     {
         return found;
     }
-    // A form that was decoded as a whole: a value may hold `&` and `=` itself.
+    // If a form was decoded as a whole, its values may contain `&` and `=`.
     let how = "its values are percent-encoded again";
     if let found @ Some(_) = each(trial, signed, how, decoded(merged(body))) {
         return found;
@@ -129,7 +129,7 @@ fn from_form(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Found {
     each(trial, signed, how, |style| field(&body[..equals], &body[equals + 1..], style))
 }
 
-/// The fields of a decoded form; what begins like no field belongs to the value before it.
+/// Splits a decoded form into fields. A part that doesn't begin like a field is added to the value before it.
 fn merged(body: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut pairs: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
     for part in body.split(|byte| *byte == b'&') {

@@ -1,4 +1,4 @@
-//! The writings of a JSON body that a sender may have signed, the likeliest first.
+//! The forms of a JSON body that a sender may have signed, the likeliest first.
 
 use crate::signature::Signed;
 
@@ -11,7 +11,7 @@ use super::{
 
 const COMPACT: Layout = Layout::Line { comma: ",", colon: ":" };
 
-/// Layouts of common serialisers: what has to be undone, and what the result is called.
+/// The layouts of common serialisers. Each has two texts: what has to be undone, and the name of the result.
 const LAYOUTS: [(Layout, &str, &str); 11] = [
     (Layout::Seen, "its white space stays and its escapes are as before", "the same JSON with other escapes"),
     (COMPACT, "the white space between its tokens is gone", "compact JSON"),
@@ -54,10 +54,10 @@ const LAYOUTS: [(Layout, &str, &str); 11] = [
     (Layout::Batch, "a CRLF follows each of its items again", "compact JSON with a CRLF after each item"),
 ];
 
-/// The white space of most senders.
+/// The layouts of most senders.
 const PLAIN: [Layout; 3] = [Layout::Seen, COMPACT, Layout::Batch];
 
-/// Looks for a writing of the body over which the signature holds.
+/// Looks for a form of the JSON body that matches the signature.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let body = signed.parts.view.body.trim_ascii();
     let sender = trial.sender;
@@ -80,8 +80,8 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     Some(found)
 }
 
-/// One change after the other: the white space, the numbers, the escapes; then numbers together with the rest. Of
-/// signatures that are costly to check only the first few hundred tries can be had.
+/// Tries changes to the white space, then to numbers and to escapes, and last to numbers together with the others. If
+/// signatures are costly to check, the work is enough for only the first few hundred tries.
 fn in_any_writing(trial: &mut Trial<'_>, signed: &Signed<'_>, text: &JsonText<'_>) -> Option<Finding> {
     let (letters, numbers) = (letters(text), numbers(text));
     let as_seen = letters.iter().flat_map(|letters| LAYOUTS.map(|layout| (*letters, layout)));
@@ -126,7 +126,7 @@ fn in_writing(
     }
     let mut written = text.write(Writing { layout, letters, numbers });
     trial.spend(written.len() * WRITING);
-    // The rarer combinations are not worth every line end.
+    // Rare combinations are not tried with every line end.
     let usual = numbers.is_empty() && (written.len() < LONG || letters == Letters::Seen);
     let ends: &[&[u8]] = match layout {
         Layout::Batch => &[b"\r\n", b""],
@@ -146,12 +146,12 @@ fn in_writing(
     None
 }
 
-/// Writing a byte costs as much as hashing so many.
+/// The cost of writing a byte, relative to hashing one.
 const WRITING: usize = 3;
-/// Longer texts are not tried with every line end.
+/// Longer texts are not tried with every line end. In bytes.
 const LONG: usize = 16 << 10;
 
-/// The finding in words.
+/// Describes a body that was parsed and serialised again.
 pub(crate) fn finding(sender: &str, how: &str, label: &str, body: Vec<u8>) -> Finding {
     let mut letters = label.chars();
     let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
@@ -168,26 +168,26 @@ pub(crate) fn finding(sender: &str, how: &str, label: &str, body: Vec<u8>) -> Fi
         .body(body)
 }
 
-/// Whether it is a list as a compact serialiser writes it.
+/// Whether the body is a list written without white space between its tokens.
 pub(crate) fn is_compact_list(body: &[u8]) -> bool {
     let compact =
         |text: JsonText<'_>| text.write(Writing { layout: COMPACT, letters: Letters::Seen, numbers: &[] });
     body.first() == Some(&b'[') && JsonText::read(body).is_some_and(|text| compact(text) == body)
 }
 
-/// Whether it is JSON whose end is missing.
+/// Whether the body is JSON whose end is missing.
 pub(crate) fn breaks_off(body: &[u8]) -> bool {
     matches!(body.trim_ascii_start().first(), Some(b'{' | b'['))
         && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_err_and(|error| error.is_eof())
 }
 
-/// The items of a list, as they are written.
+/// Returns the items of a list, as they are written.
 pub(crate) fn items(body: &[u8]) -> Option<Vec<&[u8]>> {
     let items: Vec<&serde_json::value::RawValue> = serde_json::from_slice(body).ok()?;
     Some(items.iter().map(|item| item.get().as_bytes()).collect())
 }
 
-/// The ways to write the strings that make a difference in this text.
+/// Returns the ways to write strings that make a difference in this text.
 fn letters(text: &JsonText<'_>) -> Vec<Letters> {
     let beyond_ascii = text.any_letter(|letter| !letter.is_ascii());
     let slashes = text.any_letter(|letter| letter == '/');
@@ -204,8 +204,9 @@ fn letters(text: &JsonText<'_>) -> Vec<Letters> {
     all
 }
 
-/// How the numbers may have been written: a parser turns `10.0` into `10` and `1.10` into `1.1`, or the other way round.
-/// With up to four numbers every combination is tried, else all of them or one.
+/// Returns the ways in which the numbers may have been written. A parser turns `10.0` into `10` and `1.10` into `1.1`,
+/// or the other way round. With up to four numbers, every combination is tried; with more, changing all of them, all
+/// fractions, or a single one.
 fn numbers(text: &JsonText<'_>) -> Vec<Vec<String>> {
     const MANY: usize = 4;
     const SINGLY: usize = 64;
@@ -238,17 +239,17 @@ fn numbers(text: &JsonText<'_>) -> Vec<Vec<String>> {
     all
 }
 
-/// With the zero back that a parser dropped.
+/// Adds the zero that a parser dropped.
 fn longer(number: &str) -> String {
     format!("{number}{}", if whole(number) { ".0" } else { "0" })
 }
 
-/// With both zeros of a price.
+/// Adds both zeros of a price.
 fn longest(number: &str) -> String {
     format!("{number}{}", if whole(number) { ".00" } else { "00" })
 }
 
-/// Without the zeros that a parser drops.
+/// Removes the zeros that a parser drops.
 fn shorter(number: &str) -> String {
     if number.contains('.') && !number.contains(['e', 'E']) {
         number.trim_end_matches('0').trim_end_matches('.').to_owned()

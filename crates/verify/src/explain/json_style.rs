@@ -3,11 +3,11 @@
 /// White space between tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As it came.
+    /// As received.
     Seen,
-    /// None, or after commas and colons.
+    /// All on one line, with these texts for commas and colons.
     Line { comma: &'static str, colon: &'static str },
-    /// None, and a CRLF after each item of the outermost list.
+    /// No white space, except a CRLF after each item of the outermost list.
     Batch,
     /// One line for each member.
     Lines { indent: &'static str, colon: &'static str },
@@ -16,13 +16,13 @@ pub(crate) enum Layout {
 /// Escapes in strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Letters {
-    /// As they came.
+    /// As received.
     Seen,
-    /// Written anew.
+    /// Written again by these rules.
     Written { ascii: Ascii, slash: bool, html: Html },
 }
 
-/// Letters beyond ASCII.
+/// How characters beyond ASCII are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ascii {
     /// As UTF-8.
@@ -33,14 +33,14 @@ pub(crate) enum Ascii {
     Upper,
 }
 
-/// Letters that mean something in HTML.
+/// How characters with a meaning in HTML are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Html {
     /// As they are.
     Plain,
     /// `<`, `>` and `&` as `\u003c` … (Go, Rails).
     Lower,
-    /// With quotes too, in upper-case hex (.NET).
+    /// Also quotes, in upper-case hex (.NET).
     Upper,
 }
 
@@ -49,16 +49,16 @@ pub(crate) enum Html {
 pub(crate) struct Writing<'n> {
     pub(crate) layout: Layout,
     pub(crate) letters: Letters,
-    /// How the n-th number is written; as it came where the list ends.
+    /// The n-th text replaces the n-th number. Numbers after the end of the list stay as received.
     pub(crate) numbers: &'n [String],
 }
 
 impl Layout {
-    /// Begins a line after an opening or before a closing mark.
+    /// Starts a new line after an opening mark or before a closing one.
     pub(crate) fn line(self, out: &mut Vec<u8>, depth: usize) {
         if let Self::Lines { indent, .. } = self {
             out.push(b'\n');
-            // Hostile depth must not become quadratic work.
+            // A limit, so that hostile nesting doesn't cause quadratic work.
             (0..depth.min(64)).for_each(|_| out.extend_from_slice(indent.as_bytes()));
         }
     }
@@ -81,7 +81,7 @@ impl Layout {
 }
 
 impl Letters {
-    /// Writes a string, given as it came and without escapes.
+    /// Writes a string. `seen` is its text as received, `plain` its text without escapes.
     pub(crate) fn write(self, out: &mut Vec<u8>, seen: &str, plain: &str) {
         out.push(b'"');
         match self {
@@ -101,7 +101,7 @@ impl Letters {
     }
 }
 
-/// Whether every serialiser writes it as it is.
+/// Whether every serialiser writes the character unescaped.
 fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric()
         || matches!(letter, ' ' | '_' | '-' | '.' | ',' | ':' | ';' | '=' | '(' | ')')

@@ -1,8 +1,8 @@
-//! A JSON text as tokens, written again in another style.
+//! Splits a JSON text into tokens and writes it in another style.
 
 use super::json_style::{Ascii, Html, Layout, Letters, Writing};
 
-/// One token, as a slice of the text; strings without their quotes.
+/// One token as a slice of the text. Strings are without their quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'a> {
     Mark(u8),
@@ -12,7 +12,7 @@ enum Token<'a> {
     Space(&'a str),
 }
 
-/// A JSON text taken apart.
+/// A JSON text in tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct JsonText<'a> {
     tokens: Vec<Token<'a>>,
@@ -21,7 +21,7 @@ pub(crate) struct JsonText<'a> {
 }
 
 impl<'a> JsonText<'a> {
-    /// Takes a text apart; `None` where it is not JSON enough to be written again.
+    /// Splits a text into tokens; `None` if it isn't enough like JSON to be written again.
     pub(crate) fn read(text: &'a [u8]) -> Option<Self> {
         let text = std::str::from_utf8(text).ok()?;
         let mut tokens = Vec::new();
@@ -49,7 +49,8 @@ impl<'a> JsonText<'a> {
         matches!(tokens.first(), Some(Token::Mark(_) | Token::Space(_))).then_some(Self { tokens, strings })
     }
 
-    /// The same text with the keys of every object in order, as some serialisers write them; `None` where they are.
+    /// Returns the text with the keys of every object sorted, as some serialisers write them; `None` if they are sorted
+    /// already.
     pub(crate) fn sorted(&self) -> Option<Self> {
         let tokens = self.tokens.iter().filter(|token| !matches!(token, Token::Space(_)));
         let mut strings = self.strings.iter();
@@ -67,19 +68,19 @@ impl<'a> JsonText<'a> {
         })
     }
 
-    /// The numbers, in order.
+    /// Iterates over the numbers in order.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = &'a str> {
         self.tokens
             .iter()
             .filter_map(|token| if let Token::Number(text) = token { Some(*text) } else { None })
     }
 
-    /// Whether any string holds a letter like that.
+    /// Whether any string contains such a character.
     pub(crate) fn any_letter(&self, like: impl Fn(char) -> bool) -> bool {
         self.strings.iter().any(|text| text.chars().any(&like))
     }
 
-    /// The text in another writing.
+    /// Writes the text in the given style.
     pub(crate) fn write(&self, writing: Writing<'_>) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.tokens.len() * 8);
         let mut strings = self.strings.iter();
@@ -116,10 +117,10 @@ impl<'a> JsonText<'a> {
     }
 }
 
-/// Deeper values are left alone.
+/// Deeper values are not sorted.
 const DEEPEST: usize = 64;
 
-/// Appends the value that begins at a token, sorted; gives where it ends.
+/// Appends the value that begins at a token, with sorted keys, and returns the index after its end.
 fn sort_value<'t, 's>(
     tokens: &[(Token<'t>, Option<&'s String>)],
     at: usize,
@@ -159,7 +160,7 @@ fn sort_value<'t, 's>(
     Some(next + 1)
 }
 
-/// The text in the commonest other writings.
+/// Returns the text in the commonest other styles.
 pub(crate) fn usual(body: &[u8]) -> Vec<Vec<u8>> {
     let Some(text) = JsonText::read(body.trim_ascii()) else { return Vec::new() };
     let raw = Letters::Written { ascii: Ascii::Raw, slash: false, html: Html::Plain };
@@ -173,7 +174,7 @@ pub(crate) fn usual(body: &[u8]) -> Vec<Vec<u8>> {
     all.map(|(layout, letters)| text.write(Writing { layout, letters, numbers: &[] })).collect()
 }
 
-/// The keys of an object in their order.
+/// Returns the keys of the outermost object in their order.
 pub(crate) fn keys(body: &[u8]) -> Option<Vec<String>> {
     let text = JsonText::read(body.trim_ascii())?;
     let mut strings = text.strings.iter();
@@ -192,7 +193,8 @@ pub(crate) fn keys(body: &[u8]) -> Option<Vec<String>> {
     Some(keys)
 }
 
-/// Whether `letter` ends a run that began with `first`: white space ends others, and others end white space.
+/// Whether `letter` ends a run that began with `first`. White space ends every other run; anything else ends white
+/// space.
 fn ends(letter: char, first: u8) -> bool {
     let space = |letter: char| matches!(letter, ' ' | '\n' | '\r' | '\t');
     if space(char::from(first)) { !space(letter) } else { space(letter) || "{}[],:\"".contains(letter) }

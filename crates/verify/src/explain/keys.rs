@@ -1,4 +1,4 @@
-//! Secrets that would match if they were written or read otherwise.
+//! Finds mistakes in how a secret was copied or decoded.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::{finding::Finding, trial::Trial};
 
 const PREFIX: &[u8] = b"whsec_";
 
-/// Looks for a reading of a configured secret under which the signature holds.
+/// Looks for another reading of a configured secret with which the signature matches.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     if signed.scheme.takes_public_key() {
         return None;
@@ -34,7 +34,7 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     None
 }
 
-/// Where no configured secret can be read as a key of this scheme at all.
+/// Finds configured secrets of which none can be read as a key of this scheme.
 pub(crate) fn unreadable(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let mode = signed.scheme.key;
     let secrets: Vec<_> = trial.inquiry.secrets.iter().filter(|it| it.suits(signed.scheme)).collect();
@@ -88,7 +88,7 @@ fn reading(sender: &str, label: &str, how: &str) -> Finding {
         .fitting("For that reading")
 }
 
-/// A text without white space at its ends, also that of web pages (no-break and zero-width spaces, byte order marks).
+/// Removes white space at the ends, including that of web pages (no-break and zero-width spaces, byte order marks).
 fn trimmed(secret: &[u8]) -> &[u8] {
     let Ok(text) = std::str::from_utf8(secret) else { return secret.trim_ascii() };
     let space = |letter: char| {
@@ -97,7 +97,7 @@ fn trimmed(secret: &[u8]) -> &[u8] {
     text.trim_matches(space).as_bytes()
 }
 
-/// Another text, read as the scheme reads secrets.
+/// Tries other texts of the secret, decoded as the scheme decodes secrets.
 fn in_text(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<&'static str> {
     if signed.scheme.algorithm == Algorithm::Token {
         let lower = secret.to_ascii_lowercase();
@@ -125,7 +125,7 @@ fn in_text(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<
         .map(|(how, _)| how)
 }
 
-/// Other bytes, as the key itself.
+/// Tries other bytes as the key itself.
 fn in_key(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<&'static str> {
     let bare = secret.strip_prefix(PREFIX).unwrap_or(secret);
     let keys: [(&'static str, Option<Cow<'_, [u8]>>); 6] = [
@@ -169,7 +169,7 @@ fn percent_encoded(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The text with the entities decoded that serialisers of HTML write.
+/// Decodes the entities that HTML serialisers write.
 fn without_entities(secret: &[u8]) -> Vec<u8> {
     let Ok(text) = std::str::from_utf8(secret) else { return secret.to_vec() };
     let mut out = String::new();

@@ -1,6 +1,7 @@
-//! Why a verdict is what it is. Capture never asks: this tries more than a sender would wait for.
+//! Explains why a verdict is what it is. Capture never calls this, because it tries more than a sender would wait for.
 //!
-//! To explain is to ask [`check`](crate::check) again, of other requests, secrets and schemes than those at hand.
+//! It runs [`check`](crate::check) again with changed requests, secrets and schemes, to find a change that makes the
+//! signature match.
 
 mod bodies;
 mod called_urls;

@@ -1,6 +1,6 @@
-//! What tells a body as it was signed from the one that arrived, in a few words.
+//! Describes the difference between the signed and the received body in a few words.
 
-/// The difference, from the signed body to the received one.
+/// Describes the change from the signed body to the received one.
 pub(crate) fn between(signed: &[u8], received: &[u8]) -> String {
     let is_json = |body: &[u8]| serde_json::from_slice::<serde_json::Value>(body).ok();
     let values = is_json(signed).zip(is_json(received));
@@ -25,7 +25,7 @@ fn bytes(count: usize) -> String {
     if count == 1 { "1 byte".to_owned() } else { format!("{count} bytes") }
 }
 
-/// Without white space outside strings.
+/// Removes white space outside strings.
 fn compact(body: &[u8]) -> Vec<u8> {
     let (mut inside, mut escaped) = (false, false);
     let keep = |byte: &u8| {

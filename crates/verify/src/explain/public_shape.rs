@@ -1,4 +1,4 @@
-//! Signatures of private keys that are written wrongly.
+//! Mistakes in how signatures of private keys are written.
 
 use base64::{
     Engine as _,
@@ -14,7 +14,7 @@ use super::{
     trial::Trial,
 };
 
-/// For a public key: the same bytes in another encoding, or as two bare numbers.
+/// Finds the right signature bytes in another encoding, or as two bare ECDSA numbers.
 pub(crate) fn written_otherwise(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let raw = signed.raw();
     let mut readings: Vec<Vec<u8>> = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn written_otherwise(trial: &mut Trial<'_>, signed: &Signed<'_>) -> O
     None
 }
 
-/// An ECDSA signature's two numbers in DER.
+/// Encodes an ECDSA signature's two numbers in DER.
 fn der(joined: &[u8]) -> Option<Vec<u8>> {
     if joined.len() != 64 {
         return None;

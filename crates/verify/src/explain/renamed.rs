@@ -6,7 +6,7 @@ use crate::{place::Place, request_view::RequestView, scheme::Scheme, signature::
 
 use super::{finding::Finding, trial::Trial};
 
-/// What gateways put in front of a name.
+/// The prefixes that gateways put before a header name.
 const PREFIXES: [&str; 9] = [
     "http-",
     "x-original-",
@@ -18,7 +18,7 @@ const PREFIXES: [&str; 9] = [
     "x-proxy-",
     "x-",
 ];
-/// Headers that no sender of webhooks signs in.
+/// Headers that never carry a webhook signature.
 const PLAIN: [&str; 12] = [
     "host",
     "content-type",
@@ -33,10 +33,10 @@ const PLAIN: [&str; 12] = [
     "x-real-ip",
     "transfer-encoding",
 ];
-/// A shorter value is no signature.
+/// Shorter values are not signatures. In bytes.
 const SHORTEST: usize = 16;
 
-/// Looks for the signature under another name.
+/// Looks for the signature under another header name.
 pub(crate) fn find(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let restored = restored(view.headers)?;
     let other = RequestView { headers: &restored, ..view };
@@ -52,7 +52,7 @@ pub(crate) fn find(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Findi
     by_value(trial, view).or(likely)
 }
 
-/// The first of a scheme's headers that is only there under another name, and that name.
+/// Returns the first of a scheme's headers that is there only under another name, and that other name.
 fn moved(scheme: &Scheme, view: &RequestView<'_>, other: &RequestView<'_>) -> Option<(String, String)> {
     Signed::find(scheme, *other)?;
     let places = scheme.signature.iter().chain(&scheme.timestamp).chain(&scheme.message_id);
@@ -67,7 +67,7 @@ fn moved(scheme: &Scheme, view: &RequestView<'_>, other: &RequestView<'_>) -> Op
     Some((wanted.to_owned(), seen.name.to_owned()))
 }
 
-/// A value under any other name that makes a signature.
+/// Looks for a header of any other name whose value is the signature.
 fn by_value(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let schemes = trial.schemes;
     for scheme in schemes {
@@ -86,7 +86,7 @@ fn by_value(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     None
 }
 
-/// The lines as they came, then each under the names that it may have had.
+/// Returns the header lines as received, followed by each line under the names that it may have had.
 fn restored(headers: &HeaderLines) -> Option<HeaderLines> {
     let own: Vec<_> = headers.iter().map(|line| (line.name.to_owned(), line.value.to_vec())).collect();
     let mut all = own.clone();
@@ -100,7 +100,7 @@ fn restored(headers: &HeaderLines) -> Option<HeaderLines> {
     HeaderLines::from_pairs(all).ok()
 }
 
-/// The names that a header may have had.
+/// Returns the names that a header may have had before it was renamed.
 fn forms(name: &str) -> Vec<String> {
     let dashed = name.to_ascii_lowercase().replace('_', "-");
     let mut all = vec![dashed.clone()];
@@ -112,7 +112,7 @@ fn forms(name: &str) -> Vec<String> {
     all
 }
 
-/// The lines with another value for a header.
+/// Returns the header lines with another value for one header.
 pub(crate) fn with_line(headers: &HeaderLines, name: &str, value: &[u8]) -> Option<HeaderLines> {
     let others = headers.iter().filter(|line| !line.name.eq_ignore_ascii_case(name));
     let others = others.map(|line| (line.name.to_owned(), line.value.to_vec()));

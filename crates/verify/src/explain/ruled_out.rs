@@ -1,4 +1,4 @@
-//! What was tried and does not explain it.
+//! The causes that were tried and ruled out.
 
 use hookmitt_event::CauseState;
 
@@ -6,10 +6,10 @@ use crate::{algorithm::Algorithm, scheme::Scheme, signature::Signed, timestamp};
 
 use super::{bodies, finding::Finding, trial::Trial};
 
-/// One supposition: its code, its name, whether it applies, and why it is out.
+/// One possible cause: its code, its title, whether it applies, and why it is ruled out.
 type Row = (&'static str, &'static str, bool, String);
 
-/// What is left of the list of suppositions, after those that were found.
+/// Returns the possible causes that apply and weren't found.
 pub(crate) fn rest(trial: &Trial<'_>, signed: Option<&Signed<'_>>, found: &[Finding]) -> Vec<Finding> {
     let Some(signed) = signed else { return Vec::new() };
     let rows = rows(trial, signed, found.first().is_some_and(Finding::is_proven));

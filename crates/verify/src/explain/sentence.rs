@@ -1,4 +1,4 @@
-//! The verdict in a sentence, and what to know beyond it.
+//! The verdict in a sentence, and further detail.
 
 use hookmitt_event::Verdict;
 
@@ -9,7 +9,7 @@ use crate::{
 
 use super::{finding::Finding, trial::Trial};
 
-/// The sentence and the detail.
+/// Returns the sentence and the detail.
 pub(crate) fn words(
     trial: &Trial<'_>,
     judgement: &Judgement,
@@ -79,20 +79,20 @@ fn invalid(
     (format!("Invalid: {sentence}."), first.detail.clone().unwrap_or(fix))
 }
 
-/// How far the signature's time is off.
+/// Says how far the signature's time is off.
 fn in_time(trial: &Trial<'_>, judgement: &Judgement) -> Option<String> {
     let Evidence { signed_at, tolerance, .. } = evidence(trial.inquiry, judgement);
     let micros = trial.inquiry.at.as_micros() - signed_at?.as_micros();
     let allowed = span(i64::try_from(tolerance?.as_micros()).ok()?);
     let (allowed_number, allowed_unit) = allowed.split_once(' ').unwrap_or((&allowed, ""));
     let off = span(micros.saturating_abs());
-    // The unit is said once where it is the same.
+    // A unit that both spans share is written only once.
     let allowed = if off.ends_with(allowed_unit) { allowed_number } else { &allowed };
     let side = if micros < 0 { "after" } else { "before" };
     Some(format!("signed {off} {side} it arrived; {} allows {allowed}", trial.sender))
 }
 
-/// A span as people say it.
+/// Formats a time span for people.
 pub(crate) fn span(micros: i64) -> String {
     let seconds = micros / 1_000_000;
     match seconds {
@@ -104,7 +104,7 @@ pub(crate) fn span(micros: i64) -> String {
     }
 }
 
-/// With a small first letter, where it begins no name.
+/// Makes the first letter lower-case, unless the first word may be a name.
 fn lower(sentence: &str) -> String {
     let first = sentence.split(' ').next().unwrap_or_default();
     let common =

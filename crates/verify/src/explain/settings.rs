@@ -1,4 +1,4 @@
-//! Settings of the source, and parts of the signed content, that were taken otherwise by the sender.
+//! Settings of the source, and parts of the signed content, that differ from the sender's.
 
 use crate::{
     place::Place,
@@ -10,12 +10,12 @@ use crate::{
 
 use super::{finding::Finding, trial::Trial};
 
-/// Looks for a setting under which the signature holds.
+/// Looks for a setting with which the signature matches.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     trial.first(signed, &[swapped, simulator, checksum_in_hex])
 }
 
-/// Each key belongs to one header, and they were configured the other way round (Box).
+/// Finds keys that were configured in the wrong order. Each key belongs to one header (Box).
 fn swapped(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let sender = trial.sender;
     (signed.scheme.every && trial.fits(signed.scheme, signed.parts.view)).then(|| {
@@ -68,7 +68,7 @@ fn simulator(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     None
 }
 
-/// The first setting that is signed too and that no request says, with what is configured.
+/// Returns the first setting that is signed but not part of the request, with its configured value.
 pub(crate) fn signed_param<'v>(trial: &Trial<'_>, signed: &Signed<'v>) -> Option<(&'static Param, &'v str)> {
     let provider = trial.inquiry.provider?;
     signed.scheme.content.places().find_map(|place| {
@@ -78,7 +78,7 @@ pub(crate) fn signed_param<'v>(trial: &Trial<'_>, signed: &Signed<'v>) -> Option
     })
 }
 
-/// A setting that can't be one: something else was copied.
+/// Finds a setting with an impossible value, so that something else must have been copied.
 pub(crate) fn misshapen(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let (param, given) = signed_param(trial, signed)?;
     let length = param.length.filter(|_| param.is_misshapen(given))?;
@@ -116,7 +116,7 @@ fn checksum_in_hex(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     })
 }
 
-/// Braintree names the key of each signature: none of them is the configured one.
+/// Braintree names the key of each signature. Finds requests in which none of these is the configured key.
 pub(crate) fn stranger(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let own = signed.parts.view.param("public_key_id")?;
     if signed.scheme.special != Some(Special::Braintree) || signed.accepted().next().is_some() {

@@ -1,4 +1,4 @@
-//! Signatures that are written wrongly: encoding, length, algorithm, prefix.
+//! Mistakes in how signatures are written: encoding, length, algorithm, prefix.
 
 use base64::{
     Engine as _,
@@ -23,7 +23,7 @@ use super::{
     trial::{self, Trial},
 };
 
-/// A slip that explains everything: the configured secret makes this very signature.
+/// Finds a mistake that explains everything, because the configured secret makes this very signature.
 pub(crate) fn proven(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
     if scheme.algorithm.is_jwt() {
@@ -49,7 +49,7 @@ pub(crate) fn proven(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Findi
     made_otherwise(trial, signed)
 }
 
-/// What can't be a signature of this scheme, whatever the secret.
+/// Finds a text that can't be a signature of this scheme, whatever the secret.
 pub(crate) fn misshapen(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
     let given: Vec<_> = signed.accepted().collect();
@@ -68,7 +68,7 @@ pub(crate) fn misshapen(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Findin
     Some(slip.finding(trial.sender, signed, false))
 }
 
-/// A token that is right but for what stands before or around it.
+/// Finds a token that is right except for its missing prefix or format.
 fn bare_token(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let bare = Scheme {
         prefix: String::new(),
@@ -85,13 +85,13 @@ fn bare_token(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     fits.then(|| Slip::Format.finding(trial.sender, signed, true))
 }
 
-/// The words of a header: what is left between separators of any format.
+/// Splits a header at the separators of any format, and returns the parts that are long enough.
 fn words(raw: &[u8]) -> impl Iterator<Item = &[u8]> {
     raw.split(|byte| matches!(byte, b',' | b' ' | b'=' | b';' | b':' | b'.' | b'"' | b'\'' | b'|' | b'&'))
         .filter(|word| word.len() >= SHORTEST_PIECE)
 }
 
-/// How the words of a header differ from what a keyed hash came to.
+/// Returns how the words of a header differ from the expected keyed hash; `None` if no word resembles it.
 fn in_words(signed: &Signed<'_>, mac: &Mac, scheme: &Scheme) -> Option<Slip> {
     let [hex, base64] = [Encoding::Hex, Encoding::Base64].map(|encoding| mac.clone().finish(encoding));
     let (hex, base64) = (hex.as_bytes(), unpadded(base64.as_bytes()));
@@ -106,7 +106,7 @@ fn in_words(signed: &Signed<'_>, mac: &Mac, scheme: &Scheme) -> Option<Slip> {
         let counted: Vec<_> = signed.accepted().filter(|given| unpadded(given) == word).collect();
         let exact = mac.clone().finish(scheme.encoding);
         return match counted.iter().any(|given| exact.is(given)) {
-            true => None, // it is right, and something else is not
+            true => None, // the signature is right, so the mistake is elsewhere
             false => Some(if counted.is_empty() { Slip::Format } else { Slip::Encoding }),
         };
     }
@@ -130,7 +130,7 @@ fn in_words(signed: &Signed<'_>, mac: &Mac, scheme: &Scheme) -> Option<Slip> {
     raws().any(begins).then_some(Slip::Truncated)
 }
 
-/// Another algorithm of the same kind, in any encoding.
+/// Tries another algorithm of the same kind, in any encoding.
 fn made_otherwise(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     use Algorithm::{HmacSha1, HmacSha256, HmacSha512, RsaSha1, RsaSha256, Sha256};
     let own = signed.scheme.algorithm;
@@ -169,14 +169,14 @@ fn to_url(base64: &[u8]) -> Vec<u8> {
     base64.iter().map(letter).collect()
 }
 
-/// What a header says whose signature does not count.
+/// Returns the mistake in a header that has no signature of the scheme's format.
 fn no_signature(scheme: &Scheme, raw: &[u8]) -> Slip {
     const NAMES: [&[u8]; 5] = [b"sha1=", b"sha256=", b"sha384=", b"sha512=", b"md5="];
     let names_another = NAMES.iter().any(|name| raw.starts_with(name)) && scheme.prefix.starts_with("sha");
     if names_another { Slip::Algorithm } else { Slip::Format }
 }
 
-/// How long the bytes of a signature may be.
+/// Returns the possible lengths of a signature in bytes.
 fn sizes(trial: &Trial<'_>, scheme: &Scheme) -> Vec<usize> {
     let keys = trial.inquiry.secrets.iter().filter_map(Secret::as_public);
     let lengths = check::signing(scheme.algorithm)
@@ -193,7 +193,8 @@ fn sizes(trial: &Trial<'_>, scheme: &Scheme) -> Vec<usize> {
     }
 }
 
-/// What a text is that can't be a signature of this scheme, whatever the secret.
+/// Returns the mistake in a text that can't be a signature of this scheme, whatever the secret; `None` if it can be
+/// one.
 fn slip_of(trial: &Trial<'_>, scheme: &Scheme, given: &[u8]) -> Option<Slip> {
     let sizes = sizes(trial, scheme);
     let text = unpadded(given);
@@ -244,7 +245,7 @@ fn slip_of(trial: &Trial<'_>, scheme: &Scheme, given: &[u8]) -> Option<Slip> {
     }
 }
 
-/// Whether it is the beginning of a DER sequence that says it is longer.
+/// Whether the bytes are the beginning of a DER sequence that announces a greater length.
 fn is_cut_der(scheme: &Scheme, bytes: &[u8]) -> bool {
     scheme.algorithm == Algorithm::EcdsaP256Sha256
         && bytes.len() > 2

@@ -1,4 +1,4 @@
-//! What is signed, what was sent and what would be right: the parts of a signature as people see them.
+//! What is signed, what was sent and what would be right: the parts of a signature as they are shown to people.
 
 use hookmitt_event::{ContentKind, ContentPart, Fitting, SecretFit};
 
@@ -26,11 +26,11 @@ pub(crate) struct Shown {
     pub(crate) content: Vec<ContentPart>,
     pub(crate) got: Vec<String>,
     pub(crate) expected: Option<String>,
-    /// The URL is a part of the content.
+    /// Whether the URL is part of the signed content.
     pub(crate) signs_url: bool,
 }
 
-/// The signature of a request.
+/// Returns the signature of a request for display.
 pub(crate) fn signature(trial: &Trial<'_>, judgement: &Judgement) -> Shown {
     let id = judgement.scheme.unwrap_or_default();
     let scheme = trial.schemes.iter().find(|scheme| scheme.id == id).or(trial.schemes.first());
@@ -62,7 +62,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A signature with what stands before it.
+/// Returns a signature with its prefix.
 fn framed(scheme: &Scheme, signed: &Signed<'_>, signature: &str) -> String {
     match scheme.format {
         Format::Plain => {
@@ -77,13 +77,13 @@ fn framed(scheme: &Scheme, signed: &Signed<'_>, signature: &str) -> String {
     }
 }
 
-/// What fits, beside what was sent.
+/// Returns what matches, for display beside what was sent.
 pub(crate) fn fitting(first: &Finding, got: &[String]) -> Option<Fitting> {
     let label = first.fitting.clone().filter(|_| first.is_proven())?;
     Some(Fitting { label, value: got.first()?.clone() })
 }
 
-/// Which of the source's secrets fit.
+/// Returns which of the source's secrets match.
 pub(crate) fn secrets(trial: &Trial<'_>, judgement: &Judgement) -> Vec<SecretFit> {
     let genuine = judgement.secret_label.as_deref();
     let fits = |secret: &Secret| {
@@ -102,7 +102,7 @@ fn literal(text: &str) -> ContentPart {
     ContentPart { text: text.replace('\n', "⏎"), kind: ContentKind::Literal }
 }
 
-/// What a scheme signs, in order.
+/// Returns what a scheme signs, in order.
 fn content(scheme: &Scheme) -> Vec<ContentPart> {
     match scheme.special {
         Some(Special::Adyen) => return joined(&ADYEN, ":"),

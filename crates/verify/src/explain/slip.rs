@@ -1,4 +1,4 @@
-//! What may be wrong with a signature as it is written, in words.
+//! Mistakes in how a signature is written, in words.
 
 use crate::{
     algorithm::{Algorithm, Encoding},
@@ -8,24 +8,24 @@ use crate::{
 
 use super::finding::Finding;
 
-/// A shorter piece of a signature is no evidence.
+/// Shorter pieces of a signature are no evidence. In bytes.
 pub(crate) const SHORTEST_PIECE: usize = 8;
 
-/// What is wrong with a signature as it is written.
+/// A mistake in how a signature is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Slip {
-    /// Another encoding than the scheme's.
+    /// It has another encoding than the scheme's.
     Encoding,
     /// Its end is missing.
     Truncated,
-    /// Another algorithm than the scheme's.
+    /// It was made with another algorithm than the scheme's.
     Algorithm,
-    /// Another prefix, separator or version.
+    /// It has another prefix, separator or version.
     Format,
 }
 
 impl Slip {
-    /// The finding in words.
+    /// Describes the mistake.
     pub(crate) fn finding(self, sender: &str, signed: &Signed<'_>, proven: bool) -> Finding {
         let (scheme, place) = (signed.scheme, signed.place_words());
         let found = |code: &str, sure: &str, seems: &str| {
@@ -109,7 +109,7 @@ fn format_words(scheme: &Scheme) -> String {
     }
 }
 
-/// A signature in base64 without its padding.
+/// Returns base64 text without its padding.
 pub(crate) fn unpadded(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| *byte != b'=').map_or(0, |at| at + 1);
     &text[..end]

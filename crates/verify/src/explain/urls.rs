@@ -1,4 +1,4 @@
-//! URLs that would match: what the provider may have called, worked back from what arrived.
+//! Finds the URL that the provider may have called, starting from the URL that arrived.
 
 use sha2::{Digest as _, Sha256};
 
@@ -15,10 +15,10 @@ use super::{
     trial::Trial,
 };
 
-/// More URLs are not tried.
+/// The maximum number of URLs that are tried.
 const MOST: usize = 2500;
 
-/// Looks for a URL or a method over which the signature holds.
+/// Looks for a URL or a method that matches the signature.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
     if !scheme.signs_url() {
@@ -40,7 +40,7 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     without_hash(trial, signed)
 }
 
-/// The body's hash was in the query, and isn't any more (Twilio): the scheme that reads it there fits.
+/// Finds a URL whose query lost the body's hash (Twilio): with the hash added, the scheme that reads it there matches.
 fn without_hash(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let all = trial.inquiry.provider.map_or(&[][..], |provider| &provider.schemes);
     let view = signed.parts.view;
@@ -57,7 +57,7 @@ fn without_hash(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     None
 }
 
-/// Where nothing proves it, and the URL that is known can't be the one that was called.
+/// Finds a known URL that can't be the one that was called, if nothing could be proven.
 pub(crate) fn unknown(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let scheme = signed.scheme;
     if !scheme.content.has_url() {
@@ -69,7 +69,7 @@ pub(crate) fn unknown(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
         Some(url) if is_local(url.authority) => {
             format!("{} is reached from this machine only", url.authority)
         }
-        // Twilio signs what its console says, and routers cut what they don't know.
+        // Twilio signs the URL in its console, and routers remove query parameters that they don't know.
         Some(url) if scheme.url_forms == Some(UrlForms::Ports) && url.query.is_none() => {
             "It arrived without a query, which may have been cut off".to_owned()
         }
@@ -111,7 +111,7 @@ fn other_method(sender: &str, signed: &str, called: &str) -> Finding {
         .fitting(format!("For {signed}"))
 }
 
-/// What tells two URLs apart, in words.
+/// Describes the difference between two URLs.
 fn difference(signed: &str, called: &str) -> String {
     let (Some(signed), Some(called)) = (Url::read(signed), Url::read(called)) else {
         return "it was not known".to_owned();

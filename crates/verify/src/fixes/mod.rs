@@ -130,7 +130,7 @@ fn guess(provider: Option<&Provider>, clues: &[(&str, &str)]) -> Option<(&'stati
         .find_map(|clues| FRAMEWORKS.iter().find_map(|framework| framework.hinted_at(clues)))
 }
 
-/// What comes before the version.
+/// Returns the product name at the start of a user agent, without the version.
 fn product(agent: &str) -> &str {
     agent.split(['/', ' ']).next().unwrap_or_default()
 }
@@ -146,7 +146,7 @@ impl Framework {
             };
             clues.iter().find(|(known, text)| known.eq_ignore_ascii_case(name) && begins(text))
         })?;
-        // A cookie's value is nobody's business.
+        // A cookie's value is private, so it is not shown.
         let shown = text.split(['=', ';']).next().unwrap_or_default();
         let shown: String = shown.chars().filter(|letter| !letter.is_control()).take(LONGEST_WHY).collect();
         Some((&self.id, format!("{}: {shown}", name.to_ascii_lowercase())))
