@@ -1,4 +1,4 @@
-//! Senders that look like others, told apart.
+//! Providers that look alike can be told apart.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 

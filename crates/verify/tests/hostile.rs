@@ -1,4 +1,4 @@
-//! Hostile input: nothing panics, nothing unsigned becomes valid.
+//! Hostile input causes no panic and never makes an unsigned request valid.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 

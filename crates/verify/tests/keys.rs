@@ -1,4 +1,4 @@
-//! Schemes with a key pair: what a local test key signs, and keys that providers publish (Threat 6).
+//! Schemes with a key pair: signing with a local test key, and keys that providers publish (Threat 6).
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -18,7 +18,8 @@ static ED25519: LazyLock<TestKeyPair> = LazyLock::new(|| TestKeyPair::generate(P
 static P256: LazyLock<TestKeyPair> = LazyLock::new(|| TestKeyPair::generate(PairKind::P256).unwrap());
 static RSA: LazyLock<TestKeyPair> = LazyLock::new(|| TestKeyPair::generate(PairKind::Rsa).unwrap());
 
-/// The providers that sign with a private key, what it is, and the form in which their handlers want the public half.
+/// The providers that sign with a private key, a test key of that kind, and the form in which their handlers expect the
+/// public half.
 fn table() -> [(&'static str, &'static TestKeyPair, PublicForm); 7] {
     [
         ("discord", &ED25519, PublicForm::Hex),
@@ -41,7 +42,7 @@ fn params() -> Vec<(String, String)> {
     ]
 }
 
-/// A sample of the provider, signed with a test key.
+/// Returns a sample of the provider, signed with a test key.
 fn signed(id: &str, pair: &TestKeyPair) -> Request {
     let provider = provider(id).unwrap();
     let made = sample(provider, None, "0197-sample", AT).unwrap();
@@ -107,7 +108,7 @@ fn a_changed_body_never_verifies_where_the_signature_covers_it() {
         let text = String::from_utf8(request.body.to_vec()).unwrap();
         for change in [text.replacen("e", "f", 1), text.replacen("\"a", "\"b", 1), format!("{text} ")] {
             if change == text || (id == "aws_sns" && change.ends_with(' ')) {
-                continue; // SNS signs the values, not their writing
+                continue; // SNS signs the values, not how they are written
             }
             let changed = Request { body: change.into_bytes().into(), ..request.clone() };
             let verdict = judged(id, &changed, &asked).verdict;
@@ -116,7 +117,7 @@ fn a_changed_body_never_verifies_where_the_signature_covers_it() {
     }
 }
 
-/// Keys as somebody may have fetched them.
+/// Published keys as if they had been fetched.
 struct Fetched(Published);
 
 impl PublishedKeys for Fetched {
@@ -125,7 +126,7 @@ impl PublishedKeys for Fetched {
     }
 }
 
-/// The providers that publish their keys, and where.
+/// The providers that publish their keys, and the start of their URLs.
 const PUBLISHERS: [(&str, &str); 3] = [
     ("paypal", "https://api.paypal.com/"),
     ("aws_sns", "https://sns."),
@@ -172,7 +173,7 @@ fn threat_6_a_key_that_signs_for_everybody_needs_what_is_yours() {
         let published = Fetched(Published::Key(RSA.public_key().clone()));
         let mut without = params();
         without.retain(|(name, _)| name != setting);
-        // The same key in a file or in the vault is still everybody's.
+        // The same key from a file or the vault still signs for every customer.
         let file = [Secret::public_key("file", RSA.public_key().clone())];
         let unlocated = without_header(&request, "PAYPAL-CERT-URL");
         for (secrets, request) in [(&[][..], &request), (&file, &request), (&file, &unlocated)] {

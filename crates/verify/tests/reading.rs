@@ -1,4 +1,4 @@
-//! What requests say about themselves, by provider, and the samples that say it.
+//! The facts that are read from requests, by provider, and from the samples.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -27,7 +27,7 @@ fn forms_are_read_like_json() {
     let facts_of = |id, request: &Request| facts(request, provider(id), None);
     let github = facts_of("github", &request(&form, body));
     assert_eq!((github.event_type.as_deref(), github.title.as_deref()), (Some("issues.opened"), Some("a/b")));
-    // `curl -d '{…}'` says form and sends JSON.
+    // `curl -d '{…}'` announces a form but sends JSON.
     let curl = facts_of("github", &request(&form, r#" {"action":"closed"}"#));
     assert_eq!(curl.event_type.as_deref(), Some("issues.closed"));
     let slash = facts_of("slack", &request(&form, "command=%2Fweather&text=94070+CA&trigger_id=13.37"));

@@ -1,4 +1,4 @@
-//! Every sample event, signed with the public test secret: known by what it is, and valid.
+//! Every sample event, signed with the public test secret, is recognised and valid.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -10,12 +10,12 @@ use hookmitt_verify::{
 const AT: Timestamp = Timestamp::from_seconds(1_750_000_000);
 const URL: &str = "https://hooks.example.com/in";
 
-/// What is wrong with a signed sample; `None` where it is valid, or unsigned as all that its provider sends.
+/// Returns what is wrong with a signed sample; `None` if it is valid, or unsigned because its provider signs nothing.
 fn complaint(provider: &'static Provider, kind: &str) -> Option<String> {
     let made = sample(provider, Some(kind), "0197-sample", AT).unwrap();
     let secret = test_secret(provider).value;
     let url = made.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{URL}?{query}"));
-    // The topic stands in the sample itself.
+    // The sample itself contains the topic.
     let body: serde_json::Value = serde_json::from_slice(&made.body).unwrap_or_default();
     let topic = body["TopicArn"].as_str().unwrap_or_default();
     let value = |name: &str| if name == "topic_arn" { topic } else { "configured" }.to_owned();

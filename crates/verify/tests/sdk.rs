@@ -1,6 +1,7 @@
-//! The providers' own SDKs as the other side: they sign and we verify, we sign and they verify.
+//! Interoperability with the providers' own SDKs: they sign and we verify, we sign and they verify.
 //!
-//! Needs Node and Python with what `scripts/setup.sh` installs in `tests/sdk`; on Debian and in CI their absence is a failure, elsewhere it is noted.
+//! Needs Node and Python with what `scripts/setup.sh` installs in `tests/sdk`. If they are missing, the test fails on
+//! Debian and in CI; elsewhere it only reports that.
 
 #![expect(
     clippy::unwrap_used,
@@ -19,10 +20,10 @@ use hookmitt_event::Timestamp;
 use matrix::{SIGNED_AT, SUBJECTS, Subject, complaint, pairs, request, variants};
 use peer::{Language, Order, Peer, report};
 
-/// As many providers' own SDKs have to agree with us.
+/// The number of providers whose own SDKs have to agree with us.
 const PROVIDERS: usize = 37;
 
-/// An SDK that its provider doesn't publish: it is asked, but not counted.
+/// An SDK that isn't published by its provider. It is tested, but not counted.
 const COMMUNITY: &str = "telegram";
 
 fn seed() -> u64 {
@@ -50,7 +51,7 @@ fn the_sdks_and_we_agree_in_both_directions() {
         if ours.is_empty() && verified > 0 && resigned > 0 && row.id != COMMUNITY {
             agreed.insert(row.id);
         }
-        // The first few of a row say it all.
+        // The first few complaints of a row are enough.
         complaints.extend(ours.into_iter().take(3));
     }
     report(&format!(
@@ -61,7 +62,7 @@ fn the_sdks_and_we_agree_in_both_directions() {
     assert!(agreed.len() >= PROVIDERS, "only {agreed:?}");
 }
 
-/// Vectors made live: each slip, from a request that the SDK signed, judged by the SDK and by us.
+/// Vectors made live: each slip is applied to a request that the SDK signed, and the SDK and our code judge it.
 #[test]
 fn every_slip_gets_the_sdk_s_verdict() {
     let Some(mut peer) = Peer::start(Language::Node) else { return };
@@ -95,17 +96,17 @@ fn asked(subject: &Subject, secret: &str, now: i64) -> Order {
     Order { sdk: subject.id, secret: secret.to_owned(), now: Some(now), ..Order::default() }
 }
 
-/// Whose SDK takes more than JSON.
+/// Whether the SDK accepts more than JSON.
 fn takes_forms(id: &str) -> bool {
     !["clerk", "resend", "svix", "liveblocks"].contains(&id)
 }
 
-/// Where a verdict is an SDK's policy rather than the wire format.
+/// Whether a verdict reflects an SDK's policy rather than the wire format.
 fn differs_on_purpose(id: &str, reason: &str) -> bool {
     match (id, reason) {
         // Bolt 5 accepts timestamps from the future; Slack's own recipe and its Python SDK don't.
         ("slack", "timestamp_future") => true,
-        // Clerk's helper reads the body with Request.text(), which drops the mark.
+        // Clerk's helper reads the body with Request.text(), which drops the byte order mark.
         ("clerk", "bom_prepended") => true,
         _ => false,
     }

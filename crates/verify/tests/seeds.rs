@@ -1,7 +1,7 @@
-//! What fuzzing begins with: `fuzz/corpus`, made from our own samples.
+//! The starting inputs for fuzzing, `fuzz/corpus`, made from our own samples.
 //!
-//! `UPDATE_SEEDS=1 cargo test -p hookmitt-verify --test seeds` writes it anew. It need not follow every change of a
-//! sample: a seed is a start, not a promise.
+//! `UPDATE_SEEDS=1 cargo test -p hookmitt-verify --test seeds` rewrites them. They need not follow every change of a
+//! sample, because a seed is only a starting point.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -17,14 +17,14 @@ use sha2::{Digest as _, Sha256};
 
 const AT: Timestamp = Timestamp::from_seconds(1_750_000_000);
 const LARGEST: usize = 4096;
-/// The targets that read requests; what `template` reads is written by hand.
+/// The targets that read requests. The seeds for `template` are written by hand.
 const TARGETS: [&str; 5] = ["explain", "fixture_file", "header_lines", "request_head", "verdict"];
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus")
 }
 
-/// The provider's usual event, signed where it signs.
+/// Returns the provider's default event, signed if the provider signs.
 fn signed(provider: &'static Provider) -> Option<Request> {
     let made = sample(provider, None, "0197-seed", AT).ok()?;
     let secret = test_secret(provider).value;
@@ -81,7 +81,7 @@ fn update() {
         let name = format!("{}-sample", provider.id);
         let judged = [&lines(&request, "\n")[..], b"\n", &request.body].concat();
         write("verdict", &name, &judged);
-        // It begins with the number of the provider that is asked about.
+        // The input begins with the index of the provider.
         let which = u8::try_from(number).unwrap_or_default();
         write("explain", &name, &[&[which], &judged[..]].concat());
         write("header_lines", &name, &lines(&request, "\r\n"));

@@ -1,4 +1,4 @@
-//! Each slip that a signed request can suffer on its way gets its own cause.
+//! Each slip that can happen to a signed request on its way gets its own cause.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Causes that the request alone does not tell: a setting of the source, and what else came in.
+//! Causes that the request alone doesn't show: a setting of the source, and other requests that came in.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -68,7 +68,7 @@ fn a_body_cut_short_is_told_by_the_whole_one_that_came_before() {
         (found.causes[0].code.as_str(), found.causes[0].state),
         ("body_truncated", CauseState::Proven)
     );
-    // Another event's body is no longer beginning of this one.
+    // This body is not the beginning of the other event's body.
     let other = Request { body: "{}".into(), ..whole.clone() };
     let found = explained("github", &other, &[], std::slice::from_ref(&whole));
     assert_eq!(found.causes[0].code, "other_event");

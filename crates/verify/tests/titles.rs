@@ -1,4 +1,4 @@
-//! Every sample of every provider is recognised by itself, and says what it is: id, type and title.
+//! Every sample of every provider is recognised without a set provider, and gives its id, type and title.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -15,11 +15,11 @@ mod b;
 /// A sample, and what is read from it.
 struct Row<'t> {
     provider: &'t str,
-    /// The provider that the request alone gives away: an adopter comes out as its family.
+    /// The provider that the request alone identifies. For an adopter, that is its family.
     recognised: &'t str,
     sample: &'t str,
     kind: &'t str,
-    /// Whether the event has an id that is its own.
+    /// Whether the event has an id of its own.
     id: bool,
     title: &'t str,
 }

@@ -1,7 +1,7 @@
 //! The published and derived vectors of the providers that we verify, read from outside the repository.
 //!
-//! They carry third-party test data and are not copied here; `tests/sdk.rs` and `tests/variants.rs` test the same
-//! things in a clone without them.
+//! They contain third-party test data and are not copied here. `tests/sdk.rs` and `tests/slips.rs` test the same things
+//! in a clone without them.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -45,7 +45,7 @@ struct Causes {
 }
 
 impl Causes {
-    /// The codes that may come first for that reason; `None` where it names a scenario.
+    /// Returns the codes that may come first for that reason; `None` if the reason is a scenario.
     fn of(&self, reason: &str) -> Option<Vec<&str>> {
         if let Some(codes) = self.undecidable.get(reason) {
             return Some(codes.iter().map(String::as_str).collect());
@@ -66,7 +66,7 @@ fn read(folder: &str) -> Vec<Vector> {
     paths.iter().map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap()).collect()
 }
 
-/// The folders of the providers.
+/// Returns the folders of the providers.
 fn folders() -> Vec<String> {
     let below = |parent: &str| {
         let entries = fs::read_dir(vectors_folder().join(parent)).unwrap();
@@ -111,7 +111,8 @@ impl Vector {
         let params = self.params.iter().flatten().map(|(name, value)| (name.clone(), text(value)));
         let kid = self.public_key_format.as_deref().and_then(|format| format.split_once("(kid "));
         let kid = kid.map(|(_, kid)| ("kid".to_owned(), kid.trim_end_matches(')').to_owned()));
-        // They are older than the rule that a topic must be configured (Threat 6), and name it nowhere else.
+        // These vectors are older than the rule that a topic must be configured (Threat 6), so the topic is taken from
+        // the body.
         let body: serde_json::Value =
             serde_json::from_slice(&STANDARD.decode(&self.body_base64).unwrap()).unwrap_or_default();
         let topic = body["TopicArn"].as_str().filter(|_| self.provider == "aws_sns");
@@ -119,7 +120,7 @@ impl Vector {
         params.chain(kid).chain(topic).collect()
     }
 
-    /// What is wrong with our answer; `None` where it is right.
+    /// Returns what is wrong with our answer; `None` if it is right.
     fn complaint(&self, causes: &Causes) -> Option<String> {
         let (request, secrets, params) = (self.request(), self.secrets(), self.params());
         let inquiry = Inquiry {
@@ -149,7 +150,7 @@ impl Vector {
 }
 
 impl Vector {
-    /// The official SDKs disagree here, or what they say is their policy: our answer is listed with its reason.
+    /// The official SDKs disagree here, or their answer is a policy. Our answer is listed with the reason.
     fn ambiguous_answer(&self, verdict: Verdict, why: &str) -> Option<String> {
         let line = format!("ambiguous: {:<58} {:<8} ours: {verdict:<8} {why}", self.id, self.expect);
         writeln!(std::io::stderr().lock(), "{line}").unwrap();
@@ -157,7 +158,7 @@ impl Vector {
     }
 }
 
-/// Says that something was left out, where a run counts such things.
+/// Reports that something was left out, to stderr and to the file where the run counts such lines.
 fn skipped(why: &str) {
     writeln!(std::io::stderr().lock(), "skipped: {why}").unwrap();
     if let Some(path) = std::env::var_os("HOOKMITT_SKIPPED") {

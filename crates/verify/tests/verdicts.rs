@@ -1,4 +1,4 @@
-//! Verdicts by the rules that hold for every provider.
+//! Verdicts by the rules that apply to every provider.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -102,7 +102,7 @@ fn threat_11_an_older_signature_counts_only_where_a_person_chose_it() {
     let mut lines: Vec<_> = made.headers.iter().map(|line| (line.name, line.value.to_vec())).collect();
     lines.push(("X-Hub-Signature", b"sha1=0".to_vec()));
     let both = Request { headers: HeaderLines::from_pairs(lines).unwrap(), ..made.clone() };
-    // Re-signing renews the legacy line too.
+    // Re-signing also renews the legacy line.
     let both = sign(&SignBy::new(github, b"hush", AT), &both).unwrap();
     let legacy = edited(&both, "X-Hub-Signature-256", None);
     let judgement = judge(&inquiry(&legacy, "github", &secrets));
@@ -144,7 +144,7 @@ fn the_clock_is_judged_at_receipt_and_by_the_source_s_own_tolerance() {
 fn milliseconds_are_named() {
     let slack = provider("slack").unwrap();
     let made = sample(slack, None, "0197-a", AT).unwrap();
-    // Signed as if the clock showed seconds that are milliseconds.
+    // Signed with milliseconds where seconds belong.
     let late = Timestamp::from_seconds(1_750_000_000_000);
     let request = sign(&SignBy::new(slack, b"hush", late), &made).unwrap();
     let judgement = judge(&inquiry(&request, "slack", &[Secret::new("main", "hush")]));
@@ -179,7 +179,7 @@ fn ed25519_is_signed_and_verified_with_either_kind_of_key() {
         let judgement = judge(&inquiry(&tampered, "svix", &[secret]));
         assert_eq!((judgement.verdict, code(&judgement)), (Verdict::Invalid, "no_match"));
     }
-    // A source that only has a shared secret must not take it for a matter of configuration: it would be let through.
+    // With only a shared secret, the verdict must not be a missing configuration, because the request would pass then.
     let shared = [Secret::new("main", "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3")];
     let judgement = judge(&inquiry(&request, "svix", &shared));
     assert_eq!((judgement.verdict, code(&judgement)), (Verdict::Invalid, "signature_format"));

@@ -1,4 +1,4 @@
-//! Bodies that an SDK takes, and their edits.
+//! Bodies that an SDK accepts, and edits of them.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_event::Timestamp;
@@ -8,7 +8,7 @@ use url::form_urlencoded;
 
 use super::rows::{Bodies, Row};
 
-/// A small generator (xorshift64*): the seed is printed, so a failing run can be repeated.
+/// A small random generator (xorshift64*). The seed is printed, so that a failing run can be repeated.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -46,8 +46,8 @@ impl Dice {
     }
 }
 
-/// Bodies with spaces, letters of many scripts, odd numbers; some that are no JSON, an empty one, and bytes that are no
-/// text: whichever of them the SDK can be asked about.
+/// Returns random bodies: JSON with spaces, characters of many scripts and odd numbers, texts that aren't JSON, an
+/// empty body, and bytes that aren't text. Only those that the SDK can be asked about are included.
 pub(crate) fn made_up(row: &Row, dice: &mut Dice) -> Vec<Vec<u8>> {
     let jsons: Vec<Vec<u8>> = (0..6).map(|_| dice.json().into_bytes()).collect();
     let texts =
@@ -63,9 +63,9 @@ pub(crate) fn made_up(row: &Row, dice: &mut Dice) -> Vec<Vec<u8>> {
     }
 }
 
-/// The bodies of the provider's samples, as far as the row's scheme sends them.
+/// Returns the bodies of the provider's samples that are sent with the row's scheme.
 pub(crate) fn samples(row: &Row, provider: &'static Provider) -> Vec<Vec<u8>> {
-    // sns-validator forgets that the token of this one is signed too.
+    // sns-validator doesn't know that the token of this type is signed too.
     let sent = |kind: &&str| (row.id, *kind) != ("aws_sns", "UnsubscribeConfirmation");
     let made = sample_types(provider).into_iter().filter(sent).map(|kind| {
         let made = sample(provider, Some(kind), "0197-sample", Timestamp::now());
@@ -84,7 +84,7 @@ fn written_anew(body: &[u8]) -> Vec<u8> {
     serde_json::from_slice::<Value>(body).unwrap().to_string().into_bytes()
 }
 
-/// The body as somebody edits it: still one of the provider, and with something else that is signed.
+/// Edits the body so that its signed content changes, but it remains a body of this provider.
 pub(crate) fn edited(row: &Row, body: &[u8]) -> Vec<u8> {
     if row.id == "braintree" {
         return edited_braintree(body);
@@ -105,7 +105,7 @@ pub(crate) fn edited(row: &Row, body: &[u8]) -> Vec<u8> {
     json.to_string().into_bytes()
 }
 
-/// With a comment in the XML of its payload.
+/// Adds a comment to the XML in the payload.
 fn edited_braintree(body: &[u8]) -> Vec<u8> {
     let mut form = form_urlencoded::Serializer::new(String::new());
     for (name, value) in form_urlencoded::parse(body) {

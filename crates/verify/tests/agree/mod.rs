@@ -1,4 +1,4 @@
-//! One SDK and we: whether each takes what the other signs.
+//! Compares one SDK with our code: each has to accept what the other signs.
 
 mod bodies;
 mod rows;
@@ -15,12 +15,12 @@ pub(crate) use rows::{ROWS, Row};
 
 use crate::peer::{Order, Peer};
 
-/// The URL that providers call: some of them sign it.
+/// The URL that providers call. Some of them sign it.
 const ORIGIN: &str = "https://hooks.example.com:8443";
 const PATH: &str = "/in/a-b";
 const QUERY: &str = "shop=1&next=%2Fx%20y";
 
-/// What came of a row.
+/// The results of a row.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) signed: usize,
@@ -33,16 +33,16 @@ pub(crate) struct Tally {
 struct Bench<'a> {
     row: &'a Row,
     provider: &'static Provider,
-    /// What signs: the secret, or the private half of the pair.
+    /// The key that signs: the secret, or the private half of the pair.
     signing: String,
-    /// What verifies: the secret, or the public half.
+    /// The key that verifies: the secret, or the public half.
     verifying: String,
-    /// The same of a key that is not the right one.
+    /// A verifying key that isn't the right one.
     wrong: String,
     params: Vec<(String, String)>,
 }
 
-/// Asks one SDK everything.
+/// Runs all checks with one SDK.
 pub(crate) fn tally(peer: &mut Peer, row: &Row, dice: &mut Dice) -> Tally {
     let (bench, name) = (Bench::new(row), format!("{} {}", row.name(), row.sdk(peer)));
     let mut tally = Tally::default();
@@ -65,7 +65,7 @@ pub(crate) fn tally(peer: &mut Peer, row: &Row, dice: &mut Dice) -> Tally {
 }
 
 impl Row {
-    /// The provider, and the scheme where it is not the first.
+    /// Returns the provider, and the scheme if it isn't the first.
     pub(crate) fn name(&self) -> String {
         self.scheme.map_or_else(|| self.id.to_owned(), |scheme| format!("{} ({scheme})", self.id))
     }
@@ -102,11 +102,11 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// The SDK signs: valid, invalid under another key, and invalid once the body differs.
+    /// The SDK signs. For us, the request is valid, invalid under another key, and invalid if the body differs.
     fn they_sign(&self, peer: &mut Peer, body: &[u8]) -> Result<Order, String> {
         let signed = peer.sign(Order { body: body.to_vec(), ..self.order() })?;
         let request = request_of(&signed);
-        // Box's first key is for its first signature, and the second one for the second.
+        // Box's first key is for its first signature, the second key for the second.
         let beside: &[&str] = if self.row.id == "box" { &[] } else { &[&self.wrong] };
         let scheme = self.row.scheme;
         self.expect(Verdict::Valid, &request, &[beside, &[&self.verifying]].concat(), scheme)?;
@@ -118,7 +118,7 @@ impl<'a> Bench<'a> {
         Ok(signed)
     }
 
-    /// We sign an event that has no signature yet: the SDK takes it, and so do we.
+    /// We sign an event that has no signature yet. The SDK and we accept it.
     fn we_sign(&self, peer: &mut Peer, body: &[u8]) -> Result<(), String> {
         let now = Timestamp::now();
         let made = sample(self.provider, None, "0197-fresh", now).map_err(|error| error.to_string())?;
@@ -135,11 +135,11 @@ impl<'a> Bench<'a> {
             body: body.to_vec().into(),
             ..made
         };
-        // By the scheme that its provider prefers.
+        // With the scheme that its provider prefers.
         self.signed_by_us_is_taken(peer, &unsigned, None)
     }
 
-    /// We sign what the SDK signed and somebody edited: the SDK takes it again, which it would not have without.
+    /// We sign an edited request of the SDK again. The SDK accepts it, but not without the new signature.
     fn we_resign(&self, peer: &mut Peer, theirs: &Order) -> Result<(), String> {
         let edited = Order { body: bodies::edited(self.row, &theirs.body), ..theirs.clone() };
         if self.row.covers_body && peer.verify(&edited).is_ok() {

@@ -1,10 +1,10 @@
-//! Each provider whose own SDK can be had, with the keys and bodies that it takes.
+//! The providers whose own SDK is available, with the keys and bodies that it accepts.
 
 use hookmitt_verify::{PairKind, PublicForm};
 
 use crate::peer::Language::{self, Node, Python};
 
-/// One SDK, asked about one of its provider's schemes.
+/// One SDK, tested with one of its provider's schemes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     /// The provider, which is also the SDK's name in the peer.
@@ -12,41 +12,41 @@ pub(crate) struct Row {
     pub(crate) language: Language,
     pub(crate) key: Key,
     pub(crate) bodies: Bodies,
-    /// Another scheme than the provider's first.
+    /// The scheme, if it isn't the provider's first.
     pub(crate) scheme: Option<&'static str>,
-    /// Header lines by which it is chosen.
+    /// Header lines that select the scheme.
     pub(crate) lines: &'static [(&'static str, &'static str)],
-    /// What the query has for it.
+    /// What the query contains to select the scheme.
     pub(crate) query: &'static str,
     pub(crate) params: &'static [(&'static str, &'static str)],
-    /// Whether a changed body is noticed.
+    /// Whether a changed body makes the signature invalid.
     pub(crate) covers_body: bool,
 }
 
-/// What signs.
+/// The keys of a row.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Key {
-    /// A secret of the kind that the provider gives, and another one.
+    /// A secret of the kind that the provider issues, and a wrong one.
     Secret(&'static str, &'static str),
-    /// A key pair, whose public half the provider shows in this form.
+    /// A key pair whose public half the provider shows in this form.
     Pair(PairKind, PublicForm),
 }
 
-/// What an SDK verifies at all: some parse before they look at the signature.
+/// The bodies that an SDK can verify. Some SDKs parse the body before they check the signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bodies {
     /// Any bytes.
     Bytes,
-    /// Any text, also none.
+    /// Any text, including an empty one.
     Text,
     /// Any text that is not empty.
     NotEmpty,
     Json,
-    /// JSON that `JSON.stringify` writes as it stands: the SDK hashes what it wrote anew.
+    /// JSON exactly as `JSON.stringify` writes it, because the SDK hashes its own serialisation.
     Canonical,
-    /// What the provider sends: its samples.
+    /// The bodies that the provider sends: its samples.
     Samples,
-    /// Forms of any fields.
+    /// Forms with any fields.
     Forms,
 }
 
@@ -70,7 +70,7 @@ const fn row(id: &'static str, language: Language, key: Key, bodies: Bodies) -> 
     Row { id, language, key, bodies, scheme: None, lines: &[], query: "", params: &[], covers_body: true }
 }
 
-/// An SDK that signs in several ways.
+/// Returns a row for another scheme of the same SDK.
 const fn also(row: Row, scheme: &'static str) -> Row {
     Row { scheme: Some(scheme), ..row }
 }
@@ -79,11 +79,11 @@ const TWILIO_NODE: Row = row("twilio", Node, TWILIO, Bodies::Forms);
 const TWILIO_PYTHON: Row = row("twilio", Python, TWILIO, Bodies::Forms);
 const ADYEN_PYTHON: Row = row("adyen", Python, ADYEN, Bodies::Samples);
 const HUBSPOT: Row = row("hubspot", Python, TEXT, Bodies::Text);
-/// The Node SDK turns a key of other letters into other bytes than the Python one; Braintree's are hex.
+/// The Node SDK turns characters other than hex into other key bytes than the Python SDK. Braintree's keys are hex.
 const BRAINTREE: Key = Key::Secret("aabbccddeeff00112233445566778899", "bbbbccddeeff00112233445566778899");
 const BRAINTREE_PARAMS: &[(&str, &str)] = &[("public_key_id", "integration_public_key")];
 
-/// All of them. Node holds what is small there.
+/// All rows. Node is used for SDKs that are small there.
 pub(crate) const ROWS: &[Row] = &[
     row("github", Node, Key::Secret("c2VjcmV0IG9mIHRoZSBob29r", "another"), Bodies::NotEmpty),
     row("stripe", Node, STRIPE, Bodies::NotEmpty),

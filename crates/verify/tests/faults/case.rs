@@ -1,4 +1,4 @@
-//! One request as a handler saw it, with what an inspector knows.
+//! One request as a handler saw it, with everything that an inspector knows.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use hookmitt_event::{CauseState, HeaderLines, HttpVersion, Request, Timestamp, V
 use hookmitt_verify::{Context, Inquiry, Secret, explain, parse_public_key, provider};
 use serde::Deserialize;
 
-/// The last line of the programs.
+/// The last line that the programs print.
 #[derive(Deserialize)]
 pub(crate) struct Totals {
     pub(crate) requests: usize,
 }
 
-/// What one fault made of one provider's delivery.
+/// One provider's request with one fault.
 #[derive(Deserialize)]
 pub(crate) struct Case {
     /// The provider, or one of its schemes.
     pub(crate) row: String,
     pub(crate) fault: String,
     pub(crate) group: String,
-    /// What the source is set to.
+    /// The provider that the source is set to.
     pub(crate) provider: String,
-    /// The codes of which one has to come first; `valid`.
+    /// The accepted codes for the first cause, or `valid`.
     pub(crate) expect: Vec<String>,
     #[serde(flatten)]
     pub(crate) wire: Wire,
@@ -60,7 +60,7 @@ impl Other {
     }
 }
 
-/// What the verifier says.
+/// What the verifier returned.
 pub(crate) struct Explained {
     pub(crate) verdict: Verdict,
     pub(crate) codes: Vec<String>,
@@ -97,7 +97,7 @@ impl Case {
         shared.chain(self.public_key.iter().map(|key| public("public key", key))).collect()
     }
 
-    /// The verdict, and the causes in their order; `None` where the catalogue lacks the provider.
+    /// Returns the verdict and the causes in order; `None` if the provider isn't in the catalogue.
     pub(crate) fn explained(&self) -> Option<Explained> {
         let provider = provider(&self.provider)?;
         let request = self.wire.request();

@@ -1,8 +1,8 @@
-//! The bench of faults: requests signed as providers sign, spoilt by the software that spoils them in real life, and
-//! whether the right cause is found.
+//! The bench of faults: requests are signed as providers sign them and damaged by the software that damages them in
+//! real life. The verifier has to find the right cause.
 //!
-//! The programs of `tests/faults` make the requests: Node, Express, Flask, Django, PHP, nginx. They share nothing with
-//! the verifier. `make bench-explain` prints the table; `FAULTS_ROW` narrows a run to one row.
+//! The programs of `tests/faults` make the requests: Node, Express, Flask, Django, PHP, nginx. They share no code with
+//! the verifier. `make bench-explain` prints the table; `FAULTS_ROW` limits a run to one row.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be")]
 
@@ -19,7 +19,7 @@ use std::{
 use case::{Case, Explained};
 use score::Score;
 
-/// What has to be reached. A pair is one fault of one provider.
+/// The required results. A pair is one fault of one provider.
 const PAIRS: usize = 600;
 const NAMED_PERCENT: f64 = 100.0;
 const FIRST_PERCENT: f64 = 98.0;
@@ -46,7 +46,7 @@ fn every_fault_is_named_and_nothing_right_is_called_wrong() {
     assert!(score.first_percent() >= FIRST_PERCENT, "{:.2} % first", score.first_percent());
 }
 
-/// What is said about each, found by as many threads as there are processors.
+/// Explains each case, with one thread per processor.
 fn explained(cases: &[Case]) -> Vec<Option<Explained>> {
     let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
     let next = AtomicUsize::new(0);

@@ -23,14 +23,14 @@ fn works(program: &Path, version: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// The Node on the path, or the one that the set-up script brought.
+/// Returns the Node on the path, or the one that the set-up script installed.
 fn node() -> Option<PathBuf> {
     [PathBuf::from("node"), root().join(".tools/node/bin/node")]
         .into_iter()
         .find(|node| works(node, "--version"))
 }
 
-/// On Debian and in CI what is missing fails the run; elsewhere it is noted.
+/// Fails the run on Debian and in CI if something is missing; elsewhere only reports it.
 fn missing(what: &str) {
     let strict = std::env::var_os("CI").is_some() || Path::new("/etc/debian_version").exists();
     let why = format!("the bench of faults needs {what}: scripts/setup.sh --for test brings it on Debian");
@@ -42,7 +42,7 @@ fn missing(what: &str) {
     }
 }
 
-/// Every request of the bench; `None` where a program is missing.
+/// Returns every request of the bench; `None` if a program is missing.
 pub(crate) fn cases() -> Option<Vec<Case>> {
     let folder = root().join("tests/faults");
     let installed = [

@@ -1,4 +1,4 @@
-//! What was found and what was not.
+//! Counts the causes that were found and those that were not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::case::{Case, Explained};
 
 const VALID: &str = "valid";
 
-/// How many pairs there were, in how many the right code was among the causes, and in how many it was the first.
+/// The number of pairs, of those with the right code among the causes, and of those with the right code first.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Tally {
     pub(crate) pairs: usize,
@@ -16,7 +16,7 @@ pub(crate) struct Tally {
     pub(crate) first: usize,
 }
 
-/// A fault whose cause was not the first.
+/// A fault whose right cause was not the first.
 #[derive(Debug)]
 pub(crate) struct Miss {
     pub(crate) row: String,
@@ -27,17 +27,17 @@ pub(crate) struct Miss {
     pub(crate) got: Vec<String>,
 }
 
-/// The whole bench.
+/// The results of the whole bench.
 #[derive(Debug, Default)]
 pub(crate) struct Score {
-    /// By row and group.
+    /// The tallies by row and group.
     pub(crate) tallies: BTreeMap<(String, String), Tally>,
     pub(crate) misses: Vec<Miss>,
-    /// Right requests, and those with changes that the provider's scheme permits.
+    /// The number of correct requests, including those with changes that the provider's scheme permits.
     pub(crate) right: usize,
-    /// Of these, what was called something else than valid.
+    /// Correct requests that were not judged valid.
     pub(crate) slandered: Vec<Miss>,
-    /// Rows whose provider the catalogue lacks.
+    /// Rows whose provider isn't in the catalogue.
     pub(crate) unknown: BTreeSet<String>,
 }
 

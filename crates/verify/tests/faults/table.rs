@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::score::{Miss, Score, Tally};
 
-/// Prints the table, then what was not found.
+/// Prints the table, then the causes that were not found.
 pub(crate) fn print(score: &Score) {
     let mut out = std::io::stderr().lock();
     for line in lines(score) {

@@ -1,4 +1,4 @@
-//! Samples, signed in every scheme that can be signed.
+//! Samples, signed in every scheme that we can sign in.
 
 use std::{fs, path::Path};
 
@@ -13,10 +13,10 @@ use crate::Part;
 const AT: Timestamp = Timestamp::from_seconds(1_750_000_000);
 const URL: &str = "https://hooks.example.com/in/sub?x=1&y=a%20b";
 
-/// What Contentful lists as signed where a request lists nothing.
+/// The headers that Contentful signs if a request lists none.
 const CONTENTFUL: [&str; 2] = ["x-contentful-signed-headers", "x-contentful-timestamp"];
 
-/// What a provider's file says of a scheme: where the covered parts stand.
+/// The parts of a request that a scheme covers, as the provider's file lists them.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct SchemeText {
     pub(crate) id: String,
@@ -34,12 +34,12 @@ pub(crate) struct SchemeText {
     when: Vec<String>,
 }
 
-/// A signed request that is valid.
+/// A signed and valid request.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     provider: &'static Provider,
     pub(crate) scheme: SchemeText,
-    /// Whether it is judged by this scheme alone, and not by whatever its provider signs with.
+    /// Whether it is judged by this scheme alone, not by any of its provider's schemes.
     named: bool,
     pub(crate) kind: String,
     pub(crate) request: Request,
@@ -76,14 +76,14 @@ fn schemes(provider: &Provider) -> Vec<SchemeText> {
 }
 
 impl Case {
-    /// In that scheme, and judged by it alone.
+    /// Signs a sample in that scheme, to be judged by that scheme alone.
     fn signed(provider: &'static Provider, kind: &str, scheme: &SchemeText) -> Option<Self> {
         let made = sample(provider, Some(kind), "0197-flips", AT).unwrap();
         let case = Self { named: true, ..Self::new(provider, kind, scheme, &scheme.asked_of(&made))? };
         case.is_valid().then_some(case)
     }
 
-    /// As `send` sends it, and judged as the catcher does: by whichever scheme fits.
+    /// Signs a sample as `send` does, to be judged as in capture: by whichever scheme matches.
     fn usual(provider: &'static Provider, kind: &str, schemes: &[SchemeText]) -> Option<Self> {
         let made = sample(provider, Some(kind), "0197-flips", AT).unwrap();
         let case = Self::new(provider, kind, schemes.first()?, &made)?;
@@ -92,14 +92,14 @@ impl Case {
     }
 
     fn new(provider: &'static Provider, kind: &str, scheme: &SchemeText, made: &Request) -> Option<Self> {
-        // The topic stands in the sample itself.
+        // The sample itself contains the topic.
         let body: serde_json::Value = serde_json::from_slice(&made.body).unwrap_or_default();
         let topic = body["TopicArn"].as_str().unwrap_or_default();
         let value = |name: &str| if name == "topic_arn" { topic } else { "configured" }.to_owned();
         let params: Vec<_> =
             provider.params.iter().map(|param| (param.name.clone(), value(&param.name))).collect();
         let url = called(made);
-        // Standard Webhooks' signatures with a key pair are made with a private key; Discord's test key is one.
+        // Standard Webhooks' key pair signatures need a private key, and Discord's test key is one.
         let keyed =
             if scheme.id.ends_with("-ed25519") { hookmitt_verify::provider("discord")? } else { provider };
         let secret = test_secret(keyed).value;
@@ -109,12 +109,12 @@ impl Case {
         Some(Self { provider, scheme, named: false, kind, request, url, secret, params })
     }
 
-    /// Its provider and scheme.
+    /// Returns its provider and scheme.
     pub(crate) fn id(&self) -> String {
         format!("{} {}", self.provider.id, self.scheme.id)
     }
 
-    /// Whether it is genuine.
+    /// Whether its verdict is valid.
     pub(crate) fn is_valid(&self) -> bool {
         self.judgement().verdict == Verdict::Valid
     }
@@ -136,7 +136,7 @@ impl Case {
         judge(&inquiry)
     }
 
-    /// The parts of it that the scheme covers.
+    /// Returns the parts of it that the scheme covers.
     pub(crate) fn parts(&self) -> Vec<Part> {
         let scheme = &self.scheme;
         let signed = |place: &str| scheme.content.contains(place);
@@ -161,14 +161,14 @@ impl Case {
     }
 }
 
-/// The URL with the request's own query, where it has one.
+/// Returns the URL with the request's own query, if it has one.
 fn called(request: &Request) -> String {
     let base = URL.split('?').next().unwrap_or_default();
     request.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{base}?{query}"))
 }
 
 impl SchemeText {
-    /// The request with the lines that ask for this scheme among its provider's.
+    /// Adds the lines that select this scheme among its provider's.
     fn asked_of(&self, request: &Request) -> Request {
         let mut pairs: Vec<_> =
             request.headers.iter().map(|line| (line.name.to_owned(), line.value.to_vec())).collect();

@@ -1,21 +1,22 @@
-//! What schemes leave out. All of it is how the provider's own code behaves, and is said in `docs/providers.md`.
+//! The parts that schemes don't cover. The provider's own code behaves in the same way, and `docs/providers.md` says
+//! so.
 
 use crate::cases::Case;
 
-/// What of a request a scheme covers.
+/// The part of a request that a scheme covers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Covers {
-    /// Its signature alone: whoever has the token writes the body.
+    /// Only its signature. Anybody who has the token can write the body.
     Token,
     /// These members of a JSON body.
     Members(&'static [&'static str]),
     /// The decoded fields of a form: `%2f` is `%2F`.
     Form,
-    /// Everything, with a signature in hex of either case.
+    /// Everything, and the signature is hex in either letter case.
     EitherCase,
-    /// Everything but the version before the signature.
+    /// Everything except the version before the signature.
     AnyTag,
-    /// Everything but what comes before the URL's path.
+    /// Everything except the part of the URL before its path.
     Path,
 }
 
@@ -31,7 +32,7 @@ const SNS: Covers = Covers::Members(&[
     "Signature",
 ]);
 
-/// The schemes that do not cover every bit, and what they cover.
+/// The schemes that do not cover every bit, and the parts that they cover.
 pub(crate) const SCHEMES: &[(&str, Covers)] = &[
     (
         "adyen adyen-payments-in-body",
@@ -66,7 +67,7 @@ pub(crate) const SCHEMES: &[(&str, Covers)] = &[
     ("twilio twilio-sharedkey", Covers::Form),
 ];
 
-/// The covered part of a case, as one text that stays the same only where nothing of it changes.
+/// Returns the covered part of a case as texts that stay the same only if no covered part changes.
 pub(crate) fn covered(case: &Case) -> Vec<String> {
     let covers = SCHEMES.iter().find(|(id, _)| *id == case.id()).map(|(_, covers)| *covers);
     let body = String::from_utf8_lossy(&case.request.body).into_owned();
@@ -97,7 +98,7 @@ pub(crate) fn covered(case: &Case) -> Vec<String> {
     }
 }
 
-/// What stands after the first `"name":`, up to the end of the value.
+/// Returns the text after the first `"name":`, up to the end of the value.
 fn member(body: &str, name: &str) -> String {
     let start = format!("\"{name}\":");
     let rest = body.split_once(&start).map(|(_, rest)| rest.trim_start()).unwrap_or_default();

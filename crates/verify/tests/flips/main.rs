@@ -1,7 +1,8 @@
-//! Flipping any bit of what a signature covers never verifies, whatever the provider.
+//! If any bit that a signature covers is flipped, the request is never valid, for every provider.
 //!
-//! Every sample is signed as `send` does, and in every scheme that can be signed; then single bits of its body, its signed header lines and
-//! its URL are flipped. What a scheme does not cover is said in [`loose`], and proven too.
+//! Every sample is signed as `send` does, and in every scheme that we can sign in. Then single bits of its body, its
+//! signed header lines and its URL are flipped. [`loose`] lists what a scheme does not cover, and that list is tested
+//! too.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -21,7 +22,7 @@ use cases::{Case, cases};
 use hookmitt_event::{HeaderLines, Request};
 use proptest::prelude::*;
 
-/// What Braintree asks of an endpoint before it sends anything: the answer is signed, not the request.
+/// The request that Braintree sends before any event. Only its answer is signed.
 const UNSIGNED: [&str; 1] = ["braintree braintree-challenge"];
 
 /// A part of a request in which bits are flipped.
@@ -32,7 +33,7 @@ enum Part {
     Url,
 }
 
-/// The case with one bit flipped; `None` where nobody could send or call that.
+/// Returns the case with one bit flipped; `None` if such a request can't be sent or called.
 fn flipped(case: &Case, part: &Part, bit: usize) -> Option<Case> {
     let flip = |bytes: &[u8]| {
         let mut bytes = bytes.to_vec();
@@ -49,7 +50,7 @@ fn flipped(case: &Case, part: &Part, bit: usize) -> Option<Case> {
         Part::Header(name) => {
             let line = |line: hookmitt_event::HeaderLine<'_>| {
                 let value = if line.name == name { flip(line.value) } else { line.value.to_vec() };
-                // White space around a value is no part of it.
+                // White space around a value isn't part of it.
                 let same = value.trim_ascii().len() == value.len();
                 same.then(|| (line.name.to_owned(), value))
             };
@@ -68,7 +69,7 @@ fn bits(case: &Case, part: &Part) -> usize {
     }
 }
 
-/// Up to `most` bits, spread over the part and over the places within a byte.
+/// Returns up to `most` bits, spread over the part and over the positions within a byte.
 fn spread(bits: usize, most: usize) -> impl Iterator<Item = usize> {
     let count = bits.min(most);
     (0..count).map(
@@ -76,19 +77,19 @@ fn spread(bits: usize, most: usize) -> impl Iterator<Item = usize> {
     )
 }
 
-/// What came of flipping many bits.
+/// The results of flipping many bits.
 #[derive(Default)]
 struct Outcome {
-    /// The schemes in which something still verified that they leave out.
+    /// Schemes in which a request was still valid after a flip in a part that they don't cover.
     survived: BTreeSet<String>,
-    /// What verified although it is covered.
+    /// Requests that were still valid after a flip in a covered part.
     wrong: BTreeSet<String>,
 }
 
 impl Outcome {
     fn try_all(&mut self, case: &Case) {
         for part in case.parts() {
-            // The signature whole, where it is short; of the rest some bits.
+            // All bits of short header lines, such as the signature; a sample of all others.
             let most = if matches!(&part, Part::Header(_)) { 640 } else { 160 };
             for bit in spread(bits(case, &part), most) {
                 let other = flipped(case, &part, bit);

@@ -1,11 +1,11 @@
-//! How the headers of each provider look, written down a second time: independent of the catalogue.
+//! The headers of each provider, written down again independently of the catalogue.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use hookmitt_event::Request;
 
 use super::{SIGNED_AT, pairs, with_header};
 
-/// How a subject's headers look, independent of the catalogue.
+/// The headers of a subject, independent of the catalogue.
 pub(super) struct Kind {
     pub(super) signature: &'static str,
     pub(super) timestamp: Option<&'static str>,
@@ -27,7 +27,7 @@ impl Kind {
         Self { signature, timestamp, prefix, other_prefix, content, hex }
     }
 
-    /// The same request, signed with these key bytes.
+    /// Returns the same request, signed with these key bytes.
     pub(super) fn resigned(&self, request: &Request, key: &[u8]) -> Request {
         let id = pairs(request).into_iter().find(|(name, _)| name.ends_with("-id")).map(|(_, id)| id);
         let body = std::str::from_utf8(&request.body).unwrap();
@@ -40,7 +40,7 @@ impl Kind {
         with_header(request, self.signature, |_| Some(format!("{}{text}", self.prefix)))
     }
 
-    /// A header value whose signature is in hex instead of base64, or the other way round.
+    /// Returns a header value with its signature in hex instead of base64, or the other way round.
     pub(super) fn reencoded(&self, value: &str) -> String {
         let at =
             if self.prefix.is_empty() { 0 } else { value.find(self.prefix).unwrap() + self.prefix.len() };

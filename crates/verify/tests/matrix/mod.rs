@@ -1,4 +1,4 @@
-//! Everything that goes wrong with a signed request on its way, made from one that is right.
+//! Makes every kind of damaged request from one that is right.
 
 mod kind;
 
@@ -6,7 +6,7 @@ use hookmitt_event::{Explanation, HeaderLines, HttpVersion, Request, Timestamp};
 use hookmitt_verify::{Context, Inquiry, Provider, Secret, explain, provider};
 use kind::Kind;
 
-/// When everything here was signed, in Unix seconds.
+/// The time when everything here was signed, in Unix seconds.
 pub(crate) const SIGNED_AT: i64 = 1_750_000_000;
 
 pub(crate) const PLAIN: &str =
@@ -24,7 +24,7 @@ const FORM_REENCODED: &str = "token=x&command=/do+it&text=&url=https%3A//example
 const PAYLOAD: &str = "payload=%7B%22zen%22%3A%22Keep%20it%20%26%20simple.%22%7D";
 const PAYLOAD_DECODED: &str = r#"{"zen":"Keep it & simple."}"#;
 
-/// One provider with a secret of the kind that it has.
+/// A provider with a secret of the right kind.
 pub(crate) struct Subject {
     pub(crate) id: &'static str,
     pub(crate) secret: &'static str,
@@ -55,13 +55,13 @@ pub(crate) const SUBJECTS: [Subject; 13] = [
     Subject { id: "liveblocks", secret: WHSEC, other_secret: OTHER_WHSEC },
 ];
 
-/// One request that is wrong (or right) in one way.
+/// A request that differs from the right one in one way, or in none.
 pub(crate) struct Variant {
     pub(crate) reason: &'static str,
     pub(crate) request: Request,
     pub(crate) secret: String,
     pub(crate) at: i64,
-    /// The first cause, `None` where it is valid.
+    /// The expected first cause; `None` if the request is valid.
     pub(crate) cause: Option<&'static str>,
 }
 
@@ -106,7 +106,7 @@ fn with_body(request: &Request, body: impl Into<Vec<u8>>) -> Request {
     Request { body: body.into().into(), ..request.clone() }
 }
 
-/// The request with the header lines changed whose name contains `part`; dropped where the change says so.
+/// Changes the header lines whose name contains `part`. A line is removed if `change` returns `None`.
 fn with_header(request: &Request, part: &str, change: impl Fn(&str) -> Option<String>) -> Request {
     let changed = pairs(request).into_iter().filter_map(|(name, value)| {
         let hit = name.to_ascii_lowercase().contains(part);
@@ -115,10 +115,11 @@ fn with_header(request: &Request, part: &str, change: impl Fn(&str) -> Option<St
     Request { headers: HeaderLines::from_pairs(changed).unwrap(), ..request.clone() }
 }
 
-/// Signs a body, as the SDK or we do.
+/// Signs a body, with the SDK or with our code.
 pub(crate) type SignFn<'a> = &'a mut dyn FnMut(&str, &[u8]) -> Request;
 
-/// All variants of a subject, those of forms where its SDK takes more than JSON; `sign` gets the secret and the body.
+/// Returns all variants of a subject, including forms if its SDK accepts more than JSON. `sign` is called with the
+/// secret and the body.
 pub(crate) fn variants(subject: &Subject, with_forms: bool, sign: SignFn<'_>) -> Vec<Variant> {
     let kind = Kind::of(subject.id);
     let mut all = Vec::new();
@@ -197,7 +198,7 @@ fn secrets(subject: &Subject, kind: &Kind, sign: SignFn<'_>, add: Add<'_>) {
     let secret = subject.secret;
     let plain = sign(secret, PLAIN.as_bytes());
     add("wrong_secret", plain.clone(), subject.other_secret, SIGNED_AT, Some("no_match"));
-    // A decoder of base64 passes over white space; where the text is the key it counts.
+    // A base64 decoder ignores the white space, but it matters if the text itself is the key.
     let spaced = (secret != WHSEC).then_some("secret_whitespace");
     add("secret_trailing_newline", plain.clone(), &format!("{secret}\n"), SIGNED_AT, spaced);
     add("secret_trailing_space", plain.clone(), &format!("{secret} "), SIGNED_AT, spaced);
@@ -302,7 +303,7 @@ fn clocks(subject: &Subject, kind: &Kind, sign: SignFn<'_>, add: Add<'_>) {
     }
 }
 
-/// What is wrong with our judgement of a variant; `None` where it is right.
+/// Returns what is wrong with our judgement of a variant; `None` if it is right.
 pub(crate) fn complaint(subject: &Subject, variant: &Variant) -> Option<String> {
     let secrets = [Secret::new("main", variant.secret.clone())];
     let judged = judged(provider(subject.id).unwrap(), &variant.request, &secrets, variant.at);

@@ -1,4 +1,4 @@
-//! The processes that hold the SDKs, over lines of JSON.
+//! The processes that run the SDKs. They read and write lines of JSON.
 
 use std::{
     collections::BTreeMap,
@@ -11,27 +11,27 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-/// What an SDK is written in.
+/// The language of an SDK.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Node,
     Python,
 }
 
-/// What an SDK is asked to sign or to verify.
+/// What an SDK is asked to sign or verify.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Order {
     pub(crate) sdk: &'static str,
-    /// The provider's scheme, where the SDK signs in more than one way.
+    /// The provider's scheme, if the SDK can sign in more than one way.
     pub(crate) scheme: Option<&'static str>,
     pub(crate) secret: String,
-    /// The test's own key pair: PEM, and what the provider would show of it.
+    /// The test's own key pair: the PEM, and the public half as the provider would show it.
     pub(crate) pair: Option<(String, String)>,
     pub(crate) url: Option<String>,
     pub(crate) params: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
     pub(crate) headers: Vec<(String, String)>,
-    /// Another time than now, which only the Node peer can do.
+    /// The time to assume instead of the current one. Only the Node peer supports this.
     pub(crate) now: Option<i64>,
 }
 
@@ -55,7 +55,7 @@ impl Order {
         asked
     }
 
-    /// The request that an SDK made of it.
+    /// Returns the request that the SDK made from this order.
     fn answered(mut self, reply: &Value) -> Self {
         self.headers = serde_json::from_value(reply["headers"].clone()).unwrap();
         if let Some(body) = reply["body_base64"].as_str() {
@@ -88,7 +88,7 @@ fn works(program: &Path) -> bool {
     Command::new(program).arg("--version").output().is_ok_and(|run| run.status.success())
 }
 
-/// With the Node on the path, or the one that the set-up script brought.
+/// Runs with the Node on the path, or the one that the set-up script installed.
 fn node_peer() -> Result<Command, String> {
     let nodes = [PathBuf::from("node"), root().join(".tools/node/bin/node")];
     let Some(node) = nodes.into_iter().find(|node| works(node)) else {
@@ -118,8 +118,8 @@ fn python_peer() -> Result<Command, String> {
     Ok(command)
 }
 
-/// A line of the run's report: shown (past the test harness, which hides what a passing test prints), and kept where
-/// the run collects them.
+/// Prints a line of the run's report to stderr, because the test harness hides the output of passing tests, and appends
+/// it to the file where the run collects such lines.
 pub(crate) fn report(line: &str) {
     writeln!(std::io::stderr().lock(), "{line}").unwrap();
     append("HOOKMITT_REPORT", line);
@@ -132,7 +132,7 @@ fn append(variable: &str, line: &str) {
     }
 }
 
-/// On Debian and in CI a missing peer fails the run; elsewhere it is noted.
+/// Fails the run on Debian and in CI if a peer is missing; elsewhere only reports it.
 fn missing(why: &str) {
     let strict = std::env::var_os("CI").is_some() || Path::new("/etc/debian_version").exists();
     assert!(!strict, "{why}");
@@ -156,18 +156,18 @@ impl Peer {
         Some(peer)
     }
 
-    /// The SDKs by the names that orders have for them, each as `package@version`.
+    /// The SDKs by their names in orders, each as `package@version`.
     pub(crate) fn versions(&self) -> &BTreeMap<String, String> {
         &self.versions
     }
 
-    /// The request that the SDK signs, or why it couldn't.
+    /// Returns the request as the SDK signed it, or why it couldn't.
     pub(crate) fn sign(&mut self, order: Order) -> Result<Order, String> {
         let reply = self.ask(order.asking("sign"));
         if reply["ok"] == true { Ok(order.answered(&reply)) } else { Err(reply["error"].to_string()) }
     }
 
-    /// What the SDK's verifier says, with its error.
+    /// Verifies with the SDK and returns its error, if any.
     pub(crate) fn verify(&mut self, order: &Order) -> Result<(), String> {
         let reply = self.ask(order.asking("verify"));
         assert_eq!(reply["ok"], true, "{} broke: {reply}", order.sdk);

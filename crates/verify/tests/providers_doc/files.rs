@@ -1,4 +1,4 @@
-//! The catalogue's files, as tables.
+//! The catalogue's files as TOML tables.
 
 use std::{fs, path::Path};
 
@@ -8,11 +8,11 @@ use toml::{Table, Value};
 pub(crate) struct Provider {
     pub(crate) id: String,
     pub(crate) table: Table,
-    /// The family's name and file, where it is an adopter.
+    /// The family's name and file, if the provider is an adopter.
     pub(crate) family: Option<(String, Table)>,
 }
 
-/// Every provider, by name.
+/// Returns every provider, sorted by name.
 pub(crate) fn read(folder: &Path) -> Vec<Provider> {
     let mut all: Vec<(String, Table)> = fs::read_dir(folder)
         .unwrap()
@@ -43,14 +43,14 @@ impl Provider {
         text(&self.table, "confidence") == "confirmed"
     }
 
-    /// Its own schemes, else its family's.
+    /// Returns its own schemes, or its family's if it has none.
     pub(crate) fn schemes(&self) -> Vec<&Table> {
         let own = tables(&self.table, "scheme");
         let family = self.family.as_ref().filter(|_| own.is_empty());
         family.map_or(own, |(_, table)| tables(table, "scheme"))
     }
 
-    /// The texts of a fact, its own or else its family's.
+    /// Returns the templates of a fact: its own, or its family's if it has none.
     pub(crate) fn facts(&self, name: &str) -> Vec<&str> {
         let own = inner(&self.table, "facts").map(|facts| list(facts, name)).unwrap_or_default();
         if !own.is_empty() {
@@ -60,7 +60,7 @@ impl Provider {
         family.map(|facts| list(facts, name)).unwrap_or_default()
     }
 
-    /// A table of its own, else its family's.
+    /// Returns a table of its own, or its family's if it has none.
     pub(crate) fn part(&self, name: &str) -> Option<&Table> {
         inner(&self.table, name).or_else(|| inner(&self.family.as_ref()?.1, name))
     }

@@ -1,4 +1,5 @@
-//! `docs/providers.md` is written from the catalogue's files: this keeps the copy in the repository fresh.
+//! `docs/providers.md` is generated from the catalogue's files. This test checks that the copy in the repository is
+//! current.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at a file that can't be read")]
 
@@ -12,7 +13,7 @@ use std::{fs, path::Path};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/providers.md");
 
-/// `UPDATE_PROVIDERS=1 cargo test -p hookmitt-verify providers_doc` writes the page anew.
+/// `UPDATE_PROVIDERS=1 cargo test -p hookmitt-verify providers_doc` rewrites the page.
 #[test]
 fn the_providers_doc_is_current() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -27,7 +28,7 @@ fn the_providers_doc_is_current() {
     );
 }
 
-/// Where the settings' link leads: to the id of a provider.
+/// The links in the settings point to the ids of providers.
 #[test]
 fn every_id_is_an_anchor_of_the_page_once() {
     let text = fs::read_to_string(PAGE).unwrap();

@@ -1,4 +1,4 @@
-//! The whole page: what it is, a table of everything, then each provider.
+//! The whole page: an introduction, a table of all providers, then each provider.
 
 use crate::{
     files::{Provider, text},
@@ -58,7 +58,7 @@ fn row(provider: &Provider) -> String {
     ])
 }
 
-/// The anchor that GitHub gives a heading.
+/// Returns the anchor that GitHub gives a heading.
 pub(crate) fn anchor(heading: &str) -> String {
     let lower = heading.to_lowercase();
     let kept = lower.chars().filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'));

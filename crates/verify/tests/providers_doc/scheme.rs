@@ -26,7 +26,7 @@ fn named(scheme: &Table) -> String {
     if when.is_empty() { id } else { format!("{id}, where {}", conditions(&when)) }
 }
 
-/// The algorithm and how its bytes are written.
+/// Describes the algorithm and the encoding of its bytes.
 pub(crate) fn made_with(scheme: &Table) -> String {
     let name = algorithm(text(scheme, "algorithm"));
     match text(scheme, "encoding") {
@@ -36,7 +36,7 @@ pub(crate) fn made_with(scheme: &Table) -> String {
     }
 }
 
-/// The places of the signature, and how it is written there.
+/// Describes the places of the signature and its format.
 pub(crate) fn stands(scheme: &Table) -> String {
     let places: Vec<_> = list(scheme, "signature").into_iter().map(place).collect();
     let version = text(scheme, "version");

@@ -1,4 +1,4 @@
-//! What the page says about one provider.
+//! The page's section about one provider.
 
 use toml::{Table, Value};
 
@@ -10,7 +10,7 @@ use crate::{
 };
 
 pub(crate) fn section(provider: &Provider) -> String {
-    // The settings link to the id; GitHub makes anchors of headings alone.
+    // The settings link to the id, but GitHub makes anchors of headings only.
     let own = (anchor(provider.name()) != provider.id).then(|| format!("<a id=\"{}\"></a>\n\n", provider.id));
     let own = own.unwrap_or_default();
     let mut out = format!("{own}## {}\n\n{}\n\n", provider.name(), opening(provider));
@@ -82,7 +82,7 @@ fn settings(table: &Table) -> String {
     tables(table, "params").iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// What of the body a genuine signature leaves open.
+/// Says which part of the body a genuine signature doesn't cover.
 fn left_open(provider: &Provider) -> String {
     let mut said: Vec<String> = Vec::new();
     for scheme in provider.schemes() {
@@ -136,7 +136,7 @@ fn handshake(one: &Table) -> String {
     format!("{asked}: {answered}.")
 }
 
-/// When an answer is given that the source's secret signs.
+/// Says when an answer that the source's secret signs is given.
 fn signs(challenge: &str, signed: bool) -> String {
     let valid = if signed { ", its signature is valid" } else { "" };
     let form = match challenge {

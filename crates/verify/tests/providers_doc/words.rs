@@ -1,27 +1,27 @@
-//! Places, conditions and lists, in words.
+//! Describes places, conditions and lists in words.
 
-/// A text as code.
+/// Formats a text as code.
 pub(crate) fn code(text: &str) -> String {
     format!("`{}`", text.replace('\n', "\\n"))
 }
 
-/// A sentence of a file: what would be a tag or an entity in Markdown stays what it is.
+/// Escapes a sentence from a file, so that Markdown doesn't read it as tags or entities.
 pub(crate) fn prose(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// A row of a table: a bar inside a cell would end it.
+/// Formats a row of a table. A bar inside a cell is escaped, because it would end the cell.
 pub(crate) fn row(cells: &[String]) -> String {
     let cells: Vec<_> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// `a`, `b` and `c`.
+/// Joins texts as `a`, `b` and `c`.
 pub(crate) fn all_of(texts: &[String]) -> String {
     joined(texts, " and ")
 }
 
-/// `a`, `b` or `c`.
+/// Joins texts as `a`, `b` or `c`.
 pub(crate) fn one_of(texts: &[String]) -> String {
     joined(texts, " or ")
 }
@@ -34,13 +34,13 @@ fn joined(texts: &[String], last: &str) -> String {
     }
 }
 
-/// Texts of which the first that can be filled counts.
+/// Lists templates of which the first that can be filled counts.
 pub(crate) fn first_of(texts: &[&str]) -> String {
     let texts: Vec<_> = texts.iter().map(|text| code(text)).collect();
     texts.join(", else ")
 }
 
-/// A place such as `header:X-Signature`.
+/// Describes a place such as `header:X-Signature`.
 pub(crate) fn place(text: &str) -> String {
     match text.split_once(':') {
         _ if text == "method" => "the method".to_owned(),
@@ -55,7 +55,7 @@ pub(crate) fn place(text: &str) -> String {
     }
 }
 
-/// A condition such as `/type=ping`.
+/// Describes a condition such as `/type=ping`.
 pub(crate) fn condition(text: &str) -> String {
     if let Some(not) = text.strip_prefix('!') {
         return if not.contains('=') {
@@ -74,13 +74,13 @@ pub(crate) fn condition(text: &str) -> String {
     }
 }
 
-/// Conditions that all hold.
+/// Describes conditions that all have to hold.
 pub(crate) fn conditions(texts: &[&str]) -> String {
     let texts: Vec<_> = texts.iter().map(|text| condition(text)).collect();
     all_of(&texts)
 }
 
-/// How a scheme's algorithm is called.
+/// Returns the name of an algorithm.
 pub(crate) fn algorithm(id: &str) -> &str {
     match id {
         "hmac-sha1" => "HMAC-SHA1",
@@ -100,7 +100,7 @@ pub(crate) fn algorithm(id: &str) -> &str {
     }
 }
 
-/// A fact of the files by its name, or what the file says in words.
+/// Describes the name of a fact in the files. A name that isn't listed here is returned as it is.
 pub(crate) fn fact(name: &str) -> &str {
     match name {
         "timeout_s" => "how long it waits for an answer",
@@ -113,7 +113,7 @@ pub(crate) fn fact(name: &str) -> &str {
     }
 }
 
-/// How a secret becomes the key.
+/// Describes how a secret becomes the key.
 pub(crate) fn key(id: &str) -> &str {
     match id {
         "" | "utf8" => "the secret's text",

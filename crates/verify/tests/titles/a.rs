@@ -1,6 +1,6 @@
 //! GitHub to Adyen, and the adopters of Standard Webhooks.
 
-/// Provider, whom the request gives away, sample, type, whether the event has an id of its own, title.
+/// Provider, recognised provider, sample, type, whether the event has an id of its own, title.
 pub(crate) const ROWS: &str = "\
 github | github | push | push | id | hookmitt-demo/greenhouse main: Water the tomatoes twice on hot days
 github | github | pull_request.opened | pull_request.opened | id | hookmitt-demo/greenhouse #42: Close the roof when it rains

@@ -1,6 +1,6 @@
 //! Razorpay to ElevenLabs.
 
-/// Provider, whom the request gives away, sample, type, whether the event has an id of its own, title.
+/// Provider, recognised provider, sample, type, whether the event has an id of its own, title.
 pub(crate) const ROWS: &str = "\
 airtable | airtable | ping | ping | id | base appGr33nh0use01x7, webhook ach643710215880
 asana | asana | task.added | task.added | no id | task 1211643710215880 in project 1209917634401125

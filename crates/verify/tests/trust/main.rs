@@ -1,4 +1,4 @@
-//! A sender never chooses how its request is checked (Threat 11), and a verdict says what the signature leaves open.
+//! A sender never chooses how its request is checked (Threat 11), and a verdict says what the signature doesn't cover.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -20,7 +20,7 @@ static RSA: LazyLock<TestKeyPair> = LazyLock::new(|| TestKeyPair::generate(PairK
 
 type Pairs = Vec<(String, String)>;
 
-/// A request of a provider, with all that its judgement needs.
+/// A provider's request, with everything that judging it needs.
 struct Case {
     provider: &'static Provider,
     request: Request,
@@ -35,7 +35,7 @@ impl Case {
         let url = made.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{URL}?{query}"));
         let by = SignBy { url: Some(&url), params: &params, ..SignBy::new(provider, secret.as_bytes(), AT) };
         let request = sign(&by, &made).unwrap();
-        // The query may hold a hash that is known only now.
+        // The query may contain a hash that is known only after signing.
         let url = request.query.as_ref().map_or_else(|| URL.to_owned(), |query| format!("{URL}?{query}"));
         Self { provider, request, secrets: vec![Secret::new("main", secret)], params, url }
     }
@@ -63,13 +63,13 @@ impl Case {
         judge(&self.inquiry())
     }
 
-    /// The verdict and its first cause.
+    /// Returns the verdict and the code of its first cause.
     fn found(&self) -> (Verdict, String) {
         let judgement = self.judged();
         (judgement.verdict, judgement.causes.first().map(|cause| cause.code.clone()).unwrap_or_default())
     }
 
-    /// The same request with these lines instead of those of the same names; `None` takes one away.
+    /// Replaces the header lines of these names. `None` removes a line.
     fn with(&self, lines: &[(&str, Option<&str>)]) -> Self {
         let named = |name: &str| lines.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
         let kept = self.request.headers.iter().filter(|line| !named(line.name));

@@ -1,4 +1,4 @@
-//! What a request names itself, and what it leaves out.
+//! What a request says about its own signature, and what it omits.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use hookmitt_event::{HeaderLines, Request, Verdict};
@@ -8,7 +8,7 @@ use crate::{AT, Case, RSA, URL, is_valid, paypal, refused};
 
 fn hubspot() -> Case {
     let made = Case::of_sample("hubspot", "client-secret");
-    // As HubSpot sends it: the older signature comes along.
+    // As HubSpot sends it: with the older signature beside the newer one.
     let with_older =
         made.with(&[("X-HubSpot-Signature", Some("0")), ("X-HubSpot-Signature-Version", Some("v1"))]);
     let by = SignBy { url: Some(URL), ..SignBy::new(made.provider, b"client-secret", AT) };
@@ -23,7 +23,7 @@ fn threat_11_an_algorithm_that_a_request_names_and_that_is_not_checked_is_invali
         let named = paypal.with(&[("PAYPAL-AUTH-ALGO", Some(name))]);
         assert_eq!(named.found(), refused("unknown_algorithm"), "{name}");
         assert!(named.sentence().contains("PAYPAL-AUTH-ALGO"), "{}", named.sentence());
-        // Whether or not a key is at hand: nothing is fetched for it.
+        // The answer is the same without a key, because none is fetched for such a request.
         let keyless = Case { secrets: Vec::new(), ..named };
         assert_eq!(keyless.found(), refused("unknown_algorithm"), "{name}, without a key");
         assert_eq!(keyless.judged().wanted, None);
@@ -96,10 +96,10 @@ fn threat_11_a_hubspot_source_is_not_led_back_to_an_older_version() {
         assert_eq!(led_back.found(), refused("unknown_algorithm"));
         assert!(led_back.sentence().contains("X-HubSpot-Signature-v3"), "{}", led_back.sentence());
     }
-    // A broken version 3 beside a good version 1 is broken.
+    // A valid version 1 doesn't help if version 3 beside it is invalid.
     let broken = hubspot.with(&[("X-HubSpot-Signature-v3", Some("AAAA"))]);
     assert_eq!(broken.judged().verdict, Verdict::Invalid);
-    // Who gets no version 3 says so, and is told what that means.
+    // A user who receives no version 3 can choose version 1, and the verdict says what that means.
     let params = vec![("scheme".to_owned(), "hubspot-v1".to_owned())];
     let chosen = Case { params, ..hubspot.with(&[("X-HubSpot-Signature-v3", None)]) };
     assert_eq!((chosen.judged().verdict, chosen.judged().scheme), (Verdict::Valid, Some("hubspot-v1")));
@@ -107,7 +107,7 @@ fn threat_11_a_hubspot_source_is_not_led_back_to_an_older_version() {
     let other = chosen.with(&[("X-HubSpot-Signature-Version", Some("v2"))]);
     let other = Case { params: chosen.params.clone(), ..other };
     assert_eq!(other.found(), refused("unknown_algorithm"));
-    // A setting that names no scheme of the provider opens nothing.
+    // A setting that names no scheme of the provider has no effect.
     let params = vec![("scheme".to_owned(), "hubspot-v0".to_owned())];
     let unknown = Case { params, ..hubspot.with(&[("X-HubSpot-Signature-v3", None)]) };
     assert_eq!(unknown.found(), refused("unknown_algorithm"));

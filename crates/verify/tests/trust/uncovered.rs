@@ -1,4 +1,4 @@
-//! What a genuine signature leaves open.
+//! What a genuine signature doesn't cover.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use crate::{AT, Case, URL, is_valid, paypal};
 fn a_valid_verdict_says_what_the_signature_leaves_open() {
     let form = Case::of_sample("twilio", "auth-token");
     assert!(is_valid(&form) && !form.sentence().contains("covered"), "{}", form.sentence());
-    // Signed over the URL alone: any body fits.
+    // Only the URL is signed, so any body fits.
     let bare = Case::new(
         "twilio",
         Request { body: Vec::new().into(), ..form.request.clone() },
@@ -98,7 +98,7 @@ fn a_scheme_of_ones_own_says_what_it_leaves_open_too() {
     }
 }
 
-/// Four bytes at the end that give a body the CRC-32 that is wanted.
+/// Returns the body with four bytes appended that give it the wanted CRC-32.
 fn with_crc(body: &[u8], wanted: u32) -> Vec<u8> {
     let table: Vec<u32> = (0..256u32)
         .map(|byte| {
@@ -124,7 +124,7 @@ fn with_crc(body: &[u8], wanted: u32) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What can't be told by the signature is told by the id that it covers: that one is handed on.
+    /// The signature can't tell these bodies apart, so the verdict returns the signed id, which only one body may have.
     #[test]
     fn threat_6_another_paypal_body_with_the_same_crc_is_bound_to_its_transmission(forged in "[a-z{}\":,0-9]{1,80}") {
         static PAYPAL: LazyLock<Case> = LazyLock::new(paypal);
