@@ -1,4 +1,4 @@
-//! One epoch: the key that an HPKE context exports, and what it does with a letter.
+//! An epoch: the key that an HPKE context exports, and sealing and opening letters with it.
 
 use hpke::{
     Deserializable as _, OpModeR, OpModeS, Serializable as _, aead::ExportOnlyAead, kdf::HkdfSha256,
@@ -11,27 +11,27 @@ use crate::SealError;
 
 pub(crate) type Kem = X25519HkdfSha256;
 
-/// Binds a context to this use and to its tunnel: HPKE's `info` is this and the tunnel's name.
+/// Binds a context to this use. HPKE's `info` is this text followed by the tunnel's name.
 const INFO: &[u8] = b"hookmitt letter v1\0";
 
-/// What the key is exported for.
+/// The exporter context, which says what the exported key is for.
 const EXPORT: &[u8] = b"chacha20-poly1305";
 
-/// An epoch that can seal or open letters.
+/// An epoch that can seal and open letters.
 pub(crate) struct Epoch {
-    /// HPKE's encapsulated key, which names the epoch.
+    /// HPKE's encapsulated key, which is the epoch's name.
     pub(crate) name: [u8; 32],
-    /// Ring's own keys are not overwritten when they are dropped: one is made for each letter.
+    /// Overwritten when dropped. A `ring` key isn't, so one is made from this for each letter.
     key: Zeroizing<[u8; 32]>,
 }
 
 impl Epoch {
-    /// A new one, at the relay.
+    /// Begins an epoch for sealing letters, in the relay.
     pub(crate) fn begin(public: &[u8; 32], tunnel: &str) -> Result<Self, SealError> {
         Self::begin_for(public, &info(INFO, tunnel))
     }
 
-    /// A new one for another use.
+    /// Begins an epoch for another use.
     pub(crate) fn begin_for(public: &[u8; 32], info: &[u8]) -> Result<Self, SealError> {
         let public = <Kem as hpke::Kem>::PublicKey::from_bytes(public).map_err(|_| SealError::Key)?;
         let (encapsulated, context) =
@@ -42,12 +42,12 @@ impl Epoch {
         Ok(Self { name: encapsulated.to_bytes().into(), key })
     }
 
-    /// The one of that name, in the app.
+    /// Restores the epoch of that name, in the app.
     pub(crate) fn resume(secret: &[u8; 32], tunnel: &str, name: &[u8; 32]) -> Result<Self, SealError> {
         Self::resume_for(secret, &info(INFO, tunnel), name)
     }
 
-    /// The one of that name, of another use.
+    /// Restores the epoch of that name for another use.
     pub(crate) fn resume_for(secret: &[u8; 32], info: &[u8], name: &[u8; 32]) -> Result<Self, SealError> {
         Ok(Self { name: *name, key: exported(secret, name, info, EXPORT)? })
     }
@@ -72,13 +72,14 @@ impl Epoch {
         Ok(data)
     }
 
-    /// What is authenticated with a letter. A tunnel's name has no zero in it, and what follows has a fixed length.
+    /// Returns the data that is authenticated with a letter. It is unambiguous, because a tunnel's name contains no
+    /// zero byte and everything after the zero has a fixed length.
     fn bound(&self, tunnel: &str, number: u32) -> Vec<u8> {
         [tunnel.as_bytes(), &[0], &self.name, &number.to_be_bytes()].concat()
     }
 }
 
-/// A key that the receiver's HPKE context exports.
+/// Exports a key from the receiver's HPKE context.
 fn exported(
     secret: &[u8; 32],
     encapsulated: &[u8; 32],
@@ -96,7 +97,7 @@ fn exported(
     Ok(key)
 }
 
-/// What binds a context to its use and its tunnel.
+/// Returns the text that binds a context to its use and its tunnel.
 pub(crate) fn info(purpose: &[u8], tunnel: &str) -> Vec<u8> {
     [purpose, tunnel.as_bytes()].concat()
 }
@@ -105,7 +106,7 @@ fn cipher(key: &[u8; 32]) -> Result<LessSafeKey, SealError> {
     UnboundKey::new(&CHACHA20_POLY1305, key).map(LessSafeKey::new).map_err(|_| SealError::Unsealable)
 }
 
-/// The number, big-endian, in the last of the nonce's 96 bits. No number comes twice in an epoch.
+/// Writes the number in big-endian order into the last 4 of the nonce's 12 bytes. No number is used twice in an epoch.
 fn nonce(number: u32) -> Nonce {
     let mut bytes = [0; 12];
     bytes[8..].copy_from_slice(&number.to_be_bytes());

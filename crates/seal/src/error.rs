@@ -1,17 +1,17 @@
-//! What can go wrong with sealing and opening.
+//! Errors in sealing and opening.
 
 use hookmitt_event::Explain;
 
 /// Why something can't be sealed or opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
-    /// A public or private key that X25519 can't work with.
+    /// The public or private key is not valid for X25519.
     #[error("the tunnel's key is no X25519 key")]
     Key,
-    /// Longer than anything that is ever sealed, or another failure of the cipher.
+    /// The text is longer than anything that is ever sealed, or the cipher failed in another way.
     #[error("a letter that can't be sealed")]
     Unsealable,
-    /// The letter was sealed for another key or tunnel, or is not what was sealed.
+    /// The letter was sealed for another key or tunnel, or was changed since.
     #[error("the letter was sealed for somebody else, or has been changed")]
     Foreign,
 }

@@ -1,4 +1,4 @@
-//! The keys of a tunnel: made by the app, the secret one never leaves it.
+//! The key pair of a tunnel. The app makes it and keeps the secret key.
 
 use std::fmt;
 
@@ -10,26 +10,26 @@ use crate::{SealError, epoch::Kem};
 /// An X25519 key pair.
 #[derive(Clone)]
 pub struct KeyPair {
-    /// Opens letters.
+    /// The secret key, which opens letters.
     pub secret: Zeroizing<[u8; 32]>,
-    /// Seals letters; the relay is given it.
+    /// The public key, which seals letters. The relay receives it.
     pub public: [u8; 32],
 }
 
 impl KeyPair {
-    /// A new one, of the system's randomness.
+    /// Generates a pair with the system's randomness.
     ///
     /// # Panics
-    /// Where the system has no randomness to give.
+    /// Panics if the system provides no randomness.
     pub fn fresh() -> Self {
         let (secret, public) = Kem::gen_keypair();
         Self { secret: Zeroizing::new(secret.to_bytes().into()), public: public.to_bytes().into() }
     }
 
-    /// The pair of a secret key.
+    /// Returns the pair that belongs to a secret key.
     ///
     /// # Errors
-    /// [`SealError::Key`].
+    /// Returns [`SealError::Key`] if the key isn't valid.
     pub fn from_secret(secret: &[u8; 32]) -> Result<Self, SealError> {
         let key = <Kem as hpke::Kem>::PrivateKey::from_bytes(secret).map_err(|_| SealError::Key)?;
         Ok(Self { secret: Zeroizing::new(*secret), public: Kem::sk_to_pk(&key).to_bytes().into() })
@@ -37,7 +37,7 @@ impl KeyPair {
 }
 
 impl fmt::Debug for KeyPair {
-    /// Without the secret.
+    /// Leaves the secret out.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("KeyPair").finish_non_exhaustive()
     }

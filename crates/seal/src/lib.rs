@@ -1,9 +1,10 @@
-//! Sealed at rest: what waits at a relay can be opened by the tunnel's own app, and by nobody else.
+//! Encryption at rest: only the tunnel's own app can open the letters that wait at a relay.
 //!
-//! For each tunnel, relay process and epoch (a minute or 10,000 letters) there is one HPKE context (RFC 9180), of which
-//! only `export` is used. The exported key seals each letter by itself with ChaCha20-Poly1305: the nonce is the letter's
-//! number in the epoch, and the tunnel, the epoch and the number are authenticated with it. So any letter opens alone,
-//! in any order, on any device that holds the tunnel's secret key; and none passes for another.
+//! There is one HPKE context (RFC 9180) for each tunnel, relay process and epoch (a minute or 10,000 letters). Only its
+//! `export` is used. The exported key seals each letter separately with ChaCha20-Poly1305. The nonce is the letter's
+//! number in the epoch, and the tunnel, the epoch and the number are authenticated with the letter. So each letter can
+//! be opened separately, in any order, on any device that holds the tunnel's secret key, and no letter can be passed
+//! off as another.
 
 mod epoch;
 mod error;

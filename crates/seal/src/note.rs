@@ -1,20 +1,20 @@
-//! The sealing key among the devices of a tunnel: handed on where it was turned over, and shown to be held.
+//! The sealing key among a tunnel's devices: passing a new key to a device, and proving that a device holds the key.
 
 use ring::hmac;
 use zeroize::Zeroizing;
 
 use crate::{SealError, epoch::Epoch, epoch::info};
 
-/// Binds what is sealed to this use.
+/// Binds sealed notes to this use.
 const NOTE: &[u8] = b"hookmitt sealing keys v1\0";
 
-/// What is shown begins with this.
+/// The start of the text that a proof authenticates.
 const PROOF: &[u8] = b"hookmitt invited device v1\0";
 
-/// Seals a note to one device of a tunnel, by that device's X25519 public key.
+/// Seals a note for one device of a tunnel with that device's X25519 public key.
 ///
 /// # Errors
-/// [`SealError::Key`] for a key that is none.
+/// Returns [`SealError::Key`] if the key isn't valid.
 pub fn seal_note(public: &[u8; 32], tunnel: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
     let epoch = Epoch::begin_for(public, &info(NOTE, tunnel))?;
     Ok([&epoch.name[..], &epoch.seal(tunnel, 0, plain)?].concat())
@@ -23,15 +23,15 @@ pub fn seal_note(public: &[u8; 32], tunnel: &str, plain: &[u8]) -> Result<Vec<u8
 /// Opens a note with the device's X25519 secret key.
 ///
 /// # Errors
-/// [`SealError::Foreign`] where it is not what was sealed for this device and tunnel.
+/// Returns [`SealError::Foreign`] if the note was not sealed for this device and tunnel, or was changed.
 pub fn open_note(secret: &[u8; 32], tunnel: &str, note: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
     let (name, sealed) = note.split_first_chunk().ok_or(SealError::Foreign)?;
     let epoch = Epoch::resume_for(secret, &info(NOTE, tunnel), name)?;
     epoch.open(tunnel, 0, sealed).map(Zeroizing::new)
 }
 
-/// Shows that a device was invited: it holds the tunnel's sealing key. Whoever holds it, too, can check that; the relay
-/// can't make it up.
+/// Proves that a device was invited, which means that it holds the tunnel's sealing key. Everybody who holds that key
+/// can check the proof; the relay can't forge it.
 pub fn invited_proof(secret: &[u8; 32], tunnel: &str, device: &[u8; 32]) -> [u8; 32] {
     let text = [PROOF, tunnel.as_bytes(), &[0], device].concat();
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), &text);
@@ -40,7 +40,7 @@ pub fn invited_proof(secret: &[u8; 32], tunnel: &str, device: &[u8; 32]) -> [u8;
     proof
 }
 
-/// Whether a device has shown that it was invited.
+/// Whether a device's proof shows that it was invited.
 pub fn is_invited(secret: &[u8; 32], tunnel: &str, device: &[u8; 32], proof: &[u8; 32]) -> bool {
     let text = [PROOF, tunnel.as_bytes(), &[0], device].concat();
     hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, secret), &text, proof).is_ok()

@@ -10,32 +10,33 @@ use zeroize::Zeroizing;
 
 use crate::{KeyPair, SealError, epoch::Epoch};
 
-/// How many epochs are kept ready. More than relays that share a tunnel's letters have at one time.
+/// The number of epochs that are kept in memory. This is more than the relays that share a tunnel's letters use at one
+/// time.
 const KEPT: usize = 64;
 
-/// How many secrets are kept: what waits was sealed for one of the last few.
+/// The number of secrets that are kept. Every letter that still waits was sealed for one of the last few.
 pub const SECRETS: usize = 16;
 
-/// Opens the letters of one tunnel. Shared between tasks.
+/// Opens the letters of one tunnel. It can be shared between tasks.
 pub struct Opener {
-    /// The newest in front: what was sealed before the key was turned over opens with an older one.
+    /// The newest first. Older secrets open what was sealed before the key was rotated.
     secrets: Mutex<Vec<Zeroizing<[u8; 32]>>>,
     tunnel: String,
-    /// The one used last in front.
+    /// The most recently used first.
     epochs: Mutex<VecDeque<Arc<Epoch>>>,
 }
 
 impl Opener {
-    /// Opens what was sealed for the tunnel of this name, with its secret key.
+    /// Creates an opener for the tunnel of this name with its secret key.
     ///
     /// # Errors
-    /// [`SealError::Key`] for a key that is none.
+    /// Returns [`SealError::Key`] if the key isn't valid.
     pub fn new(secret: &[u8; 32], tunnel: &str) -> Result<Self, SealError> {
         let secret = KeyPair::from_secret(secret)?.secret;
         Ok(Self { secrets: Mutex::new(vec![secret]), tunnel: tunnel.to_owned(), epochs: Mutex::default() })
     }
 
-    /// Opens what was sealed for these, too, the newest first. Answers whether one of them is new.
+    /// Adds secrets, given with the newest first. Returns whether one of them is new.
     pub fn add(&self, secrets: &[Zeroizing<[u8; 32]>]) -> bool {
         let mut known = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known.len();
@@ -49,15 +50,16 @@ impl Opener {
         is_new
     }
 
-    /// The secrets, the newest first.
+    /// Returns the secrets, the newest first.
     pub fn secrets(&self) -> Vec<Zeroizing<[u8; 32]>> {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Opens a letter by its name: its epoch and its number in it.
+    /// Opens a letter, identified by its epoch and its number in that epoch.
     ///
     /// # Errors
-    /// [`SealError::Foreign`] where it is not exactly what was sealed for this tunnel, key, epoch and number.
+    /// Returns [`SealError::Foreign`] if the data is not exactly what was sealed for this tunnel, key, epoch and
+    /// number.
     pub fn open(&self, epoch: &[u8; 32], number: u32, data: &[u8]) -> Result<Vec<u8>, SealError> {
         if let Some(known) = self.known(epoch) {
             return known.open(&self.tunnel, number, data);
@@ -65,7 +67,7 @@ impl Opener {
         for secret in self.secrets() {
             let resumed = Epoch::resume(&secret, &self.tunnel, epoch)?;
             if let Ok(plain) = resumed.open(&self.tunnel, number, data) {
-                // Only now: letters of strangers must not push out the epochs that are used.
+                // The epoch is kept only after its letter opened, so that forged letters can't push out epochs in use.
                 self.keep(resumed);
                 return Ok(plain);
             }
@@ -89,7 +91,7 @@ impl Opener {
 }
 
 impl fmt::Debug for Opener {
-    /// Without the secret.
+    /// Leaves the secrets out.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Opener").field("tunnel", &self.tunnel).finish_non_exhaustive()
     }

@@ -8,42 +8,43 @@ use std::{
 
 use crate::{SealError, epoch::Epoch};
 
-/// How long one epoch lasts. A context costs 25 times what sealing a letter does, so there is not one for each.
+/// The maximum duration of an epoch. Several letters share one, because making a context costs 25 times as much as
+/// sealing a letter.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// How many letters one epoch has.
+/// The maximum number of letters in an epoch.
 const MOST: u32 = 10_000;
 
-/// Seals the letters of one tunnel in one relay process. Shared between tasks.
+/// Seals the letters of one tunnel in one relay process. It can be shared between tasks.
 pub struct Sealer {
     public: [u8; 32],
     tunnel: String,
     current: Mutex<Current>,
 }
 
-/// The epoch that letters are sealed in now.
+/// The epoch in which letters are sealed at present.
 struct Current {
     epoch: Arc<Epoch>,
     began: Instant,
     next: u32,
 }
 
-/// A sealed letter, and its name: no two letters have the same epoch and number.
+/// A sealed letter and its name. No two letters have the same epoch and number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The encapsulated key of the epoch.
     pub epoch: [u8; 32],
-    /// The letter's number in it, from 0.
+    /// The letter's number in the epoch, from 0.
     pub number: u32,
-    /// The sealed bytes: 16 more than there were.
+    /// The sealed bytes: 16 more than the plain ones.
     pub data: Vec<u8>,
 }
 
 impl Sealer {
-    /// Seals for the tunnel of this name and public key.
+    /// Creates a sealer for the tunnel of this name and public key.
     ///
     /// # Errors
-    /// [`SealError::Key`] for a key that is none.
+    /// Returns [`SealError::Key`] if the key isn't valid.
     pub fn new(public: [u8; 32], tunnel: &str) -> Result<Self, SealError> {
         let epoch = Arc::new(Epoch::begin(&public, tunnel)?);
         let current = Mutex::new(Current { epoch, began: Instant::now(), next: 0 });
@@ -58,7 +59,7 @@ impl Sealer {
     /// Seals a letter.
     ///
     /// # Errors
-    /// [`SealError`]; not to be expected once [`new`](Self::new) accepted the key.
+    /// Returns a [`SealError`], which is not expected after [`new`](Self::new) accepted the key.
     pub fn seal(&self, plain: &[u8]) -> Result<Sealed, SealError> {
         self.seal_at(plain, Instant::now())
     }
@@ -69,9 +70,9 @@ impl Sealer {
         Ok(Sealed { epoch: epoch.name, number, data })
     }
 
-    /// A number that was never given out, and its epoch.
+    /// Returns an unused number and its epoch.
     fn next(&self, now: Instant) -> Result<(Arc<Epoch>, u32), SealError> {
-        // A panic under this lock leaves a number unused at worst.
+        // A panic while this lock is held at worst leaves a number unused.
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.next >= MOST || now.saturating_duration_since(current.began) >= LONGEST {
             let epoch = Arc::new(Epoch::begin(&self.public, &self.tunnel)?);

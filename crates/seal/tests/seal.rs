@@ -1,9 +1,9 @@
-//! What is sealed for one opens for that one alone.
+//! What is sealed for one recipient opens only for that recipient.
 
 use hookmitt_seal::{KeyPair, Opener, SealError, Sealed, Sealer};
 use proptest::prelude::*;
 
-/// A letter of this version, kept: what an app meets in a mailbox after an update.
+/// A stored letter of this version, as an app may find it in a mailbox after an update.
 const KEPT: &str = include_str!("kept_letter.txt");
 
 #[test]
