@@ -17,7 +17,7 @@ pub struct Judgement {
     pub secret_label: Option<String>,
     /// The published key that a `pending` verdict waits for, or that was unavailable for `unsupported`.
     pub wanted: Option<WantedKey>,
-    /// The signed id of a genuine request whose signature doesn't cover the body. Another body with the same id is
+    /// The signed id of a genuine request whose signature would also fit other bodies. Another body with the same id is
     /// forged, although its signature matches.
     pub single_use: Option<String>,
 }

@@ -40,7 +40,7 @@ pub struct Provider {
     pub(crate) recognise: Vec<Vec<Condition>>,
     /// The status that it requires as the answer to a request with a bad signature.
     pub invalid_status: Option<u16>,
-    /// Configuration that is not in its requests.
+    /// The settings that checking its requests needs and that the requests don't contain.
     pub params: Vec<Param>,
     /// How it retries.
     pub retry: RetryFacts,

@@ -63,7 +63,8 @@ pub struct Scheme {
     pub(crate) named: Option<AlgorithmName>,
     /// Whether the provider has a stronger scheme, so that this one counts only if a person chose it.
     pub(crate) older: bool,
-    /// The start of secrets that sign in a stronger way. If the source has such a secret, this scheme is not accepted.
+    /// The start of secrets that sign in a stronger way. If the source has such a secret, this scheme is accepted only if
+    /// a person chose it.
     pub(crate) outdone_by: Option<String>,
     /// What part of the body a genuine signature doesn't cover.
     pub(crate) uncovered: Option<Uncovered>,
@@ -124,7 +125,7 @@ pub(crate) enum Special {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum UrlForms {
-    /// With and without the default port.
+    /// Without its port, or with the default port if it has none.
     Ports,
     /// With some percent escapes decoded.
     Decoded,

@@ -118,7 +118,7 @@ fn wants(condition: &Condition) -> bool {
     !condition.not && condition.place.header().is_some()
 }
 
-/// Finds another provider whose scheme verifies the request, if the source's own signature is missing or doesn't match.
+/// Finds another provider whose scheme verifies the request. The source's own signature is missing or doesn't match.
 pub(crate) fn other_provider(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let own = trial.inquiry.provider?;
     let recognised = recognise(trial.inquiry.request);
@@ -141,7 +141,7 @@ pub(crate) fn other_provider(trial: &mut Trial<'_>, view: RequestView<'_>) -> Op
     }
 }
 
-/// Finds another provider by the headers of the request.
+/// Returns a finding if the request itself identifies another provider than the one that the source is set to.
 pub(crate) fn recognised_elsewhere(trial: &mut Trial<'_>, view: RequestView<'_>) -> Option<Finding> {
     let own = trial.inquiry.provider?;
     let found = recognise(trial.inquiry.request).filter(|found| !is_kin(own, found))?;
@@ -157,7 +157,7 @@ pub(crate) fn other_provider_of(trial: &mut Trial<'_>, signed: &Signed<'_>) -> O
     other_provider(trial, signed.parts.view).filter(Finding::is_proven)
 }
 
-/// Returns the provider that the request's headers identify, if the source is set to another one.
+/// Returns a likely finding if the request itself identifies another provider than the one that the source is set to.
 pub(crate) fn recognised(trial: &Trial<'_>) -> Option<Finding> {
     recognised_of(trial, trial.inquiry.provider?, recognise(trial.inquiry.request))
 }

@@ -38,9 +38,9 @@ pub(crate) enum Ascii {
 pub(crate) enum Html {
     /// As they are.
     Plain,
-    /// `<`, `>` and `&` as `\u003c` … (Go, Rails).
+    /// `<`, `>`, `&`, U+2028 and U+2029 as `\u003c` … (Go, Rails).
     Lower,
-    /// Also quotes, in upper-case hex (.NET).
+    /// `<`, `>`, `&`, `+`, quotes and backticks as `\u003C` … (.NET).
     Upper,
 }
 

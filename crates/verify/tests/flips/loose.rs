@@ -10,7 +10,7 @@ pub(crate) enum Covers {
     Token,
     /// These members of a JSON body.
     Members(&'static [&'static str]),
-    /// The decoded fields of a form: `%2f` is `%2F`.
+    /// The decoded fields of a form, so that `%2f` and `%2F` are the same.
     Form,
     /// Everything, and the signature is hex in either letter case.
     EitherCase,

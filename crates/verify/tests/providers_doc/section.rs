@@ -136,7 +136,7 @@ fn handshake(one: &Table) -> String {
     format!("{asked}: {answered}.")
 }
 
-/// Says when an answer that the source's secret signs is given.
+/// Says under which conditions we answer with a text signed with the source's secret.
 fn signs(challenge: &str, signed: bool) -> String {
     let valid = if signed { ", its signature is valid" } else { "" };
     let form = match challenge {
