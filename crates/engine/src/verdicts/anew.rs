@@ -206,6 +206,13 @@ impl Verdicts {
         })
     }
 
+    /// Whether an event waits for a published key in the inbox, although that key is here by now.
+    pub(super) async fn waits_no_longer(&self, id: EventId) -> Result<bool, EngineError> {
+        let event = self.base.inbox.event(id).await?;
+        let Ok(known) = self.settings.source(&event.source) else { return Ok(false) }; // removed meanwhile
+        Ok(event.verdict == Verdict::Pending && rejudged(&known, &event).verdict != Verdict::Pending)
+    }
+
     /// Judges events anew, and keeps what is otherwise than it was.
     pub(super) async fn judge_anew(self: &Arc<Self>, ids: Vec<EventId>) -> Result<(), EngineError> {
         let mut changed = Vec::new();

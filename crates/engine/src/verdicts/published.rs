@@ -59,7 +59,7 @@ async fn judge_what_waits(verdicts: &Arc<Verdicts>, stored: &mut mpsc::Receiver<
                 Err(_) => return,
             },
             _ = stored.recv_many(&mut ids, BATCH as usize) => {
-                verdicts.judge_anew(std::mem::take(&mut ids)).await
+                judge_committed(verdicts, std::mem::take(&mut ids)).await
             }
             _ = again.tick() => {
                 let now = verdicts.base.now();
@@ -72,6 +72,18 @@ async fn judge_what_waits(verdicts: &Arc<Verdicts>, stored: &mut mpsc::Receiver<
             tracing::warn!(%error, "what waits for a published key could not be judged");
         }
     }
+}
+
+/// Judges events anew right after their commit. If a key has come for one of them, everything that waits is judged, in
+/// the order in which it came: of two events with one id, the earlier one has to claim it first.
+async fn judge_committed(verdicts: &Arc<Verdicts>, ids: Vec<EventId>) -> Result<(), EngineError> {
+    for id in &ids {
+        if verdicts.waits_no_longer(*id).await? {
+            judge_waiting(verdicts, NEVER).await?;
+            break;
+        }
+    }
+    verdicts.judge_anew(ids).await
 }
 
 /// Judges what waits for a key anew, and what came since then and could not have its key.
@@ -109,6 +121,24 @@ mod tests {
             }
         };
         tokio::time::timeout(AGAIN / 2, judged).await.expect("nobody waits for the next look at all");
+        engine.stop().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn of_two_events_with_one_id_that_waited_for_their_key_the_earlier_one_is_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path()).await;
+        let source = source(&engine, "hub").await;
+        let mut ids = Vec::new();
+        for body in [&b"{}"[..], b"[]"] {
+            let push = post([("X-GitHub-Event", "push"), ("X-GitHub-Delivery", "one")], body);
+            let mut event = source.judge(push).event;
+            (event.verdict, event.may_own) = (Verdict::Pending, false); // as of the moment before the key came
+            ids.push(engine.base.inbox.store(event).await.unwrap().id);
+        }
+        judge_committed(&engine.verdicts, vec![ids[1]]).await.unwrap(); // the later one is looked at first
+        let first_of = async |id| engine.base.inbox.event(id).await.unwrap().duplicate_of;
+        assert_eq!((first_of(ids[0]).await, first_of(ids[1]).await), (None, Some(ids[0])));
         engine.stop().await;
     }
 }
