@@ -1,22 +1,23 @@
-//! One captured request as a relay seals it and an app opens it.
+//! A letter: one captured request, as a relay seals it and an app opens it.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// The newest version of letters that this build reads and writes: the first byte of each.
+/// The newest letter version that this build reads and writes. The first byte of each letter is its version.
 ///
-/// Version 1 says nothing of when its request came: only the envelope does, which nobody vouches for. Version 2 ends with
-/// [`Received`]. A relay writes it for a tunnel whose devices have all said that they read it.
+/// Version 1 does not say when its request arrived; only the envelope does, and nobody vouches for the envelope.
+/// Version 2 ends with [`Received`]. A relay writes version 2 once every device of the tunnel has said that it reads
+/// it.
 pub const LETTER_VERSION: u8 = 2;
 
-/// A request at a relay, byte for byte, and what the relay knows of it.
+/// A request that a relay received, byte for byte, and what the relay knows about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Letter {
-    /// The event's id (UUIDv7), made by the relay: its answer named it already.
+    /// The event's id (UUIDv7). The relay makes it, because its answer to the sender already names it.
     pub id: [u8; 16],
-    /// The source that the URL names.
+    /// The slug of the source that the URL names.
     pub slug: String,
-    /// The method.
+    /// The HTTP method.
     pub method: String,
     /// The raw path after the slug.
     pub path: String,
@@ -24,7 +25,7 @@ pub struct Letter {
     pub query: Option<String>,
     /// Whether the sender spoke HTTP/1.0 rather than 1.1.
     pub http10: bool,
-    /// The header lines as they came, each ended by its line break, without those that a trusted proxy wrote.
+    /// The header lines as they arrived, each with its line break, without the lines that a trusted proxy wrote.
     pub headers: Bytes,
     /// The body.
     pub body: Bytes,
@@ -32,37 +33,37 @@ pub struct Letter {
     pub sha256: [u8; 32],
     /// The URL that the sender called.
     pub url: String,
-    /// The sender's address, as far as trusted proxies tell.
+    /// The sender's address, as far as trusted proxies reveal it.
     pub remote: String,
-    /// `X-Forwarded-*`, `Forwarded`, `X-Real-IP` and `Via` lines of a trusted proxy, as they came.
+    /// The `X-Forwarded-*`, `Forwarded`, `X-Real-IP` and `Via` lines of a trusted proxy, as they arrived.
     pub forwarded: Bytes,
-    /// When it came, and whether its sender waits, sealed with the rest; none in a letter of version 1.
+    /// When the request arrived and whether its sender waits, sealed with the rest. `None` in a letter of version 1.
     #[serde(skip)]
     pub received: Option<Received>,
 }
 
-/// What the relay says of a request's arrival. It is sealed, so that nobody who alters the relay's store can change it.
+/// What the relay says about a request's arrival. It is sealed, so nobody who alters the relay's store can change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Received {
-    /// When the last byte was at the relay, by its clock, in microseconds since the Unix epoch.
+    /// When the last byte reached the relay, by the relay's clock, in microseconds since the Unix epoch.
     pub at: i64,
     /// Whether the sender waits for the app's answer.
     pub held: bool,
 }
 
-/// A letter that can't be read.
+/// Why a letter can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LetterError {
-    /// It was written by a newer relay.
+    /// A newer relay wrote it.
     #[error("a letter of version {0}; this hookmitt reads {LETTER_VERSION}: update it")]
     Version(u8),
-    /// Its bytes make no sense.
+    /// Its bytes can't be parsed.
     #[error("a letter that can't be read")]
     Malformed,
 }
 
 impl Letter {
-    /// Its bytes, to be sealed: of version 2 where it says when it was received, else of version 1.
+    /// Returns the bytes to seal: version 2 if the letter says when it was received, else version 1.
     pub fn to_bytes(&self) -> Vec<u8> {
         let written = match &self.received {
             Some(received) => postcard::to_extend(&(self, received), vec![LETTER_VERSION]),
@@ -71,10 +72,11 @@ impl Letter {
         written.unwrap_or_default()
     }
 
-    /// A letter from what was sealed.
+    /// Reads a letter from the bytes that were sealed.
     ///
     /// # Errors
-    /// [`LetterError`].
+    /// Returns [`LetterError::Version`] for an unknown version and [`LetterError::Malformed`] for bytes that can't be
+    /// parsed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, LetterError> {
         let (&version, rest) = bytes.split_first().ok_or(LetterError::Malformed)?;
         let read = match version {

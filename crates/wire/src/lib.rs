@@ -1,6 +1,6 @@
-//! What tunnel and relay say to each other: frames over a WebSocket, and the letter that each of them carries sealed.
+//! The protocol between tunnel and relay: frames over a WebSocket, and the sealed letters that they carry.
 //!
-//! Types and their bytes only: who dials, stores or seals is the business of the crates above.
+//! This crate holds only the types and their encoding. Connecting, storing and sealing are done by the crates above it.
 
 mod control;
 mod frame;

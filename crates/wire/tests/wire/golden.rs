@@ -1,4 +1,4 @@
-//! Frames and letters have the bytes that they had. A change here is a new version, or breaks every tunnel that runs.
+//! Frames and letters keep their exact bytes. A change here needs a new version, or it breaks every running tunnel.
 
 use std::fmt::Debug;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::samples::{app_frames, dated_letter, letter, relay_frames};
 
-/// Lines of a name and the bytes in hex.
+/// Each line holds a frame's name and its bytes in hex.
 const GOLDEN: &str = include_str!("golden.txt");
 
 fn golden(name: &str) -> &'static str {
@@ -81,7 +81,7 @@ fn what_is_asked_by_http_has_the_names_that_it_had() {
     assert_eq!(serde_json::to_value(join).unwrap(), text);
 
     let opened = Opened { tunnel: "acme-dev".into(), public_url: "https://r.example/acme-dev".into() };
-    // A newer relay may say more.
+    // A newer relay may add fields.
     let text = json!({ "tunnel": "acme-dev", "public_url": "https://r.example/acme-dev", "region": "eu" });
     assert_eq!(serde_json::from_value::<Opened>(text).unwrap(), opened);
 

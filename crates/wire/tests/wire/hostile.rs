@@ -1,4 +1,4 @@
-//! Messages that no honest side sends.
+//! Messages that no honest peer sends.
 
 use hookmitt_wire::{
     AppFrame, FrameError, Letter, LetterError, MAX_FRAME, PIECE, RelayFrame, decode, encode,
@@ -47,7 +47,7 @@ fn a_frame_of_one_side_is_none_of_the_other() {
 
 #[test]
 fn lengths_that_are_only_announced_are_not_believed() {
-    // An Ack, and sources, of 2^63 entries; a refusal whose code has 2^63 bytes.
+    // An `Ack` and `Sources` that announce 2^63 entries, and a refusal whose code announces 2^63 bytes.
     let many = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01];
     let ack = [&[1, 2, 0], &many[..]].concat();
     let sources = [&[1, 1], &many[..]].concat();

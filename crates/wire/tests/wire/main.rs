@@ -1,4 +1,4 @@
-//! The bytes that tunnel and relay agree on: apps and relays of different age meet.
+//! The bytes on which tunnel and relay agree, because apps and relays of different versions talk to each other.
 
 mod any;
 mod golden;

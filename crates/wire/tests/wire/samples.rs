@@ -1,4 +1,4 @@
-//! One of each frame, with every field filled.
+//! A sample of each frame, with every field filled.
 
 use bytes::Bytes;
 use hookmitt_wire::{AppFrame, Depth, Hold, Letter, Parcel, Received, RelayFrame, SourceOffer, TunnelDevice};
@@ -60,7 +60,7 @@ pub(crate) fn app_frames() -> Vec<(&'static str, AppFrame)> {
     [first_words(), words_about_devices()].concat()
 }
 
-/// Those that only a side says that knows the second words.
+/// The frames that only a side with vocabulary 2 sends.
 fn words_about_devices() -> Vec<(&'static str, AppFrame)> {
     vec![
         ("introduce", AppFrame::Introduce { letters: 2, proof: [5; 32] }),
