@@ -1,4 +1,5 @@
-//! What docs/scaling.md reckons with: the NATS store on three servers on this machine. `cargo bench -p hookmitt-mailbox`.
+//! Measures the numbers that docs/scaling.md is based on: the NATS store on three servers on this machine. Run it with
+//! `cargo bench -p hookmitt-mailbox`.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "figures are printed; what fails stops it")]
 
@@ -59,7 +60,7 @@ fn parcel(tunnel: u8, number: u32) -> Parcel {
     Parcel { epoch: [tunnel; 32], number, received_at: 0, held: false, data }
 }
 
-/// Letters in and out, over 16 tunnels.
+/// Letters put and fed, over 16 tunnels.
 async fn letters(store: &NatsMailbox, cluster: &Cluster) {
     let quota = Quota { letters: u64::MAX, bytes: u64::MAX, ..Quota::default() };
     for tunnel in 0..16_u8 {
@@ -108,7 +109,7 @@ async fn drain(store: &NatsMailbox, tunnel: String, letters: u32) {
     }
 }
 
-/// From `put` to the feed, 50 letters a second, at the same relay and at another.
+/// The time from `put` to the feed, at 50 letters a second, at the same relay and at another one.
 async fn latency(store: &NatsMailbox, options: &NatsOptions) {
     let other = NatsMailbox::open(options, Arc::new(MachineClock)).await.unwrap();
     open_tunnel(store, "latency").await;
@@ -140,7 +141,7 @@ async fn latency(store: &NatsMailbox, options: &NatsOptions) {
     other.close().await;
 }
 
-/// Tunnels at rest, and what they cost.
+/// What idle tunnels cost.
 async fn tunnels(store: &NatsMailbox, cluster: &Cluster) {
     let (servers, relay, disk_before) = (server_memory(cluster), own_memory(), disk(cluster));
     let started = Instant::now();
@@ -170,7 +171,7 @@ async fn tunnels(store: &NatsMailbox, cluster: &Cluster) {
     println!("the servers: {} MB each", server_memory(cluster) / 3_000_000);
 }
 
-/// One letter for each tunnel, acknowledged one by one, and deleted.
+/// One letter for each tunnel, acknowledged one by one and deleted.
 async fn acks(store: &NatsMailbox) {
     let one_each = async |number: usize| {
         let parcel = parcel(150, u32::try_from(number).unwrap());
@@ -191,7 +192,7 @@ async fn acks(store: &NatsMailbox) {
     println!("  their deleting was over {:.1} s after the last", started.elapsed().as_secs_f64());
 }
 
-/// The way not taken: a consumer for each device.
+/// For comparison: the design that was not chosen, with a consumer for each device.
 async fn consumers(cluster: &Cluster) {
     let js = jetstream::new(
         async_nats::connect(cluster.url().trim_start_matches("nats://").split(',').collect::<Vec<_>>())
@@ -220,7 +221,7 @@ async fn consumers(cluster: &Cluster) {
     }
 }
 
-/// A relay that starts beside the others.
+/// How long a relay takes to start while others run.
 async fn opening(options: &NatsOptions) {
     let quota = Quota { letters: u64::MAX, bytes: u64::MAX, ..Quota::default() };
     let store = Arc::new(NatsMailbox::open(options, Arc::new(MachineClock)).await.unwrap());
@@ -252,7 +253,7 @@ fn shown(times: &mut [Duration]) -> String {
     format!("p50 {:.2} ms, p99 {:.2} ms", at(50), at(99))
 }
 
-/// The memory of the servers, resident.
+/// Returns the resident memory of the servers.
 fn server_memory(cluster: &Cluster) -> u64 {
     let configs: Vec<_> =
         cluster.folders().map(|folder| folder.join("config").display().to_string()).collect();

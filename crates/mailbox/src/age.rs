@@ -1,23 +1,23 @@
-//! By what a store ages letters, devices and shut tunnels: by its own clock alone (DESIGN, promise 8).
+//! How a store measures the age of letters, devices and shut tunnels: by its own clock alone (DESIGN, promise 8).
 
 use std::time::Duration;
 
 use hookmitt_clock::{Reading, StoreClock};
 use serde::{Deserialize, Serialize};
 
-/// So long after its first start, or after it was away, a relay forgets no device: those that could not reach it, or were
-/// not seen to, have the time to come back.
+/// For this long after its first start, and after it was away, a relay forgets no device. Devices that could not reach
+/// it, or whose connections went unrecorded, get this time to come back.
 const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A relay that noted nothing for longer than this, in microseconds, was away.
+/// A relay that did not note its clock for longer than this, in microseconds, was away.
 const AWAY: i64 = 10 * 60 * 1_000_000;
 
 /// What both clocks show at one moment, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    /// Since the Unix epoch: to be shown, and never to age anything by.
+    /// The wall clock, since the Unix epoch. It is shown and ends codes, but ages are never computed from it.
     pub(crate) wall: i64,
-    /// Store time: what ages are reckoned by.
+    /// Store time, from which ages are computed.
     pub(crate) store: i64,
 }
 
@@ -28,44 +28,45 @@ impl Moment {
     }
 }
 
-/// A span in microseconds.
+/// Converts a span to microseconds.
 pub(crate) fn micros(span: Duration) -> i64 {
     i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// The store's clock as it is noted in the store, each minute.
+/// The store's clock as the relay notes it in the store each minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     pub(crate) store: i64,
     pub(crate) wall: i64,
-    /// Since when relays have been there without being away, in store time.
+    /// Since when relays have been running without being away, in store time.
     pub(crate) since: i64,
 }
 
 impl Note {
-    /// The first note of a store.
+    /// Returns the first note of a store.
     pub(crate) fn first(now: Moment) -> Self {
         Self { store: now.store, wall: now.wall, since: now.store }
     }
 
-    /// The note after this one. A store that was closed, and a machine that slept, leave a gap.
+    /// Returns the note that follows this one. A store that was closed, or a machine that slept, leaves a gap.
     pub(crate) fn next(self, now: Moment) -> Self {
         let was_away = now.store.saturating_sub(self.store) > AWAY;
         Self { since: if was_away { now.store } else { self.since }, ..Self::first(now) }
     }
 
-    /// This note as the next run takes it up. Where the wall clock was set back meanwhile nobody knows for how long relays
-    /// were away.
+    /// Returns this note as the next run continues it. If the wall clock was set back meanwhile, nobody knows how long
+    /// relays were away, so the grace period starts again.
     pub(crate) fn taken_up(self, now: Moment) -> Self {
         Self { since: if now.wall < self.wall { now.store } else { self.since }, ..self }
     }
 
-    /// The clock as it goes on from here.
+    /// Returns the reading from which the clock continues.
     pub(crate) fn kept(self) -> Reading {
         Reading { store: self.store, wall: self.wall }
     }
 
-    /// Devices that were seen last before this, in store time, have been away for too long.
+    /// Returns the store time before which a device must have been last seen to count as idle for too long. During the
+    /// grace period that is `i64::MIN`, so no device is idle.
     pub(crate) fn idle_before(&self, idle: Duration) -> i64 {
         let is_early = self.store.saturating_sub(self.since) < micros(GRACE.min(idle));
         if is_early { i64::MIN } else { self.store.saturating_sub(micros(idle)) }

@@ -1,54 +1,54 @@
-//! What can go wrong with the relay's store.
+//! The errors of the relay's store.
 
 use hookmitt_event::Explain;
 
-/// Why the store could not do what was asked.
+/// Why the store could not do what was asked. The numbers in parentheses are what the relay answers to senders.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum MailboxError {
-    /// The tunnel's quota is used up: 507.
+    /// The tunnel's quota is used up (507).
     #[error("the mailbox of this tunnel is full: {0}")]
     QuotaFull(&'static str),
-    /// The disk is full: 503.
+    /// The disk is full (503).
     #[error("the disk that holds the mailboxes is full")]
     DiskFull,
-    /// More waits than can be written: 503.
+    /// More writes wait than the store can take (503).
     #[error("the store has more waiting than it can write")]
     Overloaded,
-    /// Somebody has or had that name: names that were in use are never given out again.
+    /// The name is or was in use by another tunnel. Names that were in use are never given out again.
     #[error("the tunnel name {0} is taken")]
     NameTaken(String),
-    /// The token has as many tunnels as it may have.
+    /// The token has as many tunnels as it may have, including those shut within the last day.
     #[error("this token has all the tunnels that it may have: {0}, with those closed within a day")]
     TooManyTunnels(u32),
     /// The tunnel has as many devices as it may have.
     #[error("this tunnel has all the devices that it may have: {0}")]
     TooManyDevices(usize),
-    /// Only the device that opened the tunnel revokes others.
+    /// The caller may not revoke this device: only the device that opened the tunnel revokes others, and never itself.
     #[error("only the device that opened the tunnel revokes its devices, and not itself")]
     NotOwner,
-    /// Its devices or its sealing key are others than whoever revokes knew.
+    /// The tunnel's devices or its sealing key are not those that the revocation names.
     #[error("the tunnel's devices have changed meanwhile")]
     Changed,
-    /// No such tunnel, device, token or code; for a code also: it was used, or its time is over.
+    /// There is no such tunnel, device, token or code. For a code it can also mean that it was used or has expired.
     #[error("no {what} {name}")]
     Unknown {
         /// `tunnel`, `device`, `token` or `code`.
         what: &'static str,
-        /// Its name; never a secret.
+        /// The name or id, never a secret.
         name: String,
     },
     /// The store can't be opened.
     #[error("can't open the store {store}: {why}")]
     Open {
-        /// Where it is.
+        /// The path or URL of the store.
         store: String,
-        /// What was said.
+        /// What went wrong.
         why: String,
     },
-    /// Another relay serves the file.
+    /// Another relay already serves this file.
     #[error("another relay serves {0}")]
     InUse(String),
-    /// Anything else; nothing was stored.
+    /// Any other failure; nothing was stored.
     #[error("the store failed: {0}")]
     Failed(String),
     /// The store is closed.

@@ -1,7 +1,7 @@
 //! The relay's durable store: tunnels, devices, tokens, and the sealed letters that wait for them.
 //!
-//! [`Mailbox`] is what the relay speaks to. Two makes keep the same contract (`tests/contract`): SQLite in one file, and
-//! NATS JetStream for relays beside each other.
+//! The relay uses the trait [`Mailbox`]. Two stores keep its contract (`tests/contract`): SQLite in one file, and NATS
+//! JetStream for several relays that share a store.
 
 mod age;
 mod error;

@@ -1,4 +1,4 @@
-//! The contract that every make of store keeps.
+//! The contract that both kinds of store keep.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
@@ -11,26 +11,27 @@ use crate::{
 /// A letter on its way to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
-    /// Where it is in its mailbox: grows, with gaps.
+    /// Its position in the mailbox. Positions grow, with gaps.
     pub position: u64,
     /// The letter.
     pub parcel: Parcel,
 }
 
-/// What a feed has now.
+/// What [`Feed::take`] returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fed {
-    /// The next letters; maybe none.
+    /// The next letters, possibly none.
     Letters(Vec<Delivered>),
-    /// The next letter is larger than any may be that is taken now: so many bytes. It was not read.
+    /// The next letter is larger than the limit of this call; it has this many bytes. It was not read.
     TooLarge(usize),
 }
 
-/// The letters of one tunnel from a position on, in order. Safe to cancel.
+/// The letters of one tunnel after a position, in order. All methods are safe to cancel.
 pub trait Feed: Send {
     /// Waits until there may be letters.
     fn wait(&mut self) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// The next letters that are there: at most `most` and about `bytes`; one may be larger, but not than `limit`.
+    /// Returns the next letters that are there: at most `most` letters and about `bytes` bytes. The first may have more
+    /// than `bytes`, but not more than `limit`.
     fn take(
         &mut self,
         most: usize,
@@ -38,7 +39,8 @@ pub trait Feed: Send {
         limit: usize,
     ) -> impl Future<Output = Result<Fed, MailboxError>> + Send;
 
-    /// The next letters, waited for: at least one, at most `most` and about `bytes` (one may be larger).
+    /// Waits for letters and returns the next ones: at least one, at most `most`, and about `bytes` bytes (the first
+    /// may have more).
     fn next(
         &mut self,
         most: usize,
@@ -58,25 +60,25 @@ pub trait Feed: Send {
 
 /// A sender that is held until the app has answered.
 pub trait Held: Send {
-    /// The app's answer; none where it does not come in time.
+    /// Waits for the app's answer. Returns `None` if it does not arrive within `limit`.
     fn answer(self, limit: Duration) -> impl Future<Output = Option<Reply>> + Send;
 }
 
-/// The relay's store. Everything that it says is done is durable: it survives a power cut.
+/// The relay's store. Whatever it reports as done is durable: it survives a power cut.
 ///
-/// It is opened with a clock. What it tells are times of the wall clock, in microseconds since the Unix epoch; what it
-/// ages goes by a clock of its own, which no step of the wall clock moves.
+/// A store is opened with a clock. Times that it returns are wall-clock times in microseconds since the Unix epoch.
+/// Ages go by a clock of the store's own, which no step of the wall clock moves.
 pub trait Mailbox: Clone + Send + Sync + 'static {
-    /// How letters come out.
+    /// The type of its feeds.
     type Feed: Feed;
-    /// How answers come back.
+    /// The type of its held senders.
     type Held: Held;
-    /// Says that a device is connected.
+    /// A guard that says that a device is connected.
     type Present: Send;
 
     // Tokens
 
-    /// Keeps a token by its hash, with which so many tunnels may be open at a time.
+    /// Adds a token by its hash; `most_tunnels` is how many tunnels it may have open at a time.
     fn add_token(
         &self,
         id: &str,
@@ -84,41 +86,47 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         name: Option<&str>,
         most_tunnels: u32,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// All tokens, oldest first.
+    /// Returns all tokens, oldest first.
     fn tokens(&self) -> impl Future<Output = Result<Vec<Token>, MailboxError>> + Send;
-    /// The id of the token with this hash, unless it was revoked.
+    /// Returns the id of the token with this hash, unless it was revoked.
     fn token(&self, hash: [u8; 32]) -> impl Future<Output = Result<Option<String>, MailboxError>> + Send;
-    /// Revokes a token: its tunnels are shut from now on, their letters are deleted.
+    /// Revokes a token: its tunnels are shut from now on, and their letters are deleted.
     fn revoke_token(&self, id: &str) -> impl Future<Output = Result<(), MailboxError>> + Send;
 
     // Tunnels and devices
 
-    /// Opens a tunnel. [`MailboxError::NameTaken`] where the name was ever given out, unless to the same token, and for a
-    /// tunnel that took no letter and had no device connected: that one is replaced. [`MailboxError::TooManyTunnels`]
-    /// where its token has no more, those that were shut within the [last day](crate::COUNTED) included (of relays beside
-    /// each other, each reckons with what it heard of the others).
+    /// Opens a tunnel.
+    ///
+    /// Fails with [`MailboxError::NameTaken`] if the name was ever given out. Exception: the same token may take the
+    /// name of a tunnel that took no letter and had no device connected; that tunnel is replaced. Fails with
+    /// [`MailboxError::TooManyTunnels`] if the token has as many tunnels as it may have, counting those that were shut
+    /// within the [last day](crate::COUNTED). Of several relays that share a store, each counts the tunnels that it has
+    /// heard of.
     fn open_tunnel(&self, tunnel: NewTunnel) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// A tunnel by its name. Called for each request, so answered from memory (at most 1 s old where relays share a store).
+    /// Returns a tunnel by its name. Called for each request, so it answers from memory; if relays share a store, the
+    /// answer may be 1 s old.
     fn tunnel(&self, name: &str) -> impl Future<Output = Result<Option<Arc<Tunnel>>, MailboxError>> + Send;
-    /// Replaces the sources that a device takes. The tunnel takes those of all its devices; where they differ about one,
-    /// the device that takes part longest counts.
+    /// Replaces the sources that a device takes. The tunnel takes the sources of all its devices; if devices differ
+    /// about a source, the device that joined first decides.
     fn set_sources(
         &self,
         tunnel: &str,
         device: &DeviceKey,
         sources: Vec<SourceOffer>,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// Keeps the hash of a one-time code with which a device may join for so long; answers until when, by the wall clock.
-    /// It ends by whichever clock is there first, that or the store's own.
+    /// Stores the hash of a one-time code with which a device may join for as long as `lasting`. Returns when the code
+    /// expires by the wall clock. It expires as soon as either the wall clock or the store's own clock reaches its end.
     fn add_invite(
         &self,
         tunnel: &str,
         code: [u8; 32],
         lasting: Duration,
     ) -> impl Future<Output = Result<i64, MailboxError>> + Send;
-    /// Registers a device by a one-time code, which is used up; it gets the letters from now on. Answers whether it is
-    /// new: one that takes part already stays as it is, for whoever has a code can give any device's key.
-    /// [`MailboxError::TooManyDevices`] where the tunnel has `most`; the code stays good.
+    /// Registers a device by a one-time code, which is used up. The device gets the letters that arrive from now on.
+    ///
+    /// Returns whether the device is new. A device that already takes part stays unchanged, because whoever has a code
+    /// can name any device's key. Fails with [`MailboxError::TooManyDevices`] if the tunnel has `most` devices; the
+    /// code stays valid.
     fn join(
         &self,
         tunnel: &str,
@@ -126,9 +134,9 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         device: NewDevice,
         most: usize,
     ) -> impl Future<Output = Result<bool, MailboxError>> + Send;
-    /// A tunnel's devices.
+    /// Returns a tunnel's devices.
     fn devices(&self, tunnel: &str) -> impl Future<Output = Result<Vec<Device>, MailboxError>> + Send;
-    /// A device says which letters it reads, and shows that it was invited.
+    /// Records which letters a device reads, and the proof that it was invited.
     fn introduce(
         &self,
         tunnel: &str,
@@ -136,19 +144,23 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
         letters: u8,
         proof: [u8; 32],
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// Its owner turns a device out: as if it left, codes with which devices may join are forgotten, and letters are sealed
-    /// by another key from now on. All of it at once, or nothing: [`MailboxError::NotOwner`], and [`MailboxError::Changed`]
-    /// where not just those take part that the revocation knows.
+    /// Revokes a device on behalf of the owner `by`: the device leaves, all join codes are forgotten, and letters are
+    /// sealed to another key from now on.
+    ///
+    /// Either all of it happens or nothing. Fails with [`MailboxError::NotOwner`] if `by` may not revoke the device,
+    /// and with [`MailboxError::Changed`] if the tunnel's devices or its sealing key are not those that the revocation
+    /// names.
     fn revoke(
         &self,
         tunnel: &str,
         by: &DeviceKey,
         revocation: Revocation,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// A device is or was there just now.
+    /// Records that a device is connected, or was until just now.
     fn seen(&self, tunnel: &str, device: &DeviceKey)
     -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// A device leaves. What waited only for it goes; with the last device the tunnel is shut, its name never given out again.
+    /// Removes a device. Letters that waited only for it are deleted. With the last device the tunnel is shut; the name
+    /// of a tunnel that was in use is never given out again.
     fn leave(
         &self,
         tunnel: &str,
@@ -157,57 +169,61 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
 
     // Letters
 
-    /// Stores a letter durably within the quota, and wakes the feeds. Answers its position.
+    /// Stores a letter durably within the quota, and wakes the feeds. Returns its position.
     fn put(
         &self,
         tunnel: &str,
         parcel: Parcel,
         quota: &Quota,
     ) -> impl Future<Output = Result<u64, MailboxError>> + Send;
-    /// The letters of a tunnel after a position.
+    /// Returns a feed of a tunnel's letters after a position.
     fn feed(&self, tunnel: &str, after: u64)
     -> impl Future<Output = Result<Self::Feed, MailboxError>> + Send;
-    /// A device has committed every letter up to `through`: its cursor moves, never back, and what every device has is deleted.
+    /// Acknowledges that a device has committed every letter up to `through`. Its cursor moves, but never back; letters
+    /// that every device has are deleted.
     fn ack(
         &self,
         tunnel: &str,
         device: &DeviceKey,
         through: u64,
     ) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// What waits for a device, and the newest position of the tunnel (0 where nothing ever came).
+    /// Returns what waits for a device, and the newest position of the tunnel (0 if no letter ever came).
     fn depth(
         &self,
         tunnel: &str,
         device: &DeviceKey,
     ) -> impl Future<Output = Result<(Depth, u64), MailboxError>> + Send;
-    /// Counts a request that was refused, or one that named no source of the tunnel. May be lost in a power cut.
-    /// Waits for nothing: it is kept later.
+    /// Counts a request that was refused or, with `unknown_source`, one that named no source of the tunnel. Returns at
+    /// once; the count is written later, so a power cut may lose it.
     fn count_refused(&self, tunnel: &str, unknown_source: bool);
 
     // Senders that are held
 
-    /// Begins to wait for the app's answer to an event; before the letter is put.
+    /// Starts to wait for the app's answer to an event. Called before the letter is put.
     fn hold(&self, event: [u8; 16]) -> impl Future<Output = Result<Self::Held, MailboxError>> + Send;
-    /// Passes on the app's answer; nobody may be waiting any more.
+    /// Passes on the app's answer. It is dropped if nobody waits for it any more.
     fn answer(&self, event: [u8; 16], reply: Reply) -> impl Future<Output = Result<(), MailboxError>> + Send;
 
     // Who is there
 
-    /// Tells relays beside this one that a device of the tunnel is connected here, as long as what this answers lives.
+    /// Tells other relays of the same store that a device of the tunnel is connected here, for as long as the returned
+    /// guard lives.
     fn attend(&self, tunnel: &str) -> impl Future<Output = Self::Present> + Send;
-    /// Whether a device of the tunnel may be connected at a relay beside this one.
+    /// Returns whether a device of the tunnel may be connected to another relay of the same store.
     fn is_attended_elsewhere(&self, tunnel: &str) -> impl Future<Output = bool> + Send;
 
     // House-keeping
 
-    /// Deletes letters that are too old, forgets devices that were idle for too long, and codes whose time is over, and
-    /// notes the store's clock. Every minute, by each relay that serves: one that noted nothing for long was away, and
-    /// forgets no device before those had the time to come back.
+    /// Deletes letters that are too old, forgets devices that were idle for too long and codes that expired, and notes
+    /// the store's clock.
+    ///
+    /// Each serving relay calls this every minute. A relay that noted nothing for a long time was away; it forgets no
+    /// device until devices have had the time to come back.
     fn sweep(&self, quota: &Quota) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// What the store holds.
+    /// Returns what the store holds.
     fn usage(&self) -> impl Future<Output = Result<Usage, MailboxError>> + Send;
-    /// Whether it stores now what is handed in: a small commit, or a word of the cluster.
+    /// Checks that the store can write now: a small commit, or a question to the cluster.
     fn check(&self) -> impl Future<Output = Result<(), MailboxError>> + Send;
-    /// Finishes what is under way and closes.
+    /// Finishes what is under way and closes the store.
     fn close(&self) -> impl Future<Output = ()> + Send;
 }

@@ -1,41 +1,42 @@
-//! What the store holds.
+//! The types that describe what the store holds.
 
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_wire::SourceOffer;
 
-/// So many codes with which devices may join are kept of one tunnel.
+/// How many unused join codes a tunnel may have.
 pub(crate) const MOST_INVITES: usize = 32;
 
-/// How many open tunnels a token may have, where nothing else was said at its making.
+/// How many open tunnels a token may have, unless another number was given when the token was created.
 pub const MOST_TUNNELS: u32 = 100;
 
-/// So long after it was shut a tunnel still counts among those of its token, in microseconds: opening and shutting one
-/// after the other uses up names and rows as well.
+/// For how long a shut tunnel still counts against its token's limit, in microseconds, because opening and shutting
+/// tunnels in turn uses up names and rows as well.
 pub const COUNTED: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// How many devices a tunnel may have, where nothing else was said at the relay's start.
+/// How many devices a tunnel may have, unless another number was given when the relay was started.
 pub const MOST_DEVICES: usize = 32;
 
-/// A device's Ed25519 public key, which is its name.
+/// A device's Ed25519 public key, which identifies the device.
 pub type DeviceKey = [u8; 32];
 
-/// Names a token without giving it away.
+/// The id of a token. It does not reveal the token itself.
 pub type TokenId = String;
 
-/// A token as `relay token list` shows it. The store keeps a SHA-256 of the token itself: it is 256 random bits.
+/// A token as `relay token list` shows it. The store keeps only a SHA-256 of the token itself, which is 256 random
+/// bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Its id, such as `tk_4f2a…`.
+    /// The id, such as `tk_4f2a…`.
     pub id: TokenId,
-    /// What it was called.
+    /// The name that its creator gave it.
     pub name: Option<String>,
-    /// When it was made, in microseconds since the Unix epoch.
+    /// When it was created, in microseconds since the Unix epoch.
     pub created_at: i64,
-    /// When it was last used to open a tunnel.
+    /// When it was last used to open a tunnel, in microseconds since the Unix epoch.
     pub used_at: Option<i64>,
-    /// When it was revoked; its tunnels stay shut from then on.
+    /// When it was revoked, in microseconds since the Unix epoch. Its tunnels stay shut from then on.
     pub revoked_at: Option<i64>,
     /// How many open tunnels it may have.
     pub most_tunnels: u32,
@@ -43,85 +44,86 @@ pub struct Token {
     pub tunnels: Vec<String>,
 }
 
-/// A tunnel to be opened, with its first device.
+/// A tunnel to open, with its first device.
 #[derive(Clone, Debug)]
 pub struct NewTunnel {
-    /// Its name; never given out again.
+    /// The tunnel's name, which is never given out again.
     pub name: String,
-    /// Whose it is.
+    /// The token to which the tunnel belongs.
     pub token: TokenId,
-    /// The X25519 public key by which its letters are sealed.
+    /// The X25519 public key to which its letters are sealed.
     pub sealing_key: [u8; 32],
     /// Its first device.
     pub device: NewDevice,
 }
 
-/// A device to be registered.
+/// A device to register.
 #[derive(Clone, Debug)]
 pub struct NewDevice {
-    /// Its key.
+    /// The device's key.
     pub key: DeviceKey,
-    /// What it is called.
+    /// The device's display name.
     pub name: String,
 }
 
 /// A tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tunnel {
-    /// Its name.
+    /// The tunnel's name.
     pub name: String,
-    /// Whose it is.
+    /// The token to which the tunnel belongs.
     pub token: TokenId,
-    /// The X25519 public key by which its letters are sealed.
+    /// The X25519 public key to which its letters are sealed.
     pub sealing_key: [u8; 32],
     /// The sources that its devices take.
     pub sources: Vec<SourceOffer>,
-    /// Who takes part.
+    /// The keys of its devices.
     pub devices: Vec<DeviceKey>,
-    /// The newest version of letters that all of them read.
+    /// The newest letter version that all of its devices read.
     pub letters: u8,
-    /// Its token was revoked: nothing is taken, and no device is let in.
+    /// Whether its token was revoked. Then the tunnel takes no letters and lets no device in.
     pub revoked: bool,
 }
 
 /// A device of a tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Its key.
+    /// The device's key.
     pub key: DeviceKey,
-    /// What it is called.
+    /// The device's display name.
     pub name: String,
-    /// Every letter up to this position is committed there.
+    /// The position up to which the device has committed every letter.
     pub cursor: u64,
     /// When it was last connected, in microseconds since the Unix epoch.
     pub seen_at: i64,
-    /// When it joined.
+    /// When it joined, in microseconds since the Unix epoch.
     pub joined_at: i64,
-    /// It opened the tunnel, and may revoke the others.
+    /// Whether it opened the tunnel and so may revoke the other devices.
     pub is_owner: bool,
-    /// The newest version of letters that it reads.
+    /// The newest letter version that it reads.
     pub letters: u8,
-    /// That it was invited, for the others to check; none from an old one.
+    /// The proof of its invitation, which the owner checks. `None` for a device that never introduced itself, such as
+    /// an old app.
     pub proof: Option<[u8; 32]>,
-    /// What it is told of the sealing key; empty as long as that was not turned over.
+    /// The note that tells it the private sealing key. Empty until the key is replaced for the first time.
     pub note: Bytes,
 }
 
-/// A device is turned out, and the sealing key with it.
+/// A request to revoke a device and to replace the sealing key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revocation {
-    /// Who goes.
+    /// The device to revoke.
     pub device: DeviceKey,
-    /// The sealing key as whoever revokes knows it.
+    /// The current sealing key, as the revoking device knows it.
     pub before: [u8; 32],
-    /// By which letters are sealed from now on.
+    /// The key to which letters are sealed from now on.
     pub sealing_key: [u8; 32],
-    /// What each device is told that stays.
+    /// The note for each device that stays.
     pub notes: Vec<(DeviceKey, Bytes)>,
 }
 
 impl Revocation {
-    /// Whether these are the devices that it turns out and tells.
+    /// Returns whether `members` are exactly the revoked device and the devices that get a note.
     pub(crate) fn knows(&self, members: &[DeviceKey]) -> bool {
         let told = self.notes.iter().map(|(device, _)| *device).chain([self.device]);
         let (told, members): (BTreeSet<_>, BTreeSet<_>) = (told.collect(), members.iter().copied().collect());
@@ -129,16 +131,16 @@ impl Revocation {
     }
 }
 
-/// What one tunnel may keep.
+/// The limits of one tunnel's mailbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Letters.
+    /// The number of letters.
     pub letters: u64,
-    /// Sealed bytes.
+    /// The size of all sealed letters together, in bytes.
     pub bytes: u64,
-    /// How old a letter may become; older ones are deleted, counted as refused, and said.
+    /// The maximum age of a letter. Older letters are deleted, counted as refused, and logged.
     pub age: Duration,
-    /// How long a device may be away; then it counts no more, and what waited only for it goes.
+    /// How long a device may be away. After that it is forgotten, and letters that waited only for it are deleted.
     pub idle: Duration,
 }
 
@@ -152,22 +154,22 @@ impl Default for Quota {
 /// What the whole store holds, for metrics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Tunnels.
+    /// The number of open tunnels.
     pub tunnels: u64,
-    /// Letters that wait.
+    /// The number of letters that wait.
     pub letters: u64,
-    /// Their sealed bytes.
+    /// The size of their sealed data, in bytes.
     pub bytes: u64,
-    /// When the oldest was received, in microseconds since the Unix epoch.
+    /// When the oldest of them was received, in microseconds since the Unix epoch.
     pub oldest: Option<i64>,
 }
 
-/// What the app answers to a sender that is held.
+/// The app's answer for a sender that is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// Header lines.
+    /// The header lines.
     pub headers: Vec<(String, Bytes)>,
     /// The body.
     pub body: Bytes,

@@ -1,14 +1,14 @@
-//! How tunnels are called where others read along.
+//! Names of tunnels as they are written into logs.
 
 use crate::MailboxError;
 
-/// How a tunnel is called in logs: the whole name is what senders need to know.
+/// Shortens a tunnel's name for logs, because the whole name is all that a sender needs to know to reach it.
 pub fn short(tunnel: &str) -> &str {
     tunnel.get(..4).unwrap_or(tunnel)
 }
 
 impl MailboxError {
-    /// What is written into logs: no whole name of a tunnel.
+    /// Returns the message for logs, without the whole name of a tunnel.
     pub fn logged(&self) -> String {
         match self {
             Self::Unknown { what, name } => format!("no {what} {}", short(name)),

@@ -1,11 +1,11 @@
-//! What a tunnel takes: whatever any of its devices takes.
+//! The sources that a tunnel takes: those of all its devices.
 
 use std::collections::HashSet;
 
 use hookmitt_wire::SourceOffer;
 
-/// The sources of all devices, given in the order in which those joined. Where several take one source, the answer of the
-/// device that takes part longest counts: a teammate who joins doesn't change what providers hear.
+/// Merges the sources of all devices, given in the order in which the devices joined. If several devices take a source,
+/// the first one decides how it is answered, so that a teammate who joins doesn't change what providers get.
 pub(crate) fn of_all<'o>(devices: impl IntoIterator<Item = &'o [SourceOffer]>) -> Vec<SourceOffer> {
     let mut seen = HashSet::new();
     let offers = devices.into_iter().flatten();

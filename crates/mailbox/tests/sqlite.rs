@@ -1,5 +1,5 @@
-//! The SQLite store keeps the contract, and is what it says when it is killed, when its disk is full, when a
-//! letter can't be stored, and when others use its file.
+//! The SQLite store keeps the contract. It also behaves as promised when it is killed, when its disk is full, when a
+//! letter can't be stored, and when other processes use its file.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 

@@ -1,4 +1,4 @@
-//! How letters are acknowledged, and cleared once nobody wants them: a little later, and many at once.
+//! Acknowledges letters, and deletes them once nobody wants them: a little later, and many at once.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use super::{
 };
 use crate::{DeviceKey, MailboxError, short};
 
-/// What is due is gathered for this long.
+/// For how long deletions are collected before they run.
 const GATHER: Duration = Duration::from_millis(100);
 
-/// When deleting is tried again that failed.
+/// The pause before a failed deletion is tried again.
 const AGAIN: Duration = Duration::from_secs(5);
 
 /// How many letters are deleted at once.
@@ -28,7 +28,7 @@ const AT_ONCE: usize = 64;
 /// How many parts of a letter are deleted at once.
 const PARTS_AT_ONCE: usize = 8;
 
-/// A device has everything up to `through`.
+/// Acknowledges that a device has everything up to `through`.
 pub(super) async fn ack(
     store: &Store,
     tunnel: &str,
@@ -36,10 +36,11 @@ pub(super) async fn ack(
     through: u64,
 ) -> Result<(), MailboxError> {
     store.check_open()?;
-    // Nobody has what isn't there yet.
+    // A device can't have letters that don't exist yet.
     let (_, newest) = store.shard(tunnel).index.backlog(tunnel, u64::MAX);
     let through = through.min(newest);
-    // Read anew before anything is given up: a device that joined at another relay just now wants what comes from now on.
+    // Read anew before anything is given up: a device that has just joined at another relay wants the letters from now
+    // on.
     let record = tunnels::read(store, tunnel).await?;
     tunnels::must_take_part(&record, device)?;
     let known = store.registry.cursor(tunnel, device);
@@ -57,7 +58,7 @@ pub(super) async fn ack(
     Ok(())
 }
 
-/// Writes how far a device is, and when it was there.
+/// Writes a device's cursor and when it was last connected.
 pub(super) async fn write_cursor(
     store: &Store,
     tunnel: &str,
@@ -76,17 +77,17 @@ pub(super) async fn write_cursor(
     Ok(())
 }
 
-/// A record of a tunnel came from a bucket: forgets what nobody wants.
+/// Called when a bucket reports a change to a tunnel's records: forgets the letters that nobody wants any more.
 pub(super) fn forget_unwanted(store: &Store, tunnel: &str) {
     let floor = store.registry.floor(tunnel);
     store.due.stash(tunnel, || trim(store, tunnel, floor));
-    // Two relays that acknowledge at once each know of the other's device only afterwards.
+    // When two relays acknowledge at the same time, each learns of the other's cursor only afterwards.
     if store.registry.is_shared(tunnel) {
         store.due.look_at(tunnel);
     }
 }
 
-/// Letters up to here are wanted by nobody: forgets them, and deletes them soon.
+/// Forgets the letters up to a position, because nobody wants them, and has them deleted soon.
 pub(super) fn give_up(store: &Store, tunnel: &str, through: u64) {
     store.due.give_up(tunnel, || trim(store, tunnel, through));
 }
@@ -95,12 +96,12 @@ fn trim(store: &Store, tunnel: &str, through: u64) -> Vec<Unwanted> {
     let index = &store.shard(tunnel).index;
     let unwanted = index.trim(tunnel, through);
     if through == u64::MAX {
-        index.ring(tunnel); // it is shut
+        index.ring(tunnel); // the tunnel is shut
     }
     unwanted
 }
 
-/// Looks anew at what all devices of a mailbox have.
+/// Computes anew up to which position all devices of a tunnel have its letters.
 async fn look(store: &Store, tunnel: &str) -> Result<(), MailboxError> {
     let record = tunnels::read(store, tunnel).await?;
     let floor = store.registry.slowest(tunnel, &record.record.devices, None);
@@ -110,7 +111,7 @@ async fn look(store: &Store, tunnel: &str) -> Result<(), MailboxError> {
     Ok(())
 }
 
-/// Deletes what is due, until the store closes; then once more.
+/// Deletes what is due until the store closes, and then once more.
 pub(super) async fn clear_until(store: &Store, closing: CancellationToken) {
     while closing.run_until_cancelled(store.due.rung()).await.is_some() {
         closing.run_until_cancelled(tokio::time::sleep(GATHER)).await;
@@ -119,10 +120,10 @@ pub(super) async fn clear_until(store: &Store, closing: CancellationToken) {
             store.due.ring();
         }
     }
-    clear(store).await; // what fails now goes when a relay starts
+    clear(store).await; // what fails now is deleted when a relay starts
 }
 
-/// Deletes what is due. Answers whether all of it is gone; the rest is due still.
+/// Deletes what is due. Returns whether all of it is gone; the rest stays due.
 async fn clear(store: &Store) -> bool {
     let looks = store.due.take_looks();
     let looked = futures_util::stream::iter(looks);
@@ -143,7 +144,8 @@ async fn clear(store: &Store) -> bool {
     all_gone
 }
 
-/// Deletes a letter that some device may lack. The relay that really did it counts it, for each of those.
+/// Deletes a letter that some devices may lack. Only the relay that actually deleted it counts it as lost to those
+/// devices.
 pub(super) async fn lose(
     store: &Store,
     shard: &Shard,
@@ -163,7 +165,8 @@ pub(super) async fn lose(
     Ok(())
 }
 
-/// Deletes a letter, and its parts after it: without them it is never there. Answers whether it was there still.
+/// Deletes a letter and then its parts, because without its parts it must not be there. Returns whether it was still
+/// there.
 async fn delete(
     store: &Store,
     tunnel: &str,
@@ -178,7 +181,7 @@ async fn delete(
 }
 
 async fn parts_of(store: &Store, tunnel: &str, position: u64) -> Result<Vec<u64>, MailboxError> {
-    // Of another manifest the parts would be deleted of another letter: only the leader is believed.
+    // With a wrong manifest, the parts of another letter would be deleted; therefore only the leader's answer counts.
     let manifest = servers::read(&store.shard(tunnel).stream, position, |_| false).await?;
     let manifest = manifest.and_then(|manifest| read_message(&manifest.payload));
     Ok(manifest.map(|manifest| manifest.parts).unwrap_or_default())

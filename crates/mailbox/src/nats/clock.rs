@@ -1,11 +1,14 @@
-//! The store's clock, which relays beside each other share.
+//! The store's clock, which all relays of the store share.
 //!
-//! Each goes on from what was noted last by the time that passes for it, and each minute takes the larger of its own and
-//! what is noted: so all tell about the same, and none goes back. No wall clock takes part, for among several machines one
-//! is wrong sooner or later, and would push all the others. It is asked about one thing only, which nobody else knows: how
-//! long a pause was in which no relay ran, a day at most. That there was one is known once this relay has listened for a
-//! while and heard no other; until then it notes nothing itself, and forgets no device. Where several begin at once the
-//! pause isn't counted, since the clock of any of them may be the wrong one: what waits then ages too slowly, and is safe.
+//! Each relay continues from the last note by the time that passes on its own machine. Once a minute it takes the
+//! larger of its own time and the noted one. So all relays show about the same time, and none goes back. Wall clocks
+//! take no part, because among several machines one is sooner or later wrong and would advance all the others.
+//!
+//! The wall clock is used for one question only, which nothing else can answer: how long the pause was in which no
+//! relay ran, at most a day. A relay knows that there was a pause once it has listened for a while and no other relay
+//! has noted the clock. Until then it does not advance the note, and forgets no device. If several relays start at
+//! once, the pause isn't counted, because any of their wall clocks may be wrong. Then waiting letters age too slowly,
+//! which is safe.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -23,33 +26,33 @@ use crate::{
     age::{Moment, Note},
 };
 
-/// For how long a relay listens: others note the clock once a minute, or a little less often.
+/// How long a relay listens. Other relays note the clock once a minute, or slightly less often.
 const LISTENS: Duration = Duration::from_secs(3 * 60);
 
-/// The clock of this relay.
+/// This relay's view of the shared clock.
 #[derive(Debug)]
 pub(super) struct SharedClock {
     clock: StoreClock,
-    /// As long as it is not known whether other relays are there.
+    /// `Some` until it is known whether other relays run.
     listening: Mutex<Option<Listening>>,
 }
 
 #[derive(Clone, Debug)]
 struct Listening {
-    /// The note that was there at the beginning.
+    /// The revision of the note when this relay started.
     revision: u64,
-    /// The clock, if no relay ran since then.
+    /// The clock to use if no relay ran since that note.
     after_pause: StoreClock,
-    /// By the machine's uptime.
+    /// When listening ends, by the machine's uptime.
     until: Duration,
 }
 
 impl SharedClock {
-    /// Goes on with the store's clock, and begins it where there is none.
+    /// Continues the store's clock, or starts it if there is none.
     pub(super) async fn open(cursors: &Table, machine: Arc<dyn Clock>) -> Result<Self, MailboxError> {
         let first = Note::first(Moment::of(&StoreClock::resume(None, Arc::clone(&machine))));
         let noted = cursors.change(CLOCK.to_owned(), None, 0, |found: Option<&Note>| {
-            // Written again as it was: relays that listen hear that another has begun.
+            // Written again unchanged, so that relays that listen learn that another one has started.
             Ok((Next::Write(found.copied().unwrap_or(first)), ()))
         });
         let Versioned { record, revision } =
@@ -62,17 +65,18 @@ impl SharedClock {
         Ok(Self { clock, listening })
     }
 
-    /// What both clocks show.
+    /// Returns what both clocks show.
     pub(super) fn now(&self) -> Moment {
         Moment::of(&self.clock)
     }
 
-    /// For how long the machine has run.
+    /// Returns how long the machine has been running.
     pub(super) fn uptime(&self) -> Duration {
         self.clock.machine().uptime()
     }
 
-    /// Listens to the note that is there: whether this relay may note the clock, and whether nobody did meanwhile.
+    /// Checks the revision of the current note. Returns whether this relay may write notes yet, and whether no other
+    /// relay did.
     fn listen(&self, revision: u64) -> Heard {
         let mut listening = self.listening.lock().unwrap_or_else(PoisonError::into_inner);
         match listening.take() {
@@ -89,7 +93,7 @@ impl SharedClock {
         }
     }
 
-    /// Notes the clock; none as long as this relay listens.
+    /// Writes a note of the clock. Returns `None` while this relay still listens.
     pub(super) async fn note(&self, cursors: &Table) -> Result<Option<Note>, MailboxError> {
         let found = cursors.read::<Note>(CLOCK, 0).await?;
         let is_first = match self.listen(found.as_ref().map_or(0, |found| found.revision)) {
@@ -114,7 +118,7 @@ impl SharedClock {
 
 enum Heard {
     NothingYet,
-    /// Other relays are there, or this one has noted the clock itself.
+    /// Other relays run, or this one has noted the clock already.
     Others,
     Nobody,
 }

@@ -1,4 +1,4 @@
-//! The way to the servers: what the URL of `--store` says of them, and connecting.
+//! The connection to the servers, and the options in the URL of `--store`.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -6,37 +6,37 @@ use async_nats::{Client, ConnectOptions, jetstream};
 
 use crate::MailboxError;
 
-/// The port of NATS where the URL names none.
+/// The port of NATS if the URL names none.
 const PORT: &str = "4222";
 
-/// The largest message that is sent, with its head. A server that takes less is no use.
+/// The largest message that is sent, with its head, in bytes. A server that takes less can't be used.
 const LARGEST: usize = 640 * 1024;
 
 /// How a store on NATS JetStream is reached and laid out.
 ///
-/// `nats://[user:password@]host[:port][,host…][?replicas=3&shards=8&prefix=hookmitt&credentials=FILE&ca=FILE]`; `tls://`
-/// insists on TLS.
+/// `nats://[user:password@]host[:port][,host…][?replicas=3&shards=8&prefix=hookmitt&credentials=FILE&ca=FILE]`;
+/// `tls://` requires TLS.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NatsOptions {
     /// The servers' URLs.
     pub(super) servers: Vec<String>,
-    /// How many nodes hold each letter; without, three where the servers are a cluster and one where there is one.
+    /// How many nodes hold each letter. If `None`: three if the servers are a cluster, one if there is a single server.
     pub(super) replicas: Option<usize>,
-    /// Over how many streams mailboxes are spread. Settled when the store is made.
+    /// Over how many streams mailboxes are spread. Fixed when the store is created.
     pub(super) shards: u16,
-    /// What the names of all streams and subjects begin with, so that several stores share a cluster.
+    /// The beginning of the names of all streams and subjects, so that several stores can share a cluster.
     pub(super) prefix: String,
     /// A file of NATS credentials (JWT and seed).
     pub(super) credentials: Option<PathBuf>,
-    /// The authority that signed the servers' certificates, where it is a private one.
+    /// A file with the private authority that signed the servers' certificates, if there is one.
     pub(super) ca: Option<PathBuf>,
 }
 
 impl NatsOptions {
-    /// Reads the URL.
+    /// Reads the options from a URL.
     ///
     /// # Errors
-    /// [`MailboxError::Open`] where it can't be understood.
+    /// Returns [`MailboxError::Open`] if the URL can't be understood.
     pub fn from_url(url: &str) -> Result<Self, MailboxError> {
         let (servers, query) = url.split_once('?').unwrap_or((url, ""));
         let (scheme, hosts) = servers.split_once("://").ok_or_else(|| wrong(url, "it has no ://"))?;
@@ -76,7 +76,7 @@ impl NatsOptions {
         Ok(())
     }
 
-    /// The servers for people: without user and password.
+    /// Returns the servers' URLs for display, without user and password.
     pub(super) fn shown(&self) -> String {
         let shown = self.servers.iter().map(|server| without_password(server));
         shown.collect::<Vec<_>>().join(",")
@@ -84,7 +84,7 @@ impl NatsOptions {
 }
 
 impl std::fmt::Debug for NatsOptions {
-    /// Without passwords.
+    /// Leaves out passwords.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("NatsOptions")
             .field("servers", &self.shown())
@@ -93,13 +93,13 @@ impl std::fmt::Debug for NatsOptions {
     }
 }
 
-/// Whether a name can be one token of a subject.
+/// Returns whether a name can be one token of a subject.
 pub(super) fn is_word(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 fn server(scheme: &str, host: &str) -> String {
-    // A list may repeat the scheme with each server, as NATS' own tools write it.
+    // A list may repeat the scheme for each server, as NATS's own tools write it.
     let host = host.split_once("://").map_or(host, |(_, host)| host);
     let name = host.rsplit_once('@').map_or(host, |(_, name)| name);
     let has_port = name.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
@@ -123,7 +123,7 @@ fn wrong(url: &str, why: &str) -> MailboxError {
     MailboxError::Open { store: shown, why: why.to_owned() }
 }
 
-/// Connects; nothing is made there yet.
+/// Connects to the servers. Creates nothing there yet.
 pub(super) async fn connect(options: &NatsOptions) -> Result<Client, MailboxError> {
     let unusable = |why: String| MailboxError::Open { store: options.shown(), why };
     let mut connect = ConnectOptions::new()
@@ -131,7 +131,7 @@ pub(super) async fn connect(options: &NatsOptions) -> Result<Client, MailboxErro
         .connection_timeout(Duration::from_secs(5))
         .ping_interval(Duration::from_secs(5))
         .request_timeout(Some(Duration::from_secs(3)))
-        // A node that is back is found again soon, and no node is asked in a storm.
+        // A node that comes back is found again soon, and nodes are not flooded with connections.
         .reconnect_delay_callback(|attempts| Duration::from_millis(100 * attempts.min(10) as u64))
         .subscription_capacity(256 * 1024);
     if let Some(file) = &options.credentials {
@@ -145,7 +145,7 @@ pub(super) async fn connect(options: &NatsOptions) -> Result<Client, MailboxErro
     connect.connect(&options.servers).await.map_err(|error| unusable(error.to_string()))
 }
 
-/// The version of the server, and what it takes.
+/// Returns the server's version. Fails if the server takes only smaller messages than needed.
 pub(super) fn check(client: &Client, options: &NatsOptions) -> Result<String, MailboxError> {
     let info = client.server_info();
     if info.max_payload < LARGEST {
@@ -158,7 +158,7 @@ pub(super) fn check(client: &Client, options: &NatsOptions) -> Result<String, Ma
     Ok(info.version)
 }
 
-/// The JetStream context by which all is asked: nobody waits longer than this for one answer.
+/// Returns the JetStream context for all requests. It waits at most 3 s for an answer.
 pub(super) fn context(client: async_nats::Client) -> jetstream::Context {
     jetstream::ContextBuilder::new().timeout(Duration::from_secs(3)).max_ack_inflight(20_000).build(client)
 }

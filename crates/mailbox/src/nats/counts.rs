@@ -1,4 +1,5 @@
-//! What was refused of tunnels, and what became too old for devices: counted in memory, and written now and then.
+//! How many requests of a tunnel were refused, and how many letters expired before a device had them: counted in
+//! memory, and written now and then.
 
 use std::{
     collections::HashMap,
@@ -16,13 +17,13 @@ use super::{
 };
 use crate::{DeviceKey, MailboxError, age::Moment};
 
-/// How often they are written.
+/// How often counts are written.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
 
-/// How many are written at once.
+/// How many counts are written at once.
 const AT_ONCE: usize = 16;
 
-/// What a count is of: a tunnel, or one of its devices.
+/// What a count belongs to: a tunnel, or one of its devices.
 type Whose = (String, Option<DeviceKey>);
 
 /// All counts.
@@ -36,7 +37,7 @@ struct Book {
 }
 
 impl Counts {
-    /// Takes what the bucket says under a tunnel's key, or under one of its devices'.
+    /// Takes in a count that the bucket has for a tunnel or for one of its devices.
     pub(super) fn learn(&self, key: &Key<'_>, value: &[u8], revision: u64) {
         let device = key.device();
         if device.is_none() && !key.rest.is_empty() {
@@ -66,7 +67,7 @@ impl Counts {
         self.book().counted.entry(whose).or_default().add(more);
     }
 
-    /// What a device hears of: what was refused of its tunnel, and what became too old for it.
+    /// Returns what a device is told: the refusals of its tunnel, plus the letters that were lost to the device.
     pub(super) fn of(&self, tunnel: &str, device: &DeviceKey) -> CountRecord {
         let book = self.book();
         let mut count = CountRecord::default();
@@ -79,7 +80,7 @@ impl Counts {
         count
     }
 
-    /// Writes them now and then, and at the end.
+    /// Writes the counts now and then, and once more when the store closes.
     pub(super) async fn write_until(&self, cursors: &Table, closing: CancellationToken) {
         while closing.run_until_cancelled(tokio::time::sleep(WRITE_EVERY)).await.is_some() {
             if let Err(error) = self.write(cursors).await {
@@ -89,7 +90,7 @@ impl Counts {
         drop(self.write(cursors).await);
     }
 
-    /// Writes what was counted since the last time.
+    /// Writes what was counted since the last write.
     pub(super) async fn write(&self, cursors: &Table) -> Result<(), MailboxError> {
         let counted = std::mem::take(&mut self.book().counted);
         let written = futures_util::stream::iter(counted).map(|(whose, more)| async move {
@@ -120,12 +121,12 @@ impl Counts {
 }
 
 impl CountRecord {
-    /// One that was refused, or is lost.
+    /// Returns a count of one refused request or one lost letter.
     fn one(now: Moment) -> Self {
         Self { refused: 1, refused_at: Some(now.wall), unknown: 0 }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds another count to this one.
     fn add(&mut self, more: &Self) {
         self.refused += more.refused;
         self.unknown += more.unknown;

@@ -1,4 +1,4 @@
-//! Devices: invited, joined, seen, and gone; what each takes, and what waits for it.
+//! Devices: invited, joined, seen and removed; the sources that each takes, and what waits for it.
 
 use std::time::Duration;
 
@@ -17,10 +17,11 @@ use super::{
 };
 use crate::{Device, DeviceKey, MailboxError, NewDevice, Revocation, age::micros, model::MOST_INVITES};
 
-/// How old what is written of a device's presence may be: it counts for expiry in days, and each time costs a commit.
+/// How old the written time of a device's last connection may be, in microseconds. It is used for expiry after days,
+/// and each write costs a commit.
 const PRESENCE: i64 = 10 * 60 * 1_000_000;
 
-/// Keeps a one-time code; of too many the oldest gives way.
+/// Stores a one-time code. If there are too many codes, the oldest is removed.
 pub(super) async fn add_invite(
     store: &Store,
     name: &str,
@@ -40,7 +41,7 @@ pub(super) async fn add_invite(
     Ok(until)
 }
 
-/// Registers a device by a one-time code.
+/// Registers a device by a one-time code. Returns whether the device is new.
 pub(super) async fn join(
     store: &Store,
     name: &str,
@@ -49,13 +50,14 @@ pub(super) async fn join(
     most: usize,
 ) -> Result<bool, MailboxError> {
     let no_code = || MailboxError::Unknown { what: "code", name: "that was given".to_owned() };
-    // Looked up before anything is written: the code, the device and where it begins are one write, so that no cut leaves
-    // half of it. What comes between the look and the write is from before its time: the others may have had it deleted.
+    // The newest position is read before anything is written, so that the code, the device and its start are one write,
+    // of which a power cut can't leave half. Letters that arrive between the read and the write count as older than the
+    // device: the other devices may already have had them deleted.
     let (now, from, mut is_added) = (store.clock.now(), newest(store, name).await?, false);
     let joined = tunnels::change(store, name, |record| {
         let is_there = record.devices.iter().any(|known| known.key == device.key);
         if is_added && is_there {
-            return Ok(()); // the word of it was lost
+            return Ok(()); // the answer to an earlier try was lost
         }
         let invite = record.invites.iter().position(|invite| invite.hash == code).ok_or_else(no_code)?;
         if record.invites.remove(invite).is_over(now) {
@@ -71,10 +73,10 @@ pub(super) async fn join(
         Ok(())
     });
     joined.await?;
-    Ok(is_added) // else it takes part already, and keeps its place
+    Ok(is_added) // if false, it takes part already and keeps its position
 }
 
-/// The position of a tunnel's newest letter, or one before which all are gone.
+/// Returns the position of a tunnel's newest letter; if no letter is left, a position up to which all are gone.
 async fn newest(store: &Store, name: &str) -> Result<u64, MailboxError> {
     let (stream, mailbox) = (&store.shard(name).stream, store.names.mailbox(name));
     let last = keep_trying(PATIENCE, || async {
@@ -88,15 +90,15 @@ async fn newest(store: &Store, name: &str) -> Result<u64, MailboxError> {
     Ok(last.await?.max(known))
 }
 
-/// A tunnel's devices, as they are now.
+/// Returns a tunnel's devices as they are now.
 pub(super) async fn devices(store: &Store, name: &str) -> Result<Vec<Device>, MailboxError> {
     store.check_open()?;
     tunnels::learn(store, name).await?;
     store.registry.devices(name).ok_or_else(|| no_tunnel(name))
 }
 
-/// A device leaves, or with `idle_since` is forgotten where it was not there since, in store time. Answers whether it is
-/// gone.
+/// Removes a device that leaves. With `idle_since`, removes it only if it was not connected since then, in store time.
+/// Returns whether the device is gone.
 pub(super) async fn leave(
     store: &Store,
     name: &str,
@@ -124,7 +126,7 @@ pub(super) async fn leave(
         record.devices.remove(at);
         record.shut = record.devices.is_empty();
         record.shut_at = record.shut.then(|| store.clock.now().store);
-        // Where nothing ever waited nothing is given up: the name may come back.
+        // If no letter was ever put, nothing is given up, because the name may be used again.
         floor = if record.used { store.registry.slowest(name, &record.devices, None) } else { 0 };
         record.floor = record.floor.max(floor);
         is_tried = true;
@@ -140,7 +142,7 @@ pub(super) async fn leave(
     Ok(is_gone)
 }
 
-/// Removes what is left of a device that went, and the letters that only it wanted.
+/// Removes the other records of a device that is gone, and the letters that only it wanted.
 async fn forget(store: &Store, name: &str, device: &DeviceKey, floor: u64) -> Result<(), MailboxError> {
     acks::give_up(store, name, floor);
     store.cursors.erase(&store.js, &cursor_key(name, device)).await?;
@@ -148,7 +150,7 @@ async fn forget(store: &Store, name: &str, device: &DeviceKey, floor: u64) -> Re
     store.tunnels.erase(&store.js, &offer_key(name, device)).await
 }
 
-/// A device says which letters it reads, and shows that it was invited.
+/// Records which letters a device reads, and the proof that it was invited.
 pub(super) async fn introduce(
     store: &Store,
     name: &str,
@@ -160,7 +162,7 @@ pub(super) async fn introduce(
     let record = tunnels::read(store, name).await?.record;
     let known = record.devices.iter().find(|known| known.key == *device).ok_or_else(|| no_device(device))?;
     if is_said(known) {
-        return Ok(()); // every app says it each time that it connects
+        return Ok(()); // every app introduces itself each time it connects
     }
     tunnels::change(store, name, |record| {
         let known = record.devices.iter_mut().find(|known| known.key == *device);
@@ -171,7 +173,7 @@ pub(super) async fn introduce(
     .await
 }
 
-/// The owner turns a device out, and the sealing key over.
+/// Revokes a device on behalf of the owner, and replaces the sealing key.
 pub(super) async fn revoke(
     store: &Store,
     name: &str,
@@ -183,7 +185,7 @@ pub(super) async fn revoke(
     tunnels::change(store, name, |record| {
         let is_out = record.devices.iter().all(|known| known.key != *device);
         if is_out && record.sealing_key == *sealing_key {
-            return Ok(()); // the word of it was lost
+            return Ok(()); // the answer to an earlier try was lost
         }
         if record.owner() != Some(*by) || device == by {
             return Err(MailboxError::NotOwner);
@@ -211,7 +213,7 @@ pub(super) async fn revoke(
     forget(store, name, device, floor).await
 }
 
-/// What waits for a device.
+/// Returns what waits for a device, and the newest position.
 pub(super) async fn depth(
     store: &Store,
     name: &str,
@@ -228,7 +230,7 @@ pub(super) async fn depth(
     Ok((Depth { letters, bytes, oldest, refused, refused_at, unknown }, newest))
 }
 
-/// A device was there just now.
+/// Records that a device is connected, or was until just now.
 pub(super) async fn seen(store: &Store, tunnel: &str, device: &DeviceKey) -> Result<(), MailboxError> {
     store.check_open()?;
     let devices = store.registry.devices(tunnel).unwrap_or_default();
@@ -245,7 +247,7 @@ pub(super) async fn seen(store: &Store, tunnel: &str, device: &DeviceKey) -> Res
     acks::write_cursor(store, tunnel, device, seen).await
 }
 
-/// A device of which it is not known when it was there: it counts from now on.
+/// Makes a device age from now on if it is not known when it was last connected.
 pub(super) async fn count_from_now(
     store: &Store,
     tunnel: &str,
@@ -259,7 +261,7 @@ pub(super) async fn count_from_now(
     .await
 }
 
-/// Replaces the sources that a device takes. An app says them whenever it connects: mostly they are as they were.
+/// Replaces the sources that a device takes. An app sends them whenever it connects, so mostly nothing changes.
 pub(super) async fn set_sources(
     store: &Store,
     name: &str,

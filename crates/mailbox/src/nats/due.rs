@@ -1,4 +1,4 @@
-//! What is to be deleted soon: letters that nobody wants, and mailboxes in which there may be some.
+//! What to delete soon: letters that nobody wants, and mailboxes that may have such letters.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -10,10 +10,10 @@ use tokio::sync::Notify;
 
 use super::index::Unwanted;
 
-/// How long letters are remembered that may be deleted elsewhere, at least.
+/// For how long, at least, letters are remembered that another relay may delete.
 const KEPT: Duration = Duration::from_secs(10);
 
-/// What is to be done soon.
+/// The work for the task that deletes.
 #[derive(Debug, Default)]
 pub(super) struct Due {
     list: Mutex<List>,
@@ -24,7 +24,7 @@ pub(super) struct Due {
 struct List {
     letters: Vec<(String, Unwanted)>,
     stash: Stash,
-    /// Mailboxes to be looked at.
+    /// Mailboxes whose devices' cursors to compare again.
     looks: HashSet<String>,
 }
 
@@ -42,8 +42,8 @@ impl Due {
         list.stash.add(tunnel, unwanted, Instant::now());
     }
 
-    /// Forgets letters, and deletes them soon, with those that were stashed. Like `stash`, it is one step under the lock: at
-    /// any moment a letter is known, stashed or due, so that none is missed and stays in the stream.
+    /// Forgets letters and marks them for deletion, together with the stashed ones. Like `stash`, this is one step
+    /// under the lock. So a letter is at any moment known, stashed or due, and none is missed and left in the stream.
     pub(super) fn give_up<G: IntoIterator<Item = Unwanted>>(&self, tunnel: &str, forget: impl FnOnce() -> G) {
         let mut list = self.list();
         let unwanted = forget();
@@ -54,13 +54,13 @@ impl Due {
         self.ring();
     }
 
-    /// Has a mailbox looked at soon.
+    /// Marks a mailbox for a new comparison of its devices' cursors.
     pub(super) fn look_at(&self, tunnel: &str) {
         self.list().looks.insert(tunnel.to_owned());
         self.ring();
     }
 
-    /// Wakes whoever waits: something is due, or still is.
+    /// Wakes the deleting task, because something is due.
     pub(super) fn ring(&self) {
         self.bell.notify_one();
     }
@@ -70,17 +70,17 @@ impl Due {
         self.bell.notified().await;
     }
 
-    /// The mailboxes to be looked at.
+    /// Takes the mailboxes to look at.
     pub(super) fn take_looks(&self) -> HashSet<String> {
         std::mem::take(&mut self.list().looks)
     }
 
-    /// The letters to be deleted.
+    /// Takes the letters to delete.
     pub(super) fn take_letters(&self) -> Vec<(String, Unwanted)> {
         std::mem::take(&mut self.list().letters)
     }
 
-    /// Letters that could not be deleted: they are due still.
+    /// Puts back letters that could not be deleted, so that they stay due.
     pub(super) fn put_back(&self, letters: Vec<(String, Unwanted)>) {
         self.list().letters.extend(letters);
     }
@@ -90,8 +90,9 @@ impl Due {
     }
 }
 
-/// Letters that were forgotten before this relay's own acknowledgement came to deleting them: the bucket told it of its
-/// own change first. Those of other relays' acknowledgements are deleted there, and fall out of here after a while.
+/// Letters that were forgotten before this relay's own acknowledgement came to deleting them, because the bucket
+/// reported the relay's own change first. Letters that other relays acknowledged are deleted there and drop out of here
+/// after a while.
 #[derive(Debug)]
 struct Stash {
     young: HashMap<String, Vec<Unwanted>>,
@@ -115,7 +116,7 @@ impl Stash {
         }
     }
 
-    /// The letters of a tunnel that were forgotten just now.
+    /// Takes the remembered letters of a tunnel.
     fn take(&mut self, tunnel: &str) -> Vec<Unwanted> {
         let mut unwanted = self.old.remove(tunnel).unwrap_or_default();
         unwanted.extend(self.young.remove(tunnel).unwrap_or_default());
@@ -129,7 +130,7 @@ mod tests {
 
     use super::*;
 
-    /// How long an acknowledgement has to come in between.
+    /// How long the acknowledgement in this test has to come in between.
     const MEANWHILE: Duration = Duration::from_millis(200);
 
     #[test]

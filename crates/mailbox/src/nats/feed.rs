@@ -1,4 +1,4 @@
-//! How letters are fed to a device: as they come, in order, read by position.
+//! Feeds letters to a device: as they arrive, in order, read by position.
 
 use std::{pin::pin, sync::Arc};
 
@@ -18,10 +18,10 @@ use super::{
 };
 use crate::{Delivered, Fed, Feed, MailboxError, short};
 
-/// How many letters, or parts of one, are asked for at once.
+/// How many letters are read at once.
 const AT_ONCE: usize = 64;
 
-/// The letters of one tunnel from a position on.
+/// The letters of one tunnel after a position.
 #[derive(Debug)]
 pub struct NatsFeed {
     store: Arc<Store>,
@@ -36,7 +36,7 @@ impl NatsFeed {
         Self { store: Arc::clone(store), tunnel: tunnel.to_owned(), after, bell }
     }
 
-    /// The next letters of an open tunnel, as the index has them.
+    /// Returns the index entries of the next letters; fails if the tunnel is not open.
     fn next_entries(&self, most: usize, bytes: usize) -> Result<Vec<(u64, Entry)>, MailboxError> {
         self.store.check_open()?;
         if self.store.registry.tunnel(&self.tunnel).is_none_or(|tunnel| tunnel.revoked) {
@@ -45,14 +45,14 @@ impl NatsFeed {
         Ok(self.store.shard(&self.tunnel).index.after(&self.tunnel, self.after, most, bytes as u64))
     }
 
-    /// The letters at these positions; without those that are gone meanwhile.
+    /// Reads the letters at these positions. Letters that are gone meanwhile are left out.
     async fn read(&self, entries: Vec<(u64, Entry)>) -> Result<Vec<Delivered>, MailboxError> {
         let letters = entries.into_iter().map(|(position, entry)| self.letter(position, entry));
         let letters = futures_util::stream::iter(letters).buffered(AT_ONCE);
         letters.try_filter_map(|letter| std::future::ready(Ok(letter))).try_collect().await
     }
 
-    /// The letter at a position; none where it is gone.
+    /// Reads the letter at a position. Returns `None` if it is gone.
     async fn letter(&self, position: u64, entry: Entry) -> Result<Option<Delivered>, MailboxError> {
         let shard = self.store.shard(&self.tunnel);
         let found = read(&shard.stream, position, |message| is_labelled(message, &entry)).await?;
@@ -70,11 +70,12 @@ impl NatsFeed {
         Ok(Some(Delivered { position, parcel }))
     }
 
-    /// A letter of which a part is missing. It is lost to each device that lacks it, and must not be in the way of those
-    /// behind it; unless it is being deleted just now: then its manifest is gone, which goes first.
+    /// Gives up a letter of which a part is missing: it is lost to each device that lacks it, and must not block the
+    /// letters behind it. If the letter is just being deleted, nothing is done; then its manifest is gone already,
+    /// because the manifest is deleted first.
     async fn give_up(&self, position: u64, entry: Entry) -> Result<(), MailboxError> {
         let (tunnel, shard) = (&self.tunnel, self.store.shard(&self.tunnel));
-        // Only the leader is believed.
+        // No replica's message is accepted, so the leader answers.
         if read(&shard.stream, position, |_| false).await?.is_none() {
             return Ok(());
         }
@@ -82,7 +83,7 @@ impl NatsFeed {
         acks::lose(&self.store, shard, tunnel, position, entry.in_parts.is_some()).await
     }
 
-    /// Puts a letter's parts together. Answers whether all of them were there.
+    /// Joins a letter's parts. Returns whether all of them were there.
     async fn join(&self, parcel: &mut Parcel, parts: Vec<u64>, entry: &Entry) -> Result<bool, MailboxError> {
         let stream = &self.store.shard(&self.tunnel).stream;
         let letter = entry.in_parts.as_deref().unwrap_or_default();
@@ -127,7 +128,7 @@ impl Feed for NatsFeed {
     }
 }
 
-/// Whether a message is the letter, or the manifest of it, that the index knows.
+/// Returns whether a message is the letter, or its manifest, that the index knows.
 fn is_labelled(message: &StreamMessage, entry: &Entry) -> bool {
     let label = message.headers.get(LABEL).and_then(|label| read_label(label.as_str()));
     label == Some((entry.received_at, entry.bytes))

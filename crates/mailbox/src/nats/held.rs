@@ -1,5 +1,5 @@
-//! Senders that are held until the app has answered: the app may be at another relay, and others ask whether it is at this
-//! one, so that no sender is held for nobody.
+//! Senders that are held until the app has answered. The app may be connected to another relay, so relays pass answers
+//! on, and ask each other whether a device is connected, so that no sender is held for nobody.
 
 use std::{
     collections::HashMap,
@@ -17,19 +17,21 @@ use tokio_util::sync::DropGuard;
 use super::store::Store;
 use crate::{Held, MailboxError, Reply};
 
-/// How often an answer is offered to other relays: word that one of them waits may be on its way still.
+/// How often an answer is offered to other relays, because the subscription of the relay that waits may not be known
+/// everywhere yet.
 const TRIES: u32 = 4;
 
 /// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How long the server may take to know that we listen. Its silence holds nobody for longer.
+/// How long to wait for the server to confirm a subscription. A silent server delays no sender for longer.
 const LISTENING: Duration = Duration::from_secs(5);
 
-/// How long another relay may take to say that a device is there. One that is silent may have it.
+/// How long another relay may take to say that a device is connected to it. A relay that stays silent may have the
+/// device.
 const ASKING: Duration = Duration::from_millis(500);
 
-/// Who waits at this relay for which event's answer.
+/// The senders that wait at this relay, by the event whose answer they wait for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldSenders(Arc<Mutex<HashMap<[u8; 16], oneshot::Sender<Reply>>>>);
 
@@ -55,7 +57,7 @@ pub struct NatsHeld {
     elsewhere: Subscriber,
 }
 
-/// Begins to wait.
+/// Starts to wait for an answer.
 pub(super) async fn hold(
     store: &Arc<Store>,
     senders: &HeldSenders,
@@ -69,17 +71,17 @@ pub(super) async fn hold(
     Ok(NatsHeld { event, store: Arc::clone(store), senders: senders.clone(), here, elsewhere })
 }
 
-/// Listens for an answer from another relay. Without a server this takes until there is one again.
+/// Subscribes to answers from other relays. Without a connection to a server, this waits until there is one again.
 async fn listen(store: &Store, event: [u8; 16]) -> Result<Subscriber, MailboxError> {
     let failed = |why: String| MailboxError::Failed(why);
     let subscribed = store.client.subscribe(store.names.answer(&event)).await;
     let answers = subscribed.map_err(|error| failed(error.to_string()))?;
-    // The server knows of it before the letter is put.
+    // Flushed so that the server knows the subscription before the letter is put.
     store.client.flush().await.map_err(|error| failed(error.to_string()))?;
     Ok(answers)
 }
 
-/// Passes on the app's answer.
+/// Passes on the app's answer to the sender, at this relay or at another one.
 pub(super) async fn answer(
     store: &Store,
     senders: &HeldSenders,
@@ -88,7 +90,7 @@ pub(super) async fn answer(
 ) -> Result<(), MailboxError> {
     store.check_open()?;
     if let Some(here) = senders.remove(&event) {
-        drop(here.send(reply)); // an error: it gave up just now
+        drop(here.send(reply)); // fails if the sender has just stopped waiting
         return Ok(());
     }
     let written = postcard::to_stdvec(&Written::from(reply));
@@ -98,7 +100,7 @@ pub(super) async fn answer(
             Err(error) if error.kind() == RequestErrorKind::NoResponders && round + 1 < TRIES => {
                 tokio::time::sleep(PAUSE).await;
             }
-            // Nobody waits any more, or the one who did gave up just now: the default answer is out.
+            // Either the answer arrived, or nobody waits any more and the sender got the default answer.
             _ => return Ok(()),
         }
     }
@@ -114,7 +116,7 @@ impl Held for NatsHeld {
             message = self.elsewhere.next() => {
                 let message = message?;
                 if let Some(back) = message.reply {
-                    // Only so that the other relay need not wait; lost, it does.
+                    // Only tells the other relay that it need not try again; if this is lost, that relay waits.
                     let _lost = self.store.client.publish(back, Bytes::new()).await;
                 }
                 postcard::from_bytes::<Written>(&message.payload).ok().map(Reply::from)
@@ -130,13 +132,13 @@ impl Drop for NatsHeld {
     }
 }
 
-/// A device of a tunnel is here, as long as this lives.
+/// Says that a device of a tunnel is connected to this relay, for as long as it lives.
 #[derive(Debug)]
 pub struct NatsPresent {
     _end: Option<DropGuard>,
 }
 
-/// Answers whoever asks for a device of the tunnel.
+/// Answers other relays that ask whether a device of the tunnel is connected.
 pub(super) async fn attend(store: &Arc<Store>, tunnel: &str) -> NatsPresent {
     let mut asked = match store.client.subscribe(store.names.here(tunnel)).await {
         Ok(asked) => asked,
@@ -150,14 +152,14 @@ pub(super) async fn attend(store: &Arc<Store>, tunnel: &str) -> NatsPresent {
     store.tasks.spawn(async move {
         while let Some(Some(message)) = token.run_until_cancelled(asked.next()).await {
             if let Some(back) = message.reply {
-                let _lost = client.publish(back, Bytes::new()).await; // then we count as silent
+                let _lost = client.publish(back, Bytes::new()).await; // if lost, this relay counts as silent
             }
         }
     });
     NatsPresent { _end: Some(end) }
 }
 
-/// Asks whether a device of the tunnel is at another relay. The servers know at once where nobody would answer.
+/// Asks whether a device of the tunnel is connected to another relay. If no relay listens, the servers say so at once.
 pub(super) async fn is_attended_elsewhere(store: &Store, tunnel: &str) -> bool {
     let asked = store.client.request(store.names.here(tunnel), Bytes::new());
     match tokio::time::timeout(ASKING, asked).await {
@@ -166,7 +168,7 @@ pub(super) async fn is_attended_elsewhere(store: &Store, tunnel: &str) -> bool {
     }
 }
 
-/// An answer on its way between relays.
+/// An answer as it is sent between relays.
 #[derive(Serialize, Deserialize)]
 struct Written {
     status: u16,

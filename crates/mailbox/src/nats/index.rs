@@ -1,7 +1,7 @@
 //! What is in the mailboxes of one shard, as far as this relay has seen: positions and sizes, never the letters.
 //!
-//! It answers quotas, depths and feeds from memory, so that no consumer is needed for a device, and nothing is asked of
-//! the servers for a mailbox in which nothing happens.
+//! The index answers quotas, depths and feeds from memory. So a device needs no consumer, and an idle mailbox causes no
+//! requests to the servers.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,18 +15,18 @@ use crate::{MailboxError, Quota};
 /// A letter that nobody wants: its position, and whether it is in parts.
 pub(super) type Unwanted = (u64, bool);
 
-/// What is known of a letter.
+/// What the index knows about a letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) bytes: u64,
     pub(super) received_at: i64,
     /// When it was put, in store time.
     pub(super) put_at: i64,
-    /// Its own name, where it is in parts.
+    /// The letter's id, if it is in parts.
     pub(super) in_parts: Option<Arc<str>>,
 }
 
-/// What waits in a mailbox.
+/// How much waits in a mailbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Backlog {
     pub(super) letters: u64,
@@ -39,22 +39,23 @@ struct MailBox {
     letters: BTreeMap<u64, Entry>,
     bytes: u64,
     newest: u64,
-    /// Letters up to here are wanted by nobody.
+    /// Letters up to this position are wanted by nobody.
     floor: u64,
-    /// Letters that are being put, and their bytes.
+    /// The letters that are being put: their number and their bytes.
     coming: (u64, u64),
-    /// Says to which position letters may be handed out.
+    /// Its value is the position up to which letters may be handed out.
     bell: Option<watch::Sender<u64>>,
 }
 
 #[derive(Debug, Default)]
 struct Mailboxes {
     boxes: HashMap<String, MailBox>,
-    /// Every letter up to here is known: only those are handed out, since another relay's may come in between.
+    /// Every letter up to this position is known. Later letters are not handed out yet, because another relay's letter
+    /// may still appear before them.
     frontier: u64,
-    /// What was there when this relay began is known.
+    /// Whether everything that was there when this relay started is known.
     is_loaded: bool,
-    /// Until then: letters that nobody wants were seen in the stream.
+    /// Until it is loaded: letters that were seen in the stream although nobody wants them.
     litter: HashMap<String, Vec<Unwanted>>,
 }
 
@@ -63,7 +64,7 @@ struct Mailboxes {
 pub(super) struct Index(Mutex<Mailboxes>);
 
 impl Index {
-    /// Makes room for a letter that is to be put.
+    /// Reserves room within the quota for a letter that is about to be put.
     pub(super) fn reserve(&self, tunnel: &str, bytes: u64, quota: &Quota) -> Result<(), MailboxError> {
         let mut all = self.mailboxes();
         let mailbox = all.boxes.entry(tunnel.to_owned()).or_default();
@@ -78,7 +79,7 @@ impl Index {
         Ok(())
     }
 
-    /// Gives the room back, whatever came of it.
+    /// Releases the reserved room, whether the letter was put or not.
     pub(super) fn release(&self, tunnel: &str, bytes: u64) {
         if let Some(mailbox) = self.mailboxes().boxes.get_mut(tunnel) {
             mailbox.coming.0 = mailbox.coming.0.saturating_sub(1);
@@ -86,12 +87,12 @@ impl Index {
         }
     }
 
-    /// A letter that this relay has put; handed out once all before it are known.
+    /// Adds a letter that this relay has put. It is handed out once all letters before it are known.
     pub(super) fn put(&self, tunnel: &str, position: u64, entry: Entry) {
         self.mailboxes().insert(tunnel, position, entry);
     }
 
-    /// A letter that was seen in the stream, in which nothing comes before it any more.
+    /// Adds a letter that was seen in the stream. No earlier letter can appear after it.
     pub(super) fn seen(&self, tunnel: &str, position: u64, entry: Entry) {
         let mut all = self.mailboxes();
         all.frontier = all.frontier.max(position);
@@ -101,21 +102,21 @@ impl Index {
         }
     }
 
-    /// Rings as soon as there are letters up to a position.
+    /// Returns a receiver that learns up to which position there are letters.
     pub(super) fn listen(&self, tunnel: &str) -> watch::Receiver<u64> {
         let mut all = self.mailboxes();
         let mailbox = all.boxes.entry(tunnel.to_owned()).or_default();
         mailbox.bell.get_or_insert_with(|| watch::channel(0).0).subscribe()
     }
 
-    /// Wakes those who listen, so that they see that the tunnel is gone.
+    /// Wakes the feeds of a tunnel, so that they notice that the tunnel is gone.
     pub(super) fn ring(&self, tunnel: &str) {
         if let Some(bell) = self.mailboxes().boxes.get(tunnel).and_then(|mailbox| mailbox.bell.as_ref()) {
             bell.send_modify(|_| ());
         }
     }
 
-    /// The letters after a position that can be handed out: at most `most`, and about `bytes`.
+    /// Returns the letters after a position that can be handed out: at most `most`, and about `bytes` bytes.
     pub(super) fn after(&self, tunnel: &str, after: u64, most: usize, bytes: u64) -> Vec<(u64, Entry)> {
         let all = self.mailboxes();
         let Some(mailbox) = all.boxes.get(tunnel).filter(|_| all.frontier > after) else {
@@ -133,14 +134,14 @@ impl Index {
         found
     }
 
-    /// What waits for a device that has everything up to `cursor`, and the newest position.
+    /// Returns what waits for a device that has everything up to `cursor`, and the newest position.
     pub(super) fn backlog(&self, tunnel: &str, cursor: u64) -> (Backlog, u64) {
         let all = self.mailboxes();
         let Some(mailbox) = all.boxes.get(tunnel) else { return (Backlog::default(), 0) };
         (mailbox.backlog(cursor), mailbox.newest)
     }
 
-    /// Letters up to here are wanted by nobody: forgets them, and answers which they were.
+    /// Forgets the letters up to a position, because nobody wants them, and returns them.
     pub(super) fn trim(&self, tunnel: &str, through: u64) -> Vec<Unwanted> {
         let mut all = self.mailboxes();
         let mailbox = all.boxes.entry(tunnel.to_owned()).or_default();
@@ -157,7 +158,7 @@ impl Index {
         unwanted
     }
 
-    /// Forgets one letter, which is gone.
+    /// Forgets one letter that is gone.
     pub(super) fn remove(&self, tunnel: &str, position: u64) {
         let mut all = self.mailboxes();
         let Some(mailbox) = all.boxes.get_mut(tunnel) else { return };
@@ -166,38 +167,40 @@ impl Index {
         }
     }
 
-    /// Whether a letter in parts is there.
+    /// Returns whether the index has this letter in parts.
     pub(super) fn has_in_parts(&self, tunnel: &str, letter: &str) -> bool {
         let all = self.mailboxes();
         let Some(mailbox) = all.boxes.get(tunnel) else { return false };
         mailbox.letters.values().any(|entry| entry.in_parts.as_deref() == Some(letter))
     }
 
-    /// Every letter up to here is known.
+    /// Returns the position up to which every letter is known.
     pub(super) fn frontier(&self) -> u64 {
         self.mailboxes().frontier
     }
 
-    /// All letters that were put before `before`, in store time.
+    /// Returns all letters that were put before `before`, in store time.
     pub(super) fn older(&self, before: i64) -> Vec<(String, u64, Entry)> {
         let all = self.mailboxes();
         let mut found = Vec::new();
         for (tunnel, mailbox) in &all.boxes {
-            // Relays' clocks differ a little, so that times are in order only about: the first young one ends the search.
+            // Relays' clocks differ a little, so the times are only roughly in order. The first young letter ends the
+            // search.
             let old = mailbox.letters.iter().take_while(|(_, entry)| entry.put_at < before);
             found.extend(old.map(|(&position, entry)| (tunnel.clone(), position, entry.clone())));
         }
         found
     }
 
-    /// What was there is known. Answers where a relay ended between an acknowledgement and the deleting.
+    /// Marks the existing contents as known. Returns the letters that nobody wants but that are still there, because a
+    /// relay ended between an acknowledgement and the deletion.
     pub(super) fn loaded(&self) -> HashMap<String, Vec<Unwanted>> {
         let mut all = self.mailboxes();
         all.is_loaded = true;
         std::mem::take(&mut all.litter)
     }
 
-    /// What all mailboxes hold.
+    /// Returns what all mailboxes hold together.
     pub(super) fn total(&self) -> Backlog {
         let all = self.mailboxes();
         let mut total = Backlog::default();
@@ -217,7 +220,7 @@ impl Index {
 
 impl Mailboxes {
     fn insert(&mut self, tunnel: &str, position: u64, entry: Entry) {
-        // Looked for first: a name is made into a key only once.
+        // Checked first, so that the name is copied into a key only once.
         if !self.boxes.contains_key(tunnel) {
             self.boxes.insert(tunnel.to_owned(), MailBox::default());
         }

@@ -1,24 +1,26 @@
-//! The store of relays beside each other: NATS JetStream.
+//! The store for several relays: NATS JetStream.
 //!
-//! Mailboxes are subjects of a fixed set of streams, over which tunnels are spread; a letter's position is its sequence
-//! number there. Records are keys of two buckets. No consumer belongs to a device: each relay follows every stream with
-//! one ephemeral consumer that carries headers only, keeps an index of what waits in memory, and reads letters by
-//! position when a device wants them. So a tunnel at rest costs a few records, and any relay takes any request.
+//! Mailboxes are subjects of a fixed set of streams, over which the tunnels are spread. A letter's position is its
+//! sequence number in the stream. Records are keys of two buckets. No consumer belongs to a device: each relay follows
+//! every stream with one ephemeral consumer that carries only headers, keeps an index of the waiting letters in memory,
+//! and reads a letter by its position when a device wants it. So an idle tunnel costs only a few records, and any relay
+//! takes any request.
 //!
-//! A letter's way, by files:
+//! The way of a letter, by files:
 //!
-//! - `put`: within the quota, whole or in parts; `index` knows then that it waits, and where.
-//! - `feed`: handed to each device as it comes; a sender that is `held` hears the app's answer at any relay.
-//! - `acks`: acknowledged by a device, and deleted once nobody wants it; until that is done it is in `due`.
-//! - `sweep`: or it becomes too old; what is lost to a device that way is told by `counts`.
+//! - `put` stores it within the quota, whole or in parts; then `index` knows that it waits, and where.
+//! - `feed` hands it to each device as it arrives; a sender that is `held` gets the app's answer at any relay.
+//! - `acks` acknowledges it for a device, and deletes it once nobody wants it; until then it is in `due`.
+//! - `sweep` deletes it if it becomes too old; `counts` says which devices lost it that way.
 //!
-//! Whose it is: `tokens` open `tunnels`, in which `devices` take part; `registry` has their records in memory, `records`
-//! and `names` say how all of it is written, `clock` by what it ages. Beneath: `connection` and `servers` (asking), `table`
-//! (a bucket), `streams` (made and followed). `store` is what all of these share, and `open` begins it.
+//! The records: `tokens` open `tunnels`, and `devices` take part in them. `registry` holds these records in memory,
+//! `records` and `names` define how everything is written, and `clock` measures ages. The base: `connection` and
+//! `servers` (requests to NATS), `table` (a bucket), `streams` (creating and following them). `store` is what all of
+//! these share, and `open` builds it.
 //!
-//! A letter is acknowledged by the leader of its stream once most replicas have it. Servers before 2.10, and newer ones
-//! without `sync_interval: always`, write to the disk later: a power cut of the whole cluster at once may lose the last
-//! letters ([`NatsMailbox::power_cut`]).
+//! The leader of a stream acknowledges a letter once most replicas have it. Servers before 2.10, and newer ones without
+//! `sync_interval: always`, write to the disk later, so a power cut of the whole cluster may lose the last letters
+//! ([`NatsMailbox::power_cut`]).
 
 mod acks;
 mod clock;

@@ -1,4 +1,4 @@
-//! What streams, subjects and keys are called.
+//! The names of streams, subjects and keys.
 
 use std::borrow::Cow;
 
@@ -26,69 +26,69 @@ impl Names {
         Self { prefix: prefix.to_owned(), shards }
     }
 
-    /// How many shards there are.
+    /// Returns how many shards there are.
     pub(super) fn shards(&self) -> u16 {
         self.shards
     }
 
-    /// In which shard a tunnel's mailbox is.
+    /// Returns the shard that has a tunnel's mailbox.
     pub(super) fn shard(&self, tunnel: &str) -> u16 {
         let hash = crc32fast::hash(tunnel.as_bytes());
         u16::try_from(hash % u32::from(self.shards)).unwrap_or_default()
     }
 
-    /// The stream of a shard.
+    /// Returns the name of a shard's stream.
     pub(super) fn stream(&self, shard: u16) -> String {
         format!("{}_box_{shard}", self.prefix)
     }
 
-    /// The bucket of tokens, tunnels and devices.
+    /// Returns the name of the bucket of tokens, tunnels and devices.
     pub(super) fn tunnels(&self) -> String {
         format!("{}_tunnels", self.prefix)
     }
 
-    /// The bucket of cursors and counts, which change often.
+    /// Returns the name of the bucket of cursors and counts, which change often.
     pub(super) fn cursors(&self) -> String {
         format!("{}_cursors", self.prefix)
     }
 
-    /// All letters and manifests of a shard.
+    /// Returns the filter for all letters and manifests of a shard.
     pub(super) fn boxes(&self, shard: u16) -> String {
         format!("{}.box.{shard}.>", self.prefix)
     }
 
-    /// All parts of a shard.
+    /// Returns the filter for all parts of a shard.
     pub(super) fn all_parts(&self, shard: u16) -> String {
         format!("{}.part.{shard}.>", self.prefix)
     }
 
-    /// All letters and manifests of a tunnel.
+    /// Returns the filter for all letters and manifests of a tunnel.
     pub(super) fn mailbox(&self, tunnel: &str) -> String {
         format!("{}.box.{}.{}.>", self.prefix, self.shard(tunnel), word(tunnel))
     }
 
-    /// Where a letter goes that fits in one message.
+    /// Returns the subject of letters that fit in one message.
     pub(super) fn letter(&self, tunnel: &str) -> String {
         format!("{}.box.{}.{}.l", self.prefix, self.shard(tunnel), word(tunnel))
     }
 
-    /// Where the manifest of a long letter goes.
+    /// Returns the subject of a long letter's manifest.
     pub(super) fn manifest(&self, tunnel: &str, letter: &str) -> String {
         format!("{}.box.{}.{}.m.{letter}", self.prefix, self.shard(tunnel), word(tunnel))
     }
 
-    /// Where a part of a long letter goes.
+    /// Returns the subject of a part of a long letter.
     pub(super) fn part(&self, tunnel: &str, letter: &str, number: usize) -> String {
         format!("{}.part.{}.{}.{letter}.{number}", self.prefix, self.shard(tunnel), word(tunnel))
     }
 
-    /// The tunnel and, for a manifest, the letter of a subject below [`Self::boxes`].
+    /// Reads a subject below [`Self::boxes`]: the tunnel and, for a manifest, the letter's id.
     pub(super) fn in_box<'s>(&self, subject: &'s str) -> Option<(Cow<'s, str>, Option<&'s str>)> {
         let mut words = self.after_shard(subject, "box")?;
         Some((unword(words.next()?)?, words.nth(1)))
     }
 
-    /// The tunnel and the letter of a subject below [`Self::all_parts`].
+    /// Reads a subject below [`Self::all_parts`]: the tunnel and the letter's id.
     pub(super) fn in_parts<'s>(&self, subject: &'s str) -> Option<(Cow<'s, str>, &'s str)> {
         let mut words = self.after_shard(subject, "part")?;
         Some((unword(words.next()?)?, words.next()?))
@@ -101,75 +101,75 @@ impl Names {
         Some(words)
     }
 
-    /// Where it is asked whether a device of a tunnel is connected.
+    /// Returns the subject on which relays ask whether a device of a tunnel is connected.
     pub(super) fn here(&self, tunnel: &str) -> String {
         format!("{}.here.{}", self.prefix, word(tunnel))
     }
 
-    /// Where the answer to a held sender goes.
+    /// Returns the subject of the answer to a held sender.
     pub(super) fn answer(&self, event: &[u8; 16]) -> String {
         format!("{}.answer.{}", self.prefix, hex::encode(event))
     }
 }
 
-/// A letter's own name: the epoch and its number there. It stays the same however often the letter is sent.
+/// Returns a letter's id: its epoch and its number there. It stays the same however often the letter is sent.
 pub(super) fn letter_id(parcel: &Parcel) -> String {
     format!("{}-{}", hex::encode(parcel.epoch), parcel.number)
 }
 
-/// A record's key, taken apart.
+/// The parts of a record's key.
 pub(super) struct Key<'k> {
     pub(super) kind: &'k str,
-    /// Of a tunnel, or of a token.
+    /// The tunnel's name, or the token's id.
     pub(super) name: Cow<'k, str>,
-    /// What is left: a device, where it is the key of one's record.
+    /// The rest: the device, if the record belongs to one.
     pub(super) rest: &'k str,
 }
 
 impl<'k> Key<'k> {
-    /// None where it is no record's of this version.
+    /// Parses a key. Returns `None` if it does not have the form of a record's key.
     pub(super) fn parse(key: &'k str) -> Option<Self> {
         let (kind, name) = key.split_once('.')?;
         let (name, rest) = name.split_once('.').unwrap_or((name, ""));
         Some(Self { kind, name: unword(name)?, rest })
     }
 
-    /// The device.
+    /// Returns the device, if the key has one.
     pub(super) fn device(&self) -> Option<DeviceKey> {
         let mut device = DeviceKey::default();
         hex::decode_to_slice(self.rest, &mut device).is_ok().then_some(device)
     }
 }
 
-/// The key of a tunnel's record.
+/// Returns the key of a tunnel's record.
 pub(super) fn tunnel_key(tunnel: &str) -> String {
     format!("tunnel.{}", word(tunnel))
 }
 
-/// The key of a token's record.
+/// Returns the key of a token's record.
 pub(super) fn token_key(id: &str) -> String {
     format!("token.{}", word(id))
 }
 
-/// The key that leads from a token's hash to its id.
+/// Returns the key under which a token's hash leads to its id.
 pub(super) fn hash_key(hash: &[u8; 32]) -> String {
     format!("hash.{}", hex::encode(hash))
 }
 
-/// The key of a device's cursor.
+/// Returns the key of a device's cursor.
 pub(super) fn cursor_key(tunnel: &str, device: &DeviceKey) -> String {
     format!("cursor.{}.{}", word(tunnel), hex::encode(device))
 }
 
-/// The key of what a device takes.
+/// Returns the key of the sources that a device takes.
 pub(super) fn offer_key(tunnel: &str, device: &DeviceKey) -> String {
     format!("offer.{}.{}", word(tunnel), hex::encode(device))
 }
 
-/// The key of the store's clock. `presence`, beside it, is what relays of an earlier version kept.
+/// The key of the store's clock. Relays of an earlier version use the key `presence` beside it.
 pub(super) const CLOCK: &str = "clock";
 
-/// The key of what was refused of a tunnel, or of what became too old for one of its devices.
+/// Returns the key of a tunnel's refusals, or of the letters that were lost to one of its devices.
 pub(super) fn count_key(tunnel: &str, device: Option<&DeviceKey>) -> String {
     match device {
         Some(device) => format!("count.{}.{}", word(tunnel), hex::encode(device)),
@@ -177,7 +177,8 @@ pub(super) fn count_key(tunnel: &str, device: Option<&DeviceKey>) -> String {
     }
 }
 
-/// A name as one word of a subject or key: what may not stand there is written `=` and two hexadecimal digits.
+/// Writes a name as one word of a subject or key: any other character becomes `=` and two hexadecimal digits for each
+/// byte.
 fn word(name: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if !name.is_empty() && name.bytes().all(is_plain) {
@@ -194,7 +195,7 @@ fn word(name: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// A name from a word.
+/// Reads a name from a word; the inverse of [`word`].
 fn unword(word: &str) -> Option<Cow<'_, str>> {
     let Some(written) = word.strip_prefix('=') else { return Some(Cow::Borrowed(word)) };
     let mut pieces = written.split('=');

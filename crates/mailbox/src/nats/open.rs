@@ -1,4 +1,4 @@
-//! Opening the store: connects, makes what is missing, reads what is there, and follows what comes.
+//! Opens the store: connects, creates what is missing, reads what is there, and follows what arrives.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,28 +28,28 @@ use super::{
 };
 use crate::MailboxError;
 
-/// How many letters may be on their way to the servers.
+/// How many letters may be in the process of being put at once.
 const PUTS: usize = 8_192;
 
-/// How long opening may take once nothing comes any more.
+/// How long loading the existing contents may take when the store is opened.
 const LOADING: Duration = Duration::from_secs(300);
 
-/// The mailboxes of relays beside each other, in NATS JetStream.
+/// Mailboxes in NATS JetStream, shared by several relays.
 #[derive(Clone, Debug)]
 pub struct NatsMailbox {
     pub(super) store: Arc<Store>,
     pub(super) senders: HeldSenders,
     pub(super) claims: Arc<Claims>,
     pub(super) orphans: Arc<Orphans>,
-    /// What runs beside it ends with the last handle.
+    /// Stops the background tasks when the last clone is dropped.
     _end: Arc<DropGuard>,
 }
 
 impl NatsMailbox {
-    /// Connects, makes what is missing, and reads what is there; time is what `machine` says.
+    /// Connects, creates what is missing, and reads what is there. `machine` is the machine's clock.
     ///
     /// # Errors
-    /// [`MailboxError::Open`].
+    /// Returns [`MailboxError::Open`] if the servers can't be reached or used, or their contents can't be read in time.
     pub async fn open(options: &NatsOptions, machine: Arc<dyn Clock>) -> Result<Self, MailboxError> {
         let client = connection::connect(options).await?;
         let server = connection::check(&client, options)?;
@@ -99,7 +99,7 @@ impl NatsMailbox {
         Ok(mailbox)
     }
 
-    /// What a power cut of all servers at once may take, to be said at start.
+    /// Returns a warning, for the relay's start, about what a power cut of all servers at once may lose.
     pub fn power_cut(&self) -> String {
         let server = &self.store.server;
         let old = server.split('.').map(|part| part.parse().unwrap_or(0)).take(2).lt([2_u32, 10]);
@@ -113,9 +113,9 @@ impl NatsMailbox {
 }
 
 impl Store {
-    /// Follows the buckets and then the shards; answers whether all that was there is known.
+    /// Follows the buckets and then the shards. Returns whether everything that was there has been read.
     async fn load(self: &Arc<Self>, buckets: [Stream; 2]) -> bool {
-        // Cursors before letters: what every device has need not be kept.
+        // Cursors before letters, so that letters which every device has are not kept in the index.
         let followed = buckets.map(|stream| self.follow_bucket(stream));
         for caught_up in followed {
             if !until_caught_up(caught_up).await {
@@ -170,7 +170,7 @@ impl Store {
             else {
                 return;
             };
-            // What a relay of an earlier version put counts from when it is seen here first.
+            // A letter that a relay of an earlier version put ages from when this relay first sees it.
             let put_at = line(PUT_AT).and_then(|at| at.parse().ok());
             let put_at = put_at.unwrap_or_else(|| store.clock.now().store);
             let entry = Entry { bytes, received_at, put_at, in_parts: in_parts.map(Into::into) };

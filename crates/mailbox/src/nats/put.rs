@@ -1,4 +1,4 @@
-//! How a letter is put: within the quota, whole or in parts, until most replicas have it.
+//! Puts a letter: within the quota, whole or in parts, until most replicas have it.
 
 use std::time::Duration;
 
@@ -18,23 +18,24 @@ use super::{
 };
 use crate::{MailboxError, Quota};
 
-/// Longer letters go in parts of this: a message may have 1 MiB with all that is around it.
+/// Longer letters are stored in parts of this many bytes, because a message may have at most 1 MiB with everything
+/// around it.
 const PART: usize = 512 * 1024;
 
-/// How long the parts of a letter may take, the machine's sleep included: parts without a manifest are taken for orphans
-/// after a while, and a letter must not be acknowledged whose parts another relay has deleted.
+/// How long publishing a letter's parts may take, the machine's sleep included. Parts without a manifest count as
+/// orphans after a while, and a letter must not be acknowledged if another relay has deleted its parts.
 pub(super) const LONGEST: Duration = Duration::from_secs(5 * 60);
 
-/// How many parts of a letter are on their way at once.
+/// How many parts of a letter are published at once.
 const AT_ONCE: usize = 8;
 
-/// How many bytes of letters are crowded out for one that comes, about: more than the largest has.
+/// About how many bytes of letters are deleted to make room for a new one: more than the largest letter has.
 const CROWDED_OUT: u64 = 64 * 1024 * 1024;
 
-/// How many letters are crowded out at once.
+/// How many letters are deleted at once to make room.
 const CROWDED_AT_ONCE: usize = 16;
 
-/// Stores a letter within the quota; answers its position.
+/// Stores a letter within the quota, and returns its position.
 pub(super) async fn put(
     store: &Store,
     tunnel: &str,
@@ -69,8 +70,9 @@ pub(super) async fn put(
     Ok(position)
 }
 
-/// Makes room by what the device that is furthest has already: one that is slow or gone must not keep letters from it
-/// (Threat 12). The others are told how many they lost. Only a little, since it is asked for again.
+/// Makes room by deleting letters that the most advanced device already has, because a slow or absent device must not
+/// keep new letters from it (Threat 12). The others' counts say how many letters they lost. Deletes only a few letters,
+/// because the next letter makes room again if necessary.
 async fn crowd_out(store: &Store, tunnel: &str, quota: &Quota) -> Result<(), MailboxError> {
     let most = usize::try_from((quota.letters / 16).clamp(1, 128)).unwrap_or(128);
     let devices = store.registry.devices(tunnel).unwrap_or_default();
@@ -83,7 +85,7 @@ async fn crowd_out(store: &Store, tunnel: &str, quota: &Quota) -> Result<(), Mai
     futures_util::stream::iter(deleted).buffer_unordered(CROWDED_AT_ONCE).try_collect::<()>().await
 }
 
-/// First the parts, then the manifest, by which the letter is there.
+/// Publishes the parts first and then the manifest. Only with the manifest does the letter exist.
 async fn put_in_parts(
     store: &Store,
     tunnel: &str,
@@ -105,8 +107,8 @@ async fn put_in_parts(
     publish(store, subject, &format!("{tunnel} {letter}"), Some((parcel, put_at)), manifest).await
 }
 
-/// Publishes until the leader of the stream says that most replicas have it. A second try carries the same name: within
-/// a minute the servers see that they have it, and later the inbox does.
+/// Publishes until the leader of the stream says that most replicas have the message. A retry carries the same message
+/// id: within a minute the servers recognise the duplicate, and later the inbox does.
 async fn publish(
     store: &Store,
     subject: String,
@@ -136,7 +138,7 @@ fn unwritable() -> MailboxError {
     MailboxError::Failed("the letter can't be written".to_owned())
 }
 
-/// The room that is kept for a letter while it is put.
+/// The room that is reserved for a letter while it is put.
 struct Room<'s> {
     store: &'s Store,
     tunnel: &'s str,

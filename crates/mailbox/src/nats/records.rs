@@ -1,6 +1,7 @@
-//! What is kept under the keys, as JSON, and at the head of each letter, as postcard.
+//! The records under the buckets' keys, in JSON, and the heads of letters, in postcard.
 //!
-//! Relays of two versions may share a store while one after the other is updated: fields are only ever added.
+//! Relays of two versions may share a store while they are updated one after the other. Therefore fields are only ever
+//! added.
 
 use bytes::Bytes;
 use hookmitt_wire::Parcel;
@@ -11,14 +12,14 @@ use crate::{DeviceKey, MOST_TUNNELS, NewDevice, age::Moment};
 /// The version of the layout that this build reads and writes.
 pub(super) const VERSION: u32 = 1;
 
-/// The header line that says of a letter what the index needs.
+/// The header line of a letter with what the index needs to know.
 pub(super) const LABEL: &str = "Hookmitt-Letter";
 
-/// The header line that says when a letter was put, in store time. One of its own: relays of an earlier version read no
-/// [`LABEL`] with more in it.
+/// The header line that says when a letter was put, in store time. It is a separate line, because relays of an earlier
+/// version can't read a [`LABEL`] with more fields.
 pub(super) const PUT_AT: &str = "Hookmitt-Put-At";
 
-/// How the store is laid out; written once.
+/// The layout of the store; written once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Settings {
     pub(super) version: u32,
@@ -38,12 +39,12 @@ pub(super) struct TokenRecord {
     pub(super) most_tunnels: u32,
 }
 
-/// For a token from before there was such a number.
+/// The default for a token that was stored before tokens had this limit.
 fn usual_tunnels() -> u32 {
     MOST_TUNNELS
 }
 
-/// A tunnel with its devices and codes. It stays for ever, so that its name is not given out again.
+/// A tunnel with its devices and codes. The record stays forever, so that its name is not given out again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct TunnelRecord {
     pub(super) token: String,
@@ -51,18 +52,19 @@ pub(super) struct TunnelRecord {
     pub(super) sealing_key: [u8; 32],
     pub(super) devices: Vec<DeviceRecord>,
     pub(super) invites: Vec<InviteRecord>,
-    /// Letters up to here are wanted by nobody, since a device went.
+    /// Letters up to this position are wanted by nobody, because a device is gone.
     pub(super) floor: u64,
-    /// Its last device is gone.
+    /// Whether its last device is gone.
     pub(super) shut: bool,
-    /// Since when, in store time; unknown where a relay of an early version shut it.
+    /// When it was shut, in store time. `None` if it is open, or if a relay of an early version shut it.
     #[serde(default)]
     pub(super) shut_at: Option<i64>,
-    /// A letter came, or a device was connected: its name is never given out again. So it is where an earlier version
-    /// wrote the record, which did not tell.
+    /// Whether it took a letter or had a device connected; then its name is never given out again. A record of an
+    /// earlier version, which lacks this field, counts as used.
     #[serde(default = "was_used")]
     pub(super) used: bool,
-    /// Who opened it. None in a record from before this was noted: then it was the first device, unless that has left.
+    /// The device that opened it. All zeros in a record from before this was stored; then the owner is the first
+    /// device, unless that one has left.
     #[serde(default, with = "hex::serde", skip_serializing_if = "is_nobody")]
     pub(super) owner: DeviceKey,
 }
@@ -76,9 +78,9 @@ fn is_nobody(key: &DeviceKey) -> bool {
 }
 
 impl TunnelRecord {
-    /// Who opened it and may revoke the others.
+    /// Returns the device that opened the tunnel and may revoke the others, if it is known.
     pub(super) fn owner(&self) -> Option<DeviceKey> {
-        // Whoever joined later has a position from which it gets letters.
+        // A device that joined later has a `from` position.
         let opener = || self.devices.first().filter(|first| first.from == 0).map(|first| first.key);
         if is_nobody(&self.owner) { opener() } else { Some(self.owner) }
     }
@@ -90,27 +92,27 @@ pub(super) struct DeviceRecord {
     #[serde(with = "hex::serde")]
     pub(super) key: DeviceKey,
     pub(super) name: String,
-    /// It gets the letters after this position.
+    /// The device gets the letters after this position.
     pub(super) from: u64,
     pub(super) joined_at: i64,
-    /// The newest version of letters that it reads.
+    /// The newest letter version that it reads.
     #[serde(default = "first_letters")]
     pub(super) letters: u8,
-    /// That it was invited.
+    /// The proof that it was invited.
     #[serde(default)]
     pub(super) proof: Option<[u8; 32]>,
-    /// What it is told of the sealing key.
+    /// The owner's note to it about the sealing key.
     #[serde(default, with = "hex::serde", skip_serializing_if = "Vec::is_empty")]
     pub(super) note: Vec<u8>,
 }
 
-/// For a device that has not said what it reads.
+/// The letter version of a device that has not said what it reads.
 pub(super) const fn first_letters() -> u8 {
     1
 }
 
 impl DeviceRecord {
-    /// One that is new.
+    /// Returns the record of a new device.
     pub(super) fn new(device: NewDevice, joined_at: i64) -> Self {
         let NewDevice { key, name } = device;
         Self { key, name, from: 0, joined_at, letters: first_letters(), proof: None, note: Vec::new() }
@@ -123,7 +125,7 @@ pub(super) struct InviteRecord {
     #[serde(with = "hex::serde")]
     pub(super) hash: [u8; 32],
     pub(super) until: i64,
-    /// When it ends in store time, if that is sooner. None from a relay of an earlier version.
+    /// When it expires in store time, if that is sooner. `None` if a relay of an earlier version wrote it.
     #[serde(default)]
     pub(super) store_until: Option<i64>,
 }
@@ -134,19 +136,20 @@ impl InviteRecord {
     }
 }
 
-/// How far a device is, and when it was there.
+/// A device's cursor, and when the device was last connected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CursorRecord {
     pub(super) cursor: u64,
     pub(super) seen_at: i64,
-    /// The same in store time. None from a relay of an earlier version: then it counts from when that is found.
+    /// `seen_at` in store time. `None` if a relay of an earlier version wrote it; then the device ages from when a
+    /// sweep finds it.
     #[serde(default)]
     pub(super) there_at: Option<i64>,
-    /// Letters up to here are wanted by nobody, as this device's relay knew when it wrote this.
+    /// Letters up to this position were wanted by nobody when a relay wrote this record.
     pub(super) floor: u64,
 }
 
-/// What was refused of a tunnel, or became too old for a device.
+/// How many requests of a tunnel were refused, or how many letters were lost to a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CountRecord {
     pub(super) refused: u64,
@@ -154,25 +157,25 @@ pub(super) struct CountRecord {
     pub(super) unknown: u64,
 }
 
-/// What stands before a letter's data, in the same message.
+/// The head of a message: what stands before the letter's data.
 #[derive(Serialize, Deserialize)]
 struct Head {
     epoch: [u8; 32],
     number: u32,
     received_at: i64,
     held: bool,
-    /// Where the data are that don't follow here: positions in the stream.
+    /// The positions, in the stream, of the parts that hold the data; empty if the data follow here.
     parts: Vec<u64>,
 }
 
-/// A message with a letter in it, or with the manifest of one.
+/// A message that holds a letter or the manifest of a letter.
 pub(super) struct Message {
     pub(super) parcel: Parcel,
-    /// Where the data are, where the parcel has none.
+    /// The positions of the letter's parts, if this is a manifest.
     pub(super) parts: Vec<u64>,
 }
 
-/// The bytes of a letter that fits in one message, or of a manifest (`data` empty then).
+/// Returns the bytes of a message: a letter that fits in one message, or a manifest (then `data` is empty).
 pub(super) fn message(parcel: &Parcel, parts: Vec<u64>, data: &[u8]) -> Option<Bytes> {
     let Parcel { epoch, number, received_at, held, .. } = *parcel;
     let head = Head { epoch, number, received_at, held, parts };
@@ -183,7 +186,7 @@ pub(super) fn message(parcel: &Parcel, parts: Vec<u64>, data: &[u8]) -> Option<B
     Some(bytes.into())
 }
 
-/// A letter or a manifest from its bytes.
+/// Reads a letter or a manifest from its bytes.
 pub(super) fn read_message(bytes: &Bytes) -> Option<Message> {
     let (&version, rest) = bytes.split_first()?;
     if u32::from(version) != VERSION {
@@ -195,12 +198,13 @@ pub(super) fn read_message(bytes: &Bytes) -> Option<Message> {
     Some(Message { parcel: Parcel { epoch, number, received_at, held, data }, parts })
 }
 
-/// What a letter's header line says to those who read no bodies: when it was received, and its sealed bytes.
+/// Returns the value of the [`LABEL`] line, for readers that get no bodies: when the letter was received, and its
+/// sealed bytes.
 pub(super) fn label(parcel: &Parcel) -> String {
     format!("{} {}", parcel.received_at, parcel.data.len())
 }
 
-/// When a letter was received and how many sealed bytes it has, from its header line.
+/// Reads a [`LABEL`] line: when the letter was received, and how many sealed bytes it has.
 pub(super) fn read_label(label: &str) -> Option<(i64, u64)> {
     let (received_at, bytes) = label.split_once(' ')?;
     Some((received_at.parse().ok()?, bytes.parse().ok()?))

@@ -1,4 +1,5 @@
-//! The records of all tunnels, devices and tokens in memory, as the buckets' watchers and this relay's own changes tell.
+//! The records of all tunnels, devices and tokens in memory. The buckets' watchers and this relay's own changes update
+//! it.
 
 use std::{
     collections::HashMap,
@@ -17,19 +18,19 @@ use crate::{COUNTED, Device, DeviceKey, Token, Tunnel, offers};
 #[derive(Debug, Default)]
 struct Mirror {
     tunnels: HashMap<String, Versioned<TunnelRecord>>,
-    /// As requests ask for them: made when one first does, forgotten when something of it changes.
+    /// Tunnels in the form that requests need: built at the first request, removed when a record behind it changes.
     shown: HashMap<String, Arc<Tunnel>>,
     tokens: HashMap<String, Versioned<TokenRecord>>,
     cursors: HashMap<String, HashMap<DeviceKey, Versioned<CursorRecord>>>,
     offers: HashMap<String, HashMap<DeviceKey, Versioned<Vec<SourceOffer>>>>,
 }
 
-/// All records.
+/// All records, in memory.
 #[derive(Debug, Default)]
 pub(super) struct Registry(Mutex<Mirror>);
 
 impl Registry {
-    /// Takes what a bucket says under a key. Answers the tunnels whose letters may be wanted by nobody now.
+    /// Takes in a bucket's record under a key. Returns the tunnels that may now have letters which nobody wants.
     pub(super) fn learn(&self, key: &Key<'_>, value: &[u8], revision: u64) -> Vec<String> {
         let mut mirror = self.mirror();
         let name = key.name.as_ref();
@@ -81,7 +82,7 @@ impl Registry {
         self.mirror().set_cursor(tunnel, device, record);
     }
 
-    /// A tunnel that is not shut.
+    /// Returns a tunnel that is not shut.
     pub(super) fn tunnel(&self, name: &str) -> Option<Arc<Tunnel>> {
         let mut mirror = self.mirror();
         if let Some(shown) = mirror.shown.get(name) {
@@ -101,47 +102,48 @@ impl Registry {
         Some(shown)
     }
 
-    /// Whether several devices take part in a tunnel.
+    /// Returns whether several devices take part in a tunnel.
     pub(super) fn is_shared(&self, name: &str) -> bool {
         self.mirror().tunnels.get(name).is_some_and(|tunnel| tunnel.record.devices.len() > 1)
     }
 
-    /// The revision at which a tunnel's record was seen; 0 where none was.
+    /// Returns the revision at which a tunnel's record was seen, or 0 if it was never seen.
     pub(super) fn revision(&self, name: &str) -> u64 {
         self.mirror().tunnels.get(name).map_or(0, |tunnel| tunnel.revision)
     }
 
-    /// The revision at which a token's record was seen; 0 where none was.
+    /// Returns the revision at which a token's record was seen, or 0 if it was never seen.
     pub(super) fn token_revision(&self, id: &str) -> u64 {
         self.mirror().tokens.get(id).map_or(0, |token| token.revision)
     }
 
-    /// Whether a token is known.
+    /// Returns whether a token is known.
     pub(super) fn knows_token(&self, id: &str) -> bool {
         self.mirror().tokens.contains_key(id)
     }
 
-    /// Whether a tunnel is known, open or not.
+    /// Returns whether a tunnel is known, open or not.
     pub(super) fn knows(&self, name: &str) -> bool {
         self.mirror().tunnels.contains_key(name)
     }
 
-    /// The record of a tunnel.
+    /// Returns the record of a tunnel.
     pub(super) fn record(&self, name: &str) -> Option<Versioned<TunnelRecord>> {
         self.mirror().tunnels.get(name).cloned()
     }
 
-    /// A device's cursor.
+    /// Returns a device's cursor.
     pub(super) fn cursor(&self, tunnel: &str, device: &DeviceKey) -> Option<Versioned<CursorRecord>> {
         self.mirror().cursors.get(tunnel)?.get(device).cloned()
     }
 
-    /// When a device was there last, in store time, where that is known.
+    /// Returns when a device was last connected, in store time, if that is known.
     pub(super) fn there_at(&self, tunnel: &str, device: &DeviceKey) -> Option<i64> {
         self.cursor(tunnel, device)?.record.there_at
     }
 
-    /// Up to where nobody wants a tunnel's letters, as was settled by whoever looked at all of its devices.
+    /// Returns the position up to which nobody wants a tunnel's letters, as settled by the relays that compared all of
+    /// its devices.
     pub(super) fn floor(&self, tunnel: &str) -> u64 {
         let mirror = self.mirror();
         let Some(Versioned { record, .. }) = mirror.tunnels.get(tunnel) else { return 0 };
@@ -152,7 +154,8 @@ impl Registry {
         cursors.map(|(_, known)| known.record.floor).fold(record.floor, u64::max)
     }
 
-    /// Up to where all of these devices have a tunnel's letters, if `ahead` has them up to its position.
+    /// Returns the position up to which all of these devices have a tunnel's letters, if the device in `ahead` has them
+    /// up to the position given there.
     pub(super) fn slowest(
         &self,
         tunnel: &str,
@@ -167,7 +170,7 @@ impl Registry {
         cursors.min().unwrap_or(u64::MAX)
     }
 
-    /// The devices of an open tunnel.
+    /// Returns the devices of an open tunnel.
     pub(super) fn devices(&self, tunnel: &str) -> Option<Vec<Device>> {
         let mirror = self.mirror();
         let record = &mirror.tunnels.get(tunnel)?.record;
@@ -182,7 +185,7 @@ impl Registry {
         Some(record.devices.iter().map(device).collect())
     }
 
-    /// All tokens, oldest first.
+    /// Returns all tokens, oldest first.
     pub(super) fn tokens(&self) -> Vec<Token> {
         let mirror = self.mirror();
         let mut tokens: Vec<_> =
@@ -191,24 +194,24 @@ impl Registry {
         tokens
     }
 
-    /// The names of a token's tunnels that are not shut.
+    /// Returns the names of a token's tunnels that are not shut.
     pub(super) fn tunnels_of(&self, token: &str) -> Vec<String> {
         self.mirror().tunnels_of(token)
     }
 
-    /// The names of a token's tunnels that count: those that are not shut, and those that were a short while ago, `now` in
-    /// store time.
+    /// Returns the names of a token's tunnels that count against its limit: those that are not shut, and those that
+    /// were shut within [`COUNTED`] before `now`, in store time.
     pub(super) fn counted_of(&self, token: &str, now: i64) -> Vec<String> {
         let since = now.saturating_sub(COUNTED);
         self.mirror().named(|record| record.token == token && (!record.shut || record.shut_at > Some(since)))
     }
 
-    /// Whether a tunnel is known to have had no letter and no device yet.
+    /// Returns whether a tunnel is known to have had no letter and no connected device yet.
     pub(super) fn is_unused(&self, name: &str) -> bool {
         self.mirror().tunnels.get(name).is_some_and(|tunnel| !tunnel.record.used)
     }
 
-    /// The names of the tunnels that take letters.
+    /// Returns the names of the tunnels that take letters.
     pub(super) fn open_tunnels(&self) -> Vec<String> {
         let mirror = self.mirror();
         let open = mirror.tunnels.iter();
@@ -243,7 +246,7 @@ impl Mirror {
         }
     }
 
-    /// What the devices of a tunnel take.
+    /// Returns the sources that a tunnel's devices take.
     fn sources(&self, tunnel: &str, devices: &[DeviceRecord]) -> Vec<SourceOffer> {
         let Some(known) = self.offers.get(tunnel) else { return Vec::new() };
         let known = devices.iter().filter_map(|device| known.get(&device.key));
@@ -265,7 +268,7 @@ impl Mirror {
         keep_newer(self.cursors.entry(tunnel.to_owned()).or_default(), device, record);
     }
 
-    /// Forgets what was shown of a token's tunnels. Answers those that are revoked with it.
+    /// Removes the cached form of a token's tunnels. Returns these tunnels if the token is revoked.
     fn token_changed(&mut self, token: &str) -> Vec<String> {
         let tunnels = self.tunnels_of(token);
         for tunnel in &tunnels {

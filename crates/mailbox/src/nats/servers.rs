@@ -1,7 +1,8 @@
-//! Asking the servers: again while that may help, and what they say in our words; one message read, and one deleted.
+//! Requests to the servers: retries them while that may help, translates their errors, and reads or deletes one
+//! message.
 //!
-//! Never is anything deleted by a purge with a filter, though one would delete many messages at once: servers before 2.10
-//! that start again repeat it from their log without its filter, and lose what it had left.
+//! Nothing is ever deleted by a purge with a filter, although one purge would delete many messages at once: servers
+//! before 2.10 repeat it without its filter from their log when they restart, and lose what the filter had spared.
 
 use std::{error::Error, fmt::Display, future::Future, time::Duration};
 
@@ -15,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::MailboxError;
 
-/// How long anything is tried: a cluster that lost the leader of a stream has a new one in 4 to 9 seconds.
+/// How long any request is retried. A cluster that lost the leader of a stream has a new one after 4 to 9 seconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The pause between two tries.
@@ -23,14 +24,14 @@ const PAUSE: Duration = Duration::from_millis(150);
 
 /// Why one try failed.
 pub(super) enum Trouble {
-    /// Another try may do.
+    /// Another try may succeed.
     Passing(String),
-    /// None will.
+    /// No other try will succeed.
     Final(MailboxError),
 }
 
 impl Trouble {
-    /// Something that may pass.
+    /// Returns a failure that may pass.
     pub(super) fn passing(why: impl Display) -> Self {
         Self::Passing(why.to_string())
     }
@@ -42,7 +43,7 @@ impl From<MailboxError> for Trouble {
     }
 }
 
-/// Tries until it works, won't ever, or `patience` is over.
+/// Tries until the attempt succeeds, fails for good, or `patience` is over.
 pub(super) async fn keep_trying<T, F: Future<Output = Result<T, Trouble>>>(
     patience: Duration,
     mut attempt: impl FnMut() -> F,
@@ -61,7 +62,7 @@ pub(super) async fn keep_trying<T, F: Future<Output = Result<T, Trouble>>>(
     }
 }
 
-/// What a failed publish means.
+/// Returns what a failed publish means to the store.
 pub(super) fn of_publish(error: &jetstream::context::PublishError) -> Trouble {
     let said = error.source().and_then(|source| source.downcast_ref::<jetstream::Error>());
     match said {
@@ -70,7 +71,7 @@ pub(super) fn of_publish(error: &jetstream::context::PublishError) -> Trouble {
     }
 }
 
-/// Whether the servers have no room left, by disk, account or stream.
+/// Returns whether the servers have no room left, on disk or in the limits of the account or the stream.
 fn is_full(error: &jetstream::Error) -> bool {
     const FULL: [ErrorCode; 4] = [
         ErrorCode::INSUFFICIENT_RESOURCES,
@@ -84,13 +85,15 @@ fn is_full(error: &jetstream::Error) -> bool {
         || code == ErrorCode::STREAM_STORE_FAILED && (text.contains("maximum") || text.contains("no space"))
 }
 
-/// Who leads a stream.
+/// Returns the name of a stream's leader.
 pub(super) fn leader(info: &Info) -> Option<&str> {
     info.cluster.as_ref()?.leader.as_deref()
 }
 
-/// The message at a position; none only where the leader says that it had one there and has it no more. Of a replica only
-/// the right one is taken: before 2.9.22 one may drift from the leader, and have another there (nats-server#4365).
+/// Returns the message at a position. `None` means that the leader had a message there and has it no more.
+///
+/// A replica's message is accepted only if it `is_right`: before 2.9.22 a replica may drift from the leader and have
+/// another message at that position (nats-server#4365).
 pub(super) async fn read(
     stream: &Stream,
     position: u64,
@@ -103,7 +106,7 @@ pub(super) async fn read(
             Err(error) if error.kind() == DirectGetErrorKind::NotFound => {}
             Err(error) => return Err(Trouble::passing(error)),
         }
-        // A replica that is behind has it not yet; the leader has everything.
+        // A replica that lags may not have the message yet; the leader has everything.
         let before = stream.get_info().await.map_err(Trouble::passing)?;
         match stream.get_raw_message(position).await {
             Ok(found) => return Ok(Some(found)),
@@ -119,13 +122,13 @@ pub(super) async fn read(
     .await
 }
 
-/// Deletes a message. Answers whether it was there still.
+/// Deletes a message. Returns whether it was still there.
 pub(super) async fn delete(
     js: &jetstream::Context,
     stream: &str,
     position: u64,
 ) -> Result<bool, MailboxError> {
-    // Overwriting it first would cost a write, and what is there is sealed.
+    // Without erasing: that would cost a write, and the content is sealed.
     let request = json!({ "seq": position, "no_erase": true });
     let subject = format!("STREAM.MSG.DELETE.{stream}");
     keep_trying(PATIENCE, || async {
@@ -139,8 +142,9 @@ pub(super) async fn delete(
     .await
 }
 
-/// Whether what was to be deleted is gone: another relay was first, or the word of it was lost. A server that has started
-/// again calls that a failure of its own (`JSStreamMsgDeleteFailedF` in its errors.json).
+/// Returns whether the message to delete is already gone, because another relay was first or an earlier answer was
+/// lost. A server that was restarted reports that as a failure of its own (`JSStreamMsgDeleteFailedF` in its
+/// errors.json).
 fn is_gone(error: &Value) -> bool {
     let number = |name: &str| error.get(name).and_then(Value::as_u64);
     let says_so = error.get("description").and_then(Value::as_str) == Some("no message found");

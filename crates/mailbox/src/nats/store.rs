@@ -16,20 +16,20 @@ use super::{
 };
 use crate::{MailboxError, Usage};
 
-/// How long the servers are not asked again for the same name.
+/// For how long the servers are not asked again about the same name.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How many names are asked for meanwhile; others are answered from memory alone.
+/// How many different names they are asked about in that time; other names are answered from memory alone.
 const MOST: usize = 1_000;
 
-/// The stream of one shard, and what is known of it.
+/// The stream of one shard, and the index of what is in it.
 #[derive(Debug)]
 pub(super) struct Shard {
     pub(super) stream: Stream,
     pub(super) index: Index,
 }
 
-/// What all parts share.
+/// The shared state of an open store.
 #[derive(Debug)]
 pub(super) struct Store {
     pub(super) client: async_nats::Client,
@@ -42,29 +42,29 @@ pub(super) struct Store {
     pub(super) registry: Registry,
     pub(super) counts: Counts,
     pub(super) lookups: Lookups,
-    /// Whoever notes that a name is in use does so alone.
+    /// Held while a tunnel is marked as used, so that only one task writes the mark.
     pub(super) naming: tokio::sync::Mutex<()>,
-    /// One permit a letter that is being put.
+    /// Has one permit for each letter that may be in the process of being put.
     pub(super) puts: Semaphore,
     pub(super) due: Due,
     pub(super) closing: CancellationToken,
     pub(super) tasks: TaskTracker,
-    /// The servers' version.
+    /// The server's version.
     pub(super) server: String,
 }
 
 impl Store {
-    /// The shard in which a tunnel's mailbox is.
+    /// Returns the shard that has a tunnel's mailbox.
     pub(super) fn shard(&self, tunnel: &str) -> &Shard {
         &self.shards[usize::from(self.names.shard(tunnel))]
     }
 
-    /// Whether the store is open still.
+    /// Fails if the store is closed.
     pub(super) fn check_open(&self) -> Result<(), MailboxError> {
         if self.closing.is_cancelled() { Err(MailboxError::Closed) } else { Ok(()) }
     }
 
-    /// Whether the cluster answers for its streams.
+    /// Fails unless the cluster answers for each of the streams.
     pub(super) async fn check_cluster(&self) -> Result<(), MailboxError> {
         for shard in &self.shards {
             let asked = shard.stream.get_info().await;
@@ -84,18 +84,18 @@ impl Store {
         usage
     }
 
-    /// Ends what is under way. What was acknowledged is with the servers already.
+    /// Finishes what is under way. Acknowledged letters are already on the servers.
     pub(super) async fn close(&self) {
         self.closing.cancel();
         self.tasks.close();
-        // Bounded: a cluster that is down must not hold up the end.
+        // Bounded, because a cluster that is down must not delay the relay's end.
         let _late = tokio::time::timeout(Duration::from_secs(5), self.tasks.wait()).await;
         let _late = tokio::time::timeout(Duration::from_secs(2), self.client.drain()).await;
     }
 }
 
-/// Names that were asked for just now: a tunnel that another relay opened this moment is found, and a flood of made-up
-/// names costs the servers little.
+/// The names about which the servers were asked just now. A tunnel that another relay opened this moment is found, but
+/// a flood of made-up names costs the servers little.
 #[derive(Debug, Default)]
 pub(super) struct Lookups(Mutex<Asked>);
 
@@ -106,7 +106,7 @@ struct Asked {
 }
 
 impl Lookups {
-    /// Whether the servers may be asked for a name.
+    /// Returns whether the servers may be asked about a name.
     pub(super) fn allow(&self, name: &str, now: Instant) -> bool {
         let mut asked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if asked.since.is_none_or(|since| now.duration_since(since) >= AGAIN) {

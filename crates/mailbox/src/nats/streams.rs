@@ -1,5 +1,5 @@
-//! Streams and buckets: made where they are missing, and followed from their beginning, through lost connections and
-//! nodes: each message once, in order.
+//! Streams and buckets: created if they are missing, and followed from their beginning. Following survives lost
+//! connections and nodes, and yields each message once, in order.
 
 use std::time::Duration;
 
@@ -25,26 +25,27 @@ use crate::MailboxError;
 /// How long a cluster may take to come up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the servers remember a letter's name, so that a second try doubles nothing.
+/// For how long the servers remember a letter's message id, so that a retry stores no second copy.
 const TWICE: Duration = Duration::from_secs(60);
 
-/// A consumer that says nothing for twice this is gone.
+/// How often a consumer sends a heartbeat. A consumer that is silent for twice as long is gone.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-/// How long nothing comes before it is asked whether that was all.
+/// After this long without a message, the consumer is asked whether everything was delivered.
 const SILENCE: Duration = Duration::from_millis(500);
 
-/// The pause before a lost consumer is made anew.
+/// The pause before a lost consumer is created anew.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Makes what is missing. Answers how many shards there are.
+/// Creates missing buckets and streams.
 pub(super) struct Maker<'o> {
     pub(super) js: &'o jetstream::Context,
     pub(super) options: &'o NatsOptions,
 }
 
 impl Maker<'_> {
-    /// A bucket. `create_key_value` asks for what servers before 2.10 don't know, so the stream behind it is made here.
+    /// Returns a bucket, creating it if it is missing. Its stream is created here, because `create_key_value` asks for
+    /// features that servers before 2.10 don't know.
     pub(super) async fn bucket(&self, bucket: &str) -> Result<(Table, Stream), MailboxError> {
         let config = Config {
             name: format!("KV_{bucket}"),
@@ -52,7 +53,7 @@ impl Maker<'_> {
             max_messages_per_subject: 1,
             discard: DiscardPolicy::New,
             allow_rollup: true,
-            // All reading is at the leader, so that what was written by another relay is seen.
+            // All reads go to the leader, so that what another relay wrote is seen.
             allow_direct: false,
             ..common()
         };
@@ -62,10 +63,10 @@ impl Maker<'_> {
         Ok((Table::new(self.open(store.await)?), stream))
     }
 
-    /// The stream of a shard.
+    /// Returns the stream of a shard, creating it if it is missing.
     pub(super) async fn shard(&self, names: &Names, shard: u16) -> Result<Stream, MailboxError> {
         let subjects = vec![names.boxes(shard), names.all_parts(shard)];
-        // Letters are read by position from whichever replica has them.
+        // `allow_direct`, because letters are read by position from any replica that has them.
         let config = Config {
             name: names.stream(shard),
             subjects,
@@ -76,7 +77,7 @@ impl Maker<'_> {
         self.stream(config).await
     }
 
-    /// Over how many shards the store is spread: as it was made.
+    /// Returns over how many shards the store is spread: the number with which it was created.
     pub(super) async fn shards(&self, tunnels: &Table) -> Result<u16, MailboxError> {
         let wanted = Settings { version: VERSION, shards: self.options.shards };
         let settled = tunnels.change(SETTINGS.to_owned(), None, 0, |found: Option<&Settings>| {
@@ -115,7 +116,7 @@ impl Maker<'_> {
         self.js.create_stream(config).await.map_err(Trouble::passing)
     }
 
-    /// What could not be done at opening, as such.
+    /// Turns a failure into [`MailboxError::Open`], because the store is being opened.
     pub(super) fn open<T>(&self, result: Result<T, MailboxError>) -> Result<T, MailboxError> {
         result.map_err(|error| match error {
             MailboxError::Failed(why) => self.unusable(why),
@@ -139,21 +140,21 @@ fn common() -> Config {
     }
 }
 
-/// What is followed, and how.
+/// A stream to follow, and how.
 pub(super) struct Followed {
     pub(super) client: async_nats::Client,
     pub(super) stream: Stream,
-    /// The subjects.
+    /// The filter of subjects.
     pub(super) filter: String,
-    /// Without bodies.
+    /// Whether messages come without their bodies.
     pub(super) headers_only: bool,
-    /// Only the last message of each subject, to begin with.
+    /// Whether to start with only the last message of each subject.
     pub(super) last_only: bool,
 }
 
 impl Followed {
-    /// Follows until `stop`; `caught_up` becomes true as soon as `apply` has seen what was there at the beginning. The
-    /// consumer is an ephemeral one in memory: nothing of it is left at rest.
+    /// Follows the stream until `stop`. `caught_up` becomes true once `apply` has seen everything that was there at the
+    /// beginning. The consumer is ephemeral and in memory, so it leaves nothing behind.
     pub(super) async fn run(
         self,
         mut apply: impl FnMut(u64, &Message),
@@ -171,7 +172,7 @@ impl Followed {
         }
     }
 
-    /// One consumer, until it is lost.
+    /// Runs one consumer until it is lost.
     async fn round(
         &self,
         last: &mut Option<u64>,
@@ -186,7 +187,8 @@ impl Followed {
         let mut messages = consumer.messages().await.map_err(|error| error.to_string())?;
         let mut expected = 1;
         loop {
-            // Letters that are deleted meanwhile never come: the last that did may have had others behind it.
+            // Letters that are deleted meanwhile are never delivered: the last delivered message may have said that
+            // others were still pending.
             let Ok(message) = tokio::time::timeout(SILENCE, messages.next()).await else {
                 if !*caught_up.borrow() {
                     let info = consumer.info().await.map_err(|error| error.to_string())?;
@@ -232,7 +234,7 @@ impl Followed {
     }
 }
 
-/// Waits until everything that was there is known.
+/// Waits until everything that was there at the beginning is known. Returns false if following ended before that.
 pub(super) async fn until_caught_up(mut caught_up: watch::Receiver<bool>) -> bool {
     caught_up.wait_for(|&done| done).await.is_ok()
 }

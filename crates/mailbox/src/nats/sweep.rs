@@ -1,5 +1,5 @@
-//! What is done every minute or so, by each relay: what is too old goes, and so do parts of letters that never came to be.
-//! What one relay has done already is nothing to the others.
+//! The work that each relay does every minute: deletes what is too old, and the parts of letters that were never
+//! completed. It does no harm if another relay has already done some of it.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -23,18 +23,18 @@ use crate::{
     age::{Moment, micros},
 };
 
-/// How many requests are under way at once.
+/// How many deletions run at once.
 const AT_ONCE: usize = 16;
 
-/// For how long parts are watched. No letter is on its way for so long.
+/// For how long parts without a manifest are watched. No letter takes so long to be put.
 const WATCHED: Duration = Duration::from_secs(10 * 60);
 const _: () = assert!(WATCHED.as_secs() >= 2 * LONGEST.as_secs());
 
-/// Deletes what is too old, forgets who was away for too long.
+/// Deletes letters that are too old, and forgets devices that were idle for too long and codes that expired.
 pub(super) async fn sweep(store: &Store, orphans: &Orphans, quota: &Quota) -> Result<(), MailboxError> {
     store.check_open()?;
     let noted = store.clock.note(&store.cursors).await?;
-    // Devices first: what waited only for them is lost to nobody.
+    // Idle devices go first, so that letters which waited only for them are not counted as lost.
     forget_idle(store, noted.map_or(i64::MIN, |noted| noted.idle_before(quota.idle))).await;
     let now = store.clock.now();
     delete_old(store, now.store.saturating_sub(micros(quota.age))).await?;
@@ -83,21 +83,23 @@ async fn forget_codes(store: &Store, now: Moment) {
     }
 }
 
-/// What fails for one tunnel must not keep the others from being swept; it is tried again with the next sweep.
+/// Logs an error and goes on, so that a failure for one tunnel does not keep the others from being swept. The next
+/// sweep tries again.
 fn go_on(done: Result<(), MailboxError>) {
     if let Err(error) = done {
         tracing::warn!(%error, "a tunnel could not be swept");
     }
 }
 
-/// A letter in parts: its tunnel and its own name.
+/// A letter in parts: its tunnel and its letter id.
 type Name = (String, String);
 
-/// Letters of which only parts were seen, and since when, by this machine's uptime: their relay ended before the manifest,
-/// or they are gone.
+/// Letters of which only parts were seen, each with the machine's uptime when it was first seen so. Either their relay
+/// ended before it wrote the manifest, or they are being deleted.
 ///
-/// Letters may be on their way at other relays, and what this relay knows may be behind: parts are taken for orphans only
-/// after this relay itself has seen them without a manifest for a while, and the stream then says that it has none.
+/// Another relay may still be putting such a letter, and this relay's index may lag. Therefore parts count as orphans
+/// only after this relay has seen them without a manifest for a while and the stream then confirms that it has no
+/// manifest.
 #[derive(Debug, Default)]
 pub(super) struct Orphans(Mutex<HashMap<Name, Duration>>);
 
@@ -106,11 +108,11 @@ impl Orphans {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Deletes the ripe ones.
+    /// Deletes the letters that have been orphans for long enough.
     async fn delete(&self, store: &Store) -> Result<(), MailboxError> {
         let mut seen = HashSet::new();
         for (number, shard) in (0..).zip(&store.shards) {
-            // Nothing is taken for gone because it could not be looked for: the next sweep will do.
+            // If the parts can't be listed, nothing is concluded from that; the next sweep tries again.
             let Ok(parts) = parts(store, number, shard).await else { return Ok(()) };
             let unknown =
                 parts.into_keys().filter(|(tunnel, letter)| !shard.index.has_in_parts(tunnel, letter));
@@ -125,7 +127,7 @@ impl Orphans {
         Ok(())
     }
 
-    /// Those that were seen now, and have been for long enough; the others are watched on.
+    /// Returns the letters that were seen now and have been watched for long enough; the others stay watched.
     fn ripe(&self, seen: HashSet<Name>, now: Duration) -> Vec<Name> {
         let mut watched = self.watched();
         watched.retain(|name, _| seen.contains(name));
@@ -137,7 +139,7 @@ impl Orphans {
     }
 }
 
-/// The subjects of the parts in a shard, by letter.
+/// Returns the subjects of the parts in a shard, by letter.
 async fn parts(
     store: &Store,
     number: u16,
@@ -154,7 +156,8 @@ async fn parts(
     Ok(parts)
 }
 
-/// Whether the stream has a letter's manifest, or can't say so: its leader may be behind this relay.
+/// Returns whether the stream has, or may have, a letter's manifest. It may have one if its leader lags behind this
+/// relay's index, or changed while it was asked.
 async fn may_have_manifest(store: &Store, shard: &Shard, tunnel: &str, letter: &str) -> bool {
     let Ok(before) = shard.stream.get_info().await else { return true };
     let manifest = store.names.manifest(tunnel, letter);

@@ -1,8 +1,8 @@
-//! Records under keys, changed from what they were; where it has to be, by one relay at a time.
+//! Records under keys, changed from their current value, where necessary by one relay at a time.
 //!
-//! A bucket's update from a revision is no lock where servers before 2.10 form a cluster: the leader compares before it
-//! proposes, so that of two updates at the same moment both pass. Making a key that isn't there is compared by every
-//! replica when it is written, and of two only one passes.
+//! If servers before 2.10 form a cluster, a bucket's update from a given revision is no lock: the leader compares
+//! before it proposes, so two updates at the same moment may both pass. Creating a key is different: every replica
+//! compares when it writes, so only one of two passes.
 
 use std::{collections::HashMap, future::Future, hash::Hash, time::Duration};
 
@@ -19,23 +19,25 @@ use tokio::{
 use super::servers::{self, PATIENCE, Trouble, keep_trying};
 use crate::MailboxError;
 
-/// Whoever is seen to hold a lock for longer than this is gone. Shorter than anybody waits for one.
+/// A holder that is seen with the lock for longer than this counts as gone. Shorter than the time that anybody waits
+/// for a lock.
 const GONE: Duration = Duration::from_secs(15);
 
-/// What is done under a lock is given up after so long: before another takes it. A new leader is there sooner.
+/// Work under a lock is abandoned after this time, before another holder takes the lock. A cluster has a new leader
+/// sooner.
 const LONGEST_WORK: Duration = Duration::from_secs(12);
 
-// In this order none is taken from somebody who is at work, and none that was left stops those who wait.
+// Live holders keep their lock, and abandoned locks expire before waiters give up.
 const _: () = assert!(LONGEST_WORK.as_secs() < GONE.as_secs() && GONE.as_secs() < PATIENCE.as_secs());
 
-/// The pause between two looks at a lock that another holds.
+/// The pause between two looks at a lock that another holder has.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// How often it is looked for a lock that may or may not be ours, to leave none behind, and the pause between.
+/// How often to look for a lock that may be ours, so that none is left behind, and the pause between two looks.
 const LOOKS: u32 = 5;
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
-/// A record, and the revision at which it was.
+/// A record and its revision.
 #[derive(Clone, Debug)]
 pub(super) struct Versioned<R> {
     pub(super) record: R,
@@ -43,13 +45,13 @@ pub(super) struct Versioned<R> {
 }
 
 impl<R: DeserializeOwned> Versioned<R> {
-    /// A record as a bucket says it; none where it can't be read.
+    /// Parses a bucket's value. Returns `None` if it can't be read.
     pub(super) fn parse(value: &[u8], revision: u64) -> Option<Self> {
         Some(Self { record: serde_json::from_slice(value).ok()?, revision })
     }
 }
 
-/// Keeps a record unless a newer one is known. Answers whether it is kept.
+/// Keeps a record unless the same or a newer revision is known. Returns whether it was kept.
 pub(super) fn keep_newer<K: Eq + Hash, R>(
     known: &mut HashMap<K, Versioned<R>>,
     key: K,
@@ -62,15 +64,15 @@ pub(super) fn keep_newer<K: Eq + Hash, R>(
     true
 }
 
-/// What becomes of a record.
+/// What to do with a record.
 pub(super) enum Next<R> {
-    /// It stays.
+    /// Leave it as it is.
     Keep,
-    /// It is written.
+    /// Write this value.
     Write(R),
 }
 
-/// One bucket.
+/// A bucket of records.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     store: kv::Store,
@@ -81,8 +83,10 @@ impl Table {
         Self { store }
     }
 
-    /// The newest record under a key, from the leader. A node that was killed and leads again may be behind for a moment,
-    /// and say of what there is that there is none: it is asked again where `known`, a revision, was seen already.
+    /// Reads the newest record under a key from the leader. `known` is a revision that was seen before, or 0.
+    ///
+    /// A node that was killed and leads again may lag for a moment and deny a record that exists. Therefore the leader
+    /// is asked again if its answer is older than `known`.
     pub(super) async fn read<R: DeserializeOwned>(
         &self,
         key: &str,
@@ -109,8 +113,11 @@ impl Table {
         Ok(Some(Versioned { record, revision: entry.revision }))
     }
 
-    /// Changes a record from what it is now, or makes it; answers what it is then. `change` may be called again, also
-    /// where its first answer was written and the word of it was lost: asked for what is already so, it keeps it. `seen` is as in [`read`](Self::read).
+    /// Changes a record, or creates it; returns the record as it is afterwards, and what `change` returned with it.
+    ///
+    /// `change` may be called again, even if its first value was written and only the servers' answer was lost. Called
+    /// with a record that already has the change, it must keep it. `known` is the current record if the caller has it;
+    /// `seen` is the revision that [`read`](Self::read) calls `known`.
     pub(super) async fn change<R, T>(
         &self,
         key: String,
@@ -146,7 +153,7 @@ impl Table {
         }
     }
 
-    /// As [`change`](Self::change), and no other relay changes the record meanwhile.
+    /// Like [`change`](Self::change), but no other relay changes the record meanwhile.
     pub(super) async fn change_alone<R, T>(
         &self,
         key: String,
@@ -159,7 +166,7 @@ impl Table {
         locked(&self.store, &key, self.change(key.clone(), None, seen, change)).await
     }
 
-    /// Removes every trace of a key.
+    /// Removes a key without a trace.
     pub(super) async fn erase(&self, js: &jetstream::Context, key: &str) -> Result<(), MailboxError> {
         let entry = keep_trying(PATIENCE, || async { self.store.entry(key).await.map_err(Trouble::passing) });
         if let Some(entry) = entry.await? {
@@ -169,7 +176,7 @@ impl Table {
     }
 }
 
-/// Does something while no other relay does anything under the same key.
+/// Runs `work` while no other relay runs work under the same key.
 async fn locked<T>(
     store: &kv::Store,
     key: &str,
@@ -182,12 +189,12 @@ async fn locked<T>(
     done.unwrap_or_else(|_| Err(MailboxError::Failed(format!("{key} could not be changed in time"))))
 }
 
-/// A lock that is held, or may be: it is left behind by nobody who is still there, however he ends.
+/// A lock that is, or may be, held. Dropping it removes the lock, so nobody who is still running leaves one behind.
 struct Lock {
     store: kv::Store,
     key: String,
     owner: String,
-    /// Where it is, once that is known.
+    /// The revision of the lock, once that is known.
     revision: Option<u64>,
     is_released: bool,
 }
@@ -206,7 +213,7 @@ impl Lock {
                 Ok(revision) => return self.is_ours(revision),
                 Err(error) => error,
             };
-            // Also where the word of it was lost: it may be ours.
+            // Even if the update failed, the lock may be ours, because only the answer may be lost.
             match self.store.entry(&self.key).await {
                 Ok(Some(found)) if found.value == self.owner => return self.is_ours(found.revision),
                 Ok(Some(found)) if found.revision != seen.0 => seen = (found.revision, Instant::now()),
@@ -254,7 +261,7 @@ impl Drop for Lock {
     }
 }
 
-/// Where a lock is whose making was given up, if it was made all the same.
+/// Returns the revision of a lock whose creation was abandoned but took place all the same; `None` if it isn't found.
 async fn find(store: &kv::Store, key: &str, owner: &str) -> Option<u64> {
     for _ in 0..LOOKS {
         if let Ok(Some(found)) = store.entry(key).await
@@ -267,7 +274,8 @@ async fn find(store: &kv::Store, key: &str, owner: &str) -> Option<u64> {
     None
 }
 
-/// Removes a lock, and none that came after it. Where that fails, it is taken for left soon. Not by a purge, see `servers`.
+/// Removes this lock, but no later lock under the same key. If that fails, the lock soon counts as abandoned. Not by a
+/// purge; see `servers`.
 async fn remove(store: &kv::Store, revision: u64) {
     let _left = store.stream.delete_message(revision).await;
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::MailboxError;
 
-/// Keeps a token.
+/// Stores a token.
 pub(super) async fn add(
     store: &Store,
     id: &str,
@@ -31,7 +31,7 @@ pub(super) async fn add(
         Some(_) => Err(MailboxError::Failed(format!("there is a token {id} already"))),
     });
     let (added, ()) = added.await?;
-    // The way from the hash to the token is made last: a token that can be used is whole.
+    // The key that leads from the hash to the token is written last, so that a token that can be used is complete.
     let to = store
         .tunnels
         .change(hash_key(&hash), None, 0, |_: Option<&String>| Ok((Next::Write(id.to_owned()), ())));
@@ -42,7 +42,7 @@ pub(super) async fn add(
     Ok(())
 }
 
-/// The id of the token with this hash, unless it was revoked.
+/// Returns the id of the token with this hash, unless it was revoked.
 pub(super) async fn find(store: &Store, hash: &[u8; 32]) -> Result<Option<String>, MailboxError> {
     store.check_open()?;
     let Some(id) = store.tunnels.read::<String>(&hash_key(hash), 0).await? else { return Ok(None) };
@@ -50,7 +50,7 @@ pub(super) async fn find(store: &Store, hash: &[u8; 32]) -> Result<Option<String
     Ok(token.filter(|token| token.record.revoked_at.is_none()).map(|_| id.record))
 }
 
-/// A token as it is now.
+/// Returns a token as it is now.
 pub(super) async fn read(store: &Store, id: &str) -> Result<Option<Versioned<TokenRecord>>, MailboxError> {
     let token = store.tunnels.read::<TokenRecord>(&token_key(id), store.registry.token_revision(id)).await?;
     if let Some(token) = &token {
@@ -59,13 +59,13 @@ pub(super) async fn read(store: &Store, id: &str) -> Result<Option<Versioned<Tok
     Ok(token)
 }
 
-/// A token opened a tunnel just now.
+/// Records that a token has just opened a tunnel.
 pub(super) async fn used(store: &Store, id: &str) -> Result<(), MailboxError> {
     let now = store.clock.now().wall;
     change(store, id, |token| token.used_at = token.used_at.max(Some(now))).await
 }
 
-/// Revokes a token. Answers its tunnels, whose letters nobody wants now.
+/// Revokes a token. Returns its tunnels, whose letters nobody wants now.
 pub(super) async fn revoke(store: &Store, id: &str) -> Result<Vec<String>, MailboxError> {
     store.check_open()?;
     let now = store.clock.now().wall;
@@ -86,16 +86,17 @@ async fn change(store: &Store, id: &str, change: impl Fn(&mut TokenRecord)) -> R
     Ok(())
 }
 
-/// A token that isn't there.
+/// Returns the error for a token that does not exist.
 pub(super) fn no_token(id: &str) -> MailboxError {
     MailboxError::Unknown { what: "token", name: id.to_owned() }
 }
 
-/// The names of tunnels that are being opened, with their tokens: many that are opened at once are counted, too.
+/// The names of tunnels that are being opened, with their tokens, so that tunnels that are opened at the same time are
+/// counted, too.
 #[derive(Debug, Default)]
 pub(super) struct Claims(Mutex<HashMap<String, String>>);
 
-/// As long as it lives, a tunnel is being opened.
+/// Counts a tunnel as being opened for as long as it lives.
 #[derive(Debug)]
 pub(super) struct Reservation<'c> {
     claims: &'c Claims,
@@ -103,8 +104,8 @@ pub(super) struct Reservation<'c> {
 }
 
 impl Claims {
-    /// Begins to open a tunnel, where its token may have `most`, and those that `open` names are open. Whether a name
-    /// that is there already is taken or nothing new is found out later.
+    /// Starts to open a tunnel if its token, which may have `most` tunnels and has those that `open` returns, may have
+    /// one more. A name that is in `open` already passes; whether it may be used is checked later.
     pub(super) fn claim(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Tunnels: opened, found, and changed.
+//! Opens, finds and changes tunnels.
 
 use std::{sync::Arc, time::Instant};
 
@@ -39,7 +39,7 @@ pub(super) async fn open(store: &Store, claims: &Claims, tunnel: NewTunnel) -> R
         match found {
             None => {}
             Some(found) if is_ours(found) => return Ok((Next::Keep, ())),
-            // Nobody but its own token knew of it, and nothing ever waited there.
+            // Only its own token knew about it, and no letter ever waited there.
             Some(found) if found.token == token && !found.used => {}
             Some(_) => return Err(MailboxError::NameTaken(name.clone())),
         }
@@ -52,12 +52,12 @@ pub(super) async fn open(store: &Store, claims: &Claims, tunnel: NewTunnel) -> R
     tokens::used(store, &token).await
 }
 
-/// A device is connected, or a letter comes: from now on the name is never given out again.
+/// Marks a tunnel as used, because a device is connected or a letter arrives: its name is never given out again.
 pub(super) async fn keep_name(store: &Store, name: &str) -> Result<(), MailboxError> {
     if !store.registry.is_unused(name) {
         return Ok(());
     }
-    // Many letters may be the first at once: one of them writes it.
+    // Many letters may be the first at once; only one of them writes the mark.
     let _alone = store.naming.lock().await;
     if !store.registry.is_unused(name) {
         return Ok(());
@@ -69,7 +69,7 @@ pub(super) async fn keep_name(store: &Store, name: &str) -> Result<(), MailboxEr
     .await
 }
 
-/// A tunnel from memory; one that this relay has not heard of is asked for.
+/// Returns a tunnel from memory. If this relay has not heard of it, the servers are asked.
 pub(super) async fn find(store: &Store, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {
     store.check_open()?;
     if store.registry.record(name).is_none()
@@ -81,13 +81,13 @@ pub(super) async fn find(store: &Store, name: &str) -> Result<Option<Arc<Tunnel>
     Ok(store.registry.tunnel(name))
 }
 
-/// A tunnel that takes letters.
+/// Fails unless the tunnel takes letters.
 pub(super) async fn must_be_open(store: &Store, name: &str) -> Result<(), MailboxError> {
     let tunnel = find(store, name).await?;
     if tunnel.is_some_and(|tunnel| !tunnel.revoked) { Ok(()) } else { Err(no_tunnel(name)) }
 }
 
-/// A tunnel's record as it is now, where the tunnel is open.
+/// Returns the current record of an open tunnel.
 pub(super) async fn read(store: &Store, name: &str) -> Result<Versioned<TunnelRecord>, MailboxError> {
     let record = learn(store, name).await?.filter(|record| !record.record.shut);
     let record = record.ok_or_else(|| no_tunnel(name))?;
@@ -95,7 +95,7 @@ pub(super) async fn read(store: &Store, name: &str) -> Result<Versioned<TunnelRe
     Ok(record)
 }
 
-/// A tunnel's record as it is now, whatever it is.
+/// Returns the current record of a tunnel, open or not, and updates the registry with it.
 pub(super) async fn learn(
     store: &Store,
     name: &str,
@@ -111,7 +111,7 @@ pub(super) async fn learn(
     Ok(record)
 }
 
-/// Reads what these devices take.
+/// Reads the sources that these devices take.
 async fn learn_offers(store: &Store, name: &str, devices: &[DeviceRecord]) -> Result<(), MailboxError> {
     for device in devices {
         if let Some(offer) = store.tunnels.read(&offer_key(name, &device.key), 0).await? {
@@ -140,7 +140,7 @@ pub(super) async fn change(
     Ok(())
 }
 
-/// A device that takes part in the tunnel.
+/// Fails unless the device takes part in the tunnel.
 pub(super) fn must_take_part(
     record: &Versioned<TunnelRecord>,
     device: &DeviceKey,
@@ -149,12 +149,12 @@ pub(super) fn must_take_part(
     if takes_part { Ok(()) } else { Err(no_device(device)) }
 }
 
-/// A tunnel that isn't there.
+/// Returns the error for a tunnel that does not exist or is shut.
 pub(super) fn no_tunnel(name: &str) -> MailboxError {
     MailboxError::Unknown { what: "tunnel", name: name.to_owned() }
 }
 
-/// A device that isn't there.
+/// Returns the error for a device that the tunnel does not have.
 pub(super) fn no_device(key: &[u8; 32]) -> MailboxError {
     MailboxError::Unknown { what: "device", name: hex::encode(key) }
 }

@@ -1,4 +1,4 @@
-//! What the writer knows of every mailbox without asking: where it begins and ends, and how far its devices are.
+//! What the writer knows about every mailbox without a query: where it begins and ends, and each device's cursor.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,21 +7,22 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use super::trouble::{no_device, no_tunnel};
 use crate::{DeviceKey, MailboxError};
 
-/// How many bits of a letter's id are its position.
+/// How many bits of a letter's id hold its position.
 const POSITION_BITS: u32 = 40;
 
-/// The id of the letter at a position of a tunnel's mailbox.
+/// Returns the id of the letter at a position of a tunnel's mailbox.
 pub(super) fn letter_id(tunnel: i64, position: u64) -> i64 {
     let last = (1 << POSITION_BITS) - 1;
     (tunnel << POSITION_BITS) | i64::try_from(position).unwrap_or(last).min(last)
 }
 
-/// The position in its mailbox of the letter with that id.
+/// Returns the position of the letter with this id.
 pub(super) fn position_of(id: i64) -> u64 {
     u64::try_from(id & ((1 << POSITION_BITS) - 1)).unwrap_or_default()
 }
 
-/// The newest letter of a mailbox that still is one: its position, and the sealed bytes up to it.
+/// Returns the newest letter that is still in a mailbox: its position, and the sealed bytes of all letters ever put up
+/// to it.
 pub(super) fn newest(db: &Connection, tunnel: i64) -> rusqlite::Result<Option<(u64, u64)>> {
     const SQL: &str = "SELECT id, upto FROM letter WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1";
     let range = (letter_id(tunnel, 0), letter_id(tunnel, u64::MAX));
@@ -29,36 +30,36 @@ pub(super) fn newest(db: &Connection, tunnel: i64) -> rusqlite::Result<Option<(u
     db.prepare_cached(SQL)?.query_row(range, row).optional()
 }
 
-/// When the newest row was begun that says when letters of a mailbox were put, in store time.
+/// Returns when the newest `put` row of a mailbox begins, in store time.
 fn put_at(db: &Connection, tunnel: i64) -> rusqlite::Result<Option<i64>> {
     const SQL: &str = "SELECT at FROM put WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT 1";
     let range = (letter_id(tunnel, 0), letter_id(tunnel, u64::MAX));
     db.prepare_cached(SQL)?.query_row(range, |row| row.get(0)).optional()
 }
 
-/// Letters of a mailbox that are taken at once.
+/// A range of letters of a mailbox to handle at once.
 pub(super) struct Stretch {
-    /// After this position,
+    /// Only letters after this position.
     pub(super) after: u64,
-    /// up to this one,
+    /// Only letters up to this position.
     pub(super) through: u64,
-    /// no more than so many,
+    /// At most this many letters.
     pub(super) letters: usize,
-    /// and no more bytes than that, unless the first alone has more.
+    /// At most this many bytes, unless the first letter alone has more.
     pub(super) bytes: u64,
 }
 
-/// How far a stretch reaches.
+/// The part of a [`Stretch`] that its limits allow.
 pub(super) struct Reached {
     /// The position of the last letter.
     pub(super) last: u64,
-    /// The sealed bytes of the mailbox up to it.
+    /// The sealed bytes of all letters ever put in the mailbox, up to the last letter.
     pub(super) upto: u64,
-    /// Those of the first letter.
+    /// The sealed bytes of the first letter.
     pub(super) first_bytes: u64,
 }
 
-/// How far a stretch reaches; none where it has no letter. Reads none of the data.
+/// Returns how far a stretch reaches, or `None` if it has no letter. Reads none of the letters' data.
 pub(super) fn reach(db: &Connection, tunnel: i64, stretch: &Stretch) -> rusqlite::Result<Option<Reached>> {
     const SQL: &str =
         "SELECT id, upto, length(data) FROM letter WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3";
@@ -80,37 +81,37 @@ pub(super) fn reach(db: &Connection, tunnel: i64, stretch: &Stretch) -> rusqlite
     Ok(reached)
 }
 
-/// One device of a mailbox.
+/// A device of a mailbox.
 pub(super) struct Member {
     pub(super) key: DeviceKey,
     pub(super) cursor: u64,
-    /// When it was there last, in store time.
+    /// When it was last connected, in store time.
     pub(super) there_at: i64,
 }
 
-/// One mailbox.
+/// A mailbox, as the writer knows it.
 pub(super) struct MailBox {
     pub(super) id: i64,
-    /// Nothing is taken any more; what is left is being deleted.
+    /// The mailbox takes no more letters, and those that are left are being deleted.
     pub(super) shut: bool,
-    /// A letter came, or a device was connected.
+    /// Whether it took a letter or had a device connected.
     pub(super) used: bool,
     /// The position of the newest letter ever put.
     pub(super) newest: u64,
     /// The sealed bytes of all letters ever put.
     pub(super) newest_bytes: u64,
-    /// Letters up to here are given up.
+    /// Letters up to this position are given up.
     pub(super) floor: u64,
-    /// Letters up to here are deleted.
+    /// Letters up to this position are deleted.
     pub(super) cleared: u64,
     pub(super) cleared_bytes: u64,
-    /// When the newest row was begun that says when letters were put, in store time.
+    /// When the newest `put` row begins, in store time; the row says when letters were put.
     pub(super) put_at: Option<i64>,
     pub(super) members: Vec<Member>,
 }
 
 impl MailBox {
-    /// A mailbox that is new.
+    /// Returns a new mailbox with its first device.
     pub(super) fn new(id: i64, first: Member) -> Self {
         Self {
             id,
@@ -126,42 +127,42 @@ impl MailBox {
         }
     }
 
-    /// Letters up to here are wanted by nobody.
+    /// Returns the position up to which nobody wants letters any more.
     pub(super) fn done(&self) -> u64 {
         let slowest = self.members.iter().map(|member| member.cursor).min();
         let slowest = slowest.filter(|_| !self.shut).unwrap_or(self.newest);
         slowest.max(self.floor).min(self.newest)
     }
 
-    /// How many letters are there.
+    /// Returns how many letters are stored.
     pub(super) fn letters(&self) -> u64 {
         self.newest - self.cleared
     }
 
-    /// Their sealed bytes.
+    /// Returns the sealed bytes of the stored letters.
     pub(super) fn bytes(&self) -> u64 {
         self.newest_bytes - self.cleared_bytes
     }
 
-    /// The device with that key.
+    /// Returns the device with this key.
     pub(super) fn member(&mut self, key: &DeviceKey) -> Result<&mut Member, MailboxError> {
         self.members.iter_mut().find(|member| member.key == *key).ok_or_else(|| no_device(key))
     }
 }
 
-/// All mailboxes that take letters, or have some left.
+/// All mailboxes that take letters or still have some.
 #[derive(Default)]
 pub(super) struct Boxes {
     by_name: HashMap<String, MailBox>,
-    /// Those in which there are letters that nobody wants.
+    /// The mailboxes that have letters which nobody wants.
     due: HashSet<String>,
-    /// SQLite's number of what others changed; none: what is here may be wrong.
+    /// SQLite's `data_version`, which other processes' commits change. `None` if the contents here may be wrong.
     version: Option<i64>,
 }
 
 impl Boxes {
-    /// Reads everything anew where it may be wrong, or where another process wrote. Inside a transaction, so that it
-    /// stays right until its end. Answers whether it did.
+    /// Reads everything anew if it may be wrong or if another process has written. Called inside a transaction, so that
+    /// it stays right until the transaction ends. Returns whether it read.
     pub(super) fn refresh(&mut self, db: &Connection) -> rusqlite::Result<bool> {
         let found = db.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if self.version == Some(found) {
@@ -174,22 +175,22 @@ impl Boxes {
         Ok(true)
     }
 
-    /// A transaction was rolled back: what it changed here is wrong.
+    /// Marks the contents as possibly wrong, because a transaction that changed them was rolled back.
     pub(super) fn distrust(&mut self) {
         self.version = None;
     }
 
-    /// The mailbox of an open tunnel.
+    /// Returns the mailbox of an open tunnel.
     pub(super) fn open(&mut self, name: &str) -> Result<&mut MailBox, MailboxError> {
         self.by_name.get_mut(name).filter(|mailbox| !mailbox.shut).ok_or_else(|| no_tunnel(name))
     }
 
-    /// A new mailbox.
+    /// Adds a new mailbox.
     pub(super) fn add(&mut self, name: &str, mailbox: MailBox) {
         self.by_name.insert(name.to_owned(), mailbox);
     }
 
-    /// Shuts a mailbox; what is in it is deleted.
+    /// Shuts a mailbox; its letters are then deleted.
     pub(super) fn shut(&mut self, name: &str) {
         if let Some(mailbox) = self.by_name.get_mut(name) {
             mailbox.shut = true;
@@ -198,7 +199,7 @@ impl Boxes {
         }
     }
 
-    /// Letters of this mailbox may be wanted by nobody any more.
+    /// Checks whether the mailbox has letters that nobody wants any more, and marks it as due if so.
     pub(super) fn look_at(&mut self, name: &str) {
         let is_due = self.by_name.get(name).is_some_and(|mailbox| mailbox.done() > mailbox.cleared);
         if is_due && !self.due.contains(name) {
@@ -206,18 +207,18 @@ impl Boxes {
         }
     }
 
-    /// Some mailbox that has letters to be deleted.
+    /// Returns any mailbox that has letters to delete.
     pub(super) fn next_due(&mut self) -> Option<(&str, &mut MailBox)> {
         let name = self.due.iter().next()?;
         self.by_name.get_mut(name).map(|mailbox| (name.as_str(), mailbox))
     }
 
-    /// Whether letters are to be deleted.
+    /// Returns whether there are letters to delete.
     pub(super) fn is_due(&self) -> bool {
         !self.due.is_empty()
     }
 
-    /// Nothing is left to be deleted there.
+    /// Records that a mailbox has nothing left to delete. A shut mailbox is forgotten.
     pub(super) fn is_clear(&mut self, name: &str) {
         self.due.remove(name);
         if self.by_name.get(name).is_some_and(|mailbox| mailbox.shut) {
@@ -225,7 +226,7 @@ impl Boxes {
         }
     }
 
-    /// The names of the open ones.
+    /// Returns the names of the open mailboxes.
     pub(super) fn names(&self) -> Vec<String> {
         let open = self.by_name.iter().filter(|(_, mailbox)| !mailbox.shut);
         open.map(|(name, _)| name.clone()).collect()

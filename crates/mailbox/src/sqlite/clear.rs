@@ -1,4 +1,4 @@
-//! Deletes what nobody wants any more, a little with each commit.
+//! Deletes letters that nobody wants any more, a few with each commit.
 
 use std::time::{Duration, Instant};
 
@@ -9,16 +9,16 @@ use super::{
     put_times,
 };
 
-/// How long deleting may keep new letters waiting.
+/// How long deleting may delay new letters.
 const STEP: Duration = Duration::from_millis(5);
 
-/// How many letters are deleted by one statement at most.
+/// How many letters one statement deletes at most.
 const LETTERS: usize = 128;
 
-/// How many bytes of them, unless a single one has more.
+/// How many bytes of letters one statement deletes at most, unless a single letter has more.
 const BYTES: u64 = 4 * 1024 * 1024;
 
-/// Deletes for a few milliseconds; the rest waits for the next commit.
+/// Deletes for a few milliseconds and leaves the rest to the next commit.
 pub(super) fn some(db: &Connection, boxes: &mut Boxes) -> rusqlite::Result<()> {
     let started = Instant::now();
     while let Some((name, mailbox)) = boxes.next_due() {
@@ -34,14 +34,14 @@ pub(super) fn some(db: &Connection, boxes: &mut Boxes) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Deletes from the beginning of a mailbox; answers whether nothing is left to be deleted.
+/// Deletes the oldest unwanted letters of a mailbox. Returns whether nothing is left to delete.
 pub(super) fn step(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<bool> {
     let done = mailbox.done();
     if done <= mailbox.cleared {
         return Ok(true);
     }
     let stretch = Stretch { after: mailbox.cleared, through: done, letters: LETTERS, bytes: BYTES };
-    // Where there is none, the mailbox was emptied by hand: there is nothing to be deleted up to there.
+    // If there is no letter, the mailbox was emptied by hand, and everything up to `done` is gone already.
     let reached = reach(db, mailbox.id, &stretch)?.map(|reached| (reached.last, reached.upto));
     let (last, upto) = reached.unwrap_or((done, mailbox.cleared_bytes));
     let range = (letter_id(mailbox.id, mailbox.cleared), letter_id(mailbox.id, last));

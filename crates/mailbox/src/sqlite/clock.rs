@@ -11,9 +11,10 @@ use crate::{
     age::{Moment, Note},
 };
 
-/// Goes on with the file's clock, and begins it where the file has none. Answers what was noted last, too.
+/// Continues the file's clock, or starts it if the file has none. Also returns the last note.
 ///
-/// Only the relay that serves the file notes it anew, each minute: commands that open it for a moment don't push it.
+/// Only the relay that serves the file writes new notes, one each minute, so commands that open the file for a moment
+/// don't advance it.
 pub(super) fn resume(path: &Path, machine: Arc<dyn Clock>) -> Result<(StoreClock, Note), MailboxError> {
     let failed = |why: rusqlite::Error| unusable(path, &why);
     let mut db = hookmitt_sqlite::durable(path).map_err(failed)?;
@@ -33,7 +34,7 @@ fn last(db: &Connection) -> rusqlite::Result<Option<Note>> {
     db.query_row("SELECT store, wall, since FROM clock", [], note).optional()
 }
 
-/// Begins the clock. What is there already counts from now on.
+/// Starts the clock. What is already in the file ages from now on.
 fn begin(db: &mut Connection, now: Moment) -> rusqlite::Result<Note> {
     let transaction = Transaction::new(db, TransactionBehavior::Immediate)?;
     if let Some(noted) = last(&transaction)? {
@@ -50,7 +51,7 @@ fn begin(db: &mut Connection, now: Moment) -> rusqlite::Result<Note> {
     Ok(note)
 }
 
-/// Notes the clock.
+/// Writes a note of the clock.
 pub(super) fn note(batch: &mut Batch<'_>, note: Note) -> Result<(), Trouble> {
     const SQL: &str = "UPDATE clock SET store = ?1, wall = ?2, since = ?3";
     Ok(batch.db.prepare_cached(SQL)?.execute((note.store, note.wall, note.since)).map(drop)?)

@@ -1,4 +1,4 @@
-//! Devices join a tunnel, are seen, and leave it.
+//! Devices join a tunnel, report that they are connected, and leave.
 
 use std::time::Duration;
 
@@ -16,10 +16,11 @@ use crate::{
     model::MOST_INVITES,
 };
 
-/// How much newer than what is written a sign of life must be to be written, in microseconds: it comes every 10 s.
+/// How old the stored time of a device's last connection must be, in microseconds, before [`seen`] writes it again. A
+/// relay calls `seen` about once a minute for each connected device.
 const SEEN_EVERY: i64 = 60_000_000;
 
-/// Keeps a code with which a device may join; of too many the oldest gives way.
+/// Stores a code with which a device may join. If there are too many codes, the one that expires first is deleted.
 pub(super) fn add_invite(
     batch: &mut Batch<'_>,
     tunnel: &str,
@@ -39,7 +40,7 @@ pub(super) fn add_invite(
     Ok(until)
 }
 
-/// Refuses a code with which nobody may join, without a turn at the writer: anybody can try one.
+/// Refuses an invalid code without using the writer, because anybody can try codes.
 pub(super) fn try_code(
     db: &Connection,
     tunnel: &str,
@@ -63,7 +64,7 @@ fn is_good(
     Err(MailboxError::Unknown { what: "code", name: format!("for {tunnel}") })
 }
 
-/// Registers a device by a code, which is used up. One that is there already keeps its place.
+/// Registers a device by a code, which is used up. A device that already takes part stays unchanged.
 pub(super) fn join(
     batch: &mut Batch<'_>,
     tunnel: &str,
@@ -90,7 +91,7 @@ pub(super) fn join(
     Ok(true)
 }
 
-/// A device says which letters it reads, and shows that it was invited.
+/// Records which letters a device reads, and the proof that it was invited.
 pub(super) fn introduce(
     batch: &mut Batch<'_>,
     tunnel: &str,
@@ -98,7 +99,7 @@ pub(super) fn introduce(
     letters: u8,
     proof: &[u8; 32],
 ) -> Result<(), Trouble> {
-    // Every app says it each time that it connects.
+    // Writes only if something changed, because every app introduces itself each time it connects.
     const SQL: &str = "UPDATE device SET letters = ?3, proof = ?4
         WHERE tunnel = ?1 AND key = ?2 AND (letters <> ?3 OR proof IS NOT ?4)";
     let mailbox = batch.boxes.open(tunnel)?;
@@ -110,7 +111,7 @@ pub(super) fn introduce(
     Ok(())
 }
 
-/// The owner turns a device out, and the sealing key over.
+/// Revokes a device on behalf of the owner, and replaces the sealing key.
 pub(super) fn revoke(
     batch: &mut Batch<'_>,
     tunnel: &str,
@@ -133,7 +134,7 @@ pub(super) fn revoke(
     if key != *before || !revocation.knows(&members) {
         return Err(MailboxError::Changed.into());
     }
-    leave(batch, tunnel, device, 0)?; // its owner stays: nothing is shut, now or ever
+    leave(batch, tunnel, device, 0)?; // 0 is never used as a time: the owner stays, so the tunnel is not shut
     db.prepare_cached("DELETE FROM invite WHERE tunnel = ?1")?.execute([id])?;
     db.prepare_cached(TURN)?.execute((id, &sealing_key[..]))?;
     for (device, note) in notes {
@@ -142,7 +143,7 @@ pub(super) fn revoke(
     Ok(())
 }
 
-/// A tunnel's devices, in the order of their keys.
+/// Returns a tunnel's devices, in the order of their keys.
 pub(super) fn all(db: &Connection, tunnel: &str) -> Result<Vec<Device>, MailboxError> {
     const SQL: &str =
         "SELECT key, device.name, cursor, seen_at, joined_at, letters, proof, note, key IS owner
@@ -164,7 +165,7 @@ pub(super) fn all(db: &Connection, tunnel: &str) -> Result<Vec<Device>, MailboxE
     Ok(devices?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// A device is there just now.
+/// Records that a device is connected just now.
 pub(super) fn seen(
     batch: &mut Batch<'_>,
     tunnel: &str,
@@ -184,7 +185,7 @@ pub(super) fn seen(
     Ok(())
 }
 
-/// A device goes; with the last one the tunnel is shut, `now` in store time.
+/// Removes a device. With the last one the tunnel is shut, at `now` in store time.
 pub(super) fn leave(
     batch: &mut Batch<'_>,
     tunnel: &str,

@@ -1,4 +1,4 @@
-//! The letters of a mailbox as they come.
+//! Delivers the letters of a mailbox as they arrive.
 
 use std::{
     collections::HashMap,
@@ -17,18 +17,18 @@ use super::{
 };
 use crate::{Delivered, Fed, Feed, MailboxError};
 
-/// One bell a tunnel that somebody listens to, rung after each commit that concerns it. What it says is a position up to
-/// which there may be letters.
+/// One bell for each tunnel that has a feed, rung after each commit that concerns the tunnel. Its value is a position
+/// up to which there may be letters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bells(Arc<Mutex<HashMap<i64, watch::Sender<u64>>>>);
 
 impl Bells {
-    /// Listens from now on.
+    /// Returns a receiver for a tunnel's bell.
     pub(super) fn listen(&self, tunnel: i64) -> watch::Receiver<u64> {
         self.all().entry(tunnel).or_insert_with(|| watch::channel(0).0).subscribe()
     }
 
-    /// One who listens goes; with the last goes the bell.
+    /// Called when a feed ends. The bell goes with its last feed.
     fn leave(&self, tunnel: i64) {
         let mut bells = self.all();
         if bells.get(&tunnel).is_some_and(|bell| bell.receiver_count() <= 1) {
@@ -36,7 +36,7 @@ impl Bells {
         }
     }
 
-    /// Wakes those who wait for letters of these tunnels.
+    /// Wakes the feeds of these tunnels.
     pub(super) fn ring(&self, rung: &HashMap<i64, u64>) {
         if rung.is_empty() {
             return;
@@ -49,7 +49,7 @@ impl Bells {
         }
     }
 
-    /// Another process may have changed anything.
+    /// Wakes all feeds, because another process may have changed anything.
     pub(super) fn ring_all(&self) {
         for bell in self.all().values() {
             bell.send_replace(u64::MAX);
@@ -61,7 +61,7 @@ impl Bells {
     }
 }
 
-/// The letters of one tunnel from a position on.
+/// The letters of one tunnel after a position.
 #[derive(Debug)]
 pub struct SqliteFeed {
     pub(super) readers: Readers<MailboxError>,
@@ -70,9 +70,9 @@ pub struct SqliteFeed {
     pub(super) name: Arc<str>,
     pub(super) tunnel: i64,
     pub(super) after: u64,
-    /// Nobody has looked yet at all that was there at the beginning.
+    /// The letters that were there when the feed was opened have not all been read yet.
     pub(super) is_new: bool,
-    /// There may be letters at which nobody looked yet.
+    /// There may be letters that were not read yet.
     pub(super) is_due: bool,
 }
 
@@ -91,7 +91,7 @@ impl Feed for SqliteFeed {
         let stretch = Stretch { after: self.after, through: u64::MAX, letters: most, bytes };
         let fed = self.readers.read(move |db| read(db, &name, tunnel, stretch, limit)).await?;
         if let Fed::Letters(letters) = &fed {
-            // What came while it was read rings the bell once more.
+            // A letter that is committed during the read rings the bell again.
             self.after = letters.last().map_or(self.after, |last| last.position);
             self.is_new &= !letters.is_empty();
             self.is_due = self.is_new || (!letters.is_empty() && *self.bell.borrow() > self.after);

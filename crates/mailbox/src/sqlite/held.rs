@@ -1,4 +1,4 @@
-//! Senders that are held until the app has answered: they and the app are at this process.
+//! Senders that are held until the app has answered. Sender and app are both connected to this process.
 
 use std::{
     collections::HashMap,
@@ -10,22 +10,22 @@ use tokio::sync::oneshot;
 
 use crate::{Held, Reply};
 
-/// Who waits for which event's answer.
+/// The waiting senders, by the event whose answer they wait for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HeldSenders(Arc<Mutex<HashMap<[u8; 16], oneshot::Sender<Reply>>>>);
 
 impl HeldSenders {
-    /// Begins to wait.
+    /// Starts to wait for an answer.
     pub(super) fn hold(&self, event: [u8; 16]) -> SqliteHeld {
         let (reply, answer) = oneshot::channel();
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(event, reply);
         SqliteHeld { event, answer, senders: self.clone() }
     }
 
-    /// Passes an answer on, where somebody waits.
+    /// Passes on an answer if somebody waits for it.
     pub(super) fn answer(&self, event: [u8; 16], answer: Reply) {
         if let Some(reply) = self.remove(event) {
-            drop(reply.send(answer)); // an error: it gave up just now
+            drop(reply.send(answer)); // fails if the sender has just stopped waiting
         }
     }
 

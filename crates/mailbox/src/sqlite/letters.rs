@@ -1,4 +1,4 @@
-//! Letters come in, are acknowledged, and are reckoned.
+//! Stores, acknowledges and counts letters.
 
 use hookmitt_wire::{Depth, Parcel};
 use rusqlite::{Connection, OptionalExtension as _};
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{DeviceKey, MailboxError, Quota, age::Moment};
 
-/// Stores a letter at the end of its mailbox; answers its position.
+/// Stores a letter at the end of its mailbox, and returns its position.
 pub(super) fn put(
     batch: &mut Batch<'_>,
     tunnel: &str,
@@ -55,8 +55,9 @@ fn fits(mailbox: &MailBox, size: u64, quota: &Quota) -> Result<(), MailboxError>
     Ok(())
 }
 
-/// Makes room by what the device that is furthest has already: one that is slow or gone must not keep letters from it
-/// (Threat 12). The others are told how many they lost. A little at a time, and only as much as is needed.
+/// Makes room by deleting letters that the most advanced device already has, because a slow or absent device must not
+/// keep new letters from it (Threat 12). The others' counts say how many letters they lost. Deletes in small steps, and
+/// only as much as needed.
 fn crowd_out(
     db: &Connection,
     mailbox: &mut MailBox,
@@ -79,7 +80,7 @@ fn crowd_out(
     Ok(())
 }
 
-/// Moves the cursor of a device forward, and no further than there are letters.
+/// Moves a device's cursor forward, but not beyond the newest letter.
 pub(super) fn ack(
     batch: &mut Batch<'_>,
     tunnel: &str,
@@ -102,7 +103,7 @@ pub(super) fn ack(
     Ok(())
 }
 
-/// What waits for a device, and the newest position.
+/// Returns what waits for a device, and the newest position.
 pub(super) fn depth(
     db: &Connection,
     tunnel: &str,

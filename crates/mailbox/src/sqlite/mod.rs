@@ -1,7 +1,7 @@
-//! Mailboxes in one SQLite file: what `hookmitt relay` uses unless it is told otherwise.
+//! Mailboxes in one SQLite file: the default store of `hookmitt relay`.
 //!
-//! One thread writes, and what waits together shares one sync to the disk (`writer.rs`). It knows of each mailbox where
-//! it begins and ends (`boxes.rs`), so that nothing is counted by query. Readers read beside it.
+//! One thread writes, and jobs that wait together share one sync to the disk (`writer.rs`). The writer knows where each
+//! mailbox begins and ends (`boxes.rs`), so nothing is counted by query. Other connections read at the same time.
 
 mod boxes;
 mod clear;

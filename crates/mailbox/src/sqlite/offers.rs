@@ -1,4 +1,4 @@
-//! What each device of a tunnel takes.
+//! The sources that each device of a tunnel takes.
 
 use hookmitt_wire::SourceOffer;
 use rusqlite::{Connection, types::Type};
@@ -13,7 +13,7 @@ pub(super) fn set(
     device: &DeviceKey,
     sources: &[SourceOffer],
 ) -> Result<(), Trouble> {
-    // Every app says its sources each time that it connects.
+    // Writes only if something changed, because every app sends its sources each time it connects.
     const SQL: &str = "UPDATE device SET sources = ?3 WHERE tunnel = ?1 AND key = ?2 AND sources <> ?3";
     let mailbox = batch.boxes.open(tunnel)?;
     let id = mailbox.id;
@@ -25,7 +25,7 @@ pub(super) fn set(
     Ok(())
 }
 
-/// The sources that a tunnel takes.
+/// Returns the sources that a tunnel takes.
 pub(super) fn of_tunnel(db: &Connection, id: i64) -> rusqlite::Result<Vec<SourceOffer>> {
     const SQL: &str = "SELECT sources FROM device WHERE tunnel = ?1 ORDER BY joined_at, key";
     let mut statement = db.prepare_cached(SQL)?;

@@ -1,13 +1,13 @@
-//! When letters were put, in store time and to the minute: a row for each would cost more than it tells.
+//! When letters were put, in store time, to the minute. A row for each letter would cost more than it is worth.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::boxes::{MailBox, letter_id, position_of};
 
-/// So many microseconds after one row another is begun.
+/// A row covers the letters of this many microseconds.
 const SPAN: i64 = 60_000_000;
 
-/// A letter is put at a position.
+/// Records that a letter is put at a position.
 pub(super) fn note(db: &Connection, mailbox: &mut MailBox, position: u64, now: i64) -> rusqlite::Result<()> {
     if mailbox.put_at.is_none_or(|begun| now.saturating_sub(begun) >= SPAN) {
         let row = (letter_id(mailbox.id, position), now);
@@ -17,8 +17,8 @@ pub(super) fn note(db: &Connection, mailbox: &mut MailBox, position: u64, now: i
     Ok(())
 }
 
-/// The position up to which all letters of a mailbox were put before `young`, or are wanted by nobody. One is found up to
-/// a minute late, and never early.
+/// Returns the position up to which all letters of a mailbox were put before `young`, or are wanted by nobody. A letter
+/// is found up to a minute late, but never early.
 pub(super) fn too_old(db: &Connection, mailbox: &MailBox, young: i64) -> rusqlite::Result<u64> {
     const SQL: &str = "SELECT id FROM put WHERE id BETWEEN ?1 AND ?2 AND at > ?3 ORDER BY id LIMIT 1";
     if mailbox.put_at.is_none() {
@@ -31,7 +31,7 @@ pub(super) fn too_old(db: &Connection, mailbox: &MailBox, young: i64) -> rusqlit
     Ok(old.min(mailbox.newest).max(mailbox.done()))
 }
 
-/// Letters up to a position are deleted: removes the rows that tell of none that is left.
+/// Removes the rows that are of no use once the letters up to `through` are deleted.
 pub(super) fn clear(db: &Connection, mailbox: &MailBox, through: u64) -> rusqlite::Result<()> {
     const ALL: &str = "DELETE FROM put WHERE id BETWEEN ?1 AND ?2";
     const SOME: &str = "DELETE FROM put WHERE id BETWEEN ?1 AND ?2

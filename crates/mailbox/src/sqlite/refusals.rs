@@ -1,4 +1,5 @@
-//! How many requests were refused, counted in memory and written now and then: a flood must not cost a sync each.
+//! How many requests were refused: counted in memory and written now and then, so that a flood does not cost a sync for
+//! each request.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,13 +9,14 @@ use std::{
 
 use rusqlite::Connection;
 
-/// How old the written counts may be while other things are written.
+/// How old the written counts may become while other things are written.
 const WRITE_EVERY: Duration = Duration::from_secs(1);
 
-/// How many tunnels may have counts to be written, before more are not counted. Only tunnels that exist are asked for.
+/// How many tunnels may have unwritten counts; beyond that, nothing is counted. Callers count only for tunnels that
+/// exist.
 const MOST: usize = 100_000;
 
-/// What was refused of one tunnel; only grows.
+/// How many requests of one tunnel were refused. Never decreases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) refused: u64,
@@ -22,14 +24,14 @@ pub(super) struct Count {
     pub(super) unknown: u64,
 }
 
-/// What was refused of every tunnel.
+/// The counts of all tunnels.
 #[derive(Debug)]
 pub(super) struct Refusals(Mutex<Book>);
 
 #[derive(Debug)]
 struct Book {
     counts: HashMap<String, Count>,
-    /// What is not written yet.
+    /// The tunnels whose counts are not written yet.
     open: HashSet<String>,
     written_at: Instant,
 }
@@ -39,7 +41,8 @@ impl Refusals {
         Self(Mutex::new(Book { counts: HashMap::new(), open: HashSet::new(), written_at: Instant::now() }))
     }
 
-    /// Reads what was counted before this process began. What it counted itself is newer.
+    /// Loads the counts from the file. They do not replace counts that this process already has, because those are
+    /// newer.
     pub(super) fn load(&self, db: &Connection) -> rusqlite::Result<()> {
         let sql = "SELECT name, refused, refused_at, unknown FROM tunnel JOIN mark ON tunnel = id
             WHERE shut = 0 AND (refused > 0 OR unknown > 0)";
@@ -69,12 +72,12 @@ impl Refusals {
         book.open.insert(tunnel.to_owned());
     }
 
-    /// What was counted.
+    /// Returns a tunnel's count.
     pub(super) fn of(&self, tunnel: &str) -> Count {
         self.book().counts.get(tunnel).copied().unwrap_or_default()
     }
 
-    /// Writes what was not written for a second, or all of it at once.
+    /// Writes the unwritten counts if the last write was at least a second ago or `at_once` is set.
     pub(super) fn write(&self, db: &Connection, at_once: bool) -> rusqlite::Result<()> {
         const COUNT: &str = "UPDATE mark SET refused = ?2, refused_at = ?3, unknown = ?4
             WHERE tunnel = (SELECT id FROM tunnel WHERE name = ?1 AND shut = 0)";
@@ -87,7 +90,8 @@ impl Refusals {
         Ok(())
     }
 
-    /// What to write now; should the transaction fail, the next count of that tunnel writes it all the same.
+    /// Takes the counts to write now. If the transaction fails, they are written with the next count of the same
+    /// tunnel.
     fn to_write(&self, at_once: bool) -> Vec<(String, Count)> {
         let mut book = self.book();
         if book.open.is_empty() || !at_once && book.written_at.elapsed() < WRITE_EVERY {

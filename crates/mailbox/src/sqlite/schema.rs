@@ -1,10 +1,10 @@
-//! Where the store is, and the steps that made its schema.
+//! The store's files and the migrations of its schema.
 
 use std::path::{Path, PathBuf};
 
 use crate::MailboxError;
 
-/// The migrations in order; the schema number is how many have run.
+/// The migrations in order. The schema's version is the number of migrations that have run.
 const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/0001_mailbox.sql"),
     include_str!("../../migrations/0002_offers.sql"),
@@ -15,17 +15,17 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../migrations/0007_clock.sql"),
 ];
 
-/// Makes the file (0600) and its folder (0700) where they are missing, and migrates.
+/// Creates the file (0600) and its folder (0700) if they are missing, and runs missing migrations.
 pub(super) fn prepare(path: &Path) -> Result<(), MailboxError> {
     hookmitt_sqlite::prepare(path, &beside(path, "-setup"), &MIGRATIONS).map_err(|why| unusable(path, &why))
 }
 
-/// The store can't be opened, and why.
+/// Returns the error that says why the store can't be opened.
 pub(super) fn unusable(path: &Path, why: &dyn std::fmt::Display) -> MailboxError {
     MailboxError::Open { store: path.display().to_string(), why: why.to_string() }
 }
 
-/// A file beside the store, named after it.
+/// Returns the path of a file next to the store: the store's path with `ending` appended.
 pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);

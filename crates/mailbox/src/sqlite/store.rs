@@ -1,4 +1,4 @@
-//! The store as the relay speaks to it.
+//! The [`Mailbox`] of the SQLite store.
 
 use std::{
     fs::File,
@@ -30,7 +30,7 @@ use crate::{
 
 /// Mailboxes in one SQLite file; clones share it.
 ///
-/// One relay serves a file; other processes may add and revoke tokens meanwhile.
+/// Only one relay serves a file; other processes may add and revoke tokens meanwhile.
 #[derive(Clone, Debug)]
 pub struct SqliteMailbox {
     jobs: Jobs,
@@ -40,22 +40,22 @@ pub struct SqliteMailbox {
     refusals: Arc<Refusals>,
     senders: HeldSenders,
     clock: StoreClock,
-    /// The clock as it was noted last.
+    /// The clock as it was last noted.
     noted: Arc<Mutex<Note>>,
     path: Arc<Path>,
 }
 
-/// The right of one relay to serve a file, until this is dropped or the process ends.
+/// The right of one relay to serve a file, held until this is dropped or the process ends.
 #[derive(Debug)]
 pub struct Alone {
     _lock: File,
 }
 
 impl SqliteMailbox {
-    /// Opens the file, made (0600) and migrated where need be; time is what `machine` says.
+    /// Opens the file, creating it (0600) or migrating it if necessary. `machine` is the machine's clock.
     ///
     /// # Errors
-    /// [`MailboxError::Open`].
+    /// Returns [`MailboxError::Open`] if the file can't be opened, created or migrated.
     pub fn open(path: &Path, machine: Arc<dyn Clock>) -> Result<Self, MailboxError> {
         schema::prepare(path)?;
         let (clock, noted) = clock::resume(path, machine)?;
@@ -68,10 +68,11 @@ impl SqliteMailbox {
         Ok(Self { jobs, readers, cache, bells, refusals, senders, clock, noted, path })
     }
 
-    /// Has no other relay serve the file meanwhile: it would not hear of the letters that come here.
+    /// Locks the file against other relays. A second relay would not learn of the letters that arrive here.
     ///
     /// # Errors
-    /// [`MailboxError::InUse`]; [`MailboxError::Open`].
+    /// Returns [`MailboxError::InUse`] if another relay has the lock, and [`MailboxError::Open`] if the lock file can't
+    /// be used.
     pub fn alone(&self) -> Result<Alone, MailboxError> {
         match hookmitt_sqlite::take(&schema::beside(&self.path, "-relay")) {
             Ok(Some(lock)) => Ok(Alone { _lock: lock }),
@@ -84,7 +85,7 @@ impl SqliteMailbox {
         Moment::of(&self.clock)
     }
 
-    /// What is to be noted of the clock now.
+    /// Advances the noted clock to `now` and returns the note to write.
     fn next_note(&self, now: Moment) -> Note {
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
         *noted = noted.next(now);
@@ -138,7 +139,7 @@ impl Mailbox for SqliteMailbox {
             Asked::Tunnel(tunnel) => return Ok(Some(tunnel)),
             Asked::None => return Ok(None),
             Asked::Read(since) => since,
-            Asked::Compare => 0, // the loop is over
+            Asked::Compare => 0, // the loop has handled it
         };
         let wanted = name.to_owned();
         let found = self.readers.read(move |db| tunnels::find(db, &wanted)).await?.map(Arc::new);
@@ -268,7 +269,7 @@ impl Mailbox for SqliteMailbox {
     }
 
     async fn check(&self) -> Result<(), MailboxError> {
-        // Written as it is, as a letter would be: a disk that is full, or a writer that has gone, shows in nothing less.
+        // A real write, like that of a letter: nothing less shows that the disk is full or that the writer has ended.
         const SQL: &str = "UPDATE meta SET value = value WHERE key = 'config'";
         self.jobs.add(1, |batch| Ok(batch.db.execute(SQL, []).map(drop)?)).await
     }

@@ -1,4 +1,4 @@
-//! House-keeping: letters that are too old, devices that were idle for too long, codes whose time is over.
+//! House-keeping: removes letters that are too old, devices that were idle for too long, and expired codes.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +11,13 @@ use crate::{
     short,
 };
 
-/// How long one step may keep letters waiting.
+/// How long one step may delay letters.
 const STEP: Duration = Duration::from_millis(5);
 
-/// So much of the file must be empty, and half of it, before it is given back to the system.
+/// The file is shrunk if at least this many bytes of it, and at least half of it, are empty.
 const EMPTY: u64 = 16 * 1024 * 1024;
 
-/// From when on letters, and devices, are young enough, in store time.
+/// Letters put, and devices last seen, at or after these store times are kept.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     letters: i64,
@@ -32,7 +32,7 @@ impl Limits {
     }
 }
 
-/// Forgets codes whose time is over, writes what was refused, and answers which tunnels there are to be swept.
+/// Deletes expired codes, has the counts of refusals written, and returns the names of the tunnels to sweep.
 pub(super) fn begin(batch: &mut Batch<'_>, now: Moment) -> Result<Vec<String>, Trouble> {
     const SQL: &str = "DELETE FROM invite WHERE until <= ?1 OR store_until <= ?2";
     batch.db.prepare_cached(SQL)?.execute((now.wall, now.store))?;
@@ -40,7 +40,7 @@ pub(super) fn begin(batch: &mut Batch<'_>, now: Moment) -> Result<Vec<String>, T
     Ok(batch.boxes.names())
 }
 
-/// Sweeps some tunnels, the last of the list first; answers how many are left.
+/// Sweeps some tunnels, starting at the end of the list. Returns how many are left.
 pub(super) fn step(batch: &mut Batch<'_>, tunnels: &[String], limits: Limits) -> Result<usize, Trouble> {
     let started = Instant::now();
     let mut left = tunnels.len();
@@ -52,9 +52,9 @@ pub(super) fn step(batch: &mut Batch<'_>, tunnels: &[String], limits: Limits) ->
 }
 
 fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<(), Trouble> {
-    // It may have been shut since the list was made.
+    // The tunnel may have been shut since the list was made.
     let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(()) };
-    // First the devices: what waited only for one that is forgotten is not lost to anybody.
+    // Idle devices go first, so that letters which waited only for them are not counted as lost.
     let idle = mailbox.members.iter().filter(|member| member.there_at < limits.devices);
     let idle: Vec<DeviceKey> = idle.map(|member| member.key).collect();
     for device in &idle {
@@ -73,7 +73,7 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<(), Trou
     Ok(())
 }
 
-/// Gives up the letters up to a position, and counts them for each device that does not have them.
+/// Gives up the letters up to a position, and counts them as lost for each device that does not have them.
 pub(super) fn give_up(db: &Connection, mailbox: &mut MailBox, floor: u64, wall: i64) -> rusqlite::Result<()> {
     const MARK: &str = "UPDATE mark SET floor = ?2 WHERE tunnel = ?1";
     const SQL: &str =
@@ -89,7 +89,7 @@ pub(super) fn give_up(db: &Connection, mailbox: &mut MailBox, floor: u64, wall: 
     Ok(())
 }
 
-/// Gives a little of a file that is mostly empty back to the system; answers whether there is more to give.
+/// Returns some of the empty space of a mostly empty file to the system. Returns whether there is more to return.
 pub(super) fn shrink(batch: &mut Batch<'_>) -> Result<bool, Trouble> {
     const PAGES: u64 = 64;
     let number = |pragma| batch.db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));

@@ -1,4 +1,4 @@
-//! Tokens, by their hashes.
+//! Tokens, found by their hashes.
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{MailboxError, Token, age::Moment};
 
-/// Keeps a token.
+/// Stores a token.
 pub(super) fn add(
     batch: &mut Batch<'_>,
     id: &str,
@@ -21,7 +21,7 @@ pub(super) fn add(
     const SQL: &str =
         "INSERT INTO token (id, hash, name, created_at, most_tunnels) VALUES (?1, ?2, ?3, ?4, ?5)";
     match batch.db.prepare_cached(SQL)?.execute((id, &hash[..], name, wall, most_tunnels)) {
-        // One statement that found its row there has changed nothing.
+        // A single statement that violates a constraint has changed nothing, so this is a refusal and not a failure.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             Err(MailboxError::NameTaken(id.to_owned()).into())
         }
@@ -29,7 +29,7 @@ pub(super) fn add(
     }
 }
 
-/// All tokens, oldest first.
+/// Returns all tokens, oldest first.
 pub(super) fn all(db: &Connection) -> Result<Vec<Token>, MailboxError> {
     const SQL: &str = "SELECT id, name, created_at, used_at, revoked_at, most_tunnels FROM token
         ORDER BY created_at, id";
@@ -46,13 +46,13 @@ pub(super) fn all(db: &Connection) -> Result<Vec<Token>, MailboxError> {
     Ok(tokens?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The id of the token with that hash, unless it was revoked.
+/// Returns the id of the token with this hash, unless it was revoked.
 pub(super) fn find(db: &Connection, hash: &[u8; 32]) -> Result<Option<String>, MailboxError> {
     const SQL: &str = "SELECT id FROM token WHERE hash = ?1 AND revoked_at IS NULL";
     Ok(db.prepare_cached(SQL)?.query_row([&hash[..]], |row| row.get(0)).optional()?)
 }
 
-/// Revokes a token and shuts its tunnels. Once is enough.
+/// Revokes a token and shuts its tunnels. Revoking it again changes nothing.
 pub(super) fn revoke(batch: &mut Batch<'_>, id: &str, now: Moment) -> Result<(), Trouble> {
     const SQL: &str = "UPDATE token SET revoked_at = ifnull(revoked_at, ?2) WHERE id = ?1";
     const OPEN: &str = "SELECT name FROM tunnel WHERE token = ?1 AND shut = 0";

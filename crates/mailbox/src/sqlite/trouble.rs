@@ -1,15 +1,15 @@
-//! What can go wrong in a job of the writer, and what SQLite's words mean to the relay.
+//! The errors of the writer's jobs, and what SQLite's errors mean to the relay.
 
 use hookmitt_sqlite::{Refusal, Unwritten};
 use rusqlite::Error;
 
 use crate::MailboxError;
 
-/// Why a job came to nothing.
+/// Why a job failed.
 pub(super) enum Trouble {
-    /// It was refused before it wrote anything: its neighbours in the transaction are none the worse.
+    /// The job was refused before it wrote anything, so the other jobs of its transaction are not affected.
     Refused(MailboxError),
-    /// SQLite failed; what the job wrote is undone.
+    /// SQLite failed; what the job wrote is rolled back.
     Sql(Error),
 }
 
@@ -51,18 +51,18 @@ impl From<Error> for MailboxError {
     }
 }
 
-/// No open tunnel has that name.
+/// Returns the error for a tunnel that does not exist or is shut.
 pub(super) fn no_tunnel(name: &str) -> MailboxError {
     MailboxError::Unknown { what: "tunnel", name: name.to_owned() }
 }
 
-/// The tunnel has no such device.
+/// Returns the error for a device that the tunnel does not have.
 pub(super) fn no_device(key: &[u8; 32]) -> MailboxError {
     let name = key.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     MailboxError::Unknown { what: "device", name }
 }
 
-/// No token has that id.
+/// Returns the error for a token that does not exist.
 pub(super) fn no_token(id: &str) -> MailboxError {
     MailboxError::Unknown { what: "token", name: id.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! Tunnels as requests ask for them, remembered.
+//! A cache of tunnels, because every request looks one up.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,42 +8,43 @@ use std::{
 
 use crate::Tunnel;
 
-/// How often we look whether another process changed something (`hookmitt relay token revoke`, say).
+/// How often to check whether another process changed something, for example with `hookmitt relay token revoke`.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// How many are remembered; beyond, all are forgotten and asked for anew.
+/// How many tunnels are cached. When the cache is full, all of it is cleared.
 const MOST: usize = 10_000;
 
-/// For how long it is remembered that there is no such tunnel, and how many such names are.
+/// How long the cache remembers that there is no such tunnel, and how many such names it remembers.
 const NONE_FOR: Duration = Duration::from_secs(1);
 const MOST_NONE: usize = 10_000;
 
-/// What is remembered of tunnels.
+/// The cache; it may be used from any thread.
 #[derive(Debug)]
 pub(super) struct TunnelCache(Mutex<Memory>);
 
 #[derive(Debug)]
 struct Memory {
     tunnels: HashMap<String, Arc<Tunnel>>,
-    /// Names that no tunnel has: whoever tries names costs one look each, not one a request.
+    /// Names that no tunnel has, so that guessing names costs one query for each name and not one for each request.
     none: HashSet<String>,
     none_since: Instant,
-    /// The file's count of changes, as far as we know.
+    /// The file's count of changes as of the last check, or -1 before the first one.
     config: i64,
     looked_at: Instant,
-    /// Counts what was forgotten: what was read before must not be remembered after.
+    /// Counts how often something was removed, so that an answer read before a removal is not cached after it.
     forgotten: u64,
 }
 
-/// What to do about a question.
+/// The cache's answer to a lookup.
 pub(super) enum Asked {
-    /// The answer is cache.
+    /// The tunnel is cached.
     Tunnel(Arc<Tunnel>),
-    /// It is known that there is no such tunnel.
+    /// The cache knows that there is no such tunnel.
     None,
-    /// It has to be read, and told with [`TunnelCache::learn`] or [`TunnelCache::learn_none`] and this number.
+    /// The caller must read the tunnel, and pass the result to [`TunnelCache::learn`] or [`TunnelCache::learn_none`]
+    /// with this number.
     Read(u64),
-    /// First the file's count of changes has to be read, and told with [`TunnelCache::compare`].
+    /// The caller must first read the file's count of changes and pass it to [`TunnelCache::compare`].
     Compare,
 }
 
@@ -54,11 +55,11 @@ impl TunnelCache {
         Self(Mutex::new(Memory { tunnels, none, none_since: now, config: -1, looked_at: now, forgotten: 0 }))
     }
 
-    /// Asks for a tunnel.
+    /// Looks a tunnel up.
     pub(super) fn ask(&self, name: &str) -> Asked {
         let mut memory = self.memory();
         if memory.config < 0 || memory.looked_at.elapsed() >= LOOK_EVERY {
-            memory.looked_at = Instant::now(); // whoever asks meanwhile need not look, too
+            memory.looked_at = Instant::now(); // so that concurrent callers need not check, too
             return Asked::Compare;
         }
         if let Some(tunnel) = memory.tunnels.get(name) {
@@ -67,7 +68,7 @@ impl TunnelCache {
         if memory.has_none(name) { Asked::None } else { Asked::Read(memory.forgotten) }
     }
 
-    /// The file's count of changes, just read.
+    /// Clears the cache if the file's count of changes, just read, has changed.
     pub(super) fn compare(&self, config: i64) {
         let mut memory = self.memory();
         if memory.config != config {
@@ -76,7 +77,7 @@ impl TunnelCache {
         }
     }
 
-    /// A tunnel, as it was read after [`Asked::Read`].
+    /// Caches a tunnel that was read after [`Asked::Read`].
     pub(super) fn learn(&self, since: u64, tunnel: &Arc<Tunnel>) {
         let mut memory = self.memory();
         if memory.forgotten != since {
@@ -88,7 +89,7 @@ impl TunnelCache {
         memory.tunnels.insert(tunnel.name.clone(), Arc::clone(tunnel));
     }
 
-    /// There is no such tunnel, as it was read after [`Asked::Read`].
+    /// Remembers that there is no such tunnel, as was read after [`Asked::Read`].
     pub(super) fn learn_none(&self, since: u64, name: &str) {
         let mut memory = self.memory();
         if memory.forgotten == since && memory.none.len() < MOST_NONE {
@@ -96,7 +97,7 @@ impl TunnelCache {
         }
     }
 
-    /// These were changed by this process, whose commit is done.
+    /// Removes the tunnels that a commit of this process changed.
     pub(super) fn forget(&self, changed: &[String]) {
         if changed.is_empty() {
             return;

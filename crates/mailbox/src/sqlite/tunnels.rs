@@ -1,4 +1,4 @@
-//! Tunnels are opened, found and shut.
+//! Opens, finds and shuts tunnels.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{COUNTED, DeviceKey, MailboxError, NewTunnel, Tunnel, age::Moment};
 
-/// Why a tunnel is shut: its token was revoked.
+/// The `shut` value of a tunnel whose token was revoked.
 pub(super) const REVOKED: i64 = 1;
 
-/// Why a tunnel is shut: its last device is gone.
+/// The `shut` value of a tunnel whose last device is gone.
 pub(super) const LEFT: i64 = 2;
 
-/// The most tunnels that a file may ever have: their ids share 63 bits with the positions.
+/// How many tunnels a file may ever have, because their ids share 63 bits with the positions of letters.
 const MOST: i64 = 1 << 23;
 
 /// Opens a tunnel with its first device.
@@ -48,7 +48,8 @@ pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: Moment) -> Re
     Ok(())
 }
 
-/// How many tunnels of a token count: those that are open, and those that were shut a short while ago.
+/// Returns how many tunnels of a token count against its limit, leaving out the tunnel `but`: those that are open, and
+/// those that were shut within [`COUNTED`].
 fn counted(db: &Connection, token: &str, but: Option<i64>, now: i64) -> rusqlite::Result<u32> {
     const SQL: &str =
         "SELECT count(*) FROM tunnel WHERE token = ?1 AND id IS NOT ?2 AND (shut = 0 OR shut_at > ?3)";
@@ -56,7 +57,7 @@ fn counted(db: &Connection, token: &str, but: Option<i64>, now: i64) -> rusqlite
     db.prepare_cached(SQL)?.query_row(row, |row| row.get(0))
 }
 
-/// Writes a tunnel with a name that nobody ever had; answers its id.
+/// Stores a tunnel whose name was never used, and returns its id.
 fn first(db: &Connection, tunnel: &NewTunnel, wall: i64) -> Result<i64, Trouble> {
     const SQL: &str = "INSERT INTO tunnel (name, token, sealing_key, shut, created_at, used, owner)
         VALUES (?1, ?2, ?3, 0, ?4, 0, ?5)";
@@ -75,7 +76,7 @@ fn first(db: &Connection, tunnel: &NewTunnel, wall: i64) -> Result<i64, Trouble>
     Ok(id)
 }
 
-/// Writes a tunnel anew that was never used: nobody but its own token knew of it, and nothing ever waited there.
+/// Reuses the row of a tunnel that was never in use: only its own token knew about it, and no letter ever waited there.
 fn again(batch: &mut Batch<'_>, id: i64, tunnel: &NewTunnel, wall: i64) -> Result<i64, Trouble> {
     const SQL: &str =
         "UPDATE tunnel SET sealing_key = ?2, shut = 0, shut_at = NULL, created_at = ?3, owner = ?4
@@ -88,7 +89,7 @@ fn again(batch: &mut Batch<'_>, id: i64, tunnel: &NewTunnel, wall: i64) -> Resul
     Ok(id)
 }
 
-/// Writes a device that is new.
+/// Stores a new device.
 pub(super) fn add_device(
     db: &Connection,
     tunnel: i64,
@@ -102,7 +103,7 @@ pub(super) fn add_device(
     db.prepare_cached(SQL)?.execute(row).map(|_| ())
 }
 
-/// A device is connected, or a letter comes: from now on the name is never given out again.
+/// Marks a tunnel as used, because a device is connected or a letter arrives: its name is never given out again.
 pub(super) fn keep_name(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Result<()> {
     if !mailbox.used {
         db.prepare_cached("UPDATE tunnel SET used = 1 WHERE id = ?1")?.execute([mailbox.id])?;
@@ -111,13 +112,13 @@ pub(super) fn keep_name(db: &Connection, mailbox: &mut MailBox) -> rusqlite::Res
     Ok(())
 }
 
-/// Shuts an open tunnel for good, `now` in store time: its devices go, and its letters with them. The name stays taken.
+/// Shuts an open tunnel for good, at `now` in store time: its devices and letters are deleted. The name stays taken.
 pub(super) fn shut(batch: &mut Batch<'_>, tunnel: &str, why: i64, now: i64) -> Result<(), Trouble> {
     let mailbox = batch.boxes.open(tunnel)?;
     let (id, newest) = (mailbox.id, mailbox.newest);
     let db = batch.db;
     db.prepare_cached("UPDATE tunnel SET shut = ?2, shut_at = ?3 WHERE id = ?1")?.execute((id, why, now))?;
-    // What is to be deleted is known after a restart, too.
+    // So that what to delete is also known after a restart.
     db.prepare_cached("UPDATE mark SET floor = ?2 WHERE tunnel = ?1")?.execute((id, newest))?;
     db.prepare_cached("DELETE FROM device WHERE tunnel = ?1")?.execute([id])?;
     db.prepare_cached("DELETE FROM invite WHERE tunnel = ?1")?.execute([id])?;
@@ -127,13 +128,13 @@ pub(super) fn shut(batch: &mut Batch<'_>, tunnel: &str, why: i64, now: i64) -> R
     Ok(())
 }
 
-/// The file's count of changes to tunnels.
+/// Returns the file's count of changes to tunnels.
 pub(super) fn config(db: &Connection) -> Result<i64, MailboxError> {
     let mut statement = db.prepare_cached("SELECT value FROM meta WHERE key = 'config'")?;
     Ok(statement.query_row([], |row| row.get(0))?)
 }
 
-/// A tunnel that is open, or whose token was revoked.
+/// Returns a tunnel that is open, or one whose token was revoked.
 pub(super) fn find(db: &Connection, name: &str) -> Result<Option<Tunnel>, MailboxError> {
     const SQL: &str = "SELECT id, token, sealing_key, shut FROM tunnel WHERE name = ?1 AND shut < 2";
     let found = db.prepare_cached(SQL)?.query_row([name], |row| {
@@ -154,7 +155,7 @@ pub(super) fn find(db: &Connection, name: &str) -> Result<Option<Tunnel>, Mailbo
     }))
 }
 
-/// The id of an open tunnel.
+/// Returns the id of an open tunnel.
 pub(super) fn id(db: &Connection, name: &str) -> Result<i64, MailboxError> {
     const SQL: &str = "SELECT id FROM tunnel WHERE name = ?1 AND shut = 0";
     let id = db.prepare_cached(SQL)?.query_row([name], |row| row.get(0)).optional()?;

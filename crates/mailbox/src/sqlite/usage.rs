@@ -5,10 +5,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 use super::boxes::{letter_id, newest};
 use crate::{MailboxError, Usage};
 
-/// How many tunnels are looked at in one snapshot.
+/// How many tunnels one read transaction covers.
 const TUNNELS: usize = 500;
 
-/// Adds up some tunnels after `after`; answers the last one's id, where there may be more.
+/// Adds the tunnels after the id `after` to `usage`, up to a limit. Returns the last id if there may be more.
 pub(super) fn add(db: &Connection, usage: &mut Usage, after: i64) -> Result<Option<i64>, MailboxError> {
     const SQL: &str = "SELECT id, shut, cleared, cleared_bytes FROM tunnel JOIN mark ON tunnel = id
         WHERE id > ?1 ORDER BY id LIMIT ?2";

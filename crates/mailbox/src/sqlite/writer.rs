@@ -1,4 +1,4 @@
-//! What the relay's writer knows, and what it does around each group of jobs.
+//! The writer's state, and what the writer does around each group of jobs.
 
 use std::{collections::HashMap, io, path::Path, sync::Arc};
 
@@ -11,15 +11,16 @@ use super::{
 };
 use crate::MailboxError;
 
-/// What a commit writes into the log beside letters, about: pages that were there already, and those that lead to them.
+/// About how many bytes a commit writes into the log besides the letters: existing pages that change, and the pages
+/// that lead to them.
 const COMMIT: u64 = 8 * 1024;
 
-/// Where jobs are handed in; clones share it.
+/// The writer's queue of jobs; clones share it.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs(hookmitt_sqlite::Jobs<Desk>);
 
 impl Jobs {
-    /// Has the writer do `work`, waiting for a place in the queue.
+    /// Runs `work` on the writer; waits for a place in the queue.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
@@ -27,7 +28,7 @@ impl Jobs {
         self.add(0, work).await
     }
 
-    /// As [`write`](Self::write), for what adds about so many bytes.
+    /// Like [`write`](Self::write), for work that adds about `weight` bytes.
     pub(super) async fn add<T: Send + 'static>(
         &self,
         weight: usize,
@@ -36,8 +37,8 @@ impl Jobs {
         self.0.add(weight, move |db, desk| desk.work(db, work)).await?
     }
 
-    /// As [`write`](Self::write), but refuses where the queue is full: the relay would rather answer 503 at once.
-    /// `weight` is about how many bytes it adds.
+    /// Like [`write`](Self::write), but fails at once if the queue is full, so that the relay can answer 503. `weight`
+    /// is about how many bytes the work adds.
     pub(super) async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
@@ -46,7 +47,7 @@ impl Jobs {
         self.0.write_now(weight, move |db, desk| desk.work(db, work)).await?
     }
 
-    /// Has the writer finish what waits, and take no more; answers once it has ended.
+    /// Lets the writer finish the waiting jobs and take no more; returns when it has ended.
     pub(super) async fn close(&self) {
         let write_refusals = |_: &Connection, desk: &mut Desk| {
             desk.news.at_once = true;
@@ -56,28 +57,28 @@ impl Jobs {
     }
 }
 
-/// What a job works with: the open transaction, what the writer knows, and what is told after the commit.
+/// What a job works with: the open transaction, the writer's state, and what to announce after the commit.
 pub(super) struct Batch<'a> {
     pub(super) db: &'a Connection,
     pub(super) boxes: &'a mut Boxes,
     pub(super) news: &'a mut News,
 }
 
-/// What others are told once a group is committed. What a job that failed has told of does no harm: they look, and find
-/// nothing new.
+/// What is announced once a group is committed. An announcement of a job that failed does no harm: whoever gets it
+/// looks, and finds nothing new.
 #[derive(Default)]
 pub(super) struct News {
-    /// Tunnels with new letters, or new troubles, by id, and their newest position.
+    /// Tunnels whose feeds to wake, by id, with the newest position; `u64::MAX` if the tunnel was shut or opened again.
     pub(super) rung: HashMap<i64, u64>,
     /// Tunnels whose settings changed.
     pub(super) changed: Vec<String>,
-    /// Bytes of letters.
+    /// How many bytes of letters were written.
     pub(super) bytes: u64,
-    /// What was refused is to be written now.
+    /// Whether to write the counts of refusals now.
     pub(super) at_once: bool,
 }
 
-/// Starts the writer's thread; it ends when it is told to, or when nobody can hand in jobs any more.
+/// Starts the writer's thread. It ends when it is closed, or when nobody can add jobs any more.
 pub(super) fn start(
     path: &Path,
     cache: Arc<TunnelCache>,
@@ -98,7 +99,7 @@ pub(super) fn start(
     Ok(Jobs(writer.start("mailbox-writer").map_err(failed)?))
 }
 
-/// What the writer knows beside the file.
+/// What the writer knows besides the contents of the file.
 pub(super) struct Desk {
     boxes: Boxes,
     news: News,
@@ -108,19 +109,20 @@ pub(super) struct Desk {
     deleting: Deleting,
 }
 
-/// How deleting goes along with jobs. It may be what fails on a full disk, say: that is no reason to refuse anything.
+/// How deleting shares transactions with jobs. Deleting can fail, for example on a full disk, and that must not make
+/// jobs fail.
 #[derive(Default)]
 struct Deleting {
-    /// It was part of the transaction.
+    /// Whether the current transaction included deleting.
     was_tried: bool,
-    /// The last transaction that it was part of failed: the next one is its own.
+    /// Whether deleting may have made a transaction fail. Until it succeeds, it gets transactions of its own.
     is_doubtful: bool,
-    /// It is tried again only after some job has been done.
+    /// Whether deleting waits, after a failed transaction, until another transaction is committed.
     rests: bool,
 }
 
 impl Desk {
-    /// Has a job work. What is refused was so before it wrote anything: that is an answer, and no failure.
+    /// Runs a job. A job is refused before it writes anything, so a refusal is an answer and not a failure.
     fn work<T>(
         &mut self,
         db: &Connection,

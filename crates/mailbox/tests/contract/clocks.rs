@@ -1,4 +1,4 @@
-//! Wall clocks that are wrong and are put right: nothing ages but by time that passed (DESIGN, promise 8).
+//! Wall clocks that are wrong and are corrected: things age only by time that has passed (DESIGN, promise 8).
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use super::{
     new_tunnel, put, with_tunnel,
 };
 
-/// By how much the wall clock is stepped, in microseconds.
+/// By how much the wall clock is set forward or back, in microseconds.
 const STEPS: [i64; 8] =
     [45 * DAY, -45 * DAY, 60 * MINUTE, -60 * MINUTE, 70 * 1_000_000, -70 * 1_000_000, 365 * DAY, -365 * DAY];
 
-/// Twenty letters wait for both devices, and none was lost.
+/// Checks that twenty letters wait for both devices and that none was lost.
 async fn all_wait(store: &impl Mailbox, when: &str) {
     for device in [LAPTOP, DESKTOP] {
         let (depth, _) = store.depth(TUNNEL, &device).await.unwrap();

@@ -1,4 +1,4 @@
-//! Devices.
+//! The contract about devices.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub(crate) async fn a_code_is_good_for_its_tunnel_and_its_time(maker: &impl Make
     let store = with_tunnel(maker).await;
     store.open_tunnel(new_tunnel("other", [6; 32])).await.unwrap();
     store.add_invite(TUNNEL, CODE, A_MINUTE).await.unwrap();
-    // Trying it elsewhere doesn't use it up.
+    // Trying the code for another tunnel doesn't use it up.
     assert!(is_no_code(store.join("other", CODE, new_device(DESKTOP), MOST_DEVICES).await));
     maker.clock().pass(A_MINUTE);
     assert!(is_no_code(store.join(TUNNEL, CODE, new_device(DESKTOP), MOST_DEVICES).await));
@@ -127,7 +127,7 @@ pub(crate) async fn threat_9_an_idle_device_is_forgotten(maker: &impl Maker) {
     assert_eq!(keys(&store).await, [LAPTOP]);
     assert_eq!(store.devices(TUNNEL).await.unwrap()[0].seen_at, NOW + 55 * MINUTE);
     holds(&store, 0).await;
-    // Those letters are lost to nobody.
+    // Those letters are not lost to anybody.
     assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.refused, 0);
     let refused = store.ack(TUNNEL, &DESKTOP, positions[9]).await.unwrap_err();
     assert!(matches!(refused, MailboxError::Unknown { what: "device", .. }), "{refused}");
@@ -138,7 +138,7 @@ pub(crate) async fn a_tunnel_whose_last_device_was_idle_is_shut(maker: &impl Mak
     put(&store, 0..3).await;
     let quota = Quota { idle: A_MINUTE * 60, ..Quota::default() };
     live(maker.clock(), &store, &quota, A_MINUTE * 75).await;
-    // Better a 404 than letters that nobody will ever get.
+    // Senders should get a 404 rather than have letters stored that nobody will ever get.
     eventually("the tunnel is gone", async || store.tunnel(TUNNEL).await.unwrap().is_none().then_some(()))
         .await;
     assert!(store.put(TUNNEL, super::parcel(3, 10), &Quota::default()).await.is_err());
@@ -157,7 +157,7 @@ pub(crate) async fn threat_9_a_tunnel_has_no_more_devices_than_it_may(maker: &im
     assert_eq!(keys(&store).await, [LAPTOP, DESKTOP], "one that is there is no more than there were");
 }
 
-/// Turns DESKTOP out, and tells LAPTOP.
+/// Revokes DESKTOP and sends LAPTOP a note.
 fn revocation() -> Revocation {
     let notes = vec![(LAPTOP, Bytes::from_static(b"sealed to the laptop"))];
     Revocation { device: DESKTOP, before: [7; 32], sealing_key: [8; 32], notes }
@@ -246,7 +246,7 @@ pub(crate) async fn threat_12_a_device_that_takes_nothing_keeps_no_letters_from_
         let position = store.put(TUNNEL, parcel(number, 100), &quota).await.unwrap();
         store.ack(TUNNEL, &LAPTOP, position).await.unwrap();
     }
-    // It is told what it lost, and has the newest.
+    // The device learns what it lost, and has the newest letters.
     let of_the_other = async || {
         let depth = store.depth(TUNNEL, &DESKTOP).await.unwrap().0;
         let is_all = depth.letters + depth.refused == 100 && depth.letters >= 28;
@@ -254,7 +254,7 @@ pub(crate) async fn threat_12_a_device_that_takes_nothing_keeps_no_letters_from_
     };
     eventually("what was crowded out is counted", of_the_other).await;
     assert_eq!(store.depth(TUNNEL, &LAPTOP).await.unwrap().0.refused, 0);
-    // What nobody has yet isn't crowded out.
+    // Letters that no device has yet are not deleted to make room.
     let mut taken = 0;
     while store.put(TUNNEL, parcel(1_000 + taken, 100), &quota).await.is_ok() {
         taken += 1;

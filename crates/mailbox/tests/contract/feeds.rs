@@ -1,4 +1,4 @@
-//! Feeds.
+//! The contract about feeds.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -31,7 +31,7 @@ pub(crate) async fn a_feed_begins_where_it_is_told(maker: &impl Maker) {
     }
     assert_eq!(numbers, (3..10).collect::<Vec<_>>());
 
-    // One that is larger than all that may come comes alone.
+    // A letter larger than the limit on bytes comes alone.
     let mut feed = store.feed(TUNNEL, 0).await.unwrap();
     assert_eq!(feed.next(10, 1).await.unwrap().len(), 1);
     let next = feed.next(10, 250).await.unwrap();
@@ -69,7 +69,7 @@ pub(crate) async fn a_feed_may_be_dropped_and_asked_again(maker: &impl Maker) {
     let mut feed = store.feed(TUNNEL, 0).await.unwrap();
     let mut numbers = Vec::new();
     for number in 0..30_u64 {
-        // Given up at ever another point, mostly in the middle of something.
+        // Cancelled at a different point each time, mostly in the middle of something.
         let limit = Duration::from_micros(number * 20);
         if let Ok(next) = tokio::time::timeout(limit, feed.next(1, 1_000)).await {
             numbers.extend(next.unwrap().iter().map(|letter| letter.parcel.number));
@@ -99,7 +99,7 @@ pub(crate) async fn three_devices_each_get_every_letter(maker: &impl Maker) {
     };
     let (_, (), (), ()) =
         tokio::join!(put(&store, 0..300), consume(devices[0], 1), consume(devices[1], 10), async {
-            // The third comes late.
+            // The third feed starts late.
             drain(&store, TUNNEL, 0, 300).await;
         });
     let usage = store.usage().await.unwrap();

@@ -1,4 +1,4 @@
-//! Letters: in, out, acknowledged, gone.
+//! Letters: put, fed, acknowledged, deleted.
 
 use hookmitt_mailbox::{Feed, Mailbox, MailboxError, Quota};
 use hookmitt_wire::Parcel;
@@ -7,7 +7,7 @@ use super::{DESKTOP, LAPTOP, Maker, NOW, TUNNEL, holds, join, new_tunnel, parcel
 
 const MIB: usize = 1024 * 1024;
 
-/// All that waits after a position, in order, until `letters` have come.
+/// Returns the letters that wait after a position, in order, once `letters` of them have come.
 pub(crate) async fn drain(
     store: &impl Mailbox,
     tunnel: &str,
@@ -92,7 +92,7 @@ pub(crate) async fn threat_9_a_cursor_never_goes_back(maker: &impl Maker) {
     store.ack(TUNNEL, &LAPTOP, positions[0]).await.unwrap();
     store.ack(TUNNEL, &LAPTOP, 0).await.unwrap();
     assert_eq!(cursor().await, positions[2]);
-    // Nor to what is still to come: that must be delivered.
+    // Nor may the cursor move beyond the newest letter: later letters must be delivered.
     store.ack(TUNNEL, &LAPTOP, u64::MAX).await.unwrap();
     assert_eq!(cursor().await, positions[4]);
     put(&store, 5..7).await;
@@ -102,7 +102,7 @@ pub(crate) async fn threat_9_a_cursor_never_goes_back(maker: &impl Maker) {
 pub(crate) async fn threat_9_a_device_moves_its_own_cursor_only(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     join(&store, DESKTOP).await;
-    // The same device in another tunnel has another cursor there.
+    // The same device has a separate cursor in another tunnel.
     store.open_tunnel(new_tunnel("other", LAPTOP)).await.unwrap();
     store.put("other", parcel(0, 10), &Quota::default()).await.unwrap();
     let positions = put(&store, 0..5).await;

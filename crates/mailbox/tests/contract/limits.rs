@@ -1,4 +1,4 @@
-//! Quotas, ages, what was refused; those who wait, and the end.
+//! Quotas, ages and refusals; held senders, and closing the store.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) async fn a_quota_of_letters_is_kept(maker: &impl Maker) {
     let positions = put(&store, 0..3).await;
     let refused = store.put(TUNNEL, parcel(3, 100), &quota).await.unwrap_err();
     assert!(matches!(refused, MailboxError::QuotaFull(_)), "{refused}");
-    // It is each tunnel's own.
+    // Each tunnel has a quota of its own.
     store.put("other", parcel(0, 100), &quota).await.unwrap();
     store.ack(TUNNEL, &LAPTOP, positions[0]).await.unwrap();
     holds(&store, 3).await;
@@ -36,7 +36,7 @@ pub(crate) async fn a_quota_of_bytes_is_kept(maker: &impl Maker) {
     holds(&store, 1).await;
     store.put(TUNNEL, parcel(3, 200), &quota).await.unwrap();
     assert!(matches!(store.put(TUNNEL, parcel(4, 1), &quota).await, Err(MailboxError::QuotaFull(_))));
-    // Still so after a restart.
+    // The same after a restart.
     store.close().await;
     let store = maker.open().await;
     assert!(matches!(store.put(TUNNEL, parcel(4, 1), &quota).await, Err(MailboxError::QuotaFull(_))));
@@ -59,7 +59,7 @@ pub(crate) async fn letters_that_are_too_old_are_deleted_and_said(maker: &impl M
     assert_eq!((depth.refused, depth.refused_at), (4, Some(NOW + DAY + MINUTE)));
     let drained = super::drain(&store, TUNNEL, 0, 6).await;
     assert_eq!(drained[0].1.number, 4);
-    // What every device has is not lost, however old it was.
+    // A letter that every device has is not lost, however old it was.
     store.ack(TUNNEL, &LAPTOP, positions[9]).await.unwrap();
     maker.clock().pass(A_DAY);
     store.sweep(&quota).await.unwrap();
@@ -131,7 +131,7 @@ pub(crate) async fn a_held_sender_gets_the_answer(maker: &impl Maker) {
     let answer = within("the answer", held.answer(Duration::from_secs(50))).await;
     assert_eq!(answer, Some(reply.clone()));
     assert_eq!(other.answer(Duration::from_millis(20)).await, None);
-    // Nobody waits any more, or ever did.
+    // Nobody waits for these any more, or ever did.
     store.answer([2; 16], reply.clone()).await.unwrap();
     store.answer([3; 16], reply).await.unwrap();
 }

@@ -1,4 +1,4 @@
-//! What every make of store promises, as tests that any of them can be put through: [`contract!`](crate::contract).
+//! The promises of every kind of store, as tests that any store can run: [`contract!`](crate::contract).
 
 mod clocks;
 mod devices;
@@ -21,17 +21,19 @@ pub(crate) use self::{
     clocks::*, devices::*, feeds::*, letters::*, limits::*, model::*, tokens::*, tunnels::*,
 };
 
-/// Makes stores of one make, for one test.
+/// Opens stores of one kind for one test.
 pub(crate) trait Maker: Send + Sync {
-    /// The make.
+    /// The kind of store.
     type Store: Mailbox;
     /// The clock of this test's stores.
     fn clock(&self) -> &HandClock;
-    /// Opens this test's own store. A second time: as another process opens it, or the same after a restart.
+    /// Opens this test's own store. A second call opens it as another process would, or as the same process after a
+    /// restart.
     fn open(&self) -> impl Future<Output = Self::Store> + Send;
 }
 
-/// Makes a test of each promise: `contract!(Some(maker))`; `None` where what it takes is missing, and that was written down.
+/// Generates a test for each promise: `contract!(Some(maker))`. `None` means that a tool which the tests need is
+/// missing, which has been reported.
 #[macro_export]
 macro_rules! contract {
     ($maker:expr) => {
@@ -104,29 +106,29 @@ macro_rules! contract {
     };
 }
 
-/// When the tests begin; any time will do.
+/// The time at which the tests begin; any time would do.
 pub(crate) const NOW: i64 = 1_790_000_000_000_000;
-/// Microseconds.
+/// A minute in microseconds.
 pub(crate) const MINUTE: i64 = 60_000_000;
-/// Microseconds.
+/// A day in microseconds.
 pub(crate) const DAY: i64 = 24 * 60 * MINUTE;
-/// How long most codes are good.
+/// For how long most codes are valid.
 pub(crate) const A_MINUTE: Duration = Duration::from_secs(60);
-/// As [`DAY`].
+/// A day as a duration.
 pub(crate) const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The tunnel of most tests.
 pub(crate) const TUNNEL: &str = "acme-dev";
-/// Its first device.
+/// The first device of [`TUNNEL`].
 pub(crate) const LAPTOP: DeviceKey = [1; 32];
-/// Another.
+/// A second device.
 pub(crate) const DESKTOP: DeviceKey = [2; 32];
 
-/// A clock that shows [`NOW`].
+/// Returns a clock that shows [`NOW`].
 pub(crate) fn clock() -> HandClock {
     HandClock::at(Timestamp::from_micros(NOW))
 }
 
-/// Time passes for a relay that is there all the while, and sweeps.
+/// Lets time pass for a relay that runs all the while and sweeps.
 pub(crate) async fn live(clock: &HandClock, store: &impl Mailbox, quota: &Quota, span: Duration) {
     const STEP: Duration = Duration::from_secs(5 * 60);
     let mut left = span;
@@ -137,13 +139,13 @@ pub(crate) async fn live(clock: &HandClock, store: &impl Mailbox, quota: &Quota,
     }
 }
 
-/// What comes of `future`; panics with `what` after a minute.
+/// Returns the output of `future`; panics with `what` after a minute.
 pub(crate) async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     let waited = tokio::time::timeout(Duration::from_secs(60), future).await;
     waited.unwrap_or_else(|_| panic!("it never came to this: {what}"))
 }
 
-/// Asks again and again until `ask` answers `Some`.
+/// Calls `ask` again and again until it returns `Some`.
 pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(
     what: &str,
     mut ask: impl FnMut() -> F,
@@ -153,14 +155,14 @@ pub(crate) async fn eventually<T, F: Future<Output = Option<T>>>(
             if let Some(answer) = ask().await {
                 return answer;
             }
-            // Not a guess at how long it takes: only the pace of asking.
+            // Not a guess at how long it takes, only how often to ask.
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     })
     .await
 }
 
-/// A tunnel of that name with one device, of the token `tk`.
+/// Returns a tunnel with this name and one device, of the token `tk`.
 pub(crate) fn new_tunnel(name: &str, device: DeviceKey) -> NewTunnel {
     NewTunnel {
         name: name.to_owned(),
@@ -170,12 +172,12 @@ pub(crate) fn new_tunnel(name: &str, device: DeviceKey) -> NewTunnel {
     }
 }
 
-/// A device with that key.
+/// Returns a device with this key.
 pub(crate) fn new_device(key: DeviceKey) -> NewDevice {
     NewDevice { key, name: format!("device {}", key[0]) }
 }
 
-/// A store with the token `tk` and the tunnel [`TUNNEL`], which has one device, [`LAPTOP`].
+/// Returns a store with the token `tk` and the tunnel [`TUNNEL`], whose only device is [`LAPTOP`].
 pub(crate) async fn with_tunnel<M: Maker>(maker: &M) -> M::Store {
     let store = maker.open().await;
     store.add_token("tk", [9; 32], Some("Acme"), MOST_TUNNELS).await.unwrap();
@@ -183,14 +185,14 @@ pub(crate) async fn with_tunnel<M: Maker>(maker: &M) -> M::Store {
     store
 }
 
-/// Lets another device into [`TUNNEL`].
+/// Lets another device join [`TUNNEL`].
 pub(crate) async fn join(store: &impl Mailbox, device: DeviceKey) {
     let code = [device[0] ^ 0x80; 32];
     store.add_invite(TUNNEL, code, A_MINUTE).await.unwrap();
     store.join(TUNNEL, code, new_device(device), MOST_DEVICES).await.unwrap();
 }
 
-/// A letter that is unlike any other with another number.
+/// Returns a letter that differs from every letter with another number.
 pub(crate) fn parcel(number: u32, size: usize) -> Parcel {
     let first = u8::try_from(number % 251).unwrap_or_default();
     let mut data: Vec<u8> = (0..=250).cycle().skip(usize::from(first)).take(size).collect();
@@ -205,7 +207,7 @@ pub(crate) fn parcel(number: u32, size: usize) -> Parcel {
     }
 }
 
-/// Puts letters of 100 bytes with these numbers into [`TUNNEL`], one after the other; answers their positions.
+/// Puts letters of 100 bytes with these numbers into [`TUNNEL`], one after the other. Returns their positions.
 pub(crate) async fn put(store: &impl Mailbox, numbers: std::ops::Range<u32>) -> Vec<u64> {
     let mut positions = Vec::new();
     for number in numbers {
@@ -214,7 +216,7 @@ pub(crate) async fn put(store: &impl Mailbox, numbers: std::ops::Range<u32>) -> 
     positions
 }
 
-/// Waits until the store holds that many letters altogether.
+/// Waits until the store holds this many letters in total.
 pub(crate) async fn holds(store: &impl Mailbox, letters: u64) {
     let holds = async || (store.usage().await.unwrap().letters == letters).then_some(());
     eventually(&format!("the store holds {letters} letters"), holds).await;

@@ -1,4 +1,4 @@
-//! A long random life of two mailboxes, beside a model of what a mailbox is.
+//! A long sequence of random operations on two mailboxes, compared with a simple model of a mailbox.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{A_MINUTE, Maker, NOW, drain, holds, new_device, new_tunnel, parcel};
 const STEPS: usize = 250;
 const TUNNELS: [&str; 2] = ["one", "two"];
 
-/// What a mailbox is.
+/// The model of a mailbox.
 #[derive(Default)]
 struct Model {
     /// The numbers of all letters ever put, by position.
@@ -24,12 +24,12 @@ impl Model {
         self.letters.last_key_value().map_or(0, |(&position, _)| position)
     }
 
-    /// The numbers of the letters that wait after a position.
+    /// Returns the numbers of the letters that wait after a position.
     fn waiting(&self, after: u64) -> Vec<u32> {
         self.letters.range(after + 1..).map(|(_, &number)| number).collect()
     }
 
-    /// How many letters some device lacks.
+    /// Returns how many letters some device lacks.
     fn kept(&self) -> usize {
         let slowest = self.devices.values().min();
         slowest.map_or(0, |&slowest| self.waiting(slowest).len())
@@ -68,7 +68,7 @@ pub(crate) async fn a_long_random_life_goes_as_a_model_says(maker: &impl Maker) 
     assert!(models.iter().all(|model| model.letters.len() > 30), "too little happened");
 }
 
-/// One thing happens.
+/// Performs one random operation on the store and on the model.
 async fn live(store: &impl Mailbox, tunnel: &str, model: &mut Model, step: usize, random: &mut SmallRng) {
     let (device, cursor) = model.some_device(random);
     match random.random_range(0..100) {
@@ -98,7 +98,7 @@ async fn live(store: &impl Mailbox, tunnel: &str, model: &mut Model, step: usize
     }
 }
 
-/// Store and model say the same of some device.
+/// Checks that store and model agree about a random device.
 async fn agree(store: &impl Mailbox, tunnel: &str, model: &Model, random: &mut SmallRng) {
     let (device, cursor) = model.some_device(random);
     let waiting = model.waiting(cursor);

@@ -1,4 +1,4 @@
-//! Tokens.
+//! The contract about tokens.
 
 use std::time::Duration;
 
@@ -48,7 +48,7 @@ pub(crate) async fn a_revoked_token_shuts_its_tunnels_for_good(maker: &impl Make
     holds(&store, 1).await;
     assert!(!store.tunnel("other").await.unwrap().unwrap().revoked);
 
-    // Once more changes nothing, and whatever there is stays so after a restart.
+    // Revoking again changes nothing, and everything stays so after a restart.
     maker.clock().pass(A_MINUTE);
     store.revoke_token("tk").await.unwrap();
     store.close().await;
@@ -114,7 +114,7 @@ pub(crate) async fn threat_12_a_tunnel_that_was_closed_counts_for_another_day(ma
     }
     assert!(open(&store, "last").await.is_err());
 
-    // A name that is taken again counts once.
+    // A name that the token opens again counts once.
     open(&store, "late").await.unwrap();
 }
 

@@ -1,4 +1,4 @@
-//! Tunnels.
+//! The contract about tunnels.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ pub(crate) async fn threat_12_a_name_that_was_never_used_is_for_its_own_token_al
     let others = || NewTunnel { token: "other".to_owned(), ..new_tunnel(TUNNEL, DESKTOP) };
     assert!(is_taken(store.open_tunnel(others()).await));
 
-    // The answer to its first order was lost, say.
+    // For example, because the answer to its first request was lost.
     let again = NewTunnel { sealing_key: [6; 32], ..new_tunnel(TUNNEL, DESKTOP) };
     store.open_tunnel(again).await.unwrap();
     let key = async || (store.tunnel(TUNNEL).await.unwrap()?.sealing_key == [6; 32]).then_some(());
@@ -78,7 +78,7 @@ pub(crate) async fn threat_12_a_name_that_was_never_used_is_for_its_own_token_al
     assert_eq!(keys, [DESKTOP], "the one before it is not let in");
     assert!(store.seen(TUNNEL, &LAPTOP).await.is_err());
 
-    // It was shut, and comes back: letters come out as anywhere.
+    // Shut and opened again, the tunnel delivers letters like any other.
     store.leave(TUNNEL, &DESKTOP).await.unwrap();
     assert!(is_taken(store.open_tunnel(others()).await));
     let other = maker.open().await;

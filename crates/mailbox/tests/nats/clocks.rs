@@ -1,4 +1,4 @@
-//! The clock that relays beside each other share, and letters from before it.
+//! The clock that several relays share, and letters from before it existed.
 
 use std::{pin::pin, time::Duration};
 

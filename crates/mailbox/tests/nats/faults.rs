@@ -1,4 +1,4 @@
-//! What is cut in the middle, what is missing, and what is left over.
+//! Operations that are interrupted, data that is missing, and data that is left over.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn a_join_that_is_cut_is_whole_or_undone() {
     for round in 0..60_u8 {
         let (device, code) = ([100 + round; 32], [round; 32]);
         here.add_invite(TUNNEL, code, A_MINUTE).await.unwrap();
-        // Cut at ever another point, mostly between two of its steps.
+        // Cancelled at a different point each time, mostly between two of its steps.
         let limit = Duration::from_micros(u64::from(round) * 400);
         let join = here.join(TUNNEL, code, new_device(device), MOST_DEVICES);
         let _cut = tokio::time::timeout(limit, join).await;

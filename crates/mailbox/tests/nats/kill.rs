@@ -1,4 +1,4 @@
-//! A node is killed under load, again and again.
+//! Nodes are killed under load, one after another.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -39,14 +39,14 @@ async fn a_node_killed_under_load_loses_no_acknowledged_letter() {
         let before = *sending.borrow_and_update();
         wait_for(&mut sending, before + 100).await;
         cluster.kill(node);
-        // Whoever led there is followed by another; the two that are left take letters.
+        // The killed node's leaderships move to others; the two nodes that are left take letters.
         let left = *sending.borrow_and_update();
         wait_for(&mut sending, left + 100).await;
         let again = Arc::clone(&cluster);
         tokio::task::spawn_blocking(move || again.restart(node)).await.unwrap();
         let back = *sending.borrow_and_update();
         wait_for(&mut sending, back + 100).await;
-        // Two nodes at once would be too many: this one has caught up before the next is killed.
+        // Two nodes down at once would be too many, so this one catches up before the next is killed.
         eventually("all replicas are current", async || place.is_current().await.then_some(())).await;
     }
     stop.cancel();
@@ -55,13 +55,13 @@ async fn a_node_killed_under_load_loses_no_acknowledged_letter() {
     let lost: Vec<_> = acknowledged.iter().filter(|number| !got.contains_key(number)).collect();
     assert_eq!(lost, Vec::<&u32>::new(), "of {} acknowledged letters", acknowledged.len());
     assert!(acknowledged.len() > 900, "{} letters", acknowledged.len());
-    // What nobody touched is there, whatever was deleted around it.
+    // Letters that nobody touched are still there, whatever was deleted around them.
     let fresh = place.open().await;
     for name in &quiet {
         let drained = drain(&fresh, name, 0, 20).await;
         assert!(drained.iter().zip(0..).all(|((_, got), number)| *got == parcel(number, 100)), "{name}");
     }
-    // One whose sending was tried again may be there twice, byte for byte the same: the inbox takes it once, by its name.
+    // A letter whose put was retried may be there twice, byte for byte the same; the inbox stores it once, by its id.
     let twice: u32 = got.values().map(|times| times - 1).sum();
     assert!(
         twice <= 3 * 2 * SENDERS,
@@ -69,7 +69,7 @@ async fn a_node_killed_under_load_loses_no_acknowledged_letter() {
     );
 }
 
-/// Mailboxes whose letters wait, in both shards.
+/// Puts letters into mailboxes in both shards, where they wait. Returns the tunnels' names.
 async fn put_quiet(relay: &NatsMailbox) -> Vec<String> {
     let names: Vec<_> = (0..4).map(|number| format!("quiet-{number}")).collect();
     for name in &names {
@@ -81,7 +81,7 @@ async fn put_quiet(relay: &NatsMailbox) -> Vec<String> {
     names
 }
 
-/// Sends until `stop`; answers the numbers of the letters that were acknowledged.
+/// Puts letters until `stop`. Returns the numbers of the letters whose put succeeded.
 async fn send(
     relay: NatsMailbox,
     sender: u32,
@@ -94,7 +94,7 @@ async fn send(
             break;
         }
         let size = if number % 97 == 0 { 600_000 } else { 1_000 };
-        // A refusal is one: the provider sends it again, as another letter.
+        // A refusal is final: a provider would send the event again as another letter.
         if relay.put(TUNNEL, parcel(number, size), &Quota::default()).await.is_ok() {
             acknowledged.push(number);
             sent.send_modify(|sent| *sent += 1);
@@ -103,7 +103,7 @@ async fn send(
     acknowledged
 }
 
-/// Takes and acknowledges letters until `stop`, and then all that is left; answers how often each came.
+/// Takes and acknowledges letters until `stop`, and then all that are left. Returns how often each letter came.
 async fn receive(relay: NatsMailbox, stop: CancellationToken) -> HashMap<u32, u32> {
     let mut counted = HashMap::new();
     let mut last = 0;
@@ -126,7 +126,7 @@ async fn receive(relay: NatsMailbox, stop: CancellationToken) -> HashMap<u32, u3
                     );
                     *counted.entry(letter.parcel.number).or_default() += 1;
                 }
-                // An acknowledgement may fail; the next says the same.
+                // An acknowledgement may fail; the next one includes it.
                 let _again = relay.ack(TUNNEL, &LAPTOP, last).await;
             }
             Ok(Err(_)) => feed = relay.feed(TUNNEL, last).await.unwrap(),
@@ -176,7 +176,7 @@ async fn nobody_is_held_by_the_silence_of_servers_that_are_gone() {
     let store = with_tunnel(&Place::on(&cluster.url())).await;
     drop(within("a sender is held", store.hold([1; 16])).await.unwrap());
     cluster.kill(0);
-    // What is written right after the end may still be taken by a socket that has not heard of it.
+    // A socket that does not yet know that the servers are gone may still accept what is written right after their end.
     let refused = within("it is said that none can be", async {
         loop {
             if let Err(refused) = store.hold([2; 16]).await {

@@ -1,4 +1,4 @@
-//! Places for stores: one for each test, on servers that all tests of this process share.
+//! Stores for tests: one for each test, on servers that all tests of this process share.
 
 use std::{
     sync::{
@@ -22,7 +22,7 @@ use crate::{
     skip,
 };
 
-/// A store of its own: other streams and keys than any other.
+/// A store with its own prefix, so that its streams and keys are separate from all others.
 pub(crate) struct Place {
     url: String,
     prefix: String,
@@ -30,7 +30,8 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// On the cluster of three that all tests share. `None`: NATS is missing, and that is written down.
+    /// Returns a store on the cluster of three nodes that all tests share. `None` if NATS is missing, which is then
+    /// reported.
     pub(crate) fn on_three_nodes() -> Option<Self> {
         static CLUSTER: OnceLock<Cluster> = OnceLock::new();
         let program = program()?;
@@ -38,14 +39,14 @@ impl Place {
         Some(Self::on(&cluster.url()))
     }
 
-    /// On these servers.
+    /// Returns a store on these servers.
     pub(crate) fn on(url: &str) -> Self {
         static PLACES: AtomicU32 = AtomicU32::new(0);
         let prefix = format!("test-{}", PLACES.fetch_add(1, Ordering::Relaxed));
         Self { url: url.to_owned(), prefix, clock: contract::clock() }
     }
 
-    /// Opens the store, if it can be.
+    /// Tries to open the store.
     pub(crate) async fn try_open(&self) -> Result<NatsMailbox, MailboxError> {
         let machine = Arc::new(self.clock.clone());
         NatsMailbox::open(&NatsOptions::from_url(&self.store_url())?, machine).await
@@ -57,7 +58,7 @@ impl Place {
         NatsMailbox::open(&options, Arc::new(clock.clone())).await.unwrap()
     }
 
-    /// How many messages there are in the streams of letters.
+    /// Returns how many messages there are in the streams of letters.
     pub(crate) async fn messages(&self) -> u64 {
         let mut messages = 0;
         for stream in self.streams().await {
@@ -66,7 +67,7 @@ impl Place {
         messages
     }
 
-    /// Whether all replicas of all streams are there and have everything.
+    /// Returns whether all replicas of all streams are there and have everything.
     pub(crate) async fn is_current(&self) -> bool {
         for stream in self.streams().await {
             let Ok(info) = stream.get_info().await else { return false };
@@ -85,7 +86,7 @@ impl Place {
         }
     }
 
-    /// How many locks are held.
+    /// Returns how many locks are held.
     pub(crate) async fn locks(&self) -> usize {
         let bucket = format!("{}_tunnels", self.prefix);
         let stream = self.jetstream().await.get_stream_no_info(format!("KV_{bucket}")).await.unwrap();
@@ -100,7 +101,7 @@ impl Place {
         written.await.unwrap();
     }
 
-    /// Makes of all letters and devices what a relay wrote that did not know of the store's clock.
+    /// Rewrites all letters and devices as a relay would have written them that did not know the store's clock.
     pub(crate) async fn forget_store_times(&self) {
         let js = self.jetstream().await;
         for (number, stream) in self.streams().await.iter().enumerate() {
@@ -130,8 +131,8 @@ impl Place {
         }
     }
 
-    /// Writes the manifests of letters in parts anew, so that relays don't know what they are: to them it is as if they had
-    /// not come yet.
+    /// Writes the manifests of letters in parts again in a form that relays don't recognise, so that to them the
+    /// manifests have not come yet.
     pub(crate) async fn hide_manifests(&self) {
         let js = self.jetstream().await;
         for (number, stream) in self.streams().await.iter().enumerate() {
@@ -157,7 +158,7 @@ impl Place {
         jetstream::new(async_nats::connect(servers).await.unwrap())
     }
 
-    /// The URL of the store; two shards show what several show.
+    /// Returns the URL of the store. Two shards are enough to show the effects of several.
     pub(crate) fn store_url(&self) -> String {
         format!("{}?prefix={}&shards=2", self.url, self.prefix)
     }
@@ -176,7 +177,7 @@ impl Maker for Place {
 }
 
 impl Drop for Place {
-    /// Deletes the streams: the servers keep each of them alive as long as it is there.
+    /// Deletes the streams, because the servers keep each of them running as long as it exists.
     fn drop(&mut self) {
         let (url, prefix) = (self.url.clone(), self.prefix.clone());
         let deleted = std::thread::spawn(move || {
@@ -201,7 +202,7 @@ async fn delete(url: &str, prefix: &str) {
     }
 }
 
-/// The server's program. `None`: it is missing, and that is written down.
+/// Returns the path of the server's program. `None` if it is missing, which is then reported.
 pub(crate) fn program() -> Option<std::path::PathBuf> {
     let program = servers::server();
     if program.is_none() {

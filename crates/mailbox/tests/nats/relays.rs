@@ -1,4 +1,4 @@
-//! Two relays on one cluster: what one does, the other sees.
+//! Two relays on one cluster: each sees what the other does.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn a_letter_is_put_at_one_relay_and_delivered_by_the_other() {
     let there = place.open().await;
     let mut feed = there.feed(TUNNEL, 0).await.unwrap();
     for number in 0..20 {
-        // Long ones, too: their parts are read where the manifest is.
+        // Long letters, too: their parts are read from where the manifest is.
         let size = if number % 5 == 4 { 700_000 } else { 100 };
         let position = here.put(TUNNEL, parcel(number, size), &Quota::default()).await.unwrap();
         let next = within("the letter", feed.next(10, 10_000)).await.unwrap();
@@ -77,7 +77,7 @@ async fn an_answer_finds_the_relay_that_holds_the_sender() {
         passed.unwrap();
         assert!(answer == Some(reply), "the answer to event {event} came out as another");
     }
-    // Nobody waits: that is no failure.
+    // Nobody waits, and that is no failure.
     there.answer([99; 16], Reply { status: 200, headers: Vec::new(), body: Bytes::new() }).await.unwrap();
 }
 
@@ -131,7 +131,7 @@ async fn a_change_that_is_given_up_leaves_no_lock_behind() {
     let Some(place) = Place::on_three_nodes() else { return };
     let (here, there) = (with_tunnel(&place).await, place.open().await);
     for round in 0..60_u8 {
-        // Given up at ever another point, mostly in the middle of something.
+        // Cancelled at a different point each time, mostly in the middle of something.
         let limit = Duration::from_micros(u64::from(round) * 250);
         let _given_up = tokio::time::timeout(limit, here.add_invite(TUNNEL, [round; 32], A_MINUTE)).await;
     }
@@ -147,7 +147,7 @@ async fn a_device_that_joins_at_one_relay_loses_nothing_to_the_other() {
     for round in 2..12_u8 {
         let device = [round; 32];
         let first = put(&here, number..number + 5).await;
-        // The laptop takes everything at once at one relay while another device joins at the other.
+        // The laptop acknowledges everything at one relay while another device joins at the other.
         let (joined, ()) = tokio::join!(join(&there, device), async {
             here.ack(TUNNEL, &LAPTOP, first[4]).await.unwrap();
         });
@@ -172,7 +172,7 @@ async fn what_two_devices_acknowledge_at_two_relays_goes() {
     for round in 0..10 {
         let positions = put(&here, round * 3..round * 3 + 3).await;
         let (one, other) = tokio::join!(here.ack(TUNNEL, &LAPTOP, positions[2]), async {
-            // It has them from its own relay, as soon as that knows of them.
+            // The desktop gets the letters from its own relay as soon as that relay knows of them.
             drain(&there, TUNNEL, positions[0] - 1, 3).await;
             there.ack(TUNNEL, &DESKTOP, positions[2]).await
         });
@@ -207,7 +207,7 @@ async fn a_store_of_another_layout_or_without_servers_is_refused_in_words() {
     place.set_settings(r#"{"version":2,"shards":2}"#).await;
     let refused = place.try_open().await.unwrap_err().to_string();
     assert!(refused.contains("newer hookmitt"), "{refused}");
-    // The port of a server that isn't one.
+    // A port on which no server listens.
     let refused = Place::on("nats://me:secret@127.0.0.1:1").try_open().await.unwrap_err().to_string();
     assert!(refused.contains("127.0.0.1:1") && !refused.contains("secret"), "{refused}");
 }

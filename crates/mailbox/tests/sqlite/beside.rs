@@ -1,4 +1,4 @@
-//! Two processes with one file, and many jobs in one commit.
+//! Two processes that share one file, and many jobs in one commit.
 
 use hookmitt_mailbox::{Feed as _, MOST_TUNNELS, Mailbox as _, MailboxError, Quota};
 use tokio::task::JoinSet;
@@ -24,7 +24,7 @@ async fn two_stores_on_one_file_give_no_position_out_twice() {
     positions.dedup();
     assert_eq!(positions.len(), 200);
     assert_eq!(drain(&one, TUNNEL, 0, 200).await.len(), 200);
-    // What one deletes the other doesn't count.
+    // What one process deletes is no longer counted by the other.
     other.ack(TUNNEL, &LAPTOP, u64::MAX).await.unwrap();
     holds(&one, 0).await;
     let quota = Quota { letters: 1, ..Quota::default() };
@@ -43,7 +43,7 @@ async fn a_feed_ends_when_its_tunnel_is_shut() {
     let (ended, ()) = tokio::join!(feed.next(1, 1), async { store.leave(TUNNEL, &LAPTOP).await.unwrap() });
     assert!(matches!(ended, Err(MailboxError::Unknown { what: "tunnel", .. })), "{ended:?}");
 
-    // By another process, too: it is noticed with the next thing that is written.
+    // Another process may shut a tunnel, too: that is noticed at the next write.
     let cli = files.open().await;
     let (ended, ()) = tokio::join!(another.next(1, 1), async {
         cli.revoke_token("tk").await.unwrap();
@@ -60,7 +60,7 @@ async fn letters_that_are_refused_do_not_harm_their_neighbours() {
     let mut senders = JoinSet::new();
     for number in 0..200 {
         let store = store.clone();
-        // Every other one is larger than all that may wait.
+        // Every other letter is larger than the whole quota.
         let size = if number % 2 == 0 { 20 } else { 4_000 };
         senders.spawn(async move { (size, store.put(TUNNEL, parcel(number, size), &quota).await) });
     }
@@ -114,7 +114,8 @@ async fn what_a_killed_process_left_to_be_deleted_is_deleted() {
     let files = Files::new();
     let store = with_tunnel(&files).await;
     put(&store, 0..100).await;
-    // As after a kill between the acknowledgement and the deletion: cursor moved, letters there.
+    // The state after a kill between the acknowledgement and the deletion: the cursor has moved, but the letters are
+    // there.
     store.close().await;
     let db = rusqlite::Connection::open(files.path()).unwrap();
     db.execute("UPDATE device SET cursor = 60", []).unwrap();
@@ -154,7 +155,7 @@ async fn more_letters_than_can_be_written_are_refused_at_once() {
         let store = store.clone();
         senders.spawn(async move { store.put(TUNNEL, parcel(number, 1), &Quota::default()).await });
     }
-    // Those that find no place hear it while nothing can be written.
+    // Jobs that find no place in the queue fail while nothing can be written.
     let first = within("one is refused", senders.join_next()).await.unwrap().unwrap();
     assert!(matches!(first, Err(MailboxError::Overloaded)), "{first:?}");
     other.execute_batch("ROLLBACK").unwrap();

@@ -1,4 +1,4 @@
-//! A test that runs again as its own child, in a process that can be killed or shut into a small disk.
+//! Runs a test again as a child process, which can be killed or confined to a small disk.
 
 use std::{
     env,
@@ -6,15 +6,15 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Names the file to the child.
+/// The variable that names the file to the child.
 const CHILD: &str = "HOOKMITT_TEST_CHILD_STORE";
 
-/// The file that this process, a child, is to work with. `None`: it is no child.
+/// Returns the file with which this process works if it is a child.
 pub(super) fn store() -> Option<PathBuf> {
     env::var_os(CHILD).map(PathBuf::from)
 }
 
-/// The test of that name as a child, run by `wrapper`, or by itself where that is empty.
+/// Returns the command that runs the named test as a child: through `wrapper`, or directly if that is empty.
 pub(super) fn command(wrapper: &[&str], test: &str, store: &std::path::Path) -> Command {
     let this = env::current_exe().unwrap();
     let mut command = match wrapper {

@@ -1,4 +1,4 @@
-//! What an earlier version wrote ages from when it is opened first: it had no clock of its own.
+//! What an earlier version wrote ages from when the file is first opened, because that version had no store clock.
 
 use hookmitt_mailbox::{Mailbox as _, Quota};
 
@@ -7,7 +7,7 @@ use crate::{
     contract::{A_DAY, A_MINUTE, DESKTOP, LAPTOP, Maker as _, TUNNEL, holds, join, live, put, with_tunnel},
 };
 
-/// The file as schema 6 had it.
+/// Turns the file back into what schema 6 was.
 const BEFORE: &str = "
     DROP TABLE clock;
     DROP TABLE put;

@@ -1,4 +1,4 @@
-//! A full disk: what can't be stored is refused, what was answered stays, and it goes on once there is room.
+//! A full disk: what can't be stored is refused, what was confirmed stays, and storing continues once there is room.
 
 use std::{
     io::Read as _,
@@ -12,7 +12,7 @@ use hookmitt_mailbox::{MOST_TUNNELS, Mailbox as _, MailboxError, Quota, SqliteMa
 use super::child;
 use crate::contract::{LAPTOP, TUNNEL, clock, drain, eventually, new_tunnel, parcel};
 
-/// The whole disk, and the part of it that is taken up until room is made.
+/// The size of the disk, and the bytes of it that are occupied until room is made.
 const DISK: &str = "size=12m,mode=700";
 const FILLER: usize = 5 << 20;
 
@@ -34,7 +34,7 @@ async fn a_store_that_filled_its_disk_by_itself_gives_all_letters_out_and_has_ro
     }
 }
 
-/// Plays a test again, as a child whose store is on a disk of its own.
+/// Runs a test again as a child whose store is on a small disk of its own.
 fn on_a_small_disk(test: &str) {
     let Some(namespace) = namespace() else { return };
     let folder = tempfile::tempdir().unwrap();
@@ -48,7 +48,8 @@ fn on_a_small_disk(test: &str) {
     assert!(said.contains("1 passed"), "{said}");
 }
 
-/// How a mount namespace is had here: as root, or as root of a user namespace. A failure where there is none on Debian.
+/// Returns the command that gives a mount namespace here: as root, or as root of a user namespace. On Debian it is a
+/// failure if neither works.
 fn namespace() -> Option<Vec<&'static str>> {
     for way in [vec!["unshare", "--mount"], vec!["unshare", "--map-root-user", "--mount"]] {
         let mount = ["mount", "-t", "tmpfs", "none", "/tmp"];
@@ -82,12 +83,12 @@ async fn alone(path: &Path) {
         }
         assert!(stored.len() > 50, "{} were stored before the disk was full", stored.len());
         assert_is_full(store.check().await.unwrap_err());
-        // A process that was killed leaves a log behind, which the next one has to make do with.
+        // A process that was killed leaves a log behind, with which the next process has to cope.
         let next = open(path).await;
         let (_, newest) = next.depth(TUNNEL, &LAPTOP).await.unwrap();
         let store = if round == 1 { &next } else { &store };
         drain(store, TUNNEL, newest - stored.len() as u64, stored.len()).await;
-        // All at once, or one by one: each is a commit of its own, and none of them adds anything.
+        // Acknowledged all at once or one by one; each acknowledgement is a commit of its own, and none adds anything.
         let first = if round == 2 { newest - stored.len() as u64 + 1 } else { newest };
         for position in first..=newest {
             store.ack(TUNNEL, &LAPTOP, position).await.unwrap();
@@ -103,7 +104,7 @@ async fn among_others(path: &Path) {
     let store = with_tunnel(path).await;
     std::fs::write(&filler, vec![1; FILLER]).unwrap();
 
-    // Large ones first, then such as fit into what they left.
+    // Large letters first, then letters that fit into the rest.
     let mut stored = Vec::new();
     for size in [64 << 10, 4 << 10, 1] {
         assert_is_full(fill(&store, size, &mut stored).await);
@@ -123,7 +124,7 @@ async fn among_others(path: &Path) {
     assert_stored(&open(path).await, &stored).await;
 }
 
-/// Puts letters of that size until one is refused.
+/// Puts letters of this size until one is refused.
 async fn fill(store: &SqliteMailbox, size: usize, stored: &mut Vec<usize>) -> MailboxError {
     for _ in 0..20_000 {
         if let Err(refused) = put(store, size, stored).await {
@@ -133,7 +134,7 @@ async fn fill(store: &SqliteMailbox, size: usize, stored: &mut Vec<usize>) -> Ma
     panic!("a disk of 12 MiB takes 20,000 more letters");
 }
 
-/// Puts the next letter; `stored` are the sizes of all.
+/// Puts the next letter. `stored` holds the sizes of all letters so far.
 async fn put(store: &SqliteMailbox, size: usize, stored: &mut Vec<usize>) -> Result<(), MailboxError> {
     let number = u32::try_from(stored.len()).unwrap();
     store.put(TUNNEL, parcel(number, size), &Quota::default()).await?;

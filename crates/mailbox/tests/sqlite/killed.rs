@@ -1,4 +1,4 @@
-//! A process is killed in the middle of its work: what it was told is done is there.
+//! A process is killed in the middle of its work. Everything that was reported to it as done is there.
 
 use std::{
     collections::HashMap,
@@ -16,13 +16,13 @@ use crate::{
     contract::{LAPTOP, TUNNEL, clock, drain, parcel, with_tunnel, within},
 };
 
-/// The name of the test, as its child is told it.
+/// The name of the test, as the child process needs it.
 const TEST: &str = "sqlite::killed::a_kill_loses_nothing_that_was_answered";
 
-/// How many answers the parent reads before it kills, ever others.
+/// After how many answers the parent kills the child, in each round.
 const ROUNDS: [usize; 10] = [1, 3, 10, 40, 100, 200, 77, 300, 500, 2];
 
-/// What the child was told is done, and what it asked for.
+/// What the store reported to the child as done, and what the child asked for.
 #[derive(Default)]
 struct Told {
     /// The numbers of letters by their positions.
@@ -47,7 +47,7 @@ async fn a_kill_loses_nothing_that_was_answered() {
     assert!(told.acknowledged > 0, "nothing was ever acknowledged");
 }
 
-/// Reads what a child says, and kills it after so many answers.
+/// Reads the child's output, and kills the child after this many answers.
 fn kill_after(answers: usize, path: &Path, mut told: Told) -> Told {
     let mut child = child::command(&[], TEST, path).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -57,7 +57,7 @@ fn kill_after(answers: usize, path: &Path, mut told: Told) -> Told {
         heard += usize::from(told.hear(&line));
     }
     child.kill().unwrap();
-    // What it said before it died holds, too; its last line may have no end.
+    // What the child printed before it died counts, too; its last line may be incomplete.
     for line in lines {
         told.hear(&line.unwrap());
     }
@@ -66,7 +66,7 @@ fn kill_after(answers: usize, path: &Path, mut told: Told) -> Told {
 }
 
 impl Told {
-    /// Takes in a line of the child; whether it tells that something is done.
+    /// Takes in a line of the child. Returns whether the line reports something as done.
     fn hear(&mut self, line: &str) -> bool {
         let words: Vec<_> = line.split(' ').collect();
         match words[..] {
@@ -82,7 +82,7 @@ impl Told {
     }
 }
 
-/// Everything that the child was told is done is so.
+/// Checks that everything reported to the child as done is there.
 async fn check(path: &Path, told: &Told) {
     let store = SqliteMailbox::open(path, Arc::new(clock())).unwrap();
     let cursor = store.devices(TUNNEL).await.unwrap()[0].cursor;
@@ -102,7 +102,7 @@ fn size(number: u32) -> usize {
     usize::try_from(number % 7_000).unwrap()
 }
 
-/// What the child does until it is killed.
+/// The child's work, until it is killed.
 async fn work(path: &Path) {
     let store = SqliteMailbox::open(path, Arc::new(clock())).unwrap();
     let mut tasks = JoinSet::new();
@@ -132,7 +132,7 @@ async fn acknowledge(store: SqliteMailbox) {
     }
 }
 
-/// One line, in one piece, and not at the end of one that the test's harness began.
+/// Prints one line in one write, on a line of its own even if the test harness has begun one.
 fn say(line: &str) {
     std::io::stdout().lock().write_all(format!("\n{line}\n").as_bytes()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! The write-ahead log stays small, and the file is used again.
+//! The write-ahead log stays small, and its file is reused.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ async fn the_log_and_the_file_stay_small_however_much_passes_through() {
     let files = Files::new();
     let store = with_tunnel(&files).await;
     let (letter, mut after) = (parcel(1, 256 * KIB), 0);
-    // 250 MiB in all, 5 MiB at a time.
+    // 250 MiB in total, 5 MiB at a time.
     for _ in 0..50 {
         let mut senders = JoinSet::new();
         for _ in 0..20 {
@@ -36,10 +36,11 @@ async fn the_log_and_the_file_stay_small_however_much_passes_through() {
     assert!(file <= 64, "the file has {file} MiB");
 }
 
-/// The name of the next test, as its child is told it.
+/// The name of the next test, as its child process needs it.
 const SMALL: &str = "sqlite::log::the_log_stays_small_where_each_small_letter_has_a_commit_of_its_own";
 
-/// Each commit writes some pages of 4 KiB, however small its letter is. A child, since syncing is of no interest here.
+/// Each commit writes some pages of 4 KiB, however small its letter is. Runs as a child that does not sync to the disk,
+/// because syncing does not matter here.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_stays_small_where_each_small_letter_has_a_commit_of_its_own() {
     let Some(path) = child::store() else {

@@ -1,4 +1,4 @@
-//! What can't be done costs nobody else anything.
+//! A job that fails does not affect the other jobs of its commit.
 
 use std::sync::Arc;
 
