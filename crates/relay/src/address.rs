@@ -1,34 +1,35 @@
-//! Which tunnel and source a request names.
+//! Reads from a request's URL which tunnel and source it names.
 
-/// The folder of what is not captured.
+/// The prefix of the paths that are not captured.
 pub(crate) const CONTROL: &str = "/-/";
 
-/// Where a target leads.
+/// Where a request target leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Address<'a> {
     /// To the relay itself.
     Control,
-    /// To a source of a tunnel, if there is such a one.
+    /// To a source of a tunnel, if they exist.
     Source {
         /// The tunnel's name.
         tunnel: &'a str,
-        /// The source's.
+        /// The source's slug.
         slug: &'a str,
-        /// The raw path after it.
+        /// The raw path after the slug.
         path: &'a str,
         /// The raw query, without its `?`.
         query: Option<&'a str>,
     },
-    /// Nowhere.
+    /// Nowhere: the path does not name a tunnel and a source.
     Nowhere,
-    /// It isn't a path at all.
+    /// The request target is not a path.
     NoPath,
 }
 
 impl<'a> Address<'a> {
-    /// Reads a raw path and query. `tunnel` is the one that the host names, where it names one.
+    /// Reads a raw path and query. `tunnel` is the tunnel that the host names, if it names one.
     ///
-    /// Nothing is decoded and no dots are followed: a name is what stands there, and the path after it is the sender's.
+    /// Nothing is decoded, and `.` and `..` are not resolved. Names are taken literally, and the path after them
+    /// belongs to the sender.
     pub(crate) fn read(target: &'a str, tunnel: Option<&'a str>) -> Self {
         if !target.starts_with('/') {
             return Self::NoPath;
@@ -53,22 +54,25 @@ impl<'a> Address<'a> {
     }
 }
 
-/// `/a/b/c` into `a` and `/b/c`.
+/// Splits `/a/b/c` into `a` and `/b/c`.
 fn first(path: &str) -> (&str, &str) {
     let inner = path.strip_prefix('/').unwrap_or(path);
     inner.split_at(inner.find('/').unwrap_or(inner.len()))
 }
 
-/// The tunnel that a host names: `acme.relay.example.com` under `relay.example.com`. Ports, capitals and a dot at the
-/// end don't matter. A host under the domain that can't be a tunnel's names an empty one, which there never is: its path
-/// is not looked at for another.
+/// Returns the tunnel that a host names: `acme` for `acme.relay.example.com` under `relay.example.com`. Ports, letter
+/// case and a trailing dot don't matter.
+///
+/// For a host under the domain that can't be a tunnel's, it returns an empty name, which no tunnel has, so that the
+/// request's path is not searched for a tunnel.
 pub(crate) fn tunnel_of_host(host: &str, domain: &str) -> Option<String> {
     let (host, domain) = (plain(host), plain(domain));
     let label = host.strip_suffix(&domain)?.strip_suffix('.')?;
     Some(if is_tunnel_name(label) { label.to_owned() } else { String::new() })
 }
 
-/// Whether a host is `authority`, or one below it, by the same port. Capitals and a dot at the end don't matter.
+/// Returns whether a host is `authority` or a host below it, with the same port. Letter case and a trailing dot don't
+/// matter.
 pub(crate) fn is_below(host: &str, authority: &str) -> bool {
     let port = |host: &str| host[without_port(host).len()..].to_owned();
     let (name, own) = (plain(host), plain(authority));
@@ -76,7 +80,7 @@ pub(crate) fn is_below(host: &str, authority: &str) -> bool {
     is_name && port(host) == port(authority)
 }
 
-/// A host without its port, in small letters.
+/// Returns a host without its port and trailing dot, in lower case.
 pub(crate) fn plain(host: &str) -> String {
     let host = without_port(host);
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
@@ -89,7 +93,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// `[a-z0-9][a-z0-9-]{2,62}`
+/// Returns whether a text matches `[a-z0-9][a-z0-9-]{2,62}`.
 pub(crate) fn is_tunnel_name(text: &str) -> bool {
     let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let bytes = text.as_bytes();

@@ -7,10 +7,10 @@ use hookmitt_event::{EventId, Request};
 use hookmitt_verify::{Provider, handshake, provider, recognise};
 use hookmitt_wire::{Hold, SourceOffer};
 
-/// No sender waits longer than this before an answer, whatever a source says.
+/// The longest delay before an answer, whatever a source says.
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
-/// The provider of a request: the one that its source was set to, else the one that it looks like.
+/// Returns the provider of a request: the one that is set for its source, else the one that the request looks like.
 pub(crate) fn provider_of(offer: &SourceOffer, request: &Request) -> Option<&'static Provider> {
     match &offer.provider {
         Some(id) => provider(id),
@@ -18,8 +18,8 @@ pub(crate) fn provider_of(offer: &SourceOffer, request: &Request) -> Option<&'st
     }
 }
 
-/// Whether the sender waits for the app: it asks for something that only the app can answer, or its provider insists on
-/// hearing that a signature does not hold.
+/// Returns whether the sender is held for the app: because the source says so, because the request asks for something
+/// that only the app can answer, or because its provider insists on an answer about invalid signatures.
 pub(crate) fn is_held(offer: &SourceOffer, provider: Option<&'static Provider>, request: &Request) -> bool {
     match offer.hold {
         Hold::Always => true,
@@ -30,7 +30,7 @@ pub(crate) fn is_held(offer: &SourceOffer, provider: Option<&'static Provider>, 
     }
 }
 
-/// What a source answers by itself.
+/// Returns the default answer of a source.
 pub(crate) fn usual(offer: &SourceOffer, id: EventId, known_provider: bool) -> Reply {
     let status = if known_provider { 200 } else { 202 };
     let body = offer.body.clone().unwrap_or_else(|| format!(r#"{{"received":true,"id":"{id}"}}"#));
@@ -43,7 +43,7 @@ pub(crate) fn usual(offer: &SourceOffer, id: EventId, known_provider: bool) -> R
     named(reply, id)
 }
 
-/// What the app answered; none where that is no answer.
+/// Returns the app's answer, or `None` if its status can't be one.
 pub(crate) fn of_app(answer: hookmitt_mailbox::Reply, id: EventId) -> Option<Reply> {
     let status = Some(answer.status).filter(is_final)?;
     let headers = lines(&answer.headers).collect();

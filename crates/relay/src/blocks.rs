@@ -1,18 +1,20 @@
-//! Blocks of addresses: whoever has one address may have all those around it as well.
+//! Blocks of addresses, because whoever has one address may have all those around it as well.
 
 use std::net::IpAddr;
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// How many sizes of blocks are told apart.
+/// How many sizes of blocks are distinguished.
 pub(crate) const SIZES: usize = 4;
 
-/// A household has a /64 of IPv6 at least, and often a /56; an office, or a rented server, a /48; a provider a /32.
+/// Prefix lengths for IPv6: a household has at least a /64 and often a /56; an office or a rented server has a /48; a
+/// provider has a /32.
 const IPV6: [u8; SIZES] = [64, 56, 48, 32];
-/// About the same among the addresses of IPv4: one of them, what is rented together, and larger parts of a provider's.
+/// Prefix lengths for IPv4 that correspond roughly: one address, a block that is rented together, and larger parts of a
+/// provider's addresses.
 const IPV4: [u8; SIZES] = [32, 24, 20, 16];
 
-/// The blocks that an address is in, the smallest first.
+/// Returns the blocks that contain an address, the smallest first.
 pub(crate) fn blocks(ip: IpAddr) -> [IpNet; SIZES] {
     match ip.to_canonical() {
         IpAddr::V4(ip) => IPV4.map(|bits| Ipv4Net::new_assert(ip, bits).trunc().into()),

@@ -1,4 +1,4 @@
-//! The certificate that is shown to whoever connects, and those that answer an ACME server's challenges.
+//! The certificate that is shown to whoever connects, and the certificates that answer an ACME server's challenges.
 
 use std::{
     collections::HashMap,
@@ -16,15 +16,15 @@ use rustls::{
 };
 use x509_cert::{Certificate, der::Decode as _, time::Time};
 
-/// What an ACME server says it speaks when it comes with a challenge (RFC 8737).
+/// The protocol (ALPN) that an ACME server offers when it makes a challenge (RFC 8737).
 pub(crate) const ACME_TLS: &[u8] = b"acme-tls/1";
 
-/// Whether somebody comes with a challenge.
+/// Returns whether the client is an ACME server with a challenge.
 pub(crate) fn comes_with_a_challenge(hello: &ClientHello<'_>) -> bool {
     hello.alpn().is_some_and(|mut offered| offered.any(|name| name == ACME_TLS))
 }
 
-/// A chain with its key, and how long it is good.
+/// A certificate chain with its key, and the time for which it is valid.
 #[derive(Clone, Debug)]
 pub(crate) struct Held {
     pub(crate) key: Arc<CertifiedKey>,
@@ -33,7 +33,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Puts a chain and its key together.
+    /// Combines a chain and its key.
     pub(crate) fn of(
         chain: Vec<CertificateDer<'static>>,
         key: PrivateKeyDer<'static>,
@@ -50,7 +50,7 @@ impl Held {
         Ok(Self { key, from, until })
     }
 
-    /// Whether it is for all these names.
+    /// Returns whether the certificate is for all these names.
     pub(crate) fn is_for(&self, names: &[String]) -> bool {
         let parsed = self.key.cert.first().and_then(|own| ParsedCertificate::try_from(own).ok());
         let is_for = |parsed: &ParsedCertificate<'_>, name: &String| {
@@ -59,18 +59,18 @@ impl Held {
         parsed.is_some_and(|parsed| names.iter().all(|name| is_for(&parsed, name)))
     }
 
-    /// Whether it is good now.
+    /// Returns whether the certificate is valid now.
     pub(crate) fn is_good(&self, now: Timestamp) -> bool {
         self.from <= now && now < self.until
     }
 
-    /// When the next one is due: when two thirds of its time are over, as ACME's servers advise.
+    /// Returns when to get the next certificate: after two thirds of its lifetime, as ACME servers advise.
     pub(crate) fn due(&self) -> Timestamp {
         self.from.after(self.until.since(self.from) * 2 / 3)
     }
 }
 
-/// What a TLS handshake finds.
+/// The certificates for TLS handshakes.
 #[derive(Debug, Default)]
 pub(crate) struct Certificates {
     current: RwLock<Option<Held>>,
@@ -78,17 +78,17 @@ pub(crate) struct Certificates {
 }
 
 impl Certificates {
-    /// Shows this one from now on.
+    /// Shows this certificate from now on.
     pub(crate) fn show(&self, held: Held) {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Some(held);
     }
 
-    /// The one that is shown.
+    /// Returns the certificate that is shown.
     pub(crate) fn current(&self) -> Option<Held> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Answers a challenge for a name with this, as long as the answer is held.
+    /// Answers challenges for a name with this certificate while the returned guard lives.
     pub(crate) fn answer(self: &Arc<Self>, name: String, key: CertifiedKey) -> Answer {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.insert(name.clone(), Arc::new(key));
@@ -106,7 +106,7 @@ impl ResolvesServerCert for Certificates {
     }
 }
 
-/// An answer to a challenge, given until this is dropped.
+/// Keeps an answer to a challenge available until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Answer {
     certificates: Arc<Certificates>,

@@ -1,4 +1,4 @@
-//! What is not captured: `/-/healthz`, and the doors by which devices come in.
+//! The paths that are not captured: `/-/healthz`, and those by which devices open, join and enter a tunnel.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -34,22 +34,23 @@ use crate::{
     secret::{fresh_name, hash},
 };
 
-/// Where devices hold their WebSocket.
+/// The path of the devices' WebSocket.
 pub(crate) const TUNNEL: &str = "/-/v1/tunnel";
 
-/// The most bytes that are asked for under `/-/v1/`.
+/// The size limit of a request body under `/-/`, in bytes.
 const LARGEST: usize = 16 * 1024;
 
-/// How long an answer may take; bodies come within it.
+/// How long a request may take, its body included.
 const LONGEST: Duration = Duration::from_secs(15);
 
-/// What a device is called at most.
+/// How many characters of a device's display name are kept.
 const LONGEST_NAME: usize = 100;
 
-/// Frames are read and written in pieces of this size: thousands of devices do nothing most of the time.
+/// The size of each WebSocket's read and write buffers, in bytes. Small, because thousands of devices are idle most of
+/// the time.
 const BUFFER: usize = 8 * 1024;
 
-/// Where a request under `/-/` comes from.
+/// The address from which a request under `/-/` comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller(pub(crate) IpAddr);
 
@@ -63,7 +64,7 @@ impl Caller {
 
 type Shared<M> = State<Arc<Relay<M>>>;
 
-/// The routes under `/-/`.
+/// Returns the routes under `/-/`.
 pub(crate) fn router<M: Mailbox>(relay: Arc<Relay<M>>) -> Router {
     Router::new()
         .route("/-/healthz", get(healthz::<M>))
@@ -89,7 +90,7 @@ async fn in_time(request: axum::extract::Request, next: axum::middleware::Next) 
     tokio::time::timeout(LONGEST, next.run(request)).await.unwrap_or_else(|_| late())
 }
 
-/// Nothing that is answered here is a page.
+/// Adds headers that keep browsers from treating an answer as a page.
 async fn inert(mut response: Response) -> Response {
     for (name, value) in INERT {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -126,7 +127,7 @@ async fn open<M: Mailbox>(
         let hint = "use 3 to 63 of a-z, 0-9 and -, starting with a letter or digit";
         return Err(Problem::bad_input("bad-name", "not a tunnel's name", hint));
     }
-    // A point of small order would seal for everybody.
+    // Anybody could open letters that are sealed to a key of small order.
     hookmitt_seal::Sealer::new(sealing_key, "check")
         .map_err(|error| Problem::bad_input("bad-key", &error.to_string(), "send a fresh X25519 key"))?;
     slowly(&relay, &token, caller)?;
@@ -201,7 +202,7 @@ async fn tunnel<M: Mailbox>(
     Ok(response)
 }
 
-/// Who guessed wrongly too often isn't listened to.
+/// Refuses a caller who guessed wrongly too often.
 fn patience<M: Mailbox>(relay: &Relay<M>, caller: Caller) -> Result<(), Problem> {
     let Some(wait) = relay.guesses.wait(caller.0) else { return Ok(()) };
     let message = "too many wrong tokens or codes came from this address";
@@ -209,7 +210,7 @@ fn patience<M: Mailbox>(relay: &Relay<M>, caller: Caller) -> Result<(), Problem>
     Err(problem.retry_after(wait.as_secs() + 1))
 }
 
-/// Who opened many tunnels just now opens the next ones slowly.
+/// Refuses a caller who has just opened many tunnels, until the rate allows the next one.
 fn slowly<M: Mailbox>(relay: &Relay<M>, token: &str, caller: Caller) -> Result<(), Problem> {
     let wait = relay.openings.as_ref().and_then(|openings| openings.wait(token, caller.0));
     let Some(seconds) = wait else { return Ok(()) };
@@ -225,7 +226,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
-/// The version of letters that a device reads, and that it was invited.
+/// Reads the introduction: the newest letter version that the device reads, and the proof that it was invited.
 fn introduction(headers: &HeaderMap) -> Option<(u8, [u8; 32])> {
     let (letters, proof) = headers.get(INTRODUCTION_HEADER)?.to_str().ok()?.split_once(' ')?;
     let letters = letters.parse::<u8>().ok()?.clamp(1, LETTER_VERSION);
@@ -234,7 +235,7 @@ fn introduction(headers: &HeaderMap) -> Option<(u8, [u8; 32])> {
 
 fn device(text: &str, name: String) -> Result<NewDevice, Problem> {
     let key = key(text, "device_key")?;
-    // To a weak key, one of small order, nothing can be sealed.
+    // Nothing can be sealed to a weak key, that is one of small order.
     if ed25519_dalek::VerifyingKey::from_bytes(&key).map_or(true, |key| key.is_weak()) {
         return Err(Problem::bad_input(
             "bad-key",

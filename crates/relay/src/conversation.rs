@@ -1,4 +1,4 @@
-//! A conversation with one device: letters down, acknowledgements up, and neither waits for the other.
+//! The session of one device: letters are sent and acknowledgements received, and neither waits for the other.
 
 use std::{
     net::IpAddr,
@@ -22,16 +22,16 @@ use crate::{
     session_feed, session_reader, session_writer,
 };
 
-/// How long a device may take for its first word.
+/// How long a device may take for its handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// So many of an app's answers may wait to be passed on. Beyond, senders get the default one.
+/// How many of an app's answers may wait to be passed on. Senders whose answers exceed it get the default answer.
 const MOST_ANSWERS: usize = 256;
 
-/// How long the last of them have.
+/// How long passing on the last answers may take after the session.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
-/// Receives a device, and talks with it until one of both goes.
+/// Performs the handshake with a device, and runs its session until one side ends it.
 pub(crate) async fn receive<M: Mailbox>(
     relay: Arc<Relay<M>>,
     (remote, words): (IpAddr, u8),
@@ -50,7 +50,7 @@ pub(crate) async fn receive<M: Mailbox>(
     }
 }
 
-/// Talks with a device until one of both goes.
+/// Runs a device's session until one side ends it.
 async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebSocket) {
     let seat = relay.sessions.seat(&guest.tunnel.name, guest.device.key);
     let present = relay.mailbox.attend(&guest.tunnel.name).await;
@@ -75,12 +75,12 @@ async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebSocket) {
                 },
                 () = relay.leaving.cancelled() => Refused::new("stopping", "the relay stops; try again soon").into(),
             };
-            // What it answered before it went is still passed on.
+            // Answers that the device sent before it went are still passed on.
             let _late = tokio::time::timeout(LAST_ANSWERS, passing).await;
             end
         }
     };
-    drop((seat, present)); // whoever is held for this device need not wait for its last words
+    drop((seat, present)); // held senders need not wait until the session has closed
     session.store_cursor(guest.device.cursor).await;
     let refused = match end {
         End::Refused(refused) if !session.left.load(Ordering::Relaxed) => Some(refused),

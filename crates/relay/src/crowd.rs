@@ -1,4 +1,4 @@
-//! Who is here at once: no block of addresses, small or large, may keep all others out.
+//! Limits who uses places at the same time, so that no block of addresses, small or large, keeps everybody else out.
 
 use std::{
     collections::HashMap,
@@ -10,21 +10,23 @@ use ipnet::IpNet;
 
 use crate::blocks::{SIZES, blocks};
 
-/// In how many parts the places are divided to say what a block may have.
+/// Shares of blocks are given in parts of this many.
 pub(crate) const PARTS: usize = 32;
 
-/// The most parts that a block of each size may have while nobody else is here, from the smallest size to the largest.
+/// How many parts of all places a block of each size may have while nobody else is there, from the smallest size to the
+/// largest.
 pub(crate) type Shares = [usize; SIZES];
 
-/// Those who are here, by the blocks that they come from.
+/// The places in use, counted by the blocks of addresses that use them.
 ///
-/// A block may have so many places for each one that is free: it gets its whole share while it is alone, and less the
-/// more others are here. The last places are for blocks that have none yet.
+/// How many places a block may have is proportional to the number of free places. So a block gets its whole share while
+/// it is alone, and less the more others are there. The last places are left to blocks that have none yet.
 #[derive(Debug)]
 pub(crate) struct Crowd {
     places: usize,
     shares: Shares,
-    /// Behind these are many, and who they are is known only later.
+    /// Networks that are not counted, such as trusted proxies: many senders are behind them, and who they are is known
+    /// only later.
     exempt: Vec<IpNet>,
     here: Mutex<Here>,
 }
@@ -32,11 +34,11 @@ pub(crate) struct Crowd {
 #[derive(Debug, Default)]
 struct Here {
     all: usize,
-    /// Blocks without anybody are not in it, so that it stays as small as the crowd.
+    /// Blocks that use no place are removed, so that the map stays as small as the crowd.
     of: HashMap<IpNet, usize>,
 }
 
-/// A place among them, given back when it is dropped. Who is exempt takes none.
+/// A place in use, returned when it is dropped. An exempt address uses no place.
 #[derive(Debug)]
 pub(crate) struct Member(Option<(Arc<Crowd>, [IpNet; SIZES])>);
 
@@ -45,7 +47,7 @@ impl Crowd {
         Arc::new(Self { places, shares, exempt: exempt.to_vec(), here: Mutex::default() })
     }
 
-    /// A place for somebody from there; none where one of their blocks has all that it may have.
+    /// Returns a place for an address, or `None` if one of its blocks has all that it may have or no place is free.
     pub(crate) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Member> {
         let ip = ip.to_canonical();
         if self.exempt.iter().any(|net| net.contains(&ip)) {
@@ -64,7 +66,8 @@ impl Crowd {
     }
 }
 
-/// Whether a block with so many places may have another one. Alone it comes to `share / PARTS` of all places.
+/// Returns whether a block with `has` places may get another one while `free` places are free. A block that is alone
+/// ends up with `share / PARTS` of all places.
 fn may_grow(has: usize, share: usize, free: usize) -> bool {
     has == 0 || has * (PARTS - share) < free * share
 }
@@ -98,7 +101,7 @@ mod tests {
         Crowd::new(PLACES, SHARES, &["10.0.0.0/8".parse().unwrap()])
     }
 
-    /// Everybody who gets in from the blocks of /64 below that prefix, each coming until it is refused.
+    /// Enters as often as possible from the /64 blocks below a prefix, and returns the places.
     fn all_from(crowd: &Arc<Crowd>, prefix: &str) -> Vec<Member> {
         let net: ipnet::Ipv6Net = prefix.parse().unwrap();
         let first = u128::from(net.network());

@@ -1,4 +1,4 @@
-//! The devices of a tunnel, as one of them asks: who takes part, and who is turned out.
+//! A device's requests about the tunnel's devices: listing them, and revoking one.
 
 use hookmitt_event::Explain as _;
 use hookmitt_mailbox::{Mailbox, MailboxError, Revocation, short};
@@ -9,10 +9,10 @@ use crate::{
     session::Session,
 };
 
-/// The longest note: some keys, sealed and signed.
+/// The size limit of a note, in bytes: some keys, sealed and signed.
 const LONGEST_NOTE: usize = 2 * 1024;
 
-/// Tells who takes part.
+/// Sends the list of the tunnel's devices.
 pub(crate) async fn tell<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
     let (relay, tunnel) = (session.relay, session.tunnel);
     let sealing_key = asked(relay.mailbox.tunnel(tunnel)).await?.ok_or_else(Refused::unknown)?.sealing_key;
@@ -30,14 +30,14 @@ pub(crate) async fn tell<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Ref
     session.reply(RelayFrame::Devices { sealing_key, devices: devices.collect() })
 }
 
-/// Turns a device out: it is refused from now on, and its connection ends.
+/// Revokes a device: it is refused from now on, and its connection ends.
 pub(crate) async fn revoke<M: Mailbox>(
     session: &Session<'_, M>,
     revocation: Revocation,
 ) -> Result<(), Refused> {
     let (relay, tunnel, device) = (session.relay, session.tunnel, revocation.device);
     let is_long = revocation.notes.iter().any(|(_, note)| note.len() > LONGEST_NOTE);
-    // A point of small order would seal for everybody.
+    // Anybody could open letters that are sealed to a key of small order.
     if is_long || hookmitt_seal::Sealer::new(revocation.sealing_key, "check").is_err() {
         return Err(Refused::new("bad-frame", "a sealing key that is none, or a note that is too long"));
     }

@@ -1,4 +1,4 @@
-//! Guessing tokens and codes: a block of addresses that is wrong too often is not listened to for a while.
+//! Limits guessing of tokens and codes: a block of addresses with too many wrong guesses is refused for a while.
 
 use std::{
     collections::HashMap,
@@ -12,11 +12,11 @@ use tokio::time::Instant;
 
 use crate::blocks::{SIZES, blocks};
 
-/// So many wrong guesses are borne from a block of each size …
+/// How many wrong guesses a block of each size may make …
 const MOST: [u32; SIZES] = [10, 100, 1_000, 10_000];
-/// … in this time.
+/// … within this time.
 const SPAN: Duration = Duration::from_secs(60);
-/// So many blocks are remembered.
+/// How many blocks are remembered.
 const BLOCKS: usize = 10_000;
 
 /// Counts wrong guesses by block.
@@ -31,20 +31,20 @@ struct Wrong {
 }
 
 impl Wrong {
-    /// How long nobody there is listened to.
+    /// Returns how long the block is still refused, if it is.
     fn wait(&self) -> Option<Duration> {
         SPAN.checked_sub(self.since.elapsed()).filter(|_| self.count >= self.most)
     }
 }
 
 impl Guesses {
-    /// How long this address has to wait; none where it may guess.
+    /// Returns how long this address has to wait, or `None` if it may guess.
     pub(crate) fn wait(&self, ip: IpAddr) -> Option<Duration> {
         let wrong = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         blocks(ip).iter().filter_map(|block| wrong.get(block)?.wait()).max()
     }
 
-    /// Somebody at this address was wrong.
+    /// Counts a wrong guess from this address.
     pub(crate) fn wrong(&self, ip: IpAddr) {
         let mut wrong = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if wrong.len() + SIZES > BLOCKS {
@@ -64,8 +64,8 @@ impl Guesses {
     }
 }
 
-/// Forgets those whose time is over; where that is not enough, also those who are still borne. Who is not listened to
-/// stays: nobody gets rid of that by guessing from elsewhere.
+/// Removes blocks whose time is over; if that is not enough, also blocks that are below their limit. Refused blocks
+/// stay, so that nobody ends a refusal by guessing from other addresses.
 fn make_room(wrong: &mut HashMap<IpNet, Wrong>) {
     wrong.retain(|_, found| found.since.elapsed() < SPAN);
     if wrong.len() + SIZES > BLOCKS {
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// An address in the household of that number, below 2001:db8::/32.
+    /// Returns an address in the household with this number, below 2001:db8::/32.
     fn household(number: u128) -> IpAddr {
         Ipv6Addr::from((0x2001_0db8 << 96) + (number << 64) + 1).into()
     }

@@ -1,4 +1,4 @@
-//! The first words: the relay gives a nonce, the device signs it.
+//! The handshake: the relay sends a nonce, and the device signs it.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ use crate::{
     secret::fresh_nonce,
 };
 
-/// A device that is who it says.
+/// A device that has proved who it is.
 pub(crate) struct Guest {
     pub(crate) tunnel: Arc<Tunnel>,
     pub(crate) device: Device,
     pub(crate) window: usize,
     pub(crate) window_bytes: usize,
-    /// The newest words that it knows.
+    /// The newest vocabulary that the device knows.
     pub(crate) words: u8,
 }
 
-/// Who comes; `None`: the other side went away.
+/// Performs the handshake. Returns `None` if the other side went away.
 pub(crate) async fn greet<M: Mailbox>(
     relay: &Relay<M>,
     socket: &mut WebSocket,
@@ -48,7 +48,7 @@ async fn admitted<M: Mailbox>(relay: &Relay<M>, frame: AppFrame, nonce: &[u8; 32
     let AppFrame::Hello { tunnel, device, signature, app, window, window_bytes } = frame else {
         return Err(Refused::new("bad-frame", "the first word is a hello"));
     };
-    // The nonce is of this connection alone, so that what was signed for another one proves nothing.
+    // The nonce belongs to this connection alone, so a signature made for another one proves nothing here.
     let key = VerifyingKey::from_bytes(&device).ok();
     let signature = Signature::from_slice(&signature).ok();
     let holds = key

@@ -1,4 +1,4 @@
-//! The public port: webhooks are decided about by their heads, and taken.
+//! The public port: decides by its head where a request goes, and takes webhooks.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -28,15 +28,15 @@ pub(crate) struct Door<M> {
 /// The source that a request is for, and who sent it.
 pub(crate) struct Destination {
     pub(crate) tunnel: Arc<Tunnel>,
-    /// Which of the tunnel's sources.
+    /// The index of the source in the tunnel's sources.
     source: usize,
-    /// Path and query, as they were called.
+    /// Path and query as they were called.
     pub(crate) target: String,
-    /// What of the path follows the source.
+    /// The part of the path after the source.
     pub(crate) path: String,
     pub(crate) query: Option<String>,
     pub(crate) sender: Sender,
-    /// As whose page a browser shows the answer.
+    /// Whose page the answer is, to a browser.
     origin: Origin,
 }
 
@@ -126,7 +126,7 @@ impl<M: Mailbox> Port for Door<M> {
     fn refused(&self, refusal: Refusal, place: Option<&Destination>) {
         let Refusal { status, code, message, .. } = refusal;
         self.relay.metrics.refused(code);
-        // The target names the tunnel and may hold more that is nobody's business.
+        // The target is not logged, because it names the tunnel and may contain secrets.
         match place {
             Some(place) => {
                 let tunnel = short(&place.tunnel.name);
@@ -147,7 +147,7 @@ fn no_path() -> Denial {
     )
 }
 
-/// Unknown tunnels, those that were revoked, and unknown sources: nothing is told apart.
+/// The same answer for unknown tunnels, revoked tunnels and unknown sources, so that they can't be told apart.
 fn nowhere() -> Denial {
     let hint = "the path is /<tunnel>/<source>, as the app shows it";
     Denial::new(404, "not-found", "there is nothing here", hint)

@@ -1,8 +1,9 @@
-//! The relay: a mailbox on a public server. It stores what a provider sends, sealed, answers, and hands it to the
-//! tunnel's devices when they are there.
+//! The relay: mailboxes on a public server. It seals and stores what a provider sends, answers, and hands it to the
+//! tunnel's devices when they are connected.
 //!
-//! Two things meet on its one port: webhooks, recorded byte for byte as the capture port does it, and what is under
-//! `/-/`: health, opening and joining a tunnel, and the WebSocket on which letters go down and acknowledgements up.
+//! Its one port serves two things: webhooks, recorded byte for byte as the capture port does it, and the paths under
+//! `/-/`. These are the health check, opening and joining a tunnel, and the WebSocket that carries letters to devices
+//! and acknowledgements back.
 
 mod acme;
 mod address;

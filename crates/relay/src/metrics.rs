@@ -1,4 +1,4 @@
-//! Counts for a monitor (Prometheus).
+//! Counters and gauges for a monitor (Prometheus).
 
 use std::{fmt, sync::atomic::AtomicI64, time::Duration};
 
@@ -15,21 +15,21 @@ struct Why {
     code: &'static str,
 }
 
-/// What there is at a moment, and is not counted as it happens.
+/// Values that are read when the monitor asks, and not counted as things happen.
 pub(crate) struct Present {
     /// What the store holds.
     pub(crate) usage: Usage,
-    /// How long its oldest letter has waited.
+    /// How long the store's oldest letter has waited.
     pub(crate) oldest_age: Duration,
-    /// Connected devices.
+    /// The number of connected devices.
     pub(crate) devices: usize,
-    /// Sealed bytes in memory for devices.
+    /// The sealed bytes of letters in memory for devices.
     pub(crate) outgoing: usize,
-    /// Until when the certificate is good.
+    /// When the certificate expires.
     pub(crate) certificate: Option<Timestamp>,
 }
 
-/// What is counted.
+/// The counters and gauges.
 #[derive(Debug)]
 pub(crate) struct Metrics {
     registry: Registry,
@@ -47,7 +47,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// `secure`: there is a certificate to watch.
+    /// `secure` says whether there is a certificate to watch.
     pub(crate) fn new(secure: bool) -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("hookmitt_relay"),
@@ -98,7 +98,7 @@ impl Metrics {
         self.refused.get_or_create(&Why { code }).inc();
     }
 
-    /// All of it, as a monitor reads it (OpenMetrics).
+    /// Returns all metrics as a monitor reads them (OpenMetrics).
     pub(crate) fn text(&self, present: &Present) -> Result<String, fmt::Error> {
         let gauge = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
         self.tunnels.set(gauge(present.usage.tunnels));

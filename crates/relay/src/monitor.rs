@@ -1,4 +1,4 @@
-//! What a monitor is told, on a listener of its own.
+//! Serves metrics to a monitor, on a listener of its own.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use hookmitt_mailbox::Mailbox;
 
 use crate::{metrics::Present, relay::Relay, tls::Tls};
 
-/// What the text is in (OpenMetrics).
+/// The format of the text (OpenMetrics).
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The routes of the private listener.
+/// Returns the routes of the private listener.
 pub(crate) fn router<M: Mailbox>(relay: Arc<Relay<M>>) -> Router {
     Router::new().route("/metrics", get(told::<M>)).with_state(relay)
 }
@@ -26,7 +26,7 @@ async fn told<M: Mailbox>(State(relay): State<Arc<Relay<M>>>) -> Response {
     let usage = match relay.mailbox.usage().await {
         Ok(usage) => usage,
         Err(error) => {
-            // Numbers of an earlier moment would pass for those of now.
+            // Old numbers would pass for current ones.
             tracing::warn!(%error, "the store can't say what it holds");
             return StatusCode::SERVICE_UNAVAILABLE.into_response();
         }

@@ -1,5 +1,5 @@
-//! How often tunnels are opened: each takes a name for good, so one token, or one block of addresses, opens a few at once
-//! and then goes slowly.
+//! Limits how often tunnels are opened. Each takes a name for good, so a token, or a block of addresses, may open a few
+//! at once and then only slowly.
 
 use std::{net::IpAddr, num::NonZeroU32};
 
@@ -11,13 +11,13 @@ use ipnet::IpNet;
 
 use crate::blocks::{SIZES, blocks};
 
-/// What a token may open at once, in minutes of its pace.
+/// How many minutes' worth of its rate a token may open at once.
 const AT_ONCE: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
-/// What a block of each size may open, in tokens that do their most.
+/// How many tunnels a block of each size may open, as a multiple of one token's limit.
 const OF_BLOCK: [u32; SIZES] = [3, 6, 12, 48];
 
-/// How often tunnels are opened, by whom and from where.
+/// How often tunnels were opened, by token and by block of addresses.
 #[derive(Debug)]
 pub(crate) struct Openings {
     tokens: DefaultKeyedRateLimiter<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Openings {
 }
 
 impl Openings {
-    /// With one token so many a minute may be opened.
+    /// Returns limits that allow each token `a_minute` tunnels a minute over time.
     pub(crate) fn new(a_minute: NonZeroU32) -> Self {
         let pace =
             |a_minute: NonZeroU32| Pace::per_minute(a_minute).allow_burst(a_minute.saturating_mul(AT_ONCE));
@@ -38,7 +38,8 @@ impl Openings {
         }
     }
 
-    /// Counts one that is to be opened. Some: after so many seconds only.
+    /// Counts a tunnel that is about to be opened. Returns `None` if it may be opened, else in how many seconds to try
+    /// again.
     pub(crate) fn wait(&self, token: &str, from: IpAddr) -> Option<u64> {
         let of_token = self.tokens.check_key(&token.to_owned()).err();
         let denied = of_token.or_else(|| {
@@ -48,7 +49,7 @@ impl Openings {
         Some(denied?.wait_time_from(DefaultClock::default().now()).as_secs() + 1)
     }
 
-    /// Forgets who opened none of late.
+    /// Forgets tokens and blocks that opened no tunnel lately.
     pub(crate) fn forget_idle(&self) {
         self.tokens.retain_recent();
         self.blocks.iter().for_each(RateLimiter::retain_recent);

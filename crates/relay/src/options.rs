@@ -1,4 +1,4 @@
-//! What a relay is told at its start.
+//! The settings with which a relay starts.
 
 use std::{fmt, net::SocketAddr, num::NonZeroU32, str::FromStr, sync::Arc, time::Duration};
 
@@ -8,28 +8,28 @@ use hookmitt_mailbox::{MOST_DEVICES, Quota};
 use http::Uri;
 use ipnet::IpNet;
 
-/// How a relay behaves.
+/// The settings of a relay.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Under which URL the world sees it.
+    /// The URL under which the world reaches the relay.
     pub public: PublicUrl,
-    /// Each tunnel has a host name of its own, too: `https://<tunnel>.<host>/<source>`.
+    /// Whether each tunnel also has a host name of its own: `https://<tunnel>.<host>/<source>`.
     pub wildcard: bool,
-    /// What one tunnel may keep.
+    /// How much one tunnel's mailbox may hold.
     pub quota: Quota,
     /// How many devices a tunnel may have.
     pub devices: usize,
-    /// How many requests a second a tunnel may get over time; as many as come, without.
+    /// How many requests a second a tunnel may get over time. `None` means no limit.
     pub rate: Option<NonZeroU32>,
-    /// How many of them at once, above that rate.
+    /// How many requests may come at once, even if that exceeds the rate.
     pub burst: NonZeroU32,
-    /// How many tunnels a token may open a minute over time; as many as it likes, without.
+    /// How many tunnels a token may open a minute over time. `None` means no limit.
     pub openings: Option<NonZeroU32>,
-    /// Proxies that are believed what they write into headers.
+    /// The proxies whose forwarding headers are believed.
     pub trusted: Vec<IpNet>,
-    /// What a sender may use.
+    /// The limits for senders.
     pub limits: Limits,
-    /// How many connections of senders at once.
+    /// How many connections of senders may be open at once.
     pub connections: usize,
     /// How long a sender is held for the app's answer.
     pub hold: Duration,
@@ -38,7 +38,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The usual ones.
+    /// Returns the default settings for a public URL.
     pub fn new(public: PublicUrl) -> Self {
         Self {
             public,
@@ -65,7 +65,7 @@ pub struct PublicUrl {
     authority: String,
 }
 
-/// A text that can't be a relay's public URL.
+/// The text is not a relay's public URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a relay's URL: give scheme and host alone, such as https://relay.example.com")]
 pub struct PublicUrlError;
@@ -93,13 +93,13 @@ impl fmt::Display for PublicUrl {
 }
 
 impl PublicUrl {
-    /// The URL of an address, where the world has no better one.
+    /// Returns the URL of a listening address, for a relay that has no better one.
     pub fn of_address(address: SocketAddr, secure: bool) -> Self {
         let scheme = if secure { "https" } else { "http" };
         Self { scheme: scheme.to_owned(), authority: address.to_string() }
     }
 
-    /// The host without its port, and in brackets where it is an IPv6 address.
+    /// Returns the host without its port. An IPv6 address is in brackets.
     pub fn host(&self) -> &str {
         match self.authority.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
@@ -107,17 +107,17 @@ impl PublicUrl {
         }
     }
 
-    /// `http` or `https`.
+    /// Returns the scheme, `http` or `https`.
     pub fn scheme(&self) -> &str {
         &self.scheme
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub(crate) fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// The public URL of a tunnel, without a slash at its end.
+    /// Returns the public URL of a tunnel, without a trailing slash.
     pub(crate) fn of_tunnel(&self, tunnel: &str, wildcard: bool) -> String {
         if wildcard {
             format!("{}://{tunnel}.{}", self.scheme, self.authority)

@@ -1,43 +1,43 @@
-//! What an answer may bring to whoever reads it (Threat 12).
+//! Which header lines of an answer may reach the sender (Threat 12).
 //!
 //! A tunnel's owner decides what its senders are answered, and some senders are browsers. Under the relay's own host
-//! all tunnels are one site to them: a cookie, a permission or a script of one tunnel would count for all. So only what
-//! says something about the answer itself passes there, and it is shown without any rights. A tunnel with a host of its
-//! own may answer what it likes, as long as it stays below that host.
+//! all tunnels are one site to a browser: a cookie, a permission or a script of one tunnel would apply to all. So there
+//! only lines pass that describe the answer itself, and the relay adds headers that take all rights from the page. A
+//! tunnel with a host of its own may answer anything, as long as it stays below that host.
 
 use hookmitt_catch::{INERT, Reply};
 
-/// Header lines that describe an answer, or what a sender does next, by their beginnings.
+/// Beginnings of header names that describe an answer, or what the sender does next.
 const DESCRIBING: [&str; 3] = ["content-", "webhook-", "x-"];
-/// The same, by their whole names.
+/// Whole header names that do the same.
 const ALSO: [&str; 2] = ["location", "retry-after"];
 
-/// Lines among them that say how a browser treats the answer: the relay says that itself.
+/// Exceptions: lines that tell a browser how to treat the answer. The relay sets these itself.
 const OURS: [&str; 4] =
     ["content-security-policy", "x-content-security-policy", "x-webkit-csp", "x-content-type-options"];
 
-/// Lines among them that speak for the whole host.
+/// Exceptions: lines that apply to the whole host.
 const FOR_THE_HOST: [&str; 1] = ["x-permitted-cross-domain-policies"];
 
-/// Orders to the web server that stands before a relay: to send a file of its own, to ask another server, to change what
-/// it has in its cache. A tunnel's owner has no business there, whatever the host.
+/// Beginnings of lines that are commands to a web server in front of the relay: to send one of its own files, to ask
+/// another server, or to change its cache. A tunnel's owner must not give these, whatever the host.
 const ORDERS: [&str; 6] =
     ["x-accel-", "x-sendfile", "x-send-file", "x-lighttpd-", "x-litespeed-", "x-reproxy-"];
 
-/// Schemes of URLs that are scripts or pages by themselves.
+/// Schemes of URLs that are themselves scripts or pages.
 const SCRIPTS: [&str; 4] = ["javascript:", "data:", "vbscript:", "blob:"];
 
-/// As whose pages browsers show what is answered.
+/// The web origin that an answer has for a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The relay's, as those of all its tunnels: `https://relay.example.com/acme/github`.
+    /// The relay's own, shared by all tunnels: `https://relay.example.com/acme/github`.
     Shared,
-    /// Those of the tunnel alone, under this host: `https://acme.relay.example.com/github`.
+    /// The tunnel's own, with this host: `https://acme.relay.example.com/github`.
     Own(String),
 }
 
 impl Origin {
-    /// The answer, without what would reach other tunnels' visitors.
+    /// Returns the answer without the lines that would affect other tunnels' visitors.
     pub(crate) fn guard(&self, mut reply: Reply) -> Reply {
         reply.headers.retain(|(name, _)| !begins(name, &ORDERS));
         match self {
@@ -60,14 +60,14 @@ fn describes(name: &str) -> bool {
     passes && !begins(name, &OURS) && !begins(name, &FOR_THE_HOST)
 }
 
-/// Whether it leads to something that is no place at all, but a script to be run by whoever follows.
+/// Returns whether a `Location` line leads to a script instead of a place.
 fn is_script(name: &str, value: &[u8]) -> bool {
     let plain = |byte: &&u8| !byte.is_ascii_whitespace() && !byte.is_ascii_control();
     let begin: String = value.iter().filter(plain).take(16).map(|byte| char::from(*byte)).collect();
     is(name, "location") && begins(&begin, &SCRIPTS)
 }
 
-/// Takes the domain out of a cookie that would be set for a host above this one, and so for other tunnels'.
+/// Removes the domain from a cookie that would be set for a host above this one, and so for other tunnels.
 fn stay_below(host: &str, cookie: &mut Vec<u8>) {
     let reaches_out = |part: &&[u8]| domain(part).is_some_and(|domain| is_above(domain, host));
     if cookie.split(|byte| *byte == b';').skip(1).any(|part| reaches_out(&part)) {
@@ -78,7 +78,7 @@ fn stay_below(host: &str, cookie: &mut Vec<u8>) {
     }
 }
 
-/// The domain that a part of a cookie names.
+/// Returns the domain that an attribute of a cookie names.
 fn domain(part: &[u8]) -> Option<&[u8]> {
     let at = part.iter().position(|byte| *byte == b'=')?;
     let (name, value) = (part[..at].trim_ascii(), part[at + 1..].trim_ascii());

@@ -1,34 +1,35 @@
-//! How much of the letters that go out is in memory: bounded over all devices, and none keeps it from the others.
+//! Limits the memory for letters that are sent to devices: the total of all devices, and the share of each, so that no
+//! device takes it from the others.
 //!
-//! Each session has a little of its own, with which it always gets on. What goes beyond is taken from what all have in
-//! common: a part for large letters, and a part for the others, so that these don't wait behind them. Of each part one
-//! session gets a share at most, and those that wait are served in their turn. What is held is given back when the last
-//! piece went to the socket; a device that takes less than a piece in half a minute is gone (see `session_writer`).
+//! Each session has a little memory of its own, with which it always makes progress. The rest comes from two common
+//! pools: one for large letters, and one for all others, so that these don't wait behind large ones. A session gets at
+//! most a fixed share of each pool, and sessions that wait are served in turn. Memory is returned when the last piece
+//! goes to the socket; a device that takes less than a piece in half a minute is disconnected (see `session_writer`).
 
 use std::sync::Arc;
 
 use hookmitt_wire::MAX_LETTER;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes are counted in pieces of this size.
+/// Bytes are counted in units of this size.
 const UNIT: usize = 1_024;
 
-/// What all sessions have in common for large letters, and for the others.
+/// The sizes of the common pools, in bytes: for large letters, and for the others.
 const LARGE: usize = 192 * 1024 * 1024;
 const USUAL: usize = 64 * 1024 * 1024;
 
-/// The most of each that one session has at a time. The largest letter fits.
+/// How much of each pool one session may have at a time, in bytes. The largest letter fits.
 const LARGE_SHARE: usize = MAX_LETTER;
 const USUAL_SHARE: usize = 4 * 1024 * 1024;
 
-/// From this size a letter is large.
+/// From this size in bytes a letter counts as large.
 const IS_LARGE: usize = 1024 * 1024;
 
-/// What each session has of its own, and how much of it is taken at a time where there is nothing else.
+/// Each session's own memory in bytes, and how much of it a batch gets when the common pool has no room.
 const OWN: usize = 64 * 1024;
 const LITTLE: usize = OWN / 2;
 
-/// What all sessions have in common.
+/// The common pools.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
     large: Arc<Semaphore>,
@@ -42,13 +43,13 @@ impl Default for Outgoing {
 }
 
 impl Outgoing {
-    /// How many bytes of it are held.
+    /// Returns how many bytes of the pools are in use.
     pub(crate) fn held(&self) -> usize {
         let free = (self.large.available_permits() + self.usual.available_permits()) * UNIT;
         (LARGE + USUAL).saturating_sub(free)
     }
 
-    /// For one session.
+    /// Returns the allowance of one session.
     pub(crate) fn allowance(&self) -> Allowance {
         Allowance {
             own: room(OWN),
@@ -58,7 +59,7 @@ impl Outgoing {
     }
 }
 
-/// What one session may have in memory.
+/// The memory that one session may use.
 #[derive(Debug)]
 pub(crate) struct Allowance {
     own: Arc<Semaphore>,
@@ -66,23 +67,24 @@ pub(crate) struct Allowance {
     large: Lane,
 }
 
-/// One part of what all have in common, and the most of it for one session.
+/// A common pool, and the limit of one session in it.
 #[derive(Debug)]
 struct Lane {
     mine: Arc<Semaphore>,
     all: Arc<Semaphore>,
 }
 
-/// So many bytes may be in memory, until it is dropped.
+/// A share of the memory, in use until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     bytes: usize,
-    /// In each of the rooms that it is in.
+    /// One permit for each limit that the share counts against.
     permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl Allowance {
-    /// For a batch of letters, whose size is not known yet: so many bytes, or a little where there is not as much.
+    /// Returns a share for a batch of letters of unknown size: `bytes` bytes, or a little of the session's own memory
+    /// if the pool does not have as much.
     pub(crate) async fn batch(&self, bytes: usize) -> Share {
         match self.usual.try_share(bytes) {
             Some(share) => share,
@@ -90,7 +92,7 @@ impl Allowance {
         }
     }
 
-    /// For one letter of that size. Waits for its turn.
+    /// Returns a share for one letter of this size. Waits for its turn.
     pub(crate) async fn letter(&self, bytes: usize) -> Share {
         match bytes {
             0..=OWN => Share::of(bytes, [wait(&self.own, bytes).await]),
@@ -99,7 +101,8 @@ impl Allowance {
         }
     }
 
-    /// So many bytes were read within a share: gives back the rest, or all of it where the session's own does.
+    /// Shrinks a share to the bytes that were read within it. If they fit into the session's own memory, the pool gets
+    /// everything back.
     pub(crate) fn settle(&self, share: Share, bytes: usize) -> Share {
         if share.permits.len() > 1
             && let Some(own) = take(&self.own, bytes)
@@ -126,7 +129,7 @@ impl Share {
         Self { bytes, permits: permits.into_iter().filter_map(Into::into).collect() }
     }
 
-    /// How many bytes may be read within it.
+    /// Returns how many bytes may be read within the share.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -153,7 +156,7 @@ fn take(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
     Arc::clone(room).try_acquire_many_owned(units(bytes)).ok()
 }
 
-/// None where the room was closed, which nobody does.
+/// Returns `None` only if the semaphore was closed, which never happens.
 async fn wait(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
     Arc::clone(room).acquire_many_owned(units(bytes)).await.ok()
 }

@@ -8,7 +8,7 @@ use axum::{
 use hookmitt_event::Explain as _;
 use hookmitt_mailbox::MailboxError;
 
-/// A refusal with a stable code and the next step.
+/// A refusal with a stable code and a hint about the next step.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -57,7 +57,7 @@ impl From<MailboxError> for Problem {
 
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
-        // What axum says of fields quotes their values, which may be a code at the wrong place.
+        // axum's message about fields quotes their values, and one may be a code in the wrong field.
         let message = match &rejection {
             JsonRejection::JsonDataError(_) => {
                 "the body does not have the fields that are expected".to_owned()

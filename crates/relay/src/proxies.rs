@@ -1,27 +1,27 @@
-//! What proxies write about a sender, and which of them are believed.
+//! What proxies write about a sender, and which proxies are believed.
 
 use std::net::{IpAddr, SocketAddr};
 
 use hookmitt_event::{Authority, HeaderLines};
 use ipnet::IpNet;
 
-/// A sender, as far as trusted proxies tell.
+/// A sender, as far as trusted proxies reveal it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sender {
-    /// Its address, for people.
+    /// Its address as text: with the port if the sender itself is connected.
     pub(crate) remote: String,
-    /// Its address.
+    /// Its IP address.
     pub(crate) ip: IpAddr,
     /// The host that it called.
     pub(crate) host: Option<String>,
-    /// The scheme that it called by; none where no proxy said.
+    /// The scheme of the URL that it called. `None` if no proxy named it.
     pub(crate) scheme: Option<&'static str>,
-    /// Whether a proxy stands between: its lines leave the headers.
+    /// Whether a trusted proxy is in between. Then the proxy's lines are removed from the headers.
     pub(crate) through_proxy: bool,
 }
 
 impl Sender {
-    /// Who sent a head that came from `peer`. `called`: the host that the head itself names.
+    /// Returns the sender of a head that came from `peer`. `called` is the host that the head itself names.
     pub(crate) fn of(
         headers: &HeaderLines,
         called: Option<&str>,
@@ -30,7 +30,7 @@ impl Sender {
     ) -> Self {
         let called = called.map(str::to_owned);
         let is_trusted = |ip: &IpAddr| trusted.iter().any(|net| net.contains(ip));
-        // A listener for IPv6 shows callers by IPv4 as ::ffff:192.0.2.1.
+        // A listener for both versions of IP shows IPv4 callers as ::ffff:192.0.2.1.
         let own = peer.ip().to_canonical();
         let peer = SocketAddr::new(own, peer.port());
         if !is_trusted(&own) {
@@ -52,7 +52,7 @@ impl Sender {
     }
 }
 
-/// What a proxy said. Where several did, the last is the nearest.
+/// What proxies wrote into the headers. If several did, the last entry is from the nearest.
 #[derive(Debug, Default)]
 struct Said {
     hops: Vec<Option<IpAddr>>,
@@ -88,7 +88,7 @@ impl Said {
     }
 }
 
-/// The parts of every line of that name, in order.
+/// Returns the comma-separated parts of every line with this name, in order.
 fn parts(headers: &HeaderLines, name: &'static str) -> impl Iterator<Item = String> {
     let values: Vec<_> =
         headers.get_all(name).map(|value| String::from_utf8_lossy(value).into_owned()).collect();
@@ -98,7 +98,7 @@ fn parts(headers: &HeaderLines, name: &'static str) -> impl Iterator<Item = Stri
     parts.filter(|part| !part.is_empty())
 }
 
-/// An address, with or without a port and brackets.
+/// Reads an IP address, with or without port and brackets.
 fn ip_in(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
@@ -110,7 +110,7 @@ fn scheme(text: &str) -> Option<&'static str> {
     ["https", "http"].into_iter().find(|scheme| text.eq_ignore_ascii_case(scheme))
 }
 
-/// Parts header lines into the sender's own and those that proxies write.
+/// Splits header lines into the sender's own and those that proxies write.
 pub(crate) fn part(headers: &HeaderLines) -> (HeaderLines, HeaderLines) {
     headers.parted(is_a_proxys)
 }

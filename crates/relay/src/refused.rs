@@ -1,4 +1,4 @@
-//! Why a conversation can't go on, and how the device is told.
+//! Why a session can't go on, and how the device is told.
 
 use std::{future::Future, time::Duration};
 
@@ -7,7 +7,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use hookmitt_mailbox::MailboxError;
 use hookmitt_wire::{FrameError, RelayFrame, encode};
 
-/// Why a conversation can't go on, as the device is told.
+/// Why a session can't go on, as the device is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) code: &'static str,
@@ -19,14 +19,16 @@ impl Refused {
         Self { code, message: message.into() }
     }
 
-    /// Unknown tunnels, revoked ones and devices that aren't theirs: nothing is told apart.
+    /// The same refusal for unknown tunnels, revoked tunnels, and devices that don't belong to the tunnel, so that they
+    /// can't be told apart.
     pub(crate) fn unknown() -> Self {
         let message = "this relay doesn't know this tunnel, or this device isn't one of it: it left, was revoked, was away \
                        for too long, or the tunnel's token was revoked; add the tunnel anew";
         Self::new("unknown-device", message)
     }
 
-    /// A newer connection of the same device has taken its place. The device hears it only where it is not that itself.
+    /// A newer connection with the same device's key has replaced this one. If the device itself made it, it no longer
+    /// listens here and does not get this refusal.
     pub(crate) fn elsewhere() -> Self {
         Self::new("connected-elsewhere", "another hookmitt connected with this device's key")
     }
@@ -39,10 +41,10 @@ impl From<FrameError> for Refused {
     }
 }
 
-/// What the store says; a store that can't say is busy.
+/// Returns the store's answer. If the store can't answer, the relay is busy.
 pub(crate) async fn asked<T>(question: impl Future<Output = Result<T, MailboxError>>) -> Result<T, Refused> {
     question.await.map_err(|error| match error {
-        // Its token was revoked just now, or it left by another connection.
+        // The tunnel's token was revoked just now, or the device left by another connection.
         MailboxError::Unknown { .. } => Refused::unknown(),
         _ => {
             tracing::error!(error = error.logged(), "the store could not do what a device asked for");
@@ -51,7 +53,7 @@ pub(crate) async fn asked<T>(question: impl Future<Output = Result<T, MailboxErr
     })
 }
 
-/// Says why, where there is a reason, and closes; within bounds.
+/// Sends the reason, if there is one, and closes the connection, within 2 s.
 pub(crate) async fn part(mut socket: WebSocket, refused: Option<Refused>) {
     let last_words = async {
         if let Some(Refused { code, message }) = refused {
@@ -59,7 +61,7 @@ pub(crate) async fn part(mut socket: WebSocket, refused: Option<Refused>) {
             socket.send(Message::Binary(encode(&frame))).await?;
         }
         socket.close().await?;
-        // The other side's farewell, so that ours is not lost in a reset.
+        // Waits for the other side's close frame, so that ours is not lost in a TCP reset.
         while let Some(Ok(_)) = socket.next().await {}
         Ok::<_, axum::Error>(())
     };

@@ -1,4 +1,4 @@
-//! The relay as a whole: what its doors and sessions share.
+//! The relay's shared state: what its public port and its sessions use.
 
 use std::{
     collections::HashMap,
@@ -28,56 +28,58 @@ use crate::{
     tls::Tls,
 };
 
-/// So many sealers are kept; each costs some hundred bytes and saves 100 µs for its tunnel's next letter.
+/// How many sealers are kept. Each costs some hundred bytes and saves 100 µs for the next letter of its tunnel.
 const SEALERS: usize = 10_000;
 
-/// So many connections may be about to say who they are.
+/// How many connections may be in their handshake, before they have said who they are.
 const STRANGERS: usize = 512;
 
-/// One address may have a quarter of them, if nobody else is there: a whole office comes back at once after a restart.
+/// The shares of these places for blocks of addresses, from the smallest size to the largest. One address that is alone
+/// may have a quarter, because a whole office reconnects at once after a restart.
 const SHARES_OF_STRANGERS: Shares = [8, 10, 12, 20];
 
-/// And an eighth of all places for connections: an egress of a large provider needs some hundred.
+/// The shares of all places for connections, in the same order. One address that is alone may have an eighth, because
+/// the outgoing servers of a large provider need some hundred connections.
 const SHARES_OF_CALLERS: Shares = [4, 5, 6, 10];
 
-/// How long it is taken as known whether the store is well.
+/// For how long the result of the last health check is reused.
 const HEALTH: Duration = Duration::from_secs(2);
 
-/// How long the store may take to say so.
+/// How long the store may take for a health check.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// So many devices may be connected.
+/// How many devices may be connected.
 const DEVICES: usize = 50_000;
 
-/// What doors and sessions share.
+/// The state that the public port and the sessions share.
 pub(crate) struct Relay<M> {
     pub(crate) mailbox: M,
     pub(crate) options: Options,
-    /// Where it speaks TLS itself.
+    /// Set if the relay does TLS itself.
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
     pub(crate) guesses: Guesses,
-    /// How often tunnels are opened; as often as anybody likes, without.
+    /// The limit on how often tunnels are opened. `None` means no limit.
     pub(crate) openings: Option<Openings>,
     pub(crate) sessions: Sessions,
     pub(crate) tasks: TaskTracker,
-    /// Nobody new comes in.
+    /// Cancelled when the relay stops: no new connection is accepted.
     pub(crate) stopping: CancellationToken,
-    /// Devices are told to go.
+    /// Cancelled after that: devices are told that the relay stops.
     pub(crate) leaving: CancellationToken,
     pub(crate) strangers: Arc<Semaphore>,
-    /// Of one block of addresses among them.
+    /// How many of the places in `strangers` each block of addresses uses.
     pub(crate) strangers_of: Arc<Crowd>,
-    /// Of one block of addresses among all connections that are no device's yet.
+    /// How many connections each block of addresses uses, not counting those of devices.
     pub(crate) callers_of: Arc<Crowd>,
     pub(crate) devices: Arc<Semaphore>,
-    /// Letters on their way out of memory.
+    /// The memory for letters that are sent to devices.
     pub(crate) outgoing: Outgoing,
     pace: Option<DefaultKeyedRateLimiter<String>>,
-    /// What of the bodies in flight is whose.
+    /// How much of the bodies in flight each party uses.
     pub(crate) rooms: Rooms,
     sealers: Mutex<HashMap<String, Arc<Sealer>>>,
-    /// Whether the store was well, and when it was asked.
+    /// When the store was last checked, and whether it was healthy.
     health: tokio::sync::Mutex<Option<(Instant, bool)>>,
 }
 
@@ -108,12 +110,12 @@ impl<M: Mailbox> Relay<M> {
         }
     }
 
-    /// The time of day.
+    /// Returns the time of day.
     pub(crate) fn now(&self) -> Timestamp {
         self.options.clock.now()
     }
 
-    /// Whether the store is well. Everybody may ask, so the store is asked once in a while only.
+    /// Returns whether the store is healthy. Anybody may ask, so the store itself is asked only once in a while.
     pub(crate) async fn is_healthy(&self) -> bool {
         let mut known = self.health.lock().await;
         if let Some((at, well)) = *known
@@ -130,7 +132,7 @@ impl<M: Mailbox> Relay<M> {
         well
     }
 
-    /// After how many seconds a tunnel may get another request; none where it may now.
+    /// Returns in how many seconds the tunnel may get its next request, or `None` if it may get one now.
     pub(crate) fn too_fast(&self, tunnel: &str) -> Option<u64> {
         use governor::clock::Clock as _;
         let pace = self.pace.as_ref()?;
@@ -138,7 +140,7 @@ impl<M: Mailbox> Relay<M> {
         Some(denied.wait_time_from(pace.clock().now()).as_secs() + 1)
     }
 
-    /// Forgets the pace and the rooms of those that had nothing to do.
+    /// Forgets the rates and rooms of those that are idle.
     pub(crate) fn forget_idle(&self) {
         self.rooms.forget_idle();
         self.openings.iter().for_each(Openings::forget_idle);
@@ -148,7 +150,7 @@ impl<M: Mailbox> Relay<M> {
         }
     }
 
-    /// Who seals for a tunnel.
+    /// Returns the sealer of a tunnel.
     pub(crate) fn sealer(&self, tunnel: &Tunnel) -> Result<Arc<Sealer>, SealError> {
         let mut sealers = self.sealers.lock().unwrap_or_else(PoisonError::into_inner);
         let known = sealers.get(&tunnel.name).filter(|sealer| sealer.is_for(&tunnel.sealing_key));
@@ -163,7 +165,7 @@ impl<M: Mailbox> Relay<M> {
         Ok(sealer)
     }
 
-    /// The public URL of a tunnel, without a slash at its end.
+    /// Returns the public URL of a tunnel, without a trailing slash.
     pub(crate) fn public_url(&self, tunnel: &str) -> String {
         self.options.public.of_tunnel(tunnel, self.options.wildcard)
     }

@@ -1,4 +1,4 @@
-//! How much of the bodies in flight is one tunnel's, one token's, or one block of addresses'.
+//! Limits how much of the bodies in flight belongs to one tunnel, one token, or one block of addresses.
 
 use std::{
     collections::HashMap,
@@ -12,25 +12,26 @@ use ipnet::IpNet;
 
 use crate::{blocks::blocks, crowd::PARTS};
 
-/// The parts of it that one tunnel may have, and all tunnels of one token.
+/// How many [`PARTS`] of the limit for all bodies in flight one tunnel may use, and all tunnels of one token together.
 const OF_TUNNEL: usize = 8;
 const OF_TOKEN: usize = 16;
 
-/// The parts that senders of one address may have, and those of its larger block: more than a token, because one provider
-/// sends to many.
+/// How many parts the senders of one address may use, and those of its larger block. More than a token, because one
+/// provider sends to many tunnels.
 const OF_ADDRESS: usize = 24;
 const OF_BLOCK: usize = 26;
 
-/// The parts that senders of one block may have at one tunnel: they leave room for whoever else sends to it.
+/// How many parts the senders of one block may use at one tunnel, so that they leave room for its other senders.
 const OF_BLOCK_AT_TUNNEL: usize = 6;
 
-/// Which of an address's blocks is the larger one: a /48 of IPv6.
+/// The index of an address's larger block: a /48 of IPv6 or a /20 of IPv4.
 const LARGER: usize = 2;
 
-/// With so many rooms those in which nothing is are looked for at once: senders from everywhere don't add to them.
+/// When there are this many rooms, idle ones are removed at once, so that senders from everywhere don't fill the
+/// memory.
 const MANY: usize = 64 * 1_024;
 
-/// Who takes up room.
+/// Whose room it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Whose {
     Tunnel(String),
@@ -39,11 +40,11 @@ enum Whose {
     BlockAtTunnel(IpNet, String),
 }
 
-/// The rooms of all who take up any.
+/// The rooms of all parties that have bodies in flight.
 #[derive(Debug)]
 pub(crate) struct Rooms {
     in_flight: usize,
-    /// Behind these are many senders, who are not told apart.
+    /// Networks whose senders are not counted, because many are behind them and can't be told apart.
     exempt: Vec<IpNet>,
     rooms: Mutex<HashMap<Whose, Room>>,
 }
@@ -53,7 +54,7 @@ impl Rooms {
         Self { in_flight, exempt: exempt.to_vec(), rooms: Mutex::default() }
     }
 
-    /// The rooms in which a request to this tunnel from that address has to find its place.
+    /// Returns the rooms in which a request from this address to this tunnel must find space.
     pub(crate) fn of(&self, tunnel: &Tunnel, sender: IpAddr) -> Vec<Room> {
         let (name, token) = (tunnel.name.clone(), tunnel.token.clone());
         let mut all = vec![(Whose::Tunnel(name.clone()), OF_TUNNEL), (Whose::Token(token), OF_TOKEN)];
@@ -76,7 +77,7 @@ impl Rooms {
             .collect()
     }
 
-    /// Forgets the rooms in which nothing is.
+    /// Removes the rooms that are empty.
     pub(crate) fn forget_idle(&self) {
         self.rooms.lock().unwrap_or_else(PoisonError::into_inner).retain(|_, room| !room.is_idle());
     }

@@ -1,41 +1,41 @@
-//! Tokens, one-time codes and names that nobody guesses.
+//! Generates tokens, one-time codes and names that nobody can guess.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
-/// What every token begins with, so that scanners and people know one.
+/// The beginning of every token, so that secret scanners and people recognise it.
 const PREFIX: &str = "hmr_";
 
-/// The letters of names: none that is mistaken for another.
+/// The letters of names, without those that are easily mistaken for others.
 const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
-/// A fresh token.
+/// Returns a fresh token.
 pub fn fresh_token() -> String {
     format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random()))
 }
 
-/// A fresh id of a token, which gives nothing of it away.
+/// Returns a fresh token id. It is independent of the token.
 pub fn fresh_token_id() -> String {
     format!("tk_{}", &fresh_name()[..10])
 }
 
-/// What the store keeps of a token or code. They are 256 random bits, so that a plain hash can't be guessed back, and
-/// looking one up by its hash tells nothing about those that are near.
+/// Returns what the store keeps of a token or code. Because they are 256 random bits, a plain hash can't be reversed by
+/// guessing, and the time of a lookup by hash reveals nothing about similar ones.
 pub fn hash(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// A fresh one-time code.
+/// Returns a fresh one-time code.
 pub(crate) fn fresh_code() -> String {
     URL_SAFE_NO_PAD.encode(random())
 }
 
-/// A fresh name of a tunnel: 130 random bits, fit for a host name.
+/// Returns a fresh tunnel name: 130 random bits, usable as a host name.
 pub(crate) fn fresh_name() -> String {
     random().iter().take(26).map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect()
 }
 
-/// What a device signs.
+/// Returns a fresh nonce for a device to sign.
 pub(crate) fn fresh_nonce() -> [u8; 32] {
     random()
 }
@@ -44,7 +44,8 @@ fn random() -> [u8; 32] {
     rand::random()
 }
 
-/// Names an event that is held, so that a device of one tunnel can't answer for another's.
+/// Returns the key under which a sender is held for an event. It depends on the tunnel, so that a device of one tunnel
+/// can't answer for another.
 pub(crate) fn held_key(tunnel: &str, event: &[u8; 16]) -> [u8; 16] {
     let digest =
         Sha256::new().chain_update(tunnel.as_bytes()).chain_update([0]).chain_update(event).finalize();

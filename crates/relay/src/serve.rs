@@ -1,4 +1,4 @@
-//! Starts a relay, and sees it out.
+//! Runs a relay from its start to its end.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,13 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{ingress::Door, monitor, options::Options, relay::Relay, tls::Tls};
 
-/// How long senders in flight have after the stop.
+/// How long senders in flight may take after the stop.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long devices have to hear that the relay stops.
+/// How long devices have to learn that the relay stops.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// How often what is too old goes.
+/// How often the store is swept.
 const SWEEP: Duration = Duration::from_secs(60);
 
 /// The ports of a relay.
@@ -29,11 +29,11 @@ const SWEEP: Duration = Duration::from_secs(60);
 pub struct Ports {
     /// For senders and devices.
     pub public: Bound,
-    /// For a monitor, where one is wanted.
+    /// For a monitor, if metrics are wanted.
     pub metrics: Option<Bound>,
 }
 
-/// Serves until `stop`: senders in flight are answered first, then devices are told, then the store is closed.
+/// Serves until `stop`. Then senders in flight are answered, devices are told, and the store is closed, in this order.
 pub async fn serve<M: Mailbox>(
     mailbox: M,
     options: Options,

@@ -1,4 +1,4 @@
-//! What is known of a connected device while it is here, and what the store is told of it.
+//! The state of a connected device, and what the store is told about it.
 
 use std::{
     collections::VecDeque,
@@ -20,27 +20,27 @@ use crate::{
     window::Window,
 };
 
-/// The most letters and bytes of them that are on the way to a device, whatever it asks for.
+/// How many letters, and bytes of letters, may be on the way to a device, whatever it asks for.
 const MOST: (usize, usize) = (4_096, 32 * 1024 * 1024);
 
-/// So many answers may wait to be sent; a device that asks on without reading floods.
+/// How many replies may wait to be sent. A device that asks for more without reading is disconnected.
 const MOST_REPLIES: usize = 64;
 
-/// An app's answer to a sender that is held: the event, and what to say.
+/// An app's answer to a held sender: the event's id and the answer.
 pub(crate) type Answer = ([u8; 16], Reply);
 
-/// So many answers to senders are passed on at once.
+/// How many answers to senders are passed on at once.
 const ANSWERS_AT_ONCE: usize = 32;
 
-/// How often the store is told that a device is there.
+/// How often the store is told that a device is connected.
 const SEEN: Duration = Duration::from_secs(60);
 
-/// Why a conversation ended.
+/// Why a session ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The device went away, or says nothing any more.
+    /// The device disconnected, or is silent.
     Gone,
-    /// It is told why.
+    /// The relay ended it, and tells the device why.
     Refused(Refused),
 }
 
@@ -50,27 +50,27 @@ impl From<Refused> for End {
     }
 }
 
-/// What both directions share.
+/// The state that reading and writing share.
 pub(crate) struct Session<'r, M> {
     pub(crate) relay: &'r Relay<M>,
     pub(crate) tunnel: &'r str,
     pub(crate) device: DeviceKey,
     desk: Mutex<Desk>,
-    /// The memory for letters on their way to it.
+    /// The memory for letters that are sent to the device.
     pub(crate) allowance: Allowance,
-    /// Something is to be sent, or there is room again.
+    /// Woken when there is something to send.
     pub(crate) to_send: Notify,
     pub(crate) room: Notify,
     acked: Notify,
-    /// The newest words that the device knows.
+    /// The newest vocabulary that the device knows.
     pub(crate) words: u8,
-    /// The device has left for good: whatever fails from now on is of no interest to it.
+    /// The device has left the tunnel for good. It is not told about failures any more.
     pub(crate) left: AtomicBool,
 }
 
 struct Desk {
     window: Window,
-    /// The sealing key that the device was told of last.
+    /// The sealing key that the device was last told.
     told_key: [u8; 32],
     replies: VecDeque<RelayFrame>,
 }
@@ -97,7 +97,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has something sent before any further letter.
+    /// Queues a frame to be sent before any further letter.
     pub(crate) fn reply(&self, frame: RelayFrame) -> Result<(), Refused> {
         let mut desk = self.desk();
         if desk.replies.len() >= MOST_REPLIES {
@@ -113,7 +113,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
         self.desk().replies.pop_front()
     }
 
-    /// Letters are committed on the device.
+    /// Takes in that letters are committed on the device.
     pub(crate) fn ack(&self, through: u64, also: &[u64]) -> Result<(), Refused> {
         let mut desk = self.desk();
         let before = desk.window.acked();
@@ -131,7 +131,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
         Ok(())
     }
 
-    /// Tells the store what the device has, never more than once at a time.
+    /// Keeps the device's cursor in the store up to date, with one write at a time.
     pub(crate) async fn keep_cursor(&self) -> End {
         let mut kept = 0;
         loop {
@@ -140,7 +140,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
         }
     }
 
-    /// Tells the store what the device has, where that is more than is kept. Answers what is kept now.
+    /// Writes the device's cursor to the store if it is beyond `kept`. Returns the stored position.
     pub(crate) async fn store_cursor(&self, kept: u64) -> u64 {
         let through = self.desk().window.acked();
         if through <= kept {
@@ -150,14 +150,14 @@ impl<'r, M: Mailbox> Session<'r, M> {
             // A device that left has no cursor any more.
             Ok(()) | Err(MailboxError::Unknown { .. }) => through,
             Err(error) => {
-                // The next acknowledgement says it again; a letter that comes twice does no harm.
+                // The next acknowledgement writes it again; a letter that comes twice does no harm.
                 tracing::warn!(tunnel = short(self.tunnel), error = error.logged(), "a cursor was not moved");
                 kept
             }
         }
     }
 
-    /// Tells the device of the sealing key where it was turned over, and ends where the device takes part no more.
+    /// Tells the device the sealing key if it was replaced or `asked_for`. Fails if the device no longer takes part.
     pub(crate) async fn keep_told(&self, asked_for: bool) -> Result<(), Refused> {
         let tunnel = asked(self.relay.mailbox.tunnel(self.tunnel)).await?;
         let tunnel = tunnel.filter(|tunnel| !tunnel.revoked && tunnel.devices.contains(&self.device));
@@ -168,7 +168,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
         self.tell_key(sealing_key).await
     }
 
-    /// Tells the device which the sealing key is, with what its owner has it told of that.
+    /// Tells the device the sealing key, with the owner's note about it.
     pub(crate) async fn tell_key(&self, sealing_key: [u8; 32]) -> Result<(), Refused> {
         let devices = asked(self.relay.mailbox.devices(self.tunnel)).await?;
         let note = devices.into_iter().find(|device| device.key == self.device);
@@ -177,12 +177,12 @@ impl<'r, M: Mailbox> Session<'r, M> {
         self.reply(RelayFrame::SealingKey { sealing_key, note })
     }
 
-    /// How many more letters and bytes may go on their way; none where the window is full.
+    /// Returns how many more letters and bytes may be sent, or `None` if the window is full.
     pub(crate) fn window_room(&self) -> Option<(usize, usize)> {
         self.desk().window.room()
     }
 
-    /// Letters go on their way.
+    /// Records that letters are about to be sent.
     pub(crate) fn go_out(&self, letters: &[Delivered]) {
         let mut desk = self.desk();
         for letter in letters {
@@ -190,8 +190,8 @@ impl<'r, M: Mailbox> Session<'r, M> {
         }
     }
 
-    /// Passes on the app's answers. Nobody may wait for them any more, and to find that out takes a while: heartbeats and
-    /// acknowledgements don't wait behind them.
+    /// Passes on the app's answers to held senders. Finding out that nobody waits any more takes a while, so heartbeats
+    /// and acknowledgements don't wait behind answers.
     pub(crate) async fn pass_on(&self, mut answers: mpsc::Receiver<Answer>) {
         let answers = futures_util::stream::poll_fn(|context| answers.poll_recv(context));
         let passed = answers.for_each_concurrent(ANSWERS_AT_ONCE, async |(event, reply)| {
@@ -205,7 +205,8 @@ impl<'r, M: Mailbox> Session<'r, M> {
         passed.await;
     }
 
-    /// Whether another device of the tunnel may be connected, here or at a relay beside this one, and know what to say.
+    /// Returns whether another device of the tunnel, here or at another relay of the same store, may be connected and
+    /// have an answer.
     async fn others_may_answer(&self) -> bool {
         let mailbox = &self.relay.mailbox;
         self.relay.sessions.count_of(self.tunnel) > 1
@@ -213,7 +214,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
                 && mailbox.devices(self.tunnel).await.is_ok_and(|devices| devices.len() > 1)
     }
 
-    /// Tells the store again and again that the device is there.
+    /// Tells the store at regular intervals that the device is connected.
     pub(crate) async fn keep_seen(&self) -> End {
         loop {
             if let Err(refused) = asked(self.relay.mailbox.seen(self.tunnel, &self.device)).await {

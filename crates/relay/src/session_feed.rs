@@ -1,4 +1,4 @@
-//! Letters out of the store, while there is room for them on the way and in memory.
+//! Takes letters out of the store while there is room for them in the window and in memory.
 
 use hookmitt_mailbox::{Delivered, Fed, Feed, Mailbox};
 use tokio::sync::mpsc;
@@ -9,16 +9,16 @@ use crate::{
     session::{End, Session},
 };
 
-/// The most letters and bytes that are taken out of the store at a time.
+/// How many letters and bytes are taken out of the store at a time.
 const BATCH: (usize, usize) = (512, 1024 * 1024);
 
-/// Letters that were read at once, and what they take up of the memory.
+/// Letters that were read together, and their share of the memory.
 pub(crate) struct Batch {
     pub(crate) letters: Vec<Delivered>,
     pub(crate) share: Share,
 }
 
-/// Takes letters out of the store while there is room for them on the way, and in memory.
+/// Takes letters out of the store while there is room for them in the window and in memory.
 pub(crate) async fn fetch<M: Mailbox>(session: &Session<'_, M>, after: u64, out: mpsc::Sender<Batch>) -> End {
     let mut feed = match asked(session.relay.mailbox.feed(session.tunnel, after)).await {
         Ok(feed) => feed,
@@ -34,7 +34,7 @@ pub(crate) async fn fetch<M: Mailbox>(session: &Session<'_, M>, after: u64, out:
             Ok(batch) => batch,
             Err(refused) => return refused.into(),
         };
-        // First the key by which they open.
+        // The device first gets the key with which it opens them.
         if let Err(refused) = session.keep_told(false).await {
             return refused.into();
         }
@@ -45,7 +45,7 @@ pub(crate) async fn fetch<M: Mailbox>(session: &Session<'_, M>, after: u64, out:
     }
 }
 
-/// The next letters. Nothing is read for which there is no room in memory; to wait for letters takes none.
+/// Returns the next letters. Waiting for letters takes no memory, and no letter is read without room for it.
 async fn batch<M: Mailbox>(
     session: &Session<'_, M>,
     feed: &mut M::Feed,

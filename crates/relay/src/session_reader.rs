@@ -1,4 +1,4 @@
-//! What a device says.
+//! Handles the frames that a device sends.
 
 use std::{num::NonZeroU32, sync::atomic::Ordering, time::Duration};
 
@@ -17,21 +17,21 @@ use crate::{
     session::{Answer, End, Session},
 };
 
-/// Devices ping every ten seconds; one that says nothing for so long is dead.
+/// How long a device may be silent before it counts as dead. Devices ping every ten seconds.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// How long a one-time code is good for.
+/// For how long a one-time code is valid.
 const INVITE: Duration = Duration::from_secs(60 * 60);
 
-/// So many of the words that cost the store something may be said a second …
+/// How many frames that make the store work a device may send a second over time.
 const WORDS: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
-/// … and so many at once.
+/// How many of these frames it may send at once.
 const BURST: NonZeroU32 = NonZeroU32::MIN.saturating_add(59);
 
-/// The most sources of a tunnel.
+/// How many sources a device may offer.
 const MOST_SOURCES: usize = 1_000;
 
-/// Hears a device until it goes, or says what it may not.
+/// Handles a device's frames until it disconnects or breaks a rule.
 pub(crate) async fn read<M: Mailbox>(
     session: &Session<'_, M>,
     stream: &mut SplitStream<WebSocket>,
@@ -41,7 +41,7 @@ pub(crate) async fn read<M: Mailbox>(
     loop {
         let message = match tokio::time::timeout(SILENCE, stream.next()).await {
             Ok(Some(Ok(message))) => message,
-            // A frame that is longer than any may be ends here, too.
+            // A frame above the size limit ends the session here, too.
             Ok(Some(Err(_)) | None) | Err(_) => return End::Gone,
         };
         let heard = match message {
@@ -65,7 +65,7 @@ async fn heard<M: Mailbox>(
     answers: &mpsc::Sender<Answer>,
 ) -> Result<(), Refused> {
     let frame = decode::<AppFrame>(message)?;
-    // Letters are acknowledged and senders answered as fast as they come; there are never more than were sent.
+    // Acknowledgements and answers are not limited, because a device can send only as many as it got letters.
     if !matches!(frame, AppFrame::Ack { .. } | AppFrame::Answer { .. }) {
         spend(pace)?;
     }
@@ -111,7 +111,7 @@ async fn invite<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
     let code = fresh_code();
     let mailbox = &session.relay.mailbox;
     let until = asked(mailbox.add_invite(session.tunnel, hash(&code), INVITE)).await?;
-    // Looked at afterwards: whoever was revoked meanwhile never hears a code that is good.
+    // Checked after the code is stored, so that a device that was revoked meanwhile never gets a valid code.
     let devices = asked(mailbox.devices(session.tunnel)).await?;
     if devices.iter().all(|device| device.key != session.device) {
         return Err(Refused::unknown());

@@ -1,4 +1,4 @@
-//! What a device is told: answers first, then letters, and of large ones a piece at a time.
+//! Sends frames to a device: replies first, then letters, with large letters one piece at a time.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -15,32 +15,33 @@ use crate::{
     session_feed::Batch,
 };
 
-/// A device that takes nothing for so long is gone.
+/// A device that accepts nothing for this long is gone.
 const STUCK: Duration = Duration::from_secs(30);
 
-/// So many bytes of large letters are held while their pieces go.
+/// How many bytes of large letters are held while their pieces are sent.
 const MOST_LARGE: usize = 32 * 1024 * 1024;
 
-/// Letters on their way out.
+/// The letters that are being sent.
 #[derive(Default)]
 struct Load {
     letters: VecDeque<Delivered>,
-    /// That of the letters. Given back with the last of them, and with the last piece of the large ones.
+    /// The memory share of `letters`. It is released when the last of them, and the last piece of the large ones among
+    /// them, is taken out to be sent.
     share: Option<Arc<Share>>,
     large: VecDeque<Rest>,
     large_bytes: usize,
-    /// A piece of a large letter goes next; then a letter.
+    /// Whether the current turn prefers a piece of a large letter to the next letter; toggled with each frame.
     piece_next: bool,
 }
 
-/// What is left of a large letter.
+/// The rest of a large letter.
 struct Rest {
     position: u64,
     data: Bytes,
     _share: Option<Arc<Share>>,
 }
 
-/// Sends until the device takes nothing more.
+/// Sends frames until the device accepts no more.
 pub(crate) async fn write<M: Mailbox>(
     session: &Session<'_, M>,
     sink: &mut SplitSink<WebSocket, Message>,
@@ -78,7 +79,7 @@ pub(crate) async fn write<M: Mailbox>(
 }
 
 impl Load {
-    /// Where there are no letters.
+    /// Takes a batch in. Called only when there are no letters left.
     fn take(&mut self, Batch { letters, share }: Batch) {
         self.letters.extend(letters);
         self.share = Some(Arc::new(share));

@@ -1,4 +1,4 @@
-//! Which devices are connected: one connection each, the newest.
+//! The connected devices. Each has one connection, the newest.
 
 use std::{
     collections::HashMap,
@@ -16,7 +16,7 @@ type Who = (String, DeviceKey);
 #[derive(Debug, Default)]
 struct Book {
     devices: HashMap<Who, (u64, CancellationToken)>,
-    /// How many devices of each tunnel; the token ends with the last.
+    /// How many devices of each tunnel are connected; the token is cancelled when the last one disconnects.
     tunnels: HashMap<String, (usize, CancellationToken)>,
 }
 
@@ -27,18 +27,18 @@ pub(crate) struct Sessions {
     open: Mutex<Book>,
 }
 
-/// A device's seat while it is connected.
+/// A device's registration while it is connected.
 #[derive(Debug)]
 pub(crate) struct Seat<'s> {
     sessions: &'s Sessions,
     who: Who,
     number: u64,
-    /// A newer connection of the same device has taken its place, or it was turned out.
+    /// Cancelled when a newer connection of the same device takes over, or when the device is revoked.
     pub(crate) replaced: CancellationToken,
 }
 
 impl Sessions {
-    /// A device is connected. Its connection before, which may be half dead, ends.
+    /// Registers a connected device. Its earlier connection, which may be half dead, ends.
     pub(crate) fn seat(&self, tunnel: &str, device: DeviceKey) -> Seat<'_> {
         let (number, who) = (self.next.fetch_add(1, Ordering::Relaxed), (tunnel.to_owned(), device));
         let replaced = CancellationToken::new();
@@ -51,29 +51,29 @@ impl Sessions {
         Seat { sessions: self, who, number, replaced }
     }
 
-    /// A device takes part no more: its connection ends.
+    /// Ends the connection of a device that no longer takes part.
     pub(crate) fn turn_out(&self, tunnel: &str, device: &DeviceKey) {
         if let Some((_, seat)) = self.book().devices.get(&(tunnel.to_owned(), *device)) {
             seat.cancel();
         }
     }
 
-    /// Whether a device of a tunnel is connected here.
+    /// Returns whether this device of the tunnel is connected here.
     pub(crate) fn has(&self, tunnel: &str, device: &DeviceKey) -> bool {
         self.book().devices.contains_key(&(tunnel.to_owned(), *device))
     }
 
-    /// How many there are.
+    /// Returns how many devices are connected.
     pub(crate) fn count(&self) -> usize {
         self.book().devices.len()
     }
 
-    /// How many devices of a tunnel are connected.
+    /// Returns how many devices of a tunnel are connected.
     pub(crate) fn count_of(&self, tunnel: &str) -> usize {
         self.book().tunnels.get(tunnel).map_or(0, |(count, _)| *count)
     }
 
-    /// Whether a device of a tunnel is connected: ends as soon as none is any more.
+    /// Returns a token if a device of the tunnel is connected. The token is cancelled when the last one disconnects.
     pub(crate) fn of(&self, tunnel: &str) -> Option<CancellationToken> {
         self.book().tunnels.get(tunnel).map(|(_, left)| left.clone())
     }

@@ -1,4 +1,4 @@
-//! A whole request: sealed, stored, and only then answered.
+//! Takes whole requests: seals and stores each one, and only then answers.
 
 use std::time::Duration;
 
@@ -19,13 +19,14 @@ use crate::{
     secret::held_key,
 };
 
-/// From this size a letter is hashed and sealed on a thread of its own, so that others' answers don't wait.
+/// From this body size in bytes, sealing a letter runs as a blocking task, so that other tasks of the same thread don't
+/// wait.
 const LARGE: usize = 256 * 1024;
 
-/// How often relays beside this one are asked whether they still have the device for which a sender is held.
+/// How often other relays are asked whether they still have a device that may answer a held sender.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
 
-/// How long an app may still answer for a held sender once the relay stops.
+/// How long an app may still answer a held sender once the relay stops.
 const LAST_WORD: Duration = Duration::from_secs(3);
 
 /// A request on its way into the store.
@@ -38,7 +39,8 @@ struct Arriving {
 }
 
 impl<M: Mailbox> Relay<M> {
-    /// Takes a whole request in. Nothing is answered 2xx that is not stored durably.
+    /// Takes a whole request: seals it, stores it, and returns its answer. The answer is 2xx only if the letter is
+    /// stored durably.
     pub(crate) async fn take(&self, place: Destination, caught: Caught) -> Reply {
         self.metrics.accepted();
         let Caught { head, body, received_at, share, remote: _ } = caught;
@@ -74,7 +76,8 @@ impl<M: Mailbox> Relay<M> {
         Arriving { id: EventId::fresh(), request, forwarded, url, received_at }
     }
 
-    /// The URL that the sender called. A host that is our own was called as the world calls us, whatever stands between.
+    /// Returns the URL that the sender called. The scheme is the one that a trusted proxy named, else that of the
+    /// public URL if the host is the relay's own, else the one that this port speaks.
     fn url(&self, place: &Destination) -> String {
         let (sender, target, public) = (&place.sender, &place.target, &self.options.public);
         let host = sender.host.as_deref().unwrap_or(public.authority());
@@ -89,7 +92,7 @@ impl<M: Mailbox> Relay<M> {
         begun.inspect_err(|error| tracing::warn!(%error, "a sender can't be held")).ok()
     }
 
-    /// Waits for the app's answer, as long as there is an app; at the end of the relay there is little time left.
+    /// Waits for the app's answer while a device is connected. Once the relay stops, only a short time is left.
     async fn held(&self, place: &Destination, waiting: M::Held) -> Option<hookmitt_mailbox::Reply> {
         let too_late = async {
             self.stopping.cancelled().await;
@@ -103,7 +106,7 @@ impl<M: Mailbox> Relay<M> {
         }
     }
 
-    /// Whether a device of the tunnel is connected, here or at a relay beside this one.
+    /// Returns whether a device of the tunnel is connected, here or at another relay of the same store.
     async fn is_attended(&self, tunnel: &str) -> bool {
         self.sessions.of(tunnel).is_some() || self.mailbox.is_attended_elsewhere(tunnel).await
     }
@@ -122,7 +125,8 @@ impl<M: Mailbox> Relay<M> {
 
     async fn store(&self, place: &Destination, arriving: Arriving, held: bool) -> Result<(), MailboxError> {
         let received_at = arriving.received_at.as_micros();
-        // As it is now: a body may have taken minutes, and the sealing key may have been turned over meanwhile.
+        // Looked up again, because receiving the body may have taken minutes and the sealing key may have been replaced
+        // meanwhile.
         let now = self.mailbox.tunnel(&place.tunnel.name).await?;
         let tunnel = now.as_ref().unwrap_or(&place.tunnel);
         let Sealed { epoch, number, data } = self.seal(tunnel, place, arriving, held)?;
@@ -142,7 +146,7 @@ impl<M: Mailbox> Relay<M> {
         let received = Received { at: arriving.received_at.as_micros(), held };
         let received = (tunnel.letters >= LETTER_VERSION).then_some(received);
         let seal = || {
-            let plain = Letter { received, ..letter(place, arriving) }.to_bytes(); // its body is gone then
+            let plain = Letter { received, ..letter(place, arriving) }.to_bytes(); // frees the body
             sealer.seal(&plain)
         };
         let sealed = if large { tokio::task::block_in_place(seal) } else { seal() };
@@ -171,7 +175,7 @@ impl<M: Mailbox> Relay<M> {
         reply
     }
 
-    /// Counts a request that was refused, or one that named no source; nobody waits for that.
+    /// Counts a request that was refused or that named no source, without waiting for the store.
     pub(crate) fn count_refused(&self, tunnel: &str, unknown_source: bool) {
         self.mailbox.count_refused(tunnel, unknown_source);
     }

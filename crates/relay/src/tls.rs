@@ -1,4 +1,4 @@
-//! TLS: with a certificate from files, read anew when they change, or from an ACME server.
+//! TLS, with a certificate from files, which are read again when they change, or from an ACME server.
 
 use std::{
     fs, io,
@@ -24,7 +24,7 @@ use crate::{
     certificates::{ACME_TLS, Certificates, Held, comes_with_a_challenge},
 };
 
-/// How often we look whether the files have changed.
+/// How often the files are checked for changes.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Why the certificate can't be used.
@@ -45,7 +45,7 @@ impl Explain for TlsError {
     }
 }
 
-/// Speaks TLS.
+/// The relay's TLS.
 #[derive(Clone, Debug)]
 pub struct Tls(Arc<Inner>);
 
@@ -68,7 +68,7 @@ impl Tls {
     /// Reads a chain and its key.
     ///
     /// # Errors
-    /// [`TlsError`].
+    /// Returns [`TlsError`] if a file can't be read or they can't be used together.
     pub fn of_files(chain: &Path, key: &Path) -> Result<Self, TlsError> {
         let certificates = Arc::new(Certificates::default());
         certificates.show(read(chain, key)?);
@@ -76,10 +76,11 @@ impl Tls {
         Ok(Self::new(certificates, source))
     }
 
-    /// Takes the certificate that an ACME server gave earlier, if there is one; the rest is [`serve`](crate::serve)'s.
+    /// Uses the certificate that an ACME server issued earlier, if there is one. [`serve`](crate::serve) gets and
+    /// renews it.
     ///
     /// # Errors
-    /// [`AcmeError`].
+    /// Returns [`AcmeError`] if the settings or the folder can't be used.
     pub fn by_acme(acme: Acme) -> Result<Self, AcmeError> {
         let certificates = Arc::new(Certificates::default());
         let desk = Desk::open(acme, Arc::clone(&certificates))?;
@@ -91,12 +92,12 @@ impl Tls {
         Self(Arc::new(Inner { certificates, usual, challenge, source }))
     }
 
-    /// Until when the certificate is good, where there is one.
+    /// Returns when the certificate expires, if there is one.
     pub fn good_until(&self) -> Option<Timestamp> {
         self.0.certificates.current().map(|held| held.until)
     }
 
-    /// Keeps the certificate fresh until `stop`.
+    /// Keeps the certificate up to date until `stop`.
     pub(crate) async fn keep_fresh(self, stop: CancellationToken) {
         match &self.0.source {
             Source::Files { chain, key } => self.keep_reading(chain, key, stop).await,
@@ -104,7 +105,7 @@ impl Tls {
         }
     }
 
-    /// Reads the files anew whenever they have changed. What can't be used is left aside.
+    /// Reads the files again whenever they have changed. If the new ones can't be used, the old certificate stays.
     async fn keep_reading(&self, chain: &Path, key: &Path, stop: CancellationToken) {
         let mut seen = stamp(chain, key);
         loop {
@@ -136,7 +137,7 @@ impl Opener for Tls {
         if !comes_with_a_challenge(&begun.client_hello()) {
             return begun.into_stream(Arc::clone(&self.0.usual)).await;
         }
-        // The handshake is the whole of it: no request follows, and no sender was here.
+        // The challenge consists of the handshake alone: no request follows, and the client was no sender.
         let mut stream = begun.into_stream(Arc::clone(&self.0.challenge)).await?;
         let _gone = stream.shutdown().await;
         Err(io::Error::other("an ACME server's challenge was answered"))

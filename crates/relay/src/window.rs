@@ -1,40 +1,41 @@
-//! What is on its way to a device and not acknowledged.
+//! The letters that are on their way to a device and not acknowledged.
 
 use std::collections::BTreeMap;
 
-/// Letters on their way.
+/// The window of one device: the letters on their way.
 #[derive(Debug)]
 pub(crate) struct Window {
     most: usize,
     most_bytes: usize,
     out: BTreeMap<u64, usize>,
     bytes: usize,
-    /// A letter that is larger than the whole window: it counts for nothing, or it would hold up all others.
+    /// A letter that is larger than the whole window. It counts as 0 bytes, because otherwise it would hold up all
+    /// others.
     giant: Option<u64>,
     sent: u64,
     acked: u64,
 }
 
-/// The device acknowledges what it can't have.
+/// The device acknowledged a letter that was not sent to it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotSent;
 
 impl Window {
-    /// The window of a device that has everything up to `cursor`.
+    /// Returns the window of a device that has everything up to `cursor`.
     pub(crate) fn new(cursor: u64, most: usize, most_bytes: usize) -> Self {
         let out = BTreeMap::new();
         let (most, most_bytes) = (most.max(1), most_bytes.max(1));
         Self { most, most_bytes, out, bytes: 0, giant: None, sent: cursor, acked: cursor }
     }
 
-    /// How many more letters and bytes may go; none where it is full.
+    /// Returns how many more letters and bytes may be sent, or `None` if the window is full.
     pub(crate) fn room(&self) -> Option<(usize, usize)> {
         let letters = self.most.checked_sub(self.out.len()).filter(|rest| *rest > 0)?;
         let bytes = self.most_bytes.checked_sub(self.bytes).filter(|rest| *rest > 0)?;
         Some((letters, bytes))
     }
 
-    /// A letter goes.
+    /// Records that a letter is sent.
     pub(crate) fn send(&mut self, position: u64, size: usize) {
         let size = if size > self.most_bytes && self.giant.is_none() {
             self.giant = Some(position);
@@ -48,7 +49,7 @@ impl Window {
         self.sent = self.sent.max(position);
     }
 
-    /// Letters are there. Answers how many.
+    /// Records that letters are acknowledged. Returns how many.
     pub(crate) fn ack(&mut self, through: u64, also: &[u64]) -> Result<usize, NotSent> {
         if through > self.sent || also.iter().any(|position| *position > self.sent) {
             return Err(NotSent);
@@ -63,7 +64,7 @@ impl Window {
         Ok(before - self.out.len())
     }
 
-    /// Everything up to here is there.
+    /// Returns the position up to which everything is acknowledged.
     pub(crate) fn acked(&self) -> u64 {
         self.acked
     }

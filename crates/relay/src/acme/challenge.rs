@@ -9,7 +9,7 @@ use rustls::{
 
 use super::failure::OrderError;
 
-/// The certificate that answers.
+/// Returns the certificate that answers a challenge.
 pub(super) fn answer(name: &str, digest: &[u8]) -> Result<CertifiedKey, OrderError> {
     let wrong = |error: &dyn std::fmt::Display| OrderError::Other(error.to_string());
     let mut params = CertificateParams::new(vec![name.to_owned()]).map_err(|error| wrong(&error))?;
@@ -17,7 +17,8 @@ pub(super) fn answer(name: &str, digest: &[u8]) -> Result<CertifiedKey, OrderErr
     let key = KeyPair::generate().map_err(|error| wrong(&error))?;
     let made = params.self_signed(&key).map_err(|error| wrong(&error))?;
     let secret = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    // Its critical extension is the point of it, and a check that knows the usual ones alone would refuse it.
+    // Built without rustls's check of the certificate, which knows only the usual extensions and would refuse the
+    // critical one that is needed here.
     let secret = ring::sign::any_ecdsa_type(&secret).map_err(|error| wrong(&error))?;
     Ok(CertifiedKey::new(vec![made.der().clone()], secret))
 }
@@ -34,7 +35,7 @@ mod tests {
         let certificate = Certificate::from_der(&answer.cert[0]).unwrap();
         let all = certificate.tbs_certificate().extensions().unwrap();
         let found = all.iter().find(|one| one.extn_id.to_string() == "1.3.6.1.5.5.7.1.31").unwrap();
-        // An OCTET STRING of 32 bytes.
+        // A DER OCTET STRING of 32 bytes.
         let expected: Vec<u8> = [4, 32].into_iter().chain([7; 32]).collect();
         assert!(found.critical && found.extn_value.as_bytes() == expected);
     }

@@ -1,4 +1,4 @@
-//! Sees to it that there is a certificate: asks for the first, and for the next in time.
+//! Makes sure that there is a certificate: orders the first one, and each next one in time.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,13 +17,13 @@ use super::{
 };
 use crate::certificates::{Certificates, Held};
 
-/// How long an order may take altogether.
+/// How long a whole order may take.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// How long we sleep at most before we look at the clock again: it may be set meanwhile.
+/// The longest sleep before the clock is checked again, because the clock may be set meanwhile.
 const NAP: Duration = Duration::from_secs(60 * 60);
 
-/// Who asks in time, and what comes of it.
+/// Orders certificates when they are due, and shows them.
 #[derive(Debug)]
 pub(crate) struct Desk {
     client: Client,
@@ -31,7 +31,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Shows the certificate that was kept, where it will do.
+    /// Opens the folder, and shows the stored certificate if it is valid and for the right names.
     pub(crate) fn open(acme: Acme, certificates: Arc<Certificates>) -> Result<Self, AcmeError> {
         let names = names(&acme.names)?;
         let directory = directory(&acme.directory)?;
@@ -48,7 +48,7 @@ impl Desk {
         Ok(Self { client, clock: acme.clock })
     }
 
-    /// Asks whenever it is time, until `stop`.
+    /// Orders a certificate whenever one is due, until `stop`.
     pub(crate) async fn keep_asking(&self, stop: CancellationToken) {
         let mut failures = 0;
         loop {
@@ -74,7 +74,7 @@ impl Desk {
         }
     }
 
-    /// How long the certificate will do without another being asked for.
+    /// Returns how long no new certificate is needed, or `None` if one is due now.
     fn rest(&self) -> Option<Duration> {
         let rest = self.client.certificates.current()?.due().since(self.clock.now());
         Some(rest).filter(|rest| !rest.is_zero())
@@ -87,7 +87,7 @@ impl Desk {
         self.use_now(held, &pem)
     }
 
-    /// Shows it, then keeps it: senders need it more than the next start does.
+    /// Shows a certificate and then stores it, because senders need it more than the next start does.
     fn use_now(&self, held: Held, pem: &str) -> Result<(), OrderError> {
         let now = self.clock.now();
         if !held.is_good(now) || !held.is_for(&self.client.names) {
@@ -96,12 +96,12 @@ impl Desk {
         let (until, short) = (held.until, held.due() <= now);
         self.client.certificates.show(held);
         tracing::info!(names = self.client.names.join(" "), %until, "there is a new certificate");
-        // No reason to ask for another: authorities give only a few of the same.
+        // A failure to store it is no reason to order another: authorities issue only a few for the same names.
         if let Err(error) = self.client.folder.keep_certificate(pem) {
             let hint = error.hint().unwrap_or_default();
             tracing::error!(%error, hint, code = error.code(), "the certificate won't be there at the next start");
         }
-        // Else the next would be asked for at once, for ever.
+        // An error, because otherwise the next certificate would be ordered at once, again and again.
         if short { Err(OrderError::Useless("its time is nearly over".to_owned())) } else { Ok(()) }
     }
 

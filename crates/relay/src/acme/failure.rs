@@ -1,17 +1,17 @@
-//! Why an order came to nothing, and when to try again.
+//! Why an order failed, and when to try again.
 
 use std::{io, path::PathBuf, time::Duration};
 
 use hookmitt_event::Explain;
 use instant_acme::{Error, Problem};
 
-/// The first pause after a failure.
+/// The pause after the first failure.
 const FIRST: Duration = Duration::from_secs(5);
 
-/// The longest, and the one after a rate limit.
+/// The longest pause; also the pause after a rate limit.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// Why an order came to nothing.
+/// Why an order failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OrderError {
     #[error("{server} can't be asked: {why}")]
@@ -37,7 +37,7 @@ pub(super) enum OrderError {
 }
 
 impl OrderError {
-    /// As the library has it.
+    /// Converts an error of the ACME library.
     pub(super) fn of(error: Error, server: &str) -> Self {
         match error {
             Error::Api(problem) => Self::of_problem(&problem),
@@ -60,7 +60,8 @@ impl OrderError {
         }
     }
 
-    /// How long to wait after so many failures in a row. Authorities count failures, and few an hour are free.
+    /// Returns how long to wait after `failures` earlier failures in a row. Authorities count failures and allow only a
+    /// few an hour.
     pub(super) fn pause(&self, failures: u32) -> Duration {
         match self {
             Self::Limited(_) => LONGEST,
@@ -69,7 +70,7 @@ impl OrderError {
     }
 }
 
-/// What an authority says, in its own words.
+/// Returns an authority's message in its own words.
 pub(super) fn told(problem: &Problem) -> String {
     let mut said = problem.detail.clone().unwrap_or_else(|| problem.to_string());
     for part in problem.subproblems.iter().filter_map(|part| part.detail.as_deref()) {

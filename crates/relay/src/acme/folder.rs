@@ -1,4 +1,4 @@
-//! Where account and certificate are kept: one folder for each ACME server, files that their owner alone may read.
+//! Stores account and certificate: in one folder for each ACME server, in files that only their owner may read.
 
 use std::{
     fs, io,
@@ -14,16 +14,16 @@ use url::Url;
 use super::{AcmeError, failure::OrderError};
 use crate::certificates::Held;
 
-/// An account at an ACME server.
+/// An account at an ACME server, as it is stored.
 #[derive(Deserialize, Serialize)]
 pub(super) struct KeptAccount {
-    /// The address that the server was told.
+    /// The email address that the server was told.
     pub(super) email: Option<String>,
-    /// Who we are to it, with our key.
+    /// Our identity at the server, with our key.
     pub(super) credentials: AccountCredentials,
 }
 
-/// What is kept of one server.
+/// The files of one server.
 #[derive(Debug)]
 pub(super) struct Folder {
     account: PathBuf,
@@ -31,7 +31,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder where it isn't there yet.
+    /// Opens the folder, creating it if it is missing.
     pub(super) fn open(all: &Path, directory: &Url) -> Result<Self, AcmeError> {
         let folder = all.join(name_of(directory));
         let mut builder = fs::DirBuilder::new();
@@ -44,20 +44,20 @@ impl Folder {
         Ok(Self { account: folder.join("account.json"), certificate: folder.join("certificate.pem") })
     }
 
-    /// The account, where there is one.
+    /// Returns the account, if there is one.
     pub(super) fn account(&self) -> Result<Option<KeptAccount>, OrderError> {
         let Some(bytes) = read(&self.account).map_err(|error| self.unkept(&self.account, error))? else {
             return Ok(None);
         };
         let kept = serde_json::from_slice(&bytes);
-        // What serde_json says may quote the key: only the place is told.
+        // serde_json's message may quote the key, so only the place of the error is reported.
         kept.map(Some).map_err(|error| {
             let place = format!("unexpected content at line {} column {}", error.line(), error.column());
             self.unkept(&self.account, io::Error::new(io::ErrorKind::InvalidData, place))
         })
     }
 
-    /// Keeps an account.
+    /// Stores an account.
     pub(super) fn keep_account(&self, account: &KeptAccount) -> Result<(), OrderError> {
         let bytes = serde_json::to_vec_pretty(account).map_err(io::Error::from);
         bytes
@@ -65,12 +65,12 @@ impl Folder {
             .map_err(|error| self.unkept(&self.account, error))
     }
 
-    /// Forgets the account.
+    /// Deletes the account.
     pub(super) fn forget_account(&self) -> Result<(), OrderError> {
         fs::remove_file(&self.account).map_err(|error| self.unkept(&self.account, error))
     }
 
-    /// The certificate, where there is one.
+    /// Returns the certificate, if there is one.
     pub(super) fn certificate(&self) -> Result<Option<Held>, AcmeError> {
         let wrong = |why: &dyn std::fmt::Display| AcmeError::Folder {
             path: self.certificate.clone(),
@@ -82,7 +82,7 @@ impl Folder {
         }
     }
 
-    /// Keeps a certificate with its key.
+    /// Stores a certificate with its key.
     pub(super) fn keep_certificate(&self, pem: &str) -> Result<(), OrderError> {
         write(&self.certificate, pem.as_bytes()).map_err(|error| self.unkept(&self.certificate, error))
     }
@@ -92,14 +92,14 @@ impl Folder {
     }
 }
 
-/// A key and its chain, both in one text.
+/// Reads a key and its certificate chain from one PEM text.
 pub(super) fn parse(pem: &[u8]) -> Result<Held, String> {
     let key = PrivateKeyDer::from_pem_slice(pem).map_err(|error| error.to_string())?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     Held::of(chain.map_err(|error| error.to_string())?, key).map_err(|error| error.to_string())
 }
 
-/// A folder's name for a directory's URL. Let's Encrypt's two servers, and two authorities, never mix.
+/// Returns a folder's name for a directory's URL, so that Let's Encrypt's two servers, or two authorities, never mix.
 fn name_of(directory: &Url) -> String {
     let text = directory.as_str().trim_start_matches("https://").trim_end_matches('/');
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '.' { letter } else { '-' };
@@ -114,16 +114,16 @@ fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Replaces a file: after a crash at any moment it holds the old content or the new, never a part.
+/// Replaces a file. After a crash at any moment it has either the old content or the new, never a part.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    // Made so that its owner alone may read it.
+    // Temporary files are created so that only their owner may read them.
     let mut made = tempfile::NamedTempFile::new_in(folder)?;
     made.write_all(bytes)?;
     made.as_file().sync_all()?;
     made.persist(path)?;
     #[cfg(unix)]
-    fs::File::open(folder)?.sync_all()?; // or the new name might not survive a power cut
+    fs::File::open(folder)?.sync_all()?; // otherwise the new name might not survive a power cut
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! How an ACME server is asked: HTTP/1.1 over TLS, with everything bounded.
+//! Requests to an ACME server: HTTP/1.1 over TLS, with limits on time and size.
 
 use std::{error::Error as StdError, future::Future, path::Path, pin::Pin, time::Duration};
 
@@ -13,23 +13,23 @@ use url::Host;
 
 use super::AcmeError;
 
-/// How long one question may take.
+/// How long one request may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long it may take until one of a server's addresses answers.
+/// How long connecting to one of the server's addresses may take.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Bytes that an answer may have; a chain is some ten thousand.
+/// The size limit of an answer in bytes; a chain has some ten thousand.
 const LARGEST: usize = 256 * 1024;
 
 type Trouble = Box<dyn StdError + Send + Sync>;
 
-/// Asks an ACME server.
+/// The HTTP client for an ACME server.
 #[derive(Clone, Debug)]
 pub(super) struct Http(Tls);
 
 impl Http {
-    /// Trusts Mozilla's roots as this version carries them, and those in the file.
+    /// Returns a client that trusts Mozilla's roots as built into this version, and those in the file.
     pub(super) fn new(authorities: Option<&Path>) -> Result<Self, AcmeError> {
         let mut trust = Trust::built_in();
         if let Some(path) = authorities {

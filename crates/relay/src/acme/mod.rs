@@ -1,5 +1,5 @@
-//! A certificate from an ACME server (RFC 8555), shown to be ours on the relay's own port (TLS-ALPN-01, RFC 8737):
-//! asked for once, kept, and renewed in time.
+//! A certificate from an ACME server (RFC 8555): ordered, stored, and renewed in time. The relay proves on its own port
+//! that the names are its own (TLS-ALPN-01, RFC 8737).
 
 mod challenge;
 mod desk;
@@ -17,40 +17,40 @@ use url::{Host, Url};
 
 pub(crate) use desk::Desk;
 
-/// What a certificate is asked for.
+/// The settings for getting a certificate.
 #[derive(Clone, Debug)]
 pub struct Acme {
     /// The names that it is for, at least one.
     pub names: Vec<String>,
-    /// How the authority reaches a person.
+    /// The address under which the authority can reach a person.
     pub email: Option<String>,
-    /// The directory of the ACME server.
+    /// The URL of the ACME server's directory.
     pub directory: String,
-    /// A PEM file of certificates that are trusted for that server, beside those that browsers trust.
+    /// A PEM file with certificates that are trusted for that server, in addition to those that browsers trust.
     pub authorities: Option<PathBuf>,
-    /// Where account and certificate are kept.
+    /// The folder in which account and certificate are stored.
     pub folder: PathBuf,
-    /// Tells the time: whether a certificate is good, and when the next is due.
+    /// Tells whether a certificate is valid, and when the next is due.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Acme {
-    /// Let's Encrypt's directory: the one that browsers trust, or the one to try things with.
+    /// Returns Let's Encrypt's directory: the one that browsers trust, or the staging one for tests.
     pub fn lets_encrypt(staging: bool) -> &'static str {
         if staging { LetsEncrypt::Staging.url() } else { LetsEncrypt::Production.url() }
     }
 }
 
-/// Why no certificate can be asked for.
+/// Why a certificate can't be ordered.
 #[derive(Debug, thiserror::Error)]
 pub enum AcmeError {
-    /// A wildcard is proved by DNS alone.
+    /// A wildcard name can be proved only by DNS.
     #[error("a certificate for *.{0} can't be had on this port: it takes a DNS-01 challenge")]
     Wildcard(String),
-    /// It is no name.
+    /// The text is not a host name.
     #[error("no certificate can be had for {0}: it is not a host name")]
     NoName(String),
-    /// The directory is no URL.
+    /// The directory is not an `https://` URL.
     #[error("{0} is not the https:// URL of an ACME server's directory")]
     Directory(String),
     /// The certificates of a private authority can't be read.
@@ -61,12 +61,12 @@ pub enum AcmeError {
         /// What is wrong with it.
         why: String,
     },
-    /// What was kept can't be read.
+    /// The folder can't be created, or the certificate in it can't be read.
     #[error("{}: {why}", path.display())]
     Folder {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// What went wrong.
         why: String,
     },
 }
@@ -100,7 +100,7 @@ impl Explain for AcmeError {
     }
 }
 
-/// The names as TLS has them, each once.
+/// Returns the names in the form that TLS uses, each once.
 fn names(given: &[String]) -> Result<Vec<String>, AcmeError> {
     let mut names: Vec<String> = Vec::new();
     for given in given {

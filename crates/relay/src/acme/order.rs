@@ -1,4 +1,4 @@
-//! One order: who we are, that the names are ours, and what comes of it.
+//! Orders one certificate: uses the account, proves that the names are ours, and fetches the result.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,11 +16,11 @@ use super::{
 };
 use crate::certificates::{Answer, Certificates};
 
-/// How often, and how long, an authority is asked whether it is done.
+/// How often, and for how long, an authority is asked whether it has finished.
 const PATIENCE: RetryPolicy =
     RetryPolicy::new().initial_delay(Duration::from_millis(250)).timeout(Duration::from_secs(120));
 
-/// What is needed to ask an authority for a certificate.
+/// All that is needed to order a certificate from an authority.
 #[derive(Debug)]
 pub(super) struct Client {
     pub(super) names: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Orders a certificate; what comes is its key and its chain, as PEM.
+    /// Orders a certificate. Returns its key and its chain as PEM.
     pub(super) async fn order(&self) -> Result<String, OrderError> {
         let account = account(self).await?;
         let names: Vec<_> = self.names.iter().cloned().map(Identifier::Dns).collect();
@@ -55,7 +55,7 @@ impl Client {
     }
 }
 
-/// The account that was kept, else a fresh one, which is kept before it is used.
+/// Returns the stored account, else a new one, which is stored before it is used.
 async fn account(client: &Client) -> Result<Account, OrderError> {
     let builder = Account::builder_with_http(Box::new(client.http.clone()));
     let contact: Vec<_> = client.email.iter().map(|email| format!("mailto:{email}")).collect();
@@ -80,7 +80,7 @@ async fn account(client: &Client) -> Result<Account, OrderError> {
     Ok(account)
 }
 
-/// Shows the authority that the names are ours.
+/// Proves to the authority that the names are ours.
 async fn prove(client: &Client, order: &mut Order) -> Result<(), OrderError> {
     let _answers = answer_all(client, order).await?;
     let refused = match order.poll_ready(&PATIENCE).await {
@@ -92,14 +92,14 @@ async fn prove(client: &Client, order: &mut Order) -> Result<(), OrderError> {
     Err(why_not(client, order).await.unwrap_or(refused))
 }
 
-/// Answers every challenge, and says that the answers are there.
+/// Prepares the answer to every challenge, and tells the authority that it is ready.
 async fn answer_all(client: &Client, order: &mut Order) -> Result<Vec<Answer>, OrderError> {
     let mut answers = Vec::new();
     let mut authorizations = order.authorizations();
     while let Some(found) = authorizations.next().await {
         let mut authorization = found.map_err(|error| client.failed(error))?;
         if authorization.status == AuthorizationStatus::Valid {
-            continue; // shown a short while ago, and not forgotten
+            continue; // proved a short while ago, and the authority remembers
         }
         let name = authorization.identifier().to_string();
         let no_challenge = || OrderError::NoChallenge(name.clone());
@@ -116,7 +116,7 @@ fn answer(certificates: &Arc<Certificates>, name: &str, digest: &[u8]) -> Result
     Ok(certificates.answer(name.to_ascii_lowercase(), key))
 }
 
-/// What the authority says of the first name that it could not make sure of.
+/// Returns what the authority says about the first name that it could not verify.
 async fn why_not(client: &Client, order: &mut Order) -> Option<OrderError> {
     let mut authorizations = order.authorizations();
     while let Some(Ok(mut authorization)) = authorizations.next().await {
