@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use hookmitt_engine::{Engine, Listed};
-use hookmitt_event::{DeliveryJson, EventId, EventJson, Timestamp};
+use hookmitt_event::{EventId, Timestamp};
 use serde::Serialize;
 
 use crate::{
     Problem,
+    delivery_json::DeliveryJson,
+    event_json::EventJson,
     input::{Asked, Path},
     wanted::Wanted,
 };

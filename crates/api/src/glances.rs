@@ -7,7 +7,7 @@ use std::{
 
 use hookmitt_catch::Refusal;
 use hookmitt_engine::{Change, Engine, EventRef, GapView, InboxError, Listed};
-use hookmitt_event::{EventId, EventJson, Glance};
+use hookmitt_event::{EventId, Glance};
 use tokio::{
     sync::broadcast::{
         Receiver,
@@ -16,7 +16,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::events::row;
+use crate::{event_json::EventJson, events::row};
 
 /// How long a stream gathers changes before it looks again; the first after a while is looked at at once.
 const REST: Duration = Duration::from_millis(50);

@@ -5,9 +5,11 @@
 
 mod bytes;
 mod deliveries;
+mod delivery_json;
 mod doctor;
 mod document;
 mod door;
+mod event_json;
 mod events;
 mod fixtures;
 mod gate;
@@ -37,11 +39,15 @@ mod tunnels;
 mod unquoted;
 mod verdict;
 mod wanted;
+mod withheld;
 
+pub use delivery_json::{AttemptJson, DeliveryJson};
 pub use door::{BoxBody, Door};
+pub use event_json::EventJson;
 pub use gate::Gate;
 pub use hookmitt_engine::looks_like_variable;
 pub use host::{Host, HostOptions};
 pub use problem::Problem;
 pub use router::openapi;
 pub use start_error::StartError;
+pub use withheld::Withheld;

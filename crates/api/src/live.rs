@@ -8,11 +8,11 @@ use axum::{
 };
 use futures_util::{Stream, stream};
 use hookmitt_engine::{Change, Engine};
-use hookmitt_event::{DeliveryId, DeliveryJson, EventId, EventJson, Slug};
+use hookmitt_event::{DeliveryId, EventId, Slug};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use crate::{Problem, glances::Glances, input::Asked};
+use crate::{Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked};
 
 /// Where a stream begins.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]

@@ -2,7 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
-use hookmitt_event::{EventId, EventJson, Plain};
+use hookmitt_api::EventJson;
+use hookmitt_event::{EventId, Plain};
 
 use crate::{
     client::{Address, Client},

@@ -1,6 +1,7 @@
 //! The list of events as a table that fits the terminal.
 
-use hookmitt_event::{EventJson, Plain};
+use hookmitt_api::EventJson;
+use hookmitt_event::Plain;
 use jiff::tz::TimeZone;
 
 use crate::{

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hookmitt_event::{AttemptJson, DeliveryJson, EventJson, EventStatus, HandshakeOffer, Plain, Timestamp};
+use hookmitt_api::{AttemptJson, DeliveryJson, EventJson};
+use hookmitt_event::{EventStatus, HandshakeOffer, Plain, Timestamp};
 use jiff::tz::TimeZone;
 
 use crate::{

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hookmitt_event::{AttemptJson, Cause, EventJson, Plain, Timestamp, WithheldReason};
+use hookmitt_api::{AttemptJson, EventJson};
+use hookmitt_event::{Cause, Plain, Timestamp, WithheldReason};
 
 use crate::{
     shown,

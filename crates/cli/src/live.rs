@@ -1,8 +1,8 @@
 //! What happens, as it happens: the API's event stream.
 
-use hookmitt_api::BoxBody;
+use hookmitt_api::{BoxBody, DeliveryJson, EventJson};
 use hookmitt_call::{Messages, Sse};
-use hookmitt_event::{DeliveryJson, EventJson, Timestamp};
+use hookmitt_event::Timestamp;
 use http_body_util::BodyDataStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

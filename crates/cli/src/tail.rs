@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hookmitt_event::{DeliveryId, DeliveryState, EventJson, EventStatus, Plain, TargetId, Timestamp};
+use hookmitt_api::EventJson;
+use hookmitt_event::{DeliveryId, DeliveryState, EventStatus, Plain, TargetId, Timestamp};
 use jiff::tz::TimeZone;
 
 use crate::{

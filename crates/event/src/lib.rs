@@ -1,6 +1,9 @@
 //! What was caught: the words of the product as types, without input or output.
 //!
 //! Every other crate speaks these words; this one leans on none of them.
+//!
+//! How a word reads in JSON, and what the API's document says of it, is derived from where the word is defined, so that
+//! it is said once. What the API makes of words, such as an event with its deliveries, is the API's.
 
 mod authority;
 mod delivery;
@@ -10,7 +13,6 @@ mod explanation;
 mod glance;
 mod headers;
 mod id;
-mod json;
 mod own_lines;
 mod request;
 mod source;
@@ -32,7 +34,6 @@ pub use explanation::{
 pub use glance::{DeliveryGlance, Glance};
 pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson, is_token};
 pub use id::{DeliveryId, EventId, IdError, TargetId};
-pub use json::{AttemptJson, DeliveryJson, EventJson};
 pub use own_lines::{is_ours, reads_as};
 pub use request::{HttpVersion, Request};
 pub use source::{
@@ -43,4 +44,4 @@ pub use text::{Plain, PlainJson};
 pub use time::{Timestamp, TimestampError};
 pub use tunnel::{GapWhy, TunnelKind};
 pub use verdict::{Cause, Verdict};
-pub use withheld::{Withheld, WithheldReason, is_host_name};
+pub use withheld::{WithheldReason, is_host_name};

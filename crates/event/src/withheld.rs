@@ -2,20 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Plain, Request};
-
-/// Why an event is not forwarded by itself: a web page sent it, or may have.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub struct Withheld {
-    /// The reason as a stable word.
-    pub reason: WithheldReason,
-    /// The name that it was called by, where that is the reason.
-    pub host: Option<String>,
-    /// The reason as a sentence.
-    pub message: String,
-    /// What to do about it.
-    pub fix: String,
-}
+use crate::Request;
 
 /// Why an event is not forwarded by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -47,39 +34,6 @@ pub fn is_host_name(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
     let label = |label: &str| (1..=63).contains(&label.len()) && label.bytes().all(plain);
     text.len() <= 253 && !text.starts_with('-') && text.split('.').all(label)
-}
-
-impl Event {
-    /// Why it was not forwarded by itself, where a web page is the reason.
-    pub fn withheld(&self) -> Option<Withheld> {
-        let reason = match &self.foreign_host {
-            Some(_) => WithheldReason::ForeignHost,
-            None if !self.browser || self.callback => return None,
-            None if self.request.is_form_post() => WithheldReason::FormPost,
-            None => WithheldReason::WebPage,
-        };
-        let host = self.foreign_host.clone();
-        let (source, number) = (&self.source, self.seq);
-        let (message, fix) = match &host {
-            Some(host) => {
-                let allow = match is_host_name(host) {
-                    true => format!("Where {host} is yours (a tunnel, a proxy), allow it: `hookmitt source edit {source} --allow-host {host}`."),
-                    // A command that is offered to be copied holds nothing that a shell would act on.
-                    false => "That is no name of a host, so it can't be allowed.".to_owned(),
-                };
-                (format!("Not forwarded: it was called as {}, which isn't a name of this machine.", Plain(host)), allow)
-            }
-            None if reason == WithheldReason::FormPost => (
-                "Not forwarded: a web page posted it as a form. A sign-in page that calls back with form_post does that, and so can any page.".to_owned(),
-                format!("Have it call back with GET (response_mode=query), or forward this one: `hookmitt retry '#{number}'`."),
-            ),
-            None => (
-                "Not forwarded: a web page of another origin sent it.".to_owned(),
-                format!("Where that was you, forward it: `hookmitt retry '#{number}'`."),
-            ),
-        };
-        Some(Withheld { reason, host, message, fix })
-    }
 }
 
 impl Request {

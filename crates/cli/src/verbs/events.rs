@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use hookmitt_event::{EventJson, EventStatus, Slug, Timestamp, Verdict};
+use hookmitt_api::EventJson;
+use hookmitt_event::{EventStatus, Slug, Timestamp, Verdict};
 use http::Method;
 use jiff::tz::TimeZone;
 

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use hookmitt_event::{EventJson, Plain, Slug};
+use hookmitt_api::EventJson;
+use hookmitt_event::{Plain, Slug};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

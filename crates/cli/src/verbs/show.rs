@@ -1,6 +1,7 @@
 //! `hookmitt show`: one event.
 
-use hookmitt_event::{EventJson, Explanation, Timestamp, Verdict};
+use hookmitt_api::EventJson;
+use hookmitt_event::{Explanation, Timestamp, Verdict};
 use jiff::tz::TimeZone;
 
 use crate::{

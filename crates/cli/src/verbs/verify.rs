@@ -2,7 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
-use hookmitt_event::{EventJson, Explanation, GenericScheme, Request, Timestamp};
+use hookmitt_api::EventJson;
+use hookmitt_event::{Explanation, GenericScheme, Request, Timestamp};
 use hookmitt_fixture::{RequestFile, read_request_file};
 use http::Method;
 use serde::Deserialize;
