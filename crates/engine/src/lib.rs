@@ -1,7 +1,8 @@
-//! Joins the hands: captures, judges, stores, delivers; owns tasks and shutdown.
+//! Joins the other crates: captures, verifies, stores and delivers events; owns the tasks and their shutdown.
 //!
-//! [`Engine`] is made of parts, each with what it needs and no more: `base` (inbox, clock, tasks) beneath all, then
-//! `settings`, `judging`, `confirmation`, `verdicts`, `capture`, `delivery`, `manage`, `replay`, `fixtures`, `tunnels`.
+//! [`Engine`] consists of parts, each of which gets only what it needs. `base` (inbox, clock, tasks) is beneath all of
+//! them; then come `settings`, `judging`, `confirmation`, `verdicts`, `capture`, `delivery`, `manage`, `replay`,
+//! `fixtures`, `tunnels`.
 
 mod base;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Takes requests in: at the capture port, and for whoever brings them from elsewhere.
+//! Takes requests in, from the capture port and from tunnels, channels, programs and imports.
 
 mod pipeline;
 mod port;

@@ -1,5 +1,5 @@
-//! The product in one file: judged → stored → seen off → answered, alike for the capture port, tunnels, channels and
-//! programs.
+//! The path of every captured request, whether from the capture port, a tunnel, a channel or a program: it is judged,
+//! stored, followed up (announced, explained, delivered) and answered.
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::{
     verdicts::Verdicts,
 };
 
-/// From this size a body is hashed on a thread of its own, so that others' answers don't wait.
+/// A body of at least this size, in bytes, is hashed with `block_in_place`, so that other senders' answers don't wait.
 const LARGE: usize = 256 * 1024;
 
 /// Takes requests in.
@@ -39,15 +39,15 @@ pub(crate) struct Capture {
     refusals: Refusals,
 }
 
-/// An event that is committed and seen off.
+/// An event that is committed and followed up.
 pub(crate) struct Kept {
     pub(crate) stored: Stored,
     pub(crate) answered: Answered,
-    /// Its sender, where the local server is to answer.
+    /// The waiting sender, if the local server may answer it.
     pub(crate) held: Option<HeldSender>,
 }
 
-/// Where an event stands among those that come one after the other, and in which run of them.
+/// An event's place in a sequence that is stored in order: the sequence, and the number of the run within it.
 pub(crate) type Turn<'a> = Option<(&'a Sequence, u64)>;
 
 impl Capture {
@@ -62,7 +62,7 @@ impl Capture {
         Self { base, settings, verdicts, confirmation, bells, senders, pages, refusals: Refusals::default() }
     }
 
-    /// Judges a request by what is known of its source.
+    /// Judges a request by the settings and secrets of its source.
     pub(crate) fn judge(&self, known: &ConfiguredSource, arrival: Arrival) -> Judged {
         if arrival.request.body.len() < LARGE {
             return known.judge(arrival);
@@ -70,12 +70,12 @@ impl Capture {
         tokio::task::block_in_place(|| known.judge(arrival))
     }
 
-    /// Hands a judged request to the writer. What this returns resolves after the commit; the event is seen off even if
-    /// nobody waits for that any more. `room` is given back once the request is stored. `is_held`: its sender waits, and
-    /// can be told what the local server answers.
+    /// Hands a judged request to the writer. The returned future resolves after the commit; if it is dropped, the event
+    /// is still stored and followed up. `room` is dropped once the request is stored or could not be. `is_held` says
+    /// that the sender is waiting and can be given the local server's answer.
     ///
     /// # Errors
-    /// With a turn, whatever the inbox says before the writer has it.
+    /// Fails if the event has a turn and the inbox fails before the writer gets the event.
     pub(crate) async fn store<R: Send + 'static>(
         self: &Arc<Self>,
         known: &Arc<ConfiguredSource>,
@@ -88,7 +88,7 @@ impl Capture {
         let came_in = matches!(event.via, Via::Direct | Via::Tunnel);
         let is_set_up = came_in && event.facts.handshake.is_some();
         let verdict = event.verdict;
-        // Before the event is stored, so that no answer is missed.
+        // Registered before the event is stored, so that no answer is missed.
         let held = if is_held { self.senders.hold(known, &answered, event.id) } else { None };
         let committed = match turn {
             Some((order, run)) => Either::Left(self.base.inbox.store_in_turn(event, order, run).await?),
@@ -111,7 +111,7 @@ impl Capture {
         }))
     }
 
-    /// Stores an event whose sender nobody answers: one that was made or imported here, or came through a channel.
+    /// Stores an event whose sender gets no answer: one that was made or imported here, or that came through a channel.
     pub(crate) async fn store_unanswered(
         self: &Arc<Self>,
         known: &Arc<ConfiguredSource>,
@@ -122,10 +122,11 @@ impl Capture {
         Ok(kept.stored)
     }
 
-    /// What follows a commit: it is told, explained and delivered. `known` is what the event was judged by.
+    /// Follows up a commit: announces the event, has it explained and wakes the couriers. The event was judged by
+    /// `known`.
     fn see_off(&self, stored: &Stored, verdict: Verdict, known: &ConfiguredSource) {
         self.base.announce(Change::Stored(stored.seq));
-        // A secret that was set meanwhile may have judged all that was stored, and missed this one.
+        // If a secret was set meanwhile, its pass over the stored events may have missed this one.
         let is_outdated = self.settings.source(&known.source.slug).is_ok_and(|now| !now.judges_like(known));
         match verdict {
             _ if is_outdated => self.verdicts.judge_again(stored.id, &known.source.slug),
@@ -141,8 +142,8 @@ impl Capture {
         }
     }
 
-    /// Takes in a request that came to one of our ports, with the lines that were written on its way, and says what to
-    /// answer.
+    /// Takes in a request that came to one of our ports, and returns the answer. `beside` holds the header lines that
+    /// were added on its way.
     pub(crate) async fn take_in(
         self: &Arc<Self>,
         known: &Arc<ConfiguredSource>,
@@ -178,7 +179,7 @@ impl Capture {
         reply
     }
 
-    /// What the local server answers within `limit`, where it is to answer.
+    /// Returns what the local server answers within `limit`, if it may answer this sender.
     pub(crate) async fn local_answer(
         &self,
         held: Option<HeldSender>,
@@ -188,7 +189,7 @@ impl Capture {
         self.senders.local_answer(held?, stored, limit).await
     }
 
-    /// The answer where it is another one than the source's settings give to every event.
+    /// Returns the answer if it differs from the one that the source's settings give to every event.
     pub(crate) async fn special_answer(
         &self,
         known: &ConfiguredSource,
@@ -210,18 +211,18 @@ impl Capture {
         taken
     }
 
-    /// Requests that were not taken since the start, newest first, 200 at most.
+    /// Returns the requests that were refused since the start, newest first, at most 200.
     pub(crate) fn refusals(&self) -> Vec<Refusal> {
         self.refusals.all()
     }
 
-    /// Notes that a request was not taken.
+    /// Records and announces that a request was refused.
     pub(crate) fn note_refusal(&self, refusal: Refusal) {
         self.base.announce(Change::Refused(refusal.clone()));
         self.refusals.note(refusal);
     }
 
-    /// Says that a request was not stored; never with a 2xx (promise 1).
+    /// Records that a request was not stored, and returns the answer; never a 2xx (promise 1).
     pub(crate) fn refuse(
         &self,
         error: EngineError,
@@ -247,7 +248,7 @@ impl Capture {
     }
 }
 
-/// What a source answers to an event.
+/// Returns what a source answers to an event by its settings.
 fn usual(settings: &Answer, id: &str, known_provider: bool) -> Reply {
     let status = if known_provider { 200 } else { 202 };
     let body = format!(r#"{{"received":true,"id":"{id}"}}"#);

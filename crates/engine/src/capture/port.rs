@@ -1,4 +1,4 @@
-//! The capture port: where a request came from, and for which source.
+//! The capture port: determines where a request came from, and for which source.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use hookmitt_inbox::{InboxError, SourceSettings};
 use super::Capture;
 use crate::{EngineError, host_name::absolute, judging::Arrival, settings::ConfiguredSource};
 
-/// Takes what the capture port catches.
+/// Takes in the requests that the capture port catches.
 #[derive(Clone, Debug)]
 pub struct CapturePort(pub(crate) Arc<Capture>);
 
@@ -49,7 +49,8 @@ impl Sink for CapturePort {
 }
 
 impl CapturePort {
-    /// The source of that name; one is made for a sender on this machine that is no web page and no tunnel (Threat 3).
+    /// Returns the source of that name. An unknown source is created only for a sender on this machine that is neither
+    /// a web page nor a tunnel (Threat 3).
     async fn admit(&self, slug: Slug, from_outside: bool) -> Result<Arc<ConfiguredSource>, EngineError> {
         let Capture { base, settings, .. } = &*self.0;
         if let Some(known) = settings.now().sources.get(slug.as_str()) {
@@ -64,12 +65,12 @@ impl CapturePort {
     }
 }
 
-/// Whether something on this machine passes on what came from elsewhere, such as a tunnel that was started by hand.
+/// Whether a proxy on this machine forwarded the request from elsewhere, for example a tunnel that was started by hand.
 fn was_passed_on(headers: &HeaderLines) -> bool {
     PASSED_ON.iter().any(|name| headers.has(name))
 }
 
-/// The lines that proxies and tunnels add, each of which tells that the sender isn't on this machine.
+/// Headers that proxies and tunnels add; any of them shows that the sender isn't on this machine.
 pub(crate) const PASSED_ON: [&str; 15] = [
     "forwarded",
     "via",
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
     use crate::begun::{engine, source};
 
-    /// A request whose signature is that of the body without the line end.
+    /// A request whose signature is that of the body without its final newline.
     fn invalid() -> Caught {
         let head = "POST /hub HTTP/1.1\r\nHost: localhost\r\nX-GitHub-Event: ping\r\nX-Hub-Signature-256: \
             sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17\r\n\r\n";
@@ -126,7 +127,7 @@ mod tests {
             let mut caught = pin!(port.caught(address, invalid()));
             let polled = poll_fn(|context| Poll::Ready(caught.as_mut().poll(context))).await;
             assert!(polled.is_pending(), "it waits for the commit");
-        } // the connection is gone, and with it whoever waited
+        } // drops the future, as when the connection is gone
         let explained = async {
             loop {
                 let page = engine.inbox().list(Filter::default(), None, 1).await.unwrap();

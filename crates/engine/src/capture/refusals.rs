@@ -1,4 +1,4 @@
-//! The last requests that were not taken.
+//! The last requests that were refused.
 
 use std::{
     collections::VecDeque,
@@ -8,10 +8,10 @@ use std::{
 use hookmitt_catch::Refusal;
 use hookmitt_event::Plain;
 
-/// How many are remembered.
+/// How many refusals are kept.
 const REMEMBERED: usize = 200;
 
-/// The last requests that were not taken, newest first.
+/// The last requests that were refused, newest first.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(Mutex<VecDeque<Refusal>>);
 

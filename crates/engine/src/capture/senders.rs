@@ -1,7 +1,7 @@
-//! Senders that wait for what the local server answers (`respond = app`).
+//! Senders that wait for the local server's answer (`respond = app`).
 //!
-//! A sender waits for the first attempt of the delivery that its event has anyway: nothing is sent for its sake, and
-//! nothing is lost where it can't wait any longer.
+//! A sender waits for the first attempt of the deliveries that its event has anyway. No extra request is sent for it,
+//! and nothing is lost if it stops waiting.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -19,30 +19,30 @@ use crate::{
     settings::{ConfiguredSource, Settings},
 };
 
-/// How long a sender waits at the capture port, where nothing else was said: as long as at a relay, for Slack and
-/// Discord give three seconds.
+/// How long a sender waits at the capture port unless that was set. As long as at a relay, because Slack and Discord
+/// wait three seconds for an answer.
 const AT_THE_PORT: Duration = Duration::from_millis(2_500);
 
-/// How long we listen for a sender that a relay holds. How long it waits is the relay's to say.
+/// How long we wait for an answer for a sender that a relay holds. The relay decides how long it holds the sender.
 pub(crate) const AT_A_RELAY: Duration = Duration::from_secs(120);
 
-/// So many senders may wait; any more get the source's own answer at once.
+/// How many senders may wait at once; any further sender gets the source's own answer at once.
 const MOST: usize = 1_024;
 
-/// So much may be heard before it is looked at: a word for each target.
+/// How many outcomes can queue for one sender, normally one for each target.
 const WORDS: usize = 64;
 
-/// The largest body that is handed on; with its head it fits into a frame of a tunnel.
+/// The largest body, in bytes, that is passed on to a sender; together with its head it fits into a tunnel frame.
 const LARGEST: usize = 768 * 1024;
 
-/// What came of an attempt at a target: its answer, or none.
+/// The outcome of an attempt at a target, with the answer if there is one that can be passed on.
 type Word = (TargetId, Option<Reply>);
 
-/// Who waits for which event.
+/// The events whose senders wait, each with the channel for its outcomes.
 #[derive(Clone, Debug, Default)]
 struct Book(Arc<Mutex<HashMap<EventId, mpsc::Sender<Word>>>>);
 
-/// The senders that wait.
+/// Passes the local server's answers to the senders that wait for them.
 #[derive(Debug)]
 pub(crate) struct Senders {
     settings: Arc<Settings>,
@@ -52,7 +52,7 @@ pub(crate) struct Senders {
     at_the_port: OnceLock<Duration>,
 }
 
-/// A sender that waits; forgotten with this.
+/// A sender that waits. Dropping this ends the wait.
 #[derive(Debug)]
 pub(crate) struct HeldSender {
     event: EventId,
@@ -70,7 +70,8 @@ impl Senders {
         let _set_before = self.at_the_port.set(limit);
     }
 
-    /// Holds the sender of an event, where the local server is to answer and the answer isn't settled without it.
+    /// Registers the sender of an event as waiting, if the local server answers for the source and nothing else has
+    /// decided the answer. Returns `None` otherwise, and if too many senders wait.
     pub(crate) fn hold(
         &self,
         known: &ConfiguredSource,
@@ -83,8 +84,9 @@ impl Senders {
         if is_wanted { self.book.begin(event) } else { None }
     }
 
-    /// What the local server answers to a stored event within `limit`. None at once where nothing is sent to anybody:
-    /// a repeat, no target, one that is paused or down, another process that delivers.
+    /// Returns what the local server answers to a stored event within `limit`. Returns `None` at once if nothing will
+    /// be sent now: the event is a duplicate or has no target, every target is paused or down, or another process
+    /// delivers.
     pub(crate) async fn local_answer(
         &self,
         mut held: HeldSender,
@@ -111,12 +113,12 @@ impl Senders {
         self.at_the_port.get().copied().unwrap_or(AT_THE_PORT)
     }
 
-    /// An attempt has ended.
+    /// Passes on the outcome of an attempt.
     pub(crate) fn hear(&self, event: EventId, target: TargetId, end: &Finish) {
         self.book.hear(event, target, end);
     }
 
-    /// Nobody answers at a target: nothing that waits for it will be tried soon.
+    /// Tells every waiting sender that a target is down, because deliveries to it will not be tried soon.
     pub(crate) fn is_down(&self, target: TargetId) {
         self.book.is_down(target);
     }
@@ -139,7 +141,7 @@ impl Book {
 
     fn hear(&self, event: EventId, target: TargetId, end: &Finish) {
         if let Some(sender) = self.open().get(&event) {
-            // Full, or given up just now: its source's own answer is as good.
+            // If the queue is full or the sender has just stopped waiting, it gets the source's own answer instead.
             let _unheard = sender.try_send((target, answer_in(end)));
         }
     }
@@ -158,10 +160,10 @@ impl Drop for HeldSender {
 }
 
 impl HeldSender {
-    /// The first answer of one of the targets; none where none of them will answer.
+    /// Returns the first answer of a target, or `None` once no target in `open` can answer any more.
     async fn answer(&mut self, mut open: HashSet<TargetId>) -> Option<Reply> {
         loop {
-            // What was said before we knew whom to listen to counts, too.
+            // With no target left, outcomes that came in before `open` was known still count.
             let word = if open.is_empty() { self.words.try_recv().ok() } else { self.words.recv().await };
             match word? {
                 (_, Some(reply)) => return Some(reply),
@@ -181,7 +183,8 @@ fn answer_in(end: &Finish) -> Option<Reply> {
     }
 }
 
-/// What a sender is told of an attempt: the status, the body and the header lines, less those of the old hop.
+/// Returns the status, body and header lines to pass on, without the headers of the hop to the target. Returns `None`
+/// unless the answer is complete, not too large and has a status from 200 to 599.
 fn answer_of(attempt: &Attempt) -> Option<Reply> {
     let head = attempt.response.as_ref()?;
     let is_whole = attempt.error.is_none() && !attempt.body_truncated && attempt.body.len() <= LARGEST;
