@@ -1,4 +1,4 @@
-//! Which source a tunnel's request is for.
+//! Determines which source a tunnel's request is for.
 
 use std::sync::Arc;
 
@@ -7,11 +7,13 @@ use crate::{
     settings::{ConfiguredSource, Settings},
 };
 
-/// The source of events that came through a tunnel for a source that is gone. Nobody can call it through one.
+/// The name of the source for events from tunnels whose own source is gone or isn't served. No tunnel can be called by
+/// this name.
 pub const UNASSIGNED: &str = "unassigned";
 
-/// The source of that name where the tunnel serves it, else the one for what belongs to none: a tunnel makes no
-/// source (Threat 3), and its relay reaches none that wasn't chosen for it (Threat 12).
+/// Returns the source of that name if it exists and the tunnel serves it, else the source [`UNASSIGNED`]; and whether
+/// it was the former. A tunnel creates no source of a caller's choice (Threat 3), and its relay reaches only sources
+/// that were chosen for it (Threat 12).
 pub(super) async fn addressee(
     settings: &Settings,
     slug: &str,

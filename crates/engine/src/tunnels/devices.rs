@@ -1,4 +1,4 @@
-//! The devices of a tunnel: listed, and revoked by the one that opened it.
+//! The devices of a tunnel: lists them, and lets the one that opened the tunnel revoke others.
 
 use std::sync::Arc;
 
@@ -11,37 +11,37 @@ use serde::Serialize;
 use super::{listed::Tunnels, running::Running, view::Trouble};
 use crate::EngineError;
 
-/// How often a revocation is begun anew where the devices changed meanwhile.
+/// How often a revocation is tried if the devices change meanwhile.
 const TRIES: usize = 3;
 
 /// A device that takes part in a tunnel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct DeviceView {
-    /// Names it: its whole public key, in hex.
+    /// The id of the device: its whole public key, in hex.
     pub id: String,
-    /// What it is called: its computer's name when it joined.
+    /// The name of the device: its computer's name when it joined.
     pub name: String,
-    /// When it joined.
+    /// When the device joined.
     #[schema(value_type = String, format = "date-time")]
     pub since: Timestamp,
-    /// When it was there last.
+    /// When the device was last connected.
     #[schema(value_type = String, format = "date-time")]
     pub last_seen_at: Timestamp,
-    /// Whether it is connected now.
+    /// Whether the device is connected now.
     pub connected: bool,
-    /// It opened the tunnel, and may revoke the others.
+    /// Whether the device opened the tunnel, and so may revoke the others.
     pub owner: bool,
-    /// This one.
+    /// Whether this is the device that answers.
     pub this: bool,
 }
 
-/// A device that takes part no more.
+/// The outcome of a revocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct RevokedDevice {
-    /// Which.
+    /// The device that was revoked.
     pub revoked: DeviceView,
-    /// Devices that stay and could not be told the new key, because nothing shows that they were invited: an older
-    /// hookmitt runs there. They read nothing that comes from now on, and have to join by a new invitation.
+    /// Remaining devices that could not be given the new key, because nothing shows that they were invited: they run an
+    /// older hookmitt. They can't read later events, and have to join with a new invitation.
     pub without_key: Vec<DeviceView>,
 }
 
@@ -60,10 +60,10 @@ impl DeviceView {
 }
 
 impl Tunnels {
-    /// The devices of a tunnel, the oldest first.
+    /// Returns the devices of a tunnel, oldest first.
     ///
     /// # Errors
-    /// An unknown tunnel, one without a relay or connection; a relay that is too old.
+    /// Fails if the tunnel is unknown, has no relay or isn't connected here, or if the relay is too old.
     pub async fn devices(&self, id: i64) -> Result<Vec<DeviceView>, EngineError> {
         let (kept, running) = self.shared_tunnel(id).await?;
         let own = self.credentials(&kept).await?;
@@ -71,10 +71,10 @@ impl Tunnels {
         Ok(listed.devices.iter().map(|device| DeviceView::of(device, &own)).collect())
     }
 
-    /// Turns a device out, and the sealing key over: what comes from now on opens on the others alone.
+    /// Revokes a device and replaces the sealing key, so that only the other devices can open later letters.
     ///
     /// # Errors
-    /// As [`devices`](Self::devices); an unknown device; whatever the relay says against it.
+    /// Fails like [`devices`](Self::devices), and if the device is unknown or the relay refuses.
     pub async fn revoke_device(&self, id: i64, device: &str) -> Result<RevokedDevice, EngineError> {
         let (kept, running) = self.shared_tunnel(id).await?;
         let _alone = self.turning.lock().await;
@@ -102,9 +102,9 @@ impl Tunnels {
         let stay = devices.iter().filter(|one| one.key != goes.key && one.key != own.device_key());
         let turn = Turn::new(&own, sealing_key, &devices, goes.key, is_trusted);
         let (told, untold): (Vec<_>, Vec<_>) = stay.partition(|one| turn.tells(&one.key));
-        // Kept before the relay hears of it: no letter may come that nobody opens.
+        // Stored before the relay hears of it, so that no letter arrives that nobody can open.
         keys.members = told.iter().map(|one| one.key).collect();
-        // The key in use stays the second, however many attempts have failed before.
+        // The key in use stays in second place, however many attempts have failed before.
         keys.sealing = own.sealing_keys().into_iter().collect();
         keys.sealing.insert(0, turn.pair.secret.clone());
         keys.sealing.truncate(hookmitt_tunnel::SECRETS);
@@ -113,7 +113,7 @@ impl Tunnels {
         self.keys.keep(name, &keys).await?;
         if let Err(error) = running.line.revoke(turn).await {
             if matches!(error, TunnelError::Refused(_) | TunnelError::OldRelay(_)) {
-                self.keys.keep(name, &before).await?; // it surely was not turned over
+                self.keys.keep(name, &before).await?; // the relay certainly kept the old key
             }
             return Err(error.into());
         }
@@ -121,7 +121,7 @@ impl Tunnels {
         Ok(RevokedDevice { revoked: view(goes), without_key: untold.into_iter().map(view).collect() })
     }
 
-    /// Keeps sealing keys that the owner had this device told, the newest first.
+    /// Stores sealing keys, newest first, that the tunnel's owner sent to this device.
     pub(super) async fn keep_sealing_keys(
         &self,
         tunnel: i64,
@@ -139,8 +139,9 @@ impl Tunnels {
         self.keys.keep(&name, &keys).await
     }
 
-    /// A device's way into a tunnel, with the sealing key of now and whose tunnel it is, as an invitation says them. A device
-    /// that opened its tunnel before that was noted learns it from the relay; an old relay doesn't tell.
+    /// Returns this device's credentials with the current sealing key and the tunnel's owner, for an invitation. If the
+    /// owner was not stored when the tunnel was opened here, the relay says whether it is this device; an old relay
+    /// can't tell.
     pub(super) async fn current_credentials(
         &self,
         kept: &KeptTunnel,
@@ -157,7 +158,7 @@ impl Tunnels {
         Ok(Credentials { owner, ..own.with_current(&sealing_key) })
     }
 
-    /// A tunnel that other devices may take part in, connected here.
+    /// Returns a relay's tunnel that is connected here, so that other devices can take part in it.
     pub(super) async fn shared_tunnel(&self, id: i64) -> Result<(KeptTunnel, Arc<Running>), EngineError> {
         let kept = self.base.inbox.tunnel(id).await?;
         if kept.kind != TunnelKind::Relay {
@@ -169,7 +170,7 @@ impl Tunnels {
     }
 }
 
-/// The device that a text names: its id or the beginning of it, or what it is called.
+/// Returns the device that a text names: by its id, the beginning of its id, or its name.
 fn found<'d>(
     devices: &'d [TunnelDevice],
     text: &str,
@@ -178,7 +179,7 @@ fn found<'d>(
     let is_it = |one: &&TunnelDevice| {
         one.name == text || text.len() >= 4 && hex::encode(one.key).starts_with(&text.to_ascii_lowercase())
     };
-    // A name is its device's own choice: none may stand in the way of another one's id.
+    // A device chooses its own name, so a whole id takes precedence over names.
     let by_id: Vec<_> =
         devices.iter().filter(|one| hex::encode(one.key).eq_ignore_ascii_case(text)).collect();
     let found: Vec<_> = if by_id.is_empty() { devices.iter().filter(is_it).collect() } else { by_id };
@@ -197,7 +198,7 @@ fn found<'d>(
     }
 }
 
-/// What is said where this device has no key for what comes.
+/// Returns the trouble to show if this device has no key for incoming letters.
 pub(super) fn no_key(why: NoKey) -> Trouble {
     let message = format!("a device was revoked and the sealing key turned over, but {why}");
     let hint = "remove the tunnel here, and take part anew: `hookmitt tunnel invite` on the owner's computer, then `hookmitt tunnel join`";

@@ -1,4 +1,4 @@
-//! The keys of tunnels, in a vault of their own: no list of secrets shows them, no verification tries them.
+//! Stores the keys of tunnels, in a vault of their own: no list of secrets shows them, and no verification tries them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,24 @@ use zeroize::Zeroizing;
 
 use crate::EngineError;
 
-/// What they are called beneath the tunnel's name.
+/// The label of the keys in the vault.
 const LABEL: &str = "keys";
 
 /// The keys of a device in a tunnel.
 #[derive(Clone)]
 pub(crate) struct DeviceKeys {
-    /// The seed of its Ed25519 key.
+    /// The seed of the device's Ed25519 key.
     pub(crate) device: Zeroizing<[u8; 32]>,
-    /// The tunnel's X25519 secrets, the newest first; one at least.
+    /// The tunnel's X25519 secrets, newest first; at least one.
     pub(crate) sealing: Vec<Zeroizing<[u8; 32]>>,
-    /// The device that opened the tunnel, where that is known.
+    /// The device that opened the tunnel, if that is known.
     pub(crate) owner: Option<[u8; 32]>,
-    /// Devices of which the owner knows that they were invited.
+    /// Devices that were invited, as far as the owner knows.
     pub(crate) members: Vec<[u8; 32]>,
 }
 
-/// How keys are written: before, it was the device's and the sealing one alone, 64 bytes.
+/// The version of the stored form. The form before it had no version byte: the device's key and one sealing key, 64
+/// bytes.
 const VERSION: u8 = 2;
 
 impl DeviceKeys {
@@ -62,14 +63,14 @@ impl DeviceKeys {
     }
 }
 
-/// A count and so many keys; with what follows them.
+/// Parses a count and that many keys. Returns them, and the bytes after them.
 fn keys(bytes: &[u8]) -> Option<(&[[u8; 32]], &[u8])> {
     let (&count, rest) = bytes.split_first()?;
     let (keys, rest) = rest.split_at_checked(usize::from(count) * 32)?;
     Some((keys.as_chunks().0, rest))
 }
 
-/// Where they are kept. Nothing is made before the first of them.
+/// The vault of the tunnels' keys. It is created with the first keys.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     directory: PathBuf,
@@ -81,19 +82,19 @@ impl Keys {
         Self { directory: data_dir.join("tunnels"), choice }
     }
 
-    /// What a new tunnel's keys go by.
+    /// Returns a new name under which a tunnel's keys are stored.
     pub(crate) fn fresh_name() -> String {
         format!("tunnel-{}", hex::encode(rand::random::<[u8; 8]>()))
     }
 
-    /// Keeps the keys of a tunnel.
+    /// Stores the keys of a tunnel.
     pub(crate) async fn keep(&self, name: &str, keys: &DeviceKeys) -> Result<(), EngineError> {
         let bytes = keys.to_bytes();
         let name: Slug = name.parse()?;
         self.blocking(move |vault| vault.set(&name, LABEL, &bytes).map(drop)).await
     }
 
-    /// The keys of a tunnel.
+    /// Reads the keys of a tunnel.
     pub(crate) async fn read(&self, name: &str) -> Result<DeviceKeys, EngineError> {
         let name: Slug = name.parse()?;
         self.blocking(move |vault| {
@@ -109,13 +110,13 @@ impl Keys {
         .await
     }
 
-    /// Forgets the keys of a tunnel.
+    /// Deletes the keys of a tunnel.
     pub(crate) async fn remove(&self, name: &str) -> Result<(), EngineError> {
         let name: Slug = name.parse()?;
         self.blocking(move |vault| vault.remove(&name, LABEL)).await
     }
 
-    /// What a person should know about how they are kept.
+    /// Returns what a person should know about how the keys are stored.
     pub(crate) fn warning(&self) -> Option<String> {
         if !self.directory.is_dir() {
             return None;
@@ -123,7 +124,7 @@ impl Keys {
         Vault::open(&self.directory, self.choice).ok()?.warning()
     }
 
-    /// The keychain may let us wait.
+    /// Runs something that may wait for the keychain on a thread that may block.
     async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Vault) -> Result<T, VaultError> + Send + 'static,

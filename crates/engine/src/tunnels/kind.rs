@@ -1,9 +1,9 @@
-//! What makes a tunnel.
+//! The kinds of tunnels.
 
 use hookmitt_detour::Quick;
 use hookmitt_event::TunnelKind;
 
-/// The program that makes a tunnel; none where it is no program.
+/// Returns the program that makes a tunnel of this kind, or `None` if no program does.
 pub(super) const fn program(kind: TunnelKind) -> Option<Quick> {
     match kind {
         TunnelKind::Cloudflared => Some(Quick::Cloudflared),

@@ -1,4 +1,4 @@
-//! From a letter to what is judged and stored.
+//! Turns a letter into a judged event.
 
 use std::sync::Arc;
 
@@ -15,25 +15,25 @@ use crate::{
     settings::ConfiguredSource,
 };
 
-/// A letter that no relay of ours writes.
+/// A letter that no genuine relay writes.
 #[derive(Debug, thiserror::Error)]
 #[error("a letter from the relay makes no sense: {0}")]
 pub(super) struct Nonsense(&'static str);
 
-/// A letter, judged.
+/// A letter after it was judged.
 pub(super) struct Opened {
     pub(super) known: Arc<ConfiguredSource>,
-    /// Its source is here.
+    /// Whether the letter's source exists here and is served by the tunnel.
     pub(super) assigned: bool,
     pub(super) judged: Judged,
-    /// Its body is not what the relay received.
+    /// Whether the body differs from what the relay received.
     pub(super) differs: bool,
 }
 
-/// The longest text that is kept of an address or a method.
+/// The longest method that is accepted, and the longest address of a sender that is kept.
 const LONGEST: usize = 255;
 
-/// Checks what a letter says, for whoever holds the tunnel's public key can write one.
+/// Checks what a letter says and returns its request, because anybody with the tunnel's public key can write a letter.
 pub(super) fn request(letter: &Letter) -> Result<(Request, Option<HeaderLines>), Nonsense> {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if letter.method.is_empty() || letter.method.len() > LONGEST || !letter.method.bytes().all(token) {
@@ -64,8 +64,8 @@ pub(super) fn request(letter: &Letter) -> Result<(Request, Option<HeaderLines>),
     Ok((request, (!forwarded.is_empty()).then_some(forwarded)))
 }
 
-/// Judges a letter at the moment at which the relay received it, for the URL that was called there. `is_served`: its
-/// tunnel serves the source that it names.
+/// Judges a letter as of the moment at which the relay received it, for the URL that was called there. `is_served` says
+/// whether the tunnel serves the source that the letter names.
 pub(super) async fn judge_letter(
     capture: &Capture,
     head: &Letterhead,
@@ -101,7 +101,7 @@ pub(super) async fn judge_letter(
     Ok(Opened { known, assigned, judged, differs })
 }
 
-/// What is said where the relay's word about the time doesn't hold.
+/// Returns the cause to show if the relay's time of a letter is doubtful.
 pub(super) fn doubted(doubt: Doubt, judged_at: Timestamp) -> Cause {
     let (said, why) = match doubt {
         Doubt::Altered(said) => (said, "what was sealed at its event says otherwise"),

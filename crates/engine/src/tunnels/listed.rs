@@ -1,4 +1,4 @@
-//! Tunnels and their gaps, as they are listed.
+//! Lists tunnels and their gaps.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Tunnels {
     pub(super) settings: Arc<Settings>,
     pub(super) register: Arc<Register>,
     pub(super) keys: Keys,
-    /// Held by whoever changes kept keys.
+    /// Held while stored keys are changed.
     pub(super) turning: Arc<Mutex<()>>,
     /// Whether this process delivers, and so runs the tunnels.
     owner: watch::Receiver<bool>,
@@ -42,15 +42,15 @@ impl Tunnels {
         Self { base, settings, register, keys, turning: Arc::default(), owner }
     }
 
-    /// What a person should know about how keys are kept.
+    /// Returns what a person should know about how keys are stored.
     pub(crate) fn warning(&self) -> Option<String> {
         self.keys.warning()
     }
 
-    /// Every tunnel, in the order in which they were added.
+    /// Returns every tunnel, in the order in which they were added.
     ///
     /// # Errors
-    /// Whatever the inbox says.
+    /// Fails if the inbox fails.
     pub async fn all(&self) -> Result<Vec<TunnelView>, EngineError> {
         let mut views = Vec::new();
         for kept in self.base.inbox.tunnels().await? {
@@ -59,25 +59,26 @@ impl Tunnels {
         Ok(views)
     }
 
-    /// One tunnel.
+    /// Returns one tunnel.
     ///
     /// # Errors
-    /// An unknown tunnel.
+    /// Fails if the tunnel is unknown.
     pub async fn one(&self, id: i64) -> Result<TunnelView, EngineError> {
         let kept = self.base.inbox.tunnel(id).await?;
         self.view(kept).await
     }
 
-    /// The times when a tunnel was not connected, newest first, a page at a time.
+    /// Returns the times when a tunnel was not connected, newest first, one page at a time.
     ///
     /// # Errors
-    /// An unknown tunnel.
+    /// Fails if the tunnel is unknown.
     pub async fn gaps(&self, id: i64, cursor: Option<i64>, limit: usize) -> Result<GapPage, EngineError> {
         self.base.inbox.tunnel(id).await?;
         Ok(self.base.inbox.gaps(id, cursor, limit).await?)
     }
 
-    /// A gap as it is shown. As long as a relay refuses this device, nobody knows what of what waited there is left.
+    /// Returns a gap as it is shown. While a relay refuses this device, nobody knows how much of what waited there is
+    /// left.
     pub fn gap_view(&self, gap: Gap) -> GapView {
         let refused = |running: &Running| running.seen().state == TunnelState::Refused;
         let is_open_end =
@@ -101,7 +102,7 @@ impl Tunnels {
         Ok(view(kept, seen, newest.map(|gap| self.gap_view(gap))))
     }
 
-    /// A device's way into a tunnel.
+    /// Returns this device's credentials for a tunnel.
     pub(super) async fn credentials(&self, kept: &KeptTunnel) -> Result<Credentials, EngineError> {
         let damaged = || EngineError::BadInput(format!("the tunnel {:?} is damaged", kept.label));
         let relay = kept.url.as_deref().and_then(|url| Url::parse(url).ok()).ok_or_else(damaged)?;
@@ -113,7 +114,7 @@ impl Tunnels {
         Ok(Credentials { relay, tunnel, device, sealing, older, owner })
     }
 
-    /// How a tunnel is that this process doesn't run.
+    /// Returns the state of a tunnel that this process doesn't run.
     fn unrun(&self, kept: &KeptTunnel) -> Seen {
         let since = kept.connected_until.unwrap_or(kept.created_at);
         if !kept.enabled {

@@ -1,4 +1,4 @@
-//! What a state of the connection means for what is shown, and which steps the inbox has to learn of.
+//! What a state of the connection means for what is shown, and which steps have to be stored in the inbox.
 
 use hookmitt_event::{Explain as _, GapWhy, Timestamp};
 use hookmitt_inbox::Told;
@@ -7,37 +7,37 @@ use hookmitt_wire::Depth;
 
 use super::view::{Backlog, Seen, Trouble, TunnelState};
 
-/// Something that outlives the process.
+/// A change that has to outlive the process.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// The relay is there and tells this.
+    /// The relay is connected, and reports this.
     Found { public_url: String, told: Told },
-    /// The relay tells something else than before.
+    /// The relay reports something else than before.
     Told(Told),
-    /// Everything is here that waited when the connection was made.
+    /// Everything that waited when the connection was made is here.
     CaughtUp { since: Timestamp },
-    /// The connection is gone.
+    /// The connection is lost.
     Lost { since: Timestamp, why: GapWhy },
-    /// Letters could not be read: [`Running::take_spoilt`](super::running::Running::take_spoilt) says how many.
+    /// Letters could not be read; [`Running::take_spoilt`](super::running::Running::take_spoilt) says how many.
     Spoilt,
-    /// It was connected until we closed it.
+    /// We closed the connection.
     Closed { told: Told },
 }
 
-/// How it is now.
+/// The present state of a tunnel.
 #[derive(Debug)]
 pub(super) struct LiveState {
     pub(super) seen: Seen,
-    /// What it is called when events come through.
+    /// The state that is shown while the tunnel is connected.
     pub(super) up: TunnelState,
-    /// Where providers post, where that is known by the connection alone.
+    /// The URL that providers call, if only the connection tells it.
     pub(super) public_url: Option<String>,
     depth: Option<Depth>,
     caught_up: bool,
     pub(super) last_event_at: Option<Timestamp>,
     /// Why letters can't be stored at the moment.
     pub(super) failing: Option<Trouble>,
-    /// What a person should know, and no success makes good.
+    /// Something that a person should know and that a later success doesn't undo.
     pub(super) fault: Option<Trouble>,
 }
 
@@ -61,12 +61,12 @@ impl LiveState {
         self.seen.state == self.up
     }
 
-    /// What the relay told last, where it is connected now.
+    /// Returns what the relay reported last, if it is connected now.
     pub(super) fn told(&self) -> Option<Told> {
         self.depth.as_ref().filter(|_| self.is_up()).map(told)
     }
 
-    /// Takes a state as it comes. Answers what of it has to be kept.
+    /// Takes over a new state of the connection. Returns the steps that have to be stored.
     pub(super) fn becomes(&mut self, state: State, at: Timestamp) -> Vec<Step> {
         let was_connected = self.is_up();
         match state {
@@ -99,7 +99,7 @@ impl LiveState {
                 self.seen =
                     Seen { error, why: Some(reason), ..self.unconnected(TunnelState::Offline, since) };
                 match (why, &self.depth) {
-                    // A gap begins where the next start finds one.
+                    // No gap yet: the next start opens one from the time up to which the tunnel was connected.
                     (Why::AppClosed, Some(depth)) if was_connected => {
                         vec![Step::Closed { told: told(depth) }]
                     }
@@ -116,7 +116,7 @@ impl LiveState {
         }
     }
 
-    /// What waited when the relay was heard last waits still.
+    /// Returns an unconnected state. What waited when the relay reported last is taken to wait still.
     fn unconnected(&self, state: TunnelState, since: Timestamp) -> Seen {
         Seen { waiting: self.seen.waiting, ..Seen::new(state, since) }
     }
@@ -135,7 +135,7 @@ fn reason(why: Why) -> GapWhy {
     }
 }
 
-/// An error as it is shown.
+/// Returns an error as it is shown.
 pub(super) fn trouble(error: &TunnelError) -> Trouble {
     Trouble::new(error.any_code(), error.to_string(), &error.hint().unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Takes a tunnel's letters: each is judged, stored in its turn, and answered after the commit.
+//! Takes in a tunnel's letters: each is judged, stored in order, and answered after the commit.
 
 use std::sync::Arc;
 
@@ -26,13 +26,13 @@ use crate::{
     tasks::SeenThrough,
 };
 
-/// Where a tunnel's letters end up.
+/// Takes in the letters of one tunnel.
 pub(super) struct Mail {
     capture: Arc<Capture>,
     tunnels: Tunnels,
     tunnel: i64,
     running: Arc<Running>,
-    /// Whose turn it is. A fair lock, taken in the order of the mailbox: so is everything after it.
+    /// A fair lock that is taken in the order of the mailbox, so that letters reach the writer in that order.
     turn: Mutex<()>,
     order: Sequence,
 }
@@ -49,7 +49,7 @@ impl Mail {
         }
     }
 
-    /// Has a letter stored. Whatever becomes of the connection, what was given to the writer is seen through.
+    /// Stores a letter. What the writer has is stored and followed up even if the connection is lost.
     async fn take(&self, head: &Letterhead, letter: Letter) -> Result<Taken, EngineError> {
         let turn = self.turn.lock().await;
         if self.order.is_broken(head.run) {
@@ -59,7 +59,7 @@ impl Mail {
         let handed_in = handed_in.inspect_err(|_| self.order.breaks(head.run))?;
         drop(turn);
         let Some(HandedIn { known, is_assigned, differs, committed }) = handed_in else {
-            // The relay forgets it once we answer: by then it must be counted.
+            // The relay forgets the letter once we answer, so it must be counted as lost before.
             self.running.gap_is_known().await;
             return Ok(Taken::Nonsense);
         };
@@ -79,7 +79,7 @@ impl Mail {
             let Kept { stored, answered, held } = kept;
             match capture.local_answer(held, &stored, AT_A_RELAY).await {
                 Some(reply) => Some(said(reply)),
-                // The relay has the source's settings; another device may know more than they say.
+                // The relay answers by the source's settings as it was told; this device may know better.
                 None if is_assigned => capture.special_answer(&known, &answered).await.map(said),
                 None => None,
             }
@@ -87,9 +87,9 @@ impl Mail {
         Ok(Taken::Stored(is_held(head).then(|| Box::pin(answering) as Answering)))
     }
 
-    /// Judges a letter and gives it to the writer; none where it is nonsense.
+    /// Judges a letter and hands it to the writer. Returns `None` if the letter makes no sense.
     async fn hand_in(&self, head: &Letterhead, letter: Letter) -> Result<Option<HandedIn>, EngineError> {
-        // Capture answers 503 where the writer's queue is full, so letters don't fill it.
+        // Capture answers 503 if the writer's queue is full, so letters must not fill the queue.
         let room = Arc::clone(&self.tunnels.register.room);
         let room = room.acquire_owned().await.map_err(|_| EngineError::Stopping)?;
         let Ok(request) = letter::request(&letter).map_err(|nonsense| self.lament(&nonsense, head.waited))
@@ -143,7 +143,7 @@ impl Mail {
     }
 }
 
-/// Whether a sender waits. One whose letter waited at the relay has been answered there long ago.
+/// Whether a sender waits for the answer. If the letter waited at the relay, its sender was answered long ago.
 fn is_held(head: &Letterhead) -> bool {
     head.held && !head.waited
 }
@@ -151,18 +151,18 @@ fn is_held(head: &Letterhead) -> bool {
 /// A letter that the writer has.
 struct HandedIn {
     known: Arc<ConfiguredSource>,
-    /// Its source is here.
+    /// Whether the letter's source exists here and is served by the tunnel.
     is_assigned: bool,
-    /// Its body is not what the relay received.
+    /// Whether the body differs from what the relay received.
     differs: bool,
     committed: SeenThrough<Result<Kept, InboxError>>,
 }
 
 /// What became of a letter.
 enum Taken {
-    /// It is stored; its sender may want to hear something.
+    /// The letter is stored; the sender may be waiting for an answer.
     Stored(Option<Answering>),
-    /// It never will be.
+    /// The letter makes no sense and will never be stored.
     Nonsense,
 }
 
@@ -178,7 +178,7 @@ impl Recipient for Mail {
                 Ok(answering)
             }
             Ok(Taken::Nonsense) => Ok(None),
-            // What is wrong was said of the one before it.
+            // The failure was reported for the earlier letter of the same run.
             Err(EngineError::Inbox(InboxError::OutOfTurn)) => Err(Later),
             Err(error) => {
                 tracing::warn!(tunnel = self.tunnel, %error, "an event can't be stored yet; it waits at the relay");

@@ -1,4 +1,4 @@
-//! Keeps in the inbox what has to outlive a process: until when a tunnel was connected, and its gaps.
+//! Stores in the inbox what has to outlive the process: until when a tunnel was connected, and its gaps.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,16 +13,16 @@ use super::{
 };
 use crate::{Change, EngineError, base::Base};
 
-/// How often it is noted that a tunnel is connected still.
+/// How often the time is stored up to which a tunnel was connected.
 const NOTE_EVERY: Duration = Duration::from_secs(60);
 
-/// How long to wait before the inbox is asked again that could not keep a gap.
+/// How long to wait before storing a gap is tried again.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// The least time between two announcements of one tunnel.
+/// The shortest time between two announcements of one tunnel.
 const REST: Duration = Duration::from_millis(200);
 
-/// Minds one tunnel that runs here.
+/// Stores the steps of one tunnel that runs here.
 pub(super) struct Minder {
     base: Arc<Base>,
     tunnel: i64,
@@ -31,7 +31,7 @@ pub(super) struct Minder {
 }
 
 impl Minder {
-    /// Opens the gap of the time in which nothing ran here, as soon as that can be kept.
+    /// Opens a gap for the time in which nothing ran here, as soon as it can be stored.
     pub(super) async fn begin(
         base: Arc<Base>,
         kept: &KeptTunnel,
@@ -48,7 +48,7 @@ impl Minder {
         Self { base, tunnel: kept.id, running, steps }
     }
 
-    /// Takes the steps as they come, for ever.
+    /// Stores the steps as they come. Returns only if no more can come.
     pub(super) async fn mind(&mut self) {
         let mut clock = time::interval(NOTE_EVERY);
         loop {
@@ -66,7 +66,7 @@ impl Minder {
         }
     }
 
-    /// Takes what is left when the tunnel has ended.
+    /// Stores the remaining steps when the tunnel has ended.
     pub(super) async fn finish(mut self) {
         while let Ok(step) = self.steps.try_recv() {
             self.take(step).await;
@@ -78,7 +78,7 @@ impl Minder {
     }
 
     async fn take(&self, step: Step) {
-        // A source is called by another URL, or by none.
+        // The step changes or ends the URL under which a source is called.
         let concerns_a_source =
             self.running.serves().is_some() && !matches!(step, Step::Told(_) | Step::Spoilt);
         self.warn(self.keep(step).await);
@@ -111,7 +111,7 @@ impl Minder {
         }
     }
 
-    /// Notes that it is connected now.
+    /// Stores that the tunnel is connected now.
     async fn note(&self, public_url: Option<String>, told: Told) -> Result<(), EngineError> {
         if let Some(until) = self.running.horizon.until() {
             self.base.inbox.tunnel_complete(self.tunnel, until).await?;
@@ -127,7 +127,7 @@ impl Minder {
     }
 }
 
-/// Tells whoever watches, as often as anybody can read, for ever.
+/// Announces changes of a tunnel, no more often than anybody can read. Never returns.
 pub(super) async fn tell(base: &Base, tunnel: i64, running: &Running) {
     loop {
         running.changed.notified().await;

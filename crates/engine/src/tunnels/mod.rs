@@ -1,7 +1,8 @@
-//! Tunnels: what comes in through a relay, a channel or a program is judged and stored like what is caught here.
+//! Tunnels: requests that come in through a relay, a channel or a program are judged and stored like those that are
+//! captured here.
 //!
-//! One process per data directory runs them, the one that delivers. What a tunnel is doing is known there; what has
-//! to outlive it (gaps, until when it was connected) is in the inbox, its keys are in a vault of their own.
+//! One process per data directory runs them, the one that delivers. It alone knows their live state. What has to
+//! outlive the process (gaps, until when a tunnel was connected) is in the inbox, and keys are in a vault of their own.
 
 mod addressee;
 mod detours;

@@ -1,4 +1,4 @@
-//! What a relay is told of the sources, so that it can answer while nobody is connected.
+//! What a relay is told of the sources, so that it can answer while no device is connected.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use hookmitt_wire::{Hold, SourceOffer};
 use super::addressee::UNASSIGNED;
 use crate::settings::Config;
 
-/// The chosen sources that there are, by name; every source where none was chosen. What belongs to none is taken in
-/// under a name that nobody can call.
+/// Returns the chosen sources that exist, sorted by name, or every source if none was chosen. [`UNASSIGNED`] is never
+/// offered, so that nobody can call it.
 pub(super) fn offers(config: &Config, chosen: &[String]) -> Arc<Vec<SourceOffer>> {
     let is_served = |slug: &str| chosen.is_empty() || chosen.iter().any(|one| one == slug);
     let sources = config.sources.values().map(|known| &known.source);
@@ -36,7 +36,8 @@ fn offer(source: &Source) -> SourceOffer {
     }
 }
 
-/// Who must hear what only the app can say: that a signature does not hold, or what the local server answers.
+/// Returns whether every sender must wait for the app's answer, because only the app knows it: that a signature does
+/// not hold, what the local server answers, or that the source is told to fail.
 fn hold(source: &Source) -> Hold {
     let insists =
         source.provider.as_deref().and_then(provider).is_some_and(|one| one.invalid_status.is_some());

@@ -1,4 +1,4 @@
-//! Tunnels as they are added and changed.
+//! Adds, changes and removes tunnels.
 
 use hookmitt_event::{Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, NewTunnel};
@@ -19,61 +19,62 @@ use super::{
 };
 use crate::{EngineError, SecretText};
 
-/// A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source.
+/// A tunnel to add: to a relay with a token, by an invitation, through a channel, or by a program for one source.
 #[derive(Clone, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TunnelRequest {
-    /// What makes it; `relay` without.
+    /// What makes the tunnel; `relay` if absent.
     pub kind: Option<TunnelKind>,
     /// The relay's URL.
     pub relay: Option<String>,
-    /// A token that the relay gave out.
+    /// A token that the relay issued.
     #[schema(value_type = Option<String>)]
     pub token: Option<SecretText>,
-    /// The name that is wanted at the relay; an unguessable one without.
+    /// The name to ask for at the relay; if absent, the tunnel gets one that can't be guessed.
     pub name: Option<String>,
-    /// What people call it; its name at the relay without.
+    /// The label that is shown to people; if absent, the tunnel's name at the relay.
     pub label: Option<String>,
     /// An invitation to a teammate's tunnel, instead of relay and token.
     #[schema(value_type = Option<String>)]
     pub invite: Option<SecretText>,
     /// The URL of a channel.
     pub url: Option<String>,
-    /// The source that a channel or program serves.
+    /// The source that a channel or a program serves.
     #[schema(value_type = Option<String>)]
     pub source: Option<Slug>,
-    /// The sources that a relay is told of, and takes events for; every source, also of those to come, without.
+    /// The sources that the relay is told of and accepts events for; if absent, every source, including later ones.
     #[schema(value_type = Vec<String>)]
     pub sources: Vec<Slug>,
 }
 
-/// A change to a tunnel: what is absent stays.
+/// A change to a tunnel. Absent fields stay as they are.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TunnelChange {
-    /// Whether it is wanted.
+    /// Whether the tunnel is switched on.
     pub enabled: Option<bool>,
-    /// What people call it.
+    /// The label that is shown to people.
     pub label: Option<String>,
-    /// The sources that a relay is told of; an empty list: every source.
+    /// The sources that the relay is told of; an empty list means every source.
     #[schema(value_type = Option<Vec<String>>)]
     pub sources: Option<Vec<Slug>>,
 }
 
-/// What became of a tunnel that was removed.
+/// The outcome of removing a tunnel.
 #[derive(Clone, Copy, Debug, Serialize, utoipa::ToSchema)]
 pub struct Removed {
-    /// Whether the relay heard that this device leaves. One that did not goes on to store and to thank providers until it
-    /// forgets the device, 30 days after it was there last. Null where there is no relay.
+    /// Whether the relay was told that this device leaves. If it was not, the relay goes on storing events and
+    /// acknowledging them to providers until it forgets the device, 30 days after its last connection. Null if the
+    /// tunnel has no relay.
     pub relay_told: Option<bool>,
 }
 
-/// What another device needs to take part in a tunnel. A secret.
+/// An invitation, with which another device can join a tunnel. A secret.
 #[derive(Clone, Serialize, utoipa::ToSchema)]
 pub struct Invitation {
-    /// One line of text, for `hookmitt tunnel join`.
+    /// The invitation as one line of text, for `hookmitt tunnel join`.
     pub invite: String,
-    /// When it ends to work.
+    /// When the invitation expires.
     #[schema(value_type = String, format = "date-time")]
     pub until: Timestamp,
 }
@@ -82,7 +83,7 @@ impl Tunnels {
     /// Adds a tunnel.
     ///
     /// # Errors
-    /// What the relay says; a program that isn't installed; an order that makes no sense.
+    /// Fails if the relay refuses, a program isn't installed, or the request makes no sense.
     pub async fn add(&self, order: TunnelRequest) -> Result<TunnelView, EngineError> {
         let label = order.label.as_deref().map(checked_label).transpose()?;
         let kind = order.kind.unwrap_or(TunnelKind::Relay);
@@ -106,7 +107,8 @@ impl Tunnels {
         self.one(added.id).await
     }
 
-    /// Opens a tunnel at a relay. The keys are kept before the relay hears of them: no name may be lost.
+    /// Opens a tunnel at a relay. The keys are stored before the relay hears of them, so that no name is registered
+    /// whose keys are lost.
     async fn open_tunnel(
         &self,
         order: &TunnelRequest,
@@ -130,7 +132,7 @@ impl Tunnels {
         self.enter_tunnel(opened, &relay, keys, (label, sources)).await
     }
 
-    /// Takes part in somebody's tunnel.
+    /// Joins a tunnel with an invitation.
     async fn join_tunnel(
         &self,
         invite: &str,
@@ -193,7 +195,7 @@ impl Tunnels {
     /// Changes a tunnel.
     ///
     /// # Errors
-    /// An unknown tunnel or source, a label that is none.
+    /// Fails if the tunnel or a source is unknown, or if the label is invalid.
     pub async fn change(&self, id: i64, change: TunnelChange) -> Result<TunnelView, EngineError> {
         let kept = self.base.inbox.tunnel(id).await?;
         let label = change.label.map_or(Ok(kept.label), |label| checked_label(&label))?;
@@ -207,7 +209,7 @@ impl Tunnels {
         self.one(id).await
     }
 
-    /// The sources that were chosen for a tunnel, each once.
+    /// Returns the chosen sources, sorted and each once.
     fn chosen(&self, kind: TunnelKind, slugs: &[Slug]) -> Result<Vec<String>, EngineError> {
         if kind != TunnelKind::Relay && !slugs.is_empty() {
             let words =
@@ -224,10 +226,10 @@ impl Tunnels {
         Ok(chosen)
     }
 
-    /// Removes a tunnel with its keys. The relay is told first, where this process is connected to it.
+    /// Removes a tunnel with its keys. If this process is connected to the relay, the relay is told first.
     ///
     /// # Errors
-    /// An unknown tunnel.
+    /// Fails if the tunnel is unknown.
     pub async fn remove(&self, id: i64) -> Result<Removed, EngineError> {
         let kept = self.base.inbox.tunnel(id).await?;
         let relay_told = match (kept.kind, self.register.one(id)) {
@@ -246,10 +248,10 @@ impl Tunnels {
         Ok(Removed { relay_told })
     }
 
-    /// Makes an invitation for one more device.
+    /// Creates an invitation for one more device.
     ///
     /// # Errors
-    /// An unknown tunnel; one that isn't connected here.
+    /// Fails if the tunnel is unknown, is not a relay's, or isn't connected here.
     pub async fn invite(&self, id: i64) -> Result<Invitation, EngineError> {
         let (kept, running) = self.shared_tunnel(id).await?;
         let Invite { code, until } = running.line.invite().await?;
@@ -258,14 +260,14 @@ impl Tunnels {
     }
 }
 
-/// What this device is called at the relay.
+/// Returns the name of this device at the relay: the computer's host name, or "a computer" if that is empty.
 fn device_name() -> String {
     let name = gethostname::gethostname().to_string_lossy().into_owned();
     let name: String = name.chars().filter(|letter| !letter.is_control()).take(60).collect();
     if name.is_empty() { "a computer".to_owned() } else { name }
 }
 
-/// A name for people.
+/// Returns a label without surrounding spaces, if it has 1 to 60 characters and no control characters.
 fn checked_label(label: &str) -> Result<String, EngineError> {
     let label = label.trim();
     let fits = (1..=60).contains(&label.chars().count()) && !label.chars().any(char::is_control);

@@ -1,4 +1,4 @@
-//! Which tunnels run in this process.
+//! The tunnels that run in this process.
 
 use std::{
     collections::HashMap,
@@ -11,22 +11,22 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use super::running::Running;
 
-/// How long the relay is given to hear that a device leaves, and a tunnel to end.
+/// How long to wait for a relay to learn that a device leaves, and for a tunnel's task to end.
 pub(super) const PARTING: Duration = Duration::from_secs(3);
 
 /// How many letters of all tunnels may be on their way into the inbox: a quarter of the writer's queue, so that capture
 /// always finds room there.
 const ROOM: usize = 1_024;
 
-/// The tunnels that this process runs.
+/// The tunnels that run in this process.
 #[derive(Debug)]
 pub(crate) struct Register {
     running: Mutex<HashMap<i64, Arc<Running>>>,
-    /// For letters on their way into the inbox.
+    /// Permits for letters on their way into the inbox.
     pub(super) room: Arc<Semaphore>,
-    /// Rings where a tunnel's task has ended.
+    /// Notified when a tunnel's task has ended.
     pub(super) task_ended: Notify,
-    /// One has ended.
+    /// Notified when a tunnel was removed from `running`.
     endings: watch::Sender<()>,
 }
 
@@ -48,7 +48,7 @@ impl Register {
         self.all().get(&id).cloned()
     }
 
-    /// What a source's provider is given while a channel or a program serves that source here.
+    /// Returns the URL for a source's provider, while a channel or a program serves that source here.
     pub(crate) fn public_url_of(&self, source: &Slug) -> Option<String> {
         let all = self.all();
         let serving = all.iter().filter(|(_, running)| running.serves().as_ref() == Some(source));
@@ -64,7 +64,7 @@ impl Register {
         self.endings.send_replace(());
     }
 
-    /// Waits until a tunnel that isn't wanted any more has ended here: nothing comes through it from then on.
+    /// Waits until a tunnel that is no longer wanted has ended here, so that nothing comes through it any more.
     pub(super) async fn until_ended(&self, id: i64) {
         let mut endings = self.endings.subscribe();
         let ended = endings.wait_for(|()| self.one(id).is_none());

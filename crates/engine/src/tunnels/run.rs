@@ -1,4 +1,4 @@
-//! Runs the tunnels that are wanted, in the process that delivers.
+//! Runs the tunnels that are switched on, in the process that delivers.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -23,13 +23,13 @@ use super::{
 };
 use crate::{EngineError, capture::Capture};
 
-/// How long to wait before keys are asked for again that could not be read.
+/// How long to wait before keys that could not be read are read again.
 const KEYS_AGAIN: Duration = Duration::from_secs(30);
 
-/// The rest before a tunnel is begun anew that ended by itself, which only a fault of ours makes it do.
+/// The pause before a tunnel that ended by itself is started again, which happens only by a fault of ours.
 const ANEW: Duration = Duration::from_secs(1);
 
-/// Rings where a tunnel's task has ended, however it did.
+/// Notifies when a tunnel's task has ended, in whatever way.
 struct Bell<'a>(&'a Notify);
 
 impl Drop for Bell<'_> {
@@ -38,7 +38,7 @@ impl Drop for Bell<'_> {
     }
 }
 
-/// Each tunnel that runs, with its task.
+/// The running tunnels, each with its task.
 type Tasks = HashMap<i64, (Arc<Running>, JoinHandle<()>)>;
 
 /// Runs the tunnels.
@@ -53,7 +53,7 @@ impl Runner {
         Self { tunnels, capture }
     }
 
-    /// Runs the tunnels from when this process is the one that delivers, until the stop.
+    /// Runs the tunnels from when this process becomes the one that delivers, until the stop.
     pub(crate) fn begin(self: &Arc<Self>, mut owner: watch::Receiver<bool>) {
         let this = Arc::clone(self);
         let work = async move {
@@ -79,7 +79,7 @@ impl Runner {
         self.tunnels.base.tasks.spawn(work);
     }
 
-    /// Starts what is wanted and doesn't run; ends what runs and isn't wanted.
+    /// Starts tunnels that are switched on and don't run; ends tunnels that run and are no longer switched on.
     async fn reconcile(self: &Arc<Self>, tasks: &mut Tasks) -> Result<(), EngineError> {
         let kept = self.tunnels.base.inbox.tunnels().await?;
         let over: Vec<_> =
@@ -130,7 +130,7 @@ impl Runner {
         (running, task)
     }
 
-    /// Keeps a tunnel until it is told to stop.
+    /// Runs a tunnel until it is stopped.
     async fn keep(&self, kept: &KeptTunnel, running: &Arc<Running>, mut minder: Minder) {
         let talking = async {
             match kind::program(kept.kind) {
@@ -149,7 +149,7 @@ impl Runner {
         minder.finish().await;
     }
 
-    /// Talks to a relay until the tunnel is told to stop.
+    /// Talks to a relay until the tunnel is stopped.
     async fn talk(&self, kept: &KeptTunnel, running: &Arc<Running>) {
         let reading = self.credentials_in_time(kept, running);
         let Some(credentials) = running.stop.run_until_cancelled(reading).await else { return };
@@ -157,7 +157,8 @@ impl Runner {
             Ok(options) => {
                 let mail = Arc::new(Mail::new(&self.capture, &self.tunnels, kept.id, Arc::clone(running)));
                 keep(credentials, mail, running.stop.clone(), options).await;
-                // A device that left rests until its tunnel is removed: begun anew, it would be a stranger there.
+                // If this device has left, the task rests until the tunnel is removed: started again, the relay would
+                // not know it.
                 running.stop.cancelled().await;
             }
             Err(error) => {
@@ -167,7 +168,7 @@ impl Runner {
         }
     }
 
-    /// The keys of a tunnel, as soon as they can be read.
+    /// Returns the credentials of a tunnel, as soon as its keys can be read.
     async fn credentials_in_time(&self, kept: &KeptTunnel, running: &Running) -> Credentials {
         loop {
             match self.tunnels.credentials(kept).await {
@@ -178,7 +179,7 @@ impl Runner {
         }
     }
 
-    /// Ends a tunnel; the relay is told where this device doesn't come back.
+    /// Ends a tunnel. With `for_ever`, tells the relay that this device doesn't come back.
     async fn part(&self, id: i64, running: &Running, task: JoinHandle<()>, for_ever: bool) {
         if for_ever && running.serves().is_none() && !running.has_left() {
             match time::timeout(PARTING, running.line.leave()).await {
@@ -199,7 +200,7 @@ impl Runner {
         }
     }
 
-    /// A tunnel that was connected until it was turned off has a gap from then on.
+    /// Opens a gap for a tunnel that was connected until it was switched off.
     async fn note_off(&self, id: i64) {
         let noted = async {
             let kept = self.tunnels.base.inbox.tunnel(id).await?;
@@ -214,7 +215,7 @@ impl Runner {
     }
 }
 
-/// Tells each relay of the sources that its tunnel serves, whenever the settings change, until the stop.
+/// Tells each relay which sources its tunnel serves, whenever the settings change, until the stop.
 async fn tell_relays(runner: Arc<Runner>) {
     let Tunnels { base, settings, register, .. } = &runner.tunnels;
     let mut reloads = settings.reloads();

@@ -1,4 +1,4 @@
-//! What a process knows of a tunnel that it runs: its state, told at once, and the steps that the inbox has to learn of.
+//! What a process knows of a tunnel that it runs: its live state, and the steps that have to be stored in the inbox.
 
 use std::{
     sync::{
@@ -23,40 +23,40 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// How many steps may wait. A step is a connection gained or lost, and those take longer than a commit.
+/// How many steps may be queued. A step is a connection gained or lost, which takes longer than a commit.
 const STEPS: usize = 64;
 
-/// A tunnel that runs here.
+/// A tunnel that runs in this process.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) line: Line,
-    /// Up to when everything is here that the relay received.
+    /// The time up to which everything that the relay received is here.
     pub(super) horizon: Horizon,
     pub(super) stop: CancellationToken,
     pub(super) clock: Arc<dyn Clock>,
-    /// Something is otherwise than it was.
+    /// Notified when something about the tunnel has changed.
     pub(super) changed: Notify,
     now: Mutex<LiveState>,
-    /// The only source, where a channel or a program serves one.
+    /// The only source, if a channel or a program serves one.
     serves: Option<Slug>,
-    /// What a relay is told of the sources that its tunnel serves.
+    /// The sources that the relay is told of.
     offers: watch::Sender<Arc<Vec<SourceOffer>>>,
-    /// The relay was told that this device doesn't come back.
+    /// Whether the relay was told that this device doesn't come back.
     left: AtomicBool,
-    /// How many requests named another source.
+    /// How many requests named a source that the tunnel doesn't serve.
     unknown: AtomicU64,
-    /// Letters that could not be read, and how many of them had waited, as far as the inbox doesn't know.
+    /// Letters that could not be read, and how many of them had waited, not yet counted in the inbox.
     spoilt: Mutex<(u64, u64)>,
-    /// Letters that came under the id of another one.
+    /// How many letters came under the id of another event.
     reused: AtomicU64,
     steps: mpsc::Sender<Step>,
-    /// How many steps were sent, and how many of them are in the inbox.
+    /// How many steps were sent, and in `handled` how many of them are stored.
     sent: watch::Sender<u64>,
     handled: watch::Sender<u64>,
 }
 
 impl Running {
-    /// A tunnel that was connected until `last`; none: now.
+    /// Creates the state of a tunnel that was connected until `last`; `None` counts as now.
     pub(super) fn new(
         stop: CancellationToken,
         last: Option<Timestamp>,
@@ -83,7 +83,7 @@ impl Running {
         (running, waiting)
     }
 
-    /// As the one that is kept.
+    /// Takes over what is stored of the tunnel.
     pub(super) fn of(mut self, kept: &KeptTunnel) -> Self {
         self.serves = kept.source.as_deref().and_then(|source| source.parse().ok());
         self.unknown = AtomicU64::new(kept.told.unknown);
@@ -101,7 +101,7 @@ impl Running {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How it is, with the gravest thing that is wrong.
+    /// Returns the state, with the most serious trouble.
     pub(super) fn seen(&self) -> Seen {
         let now = self.now();
         let mut seen = now.seen.clone();
@@ -113,10 +113,10 @@ impl Running {
         self.serves.clone()
     }
 
-    /// Tells the relay of these sources, as the settings now have them; of all where none was chosen.
+    /// Offers the relay the chosen sources as the settings have them now, or all sources if none was chosen.
     pub(super) fn offer(&self, settings: &Settings, chosen: &[String]) {
         self.offers.send_if_modified(|told| {
-            // Read while nobody else tells: of two changes the later one stays.
+            // Read under the lock of the channel, so that of two changes the later one stays.
             let offers = offers(&settings.now(), chosen);
             let differs = **told != *offers;
             if differs {
@@ -126,12 +126,12 @@ impl Running {
         });
     }
 
-    /// What the relay is told, as it changes.
+    /// Returns the offered sources, as they change.
     pub(super) fn offers(&self) -> watch::Receiver<Arc<Vec<SourceOffer>>> {
         self.offers.subscribe()
     }
 
-    /// Whether the relay was told of a source.
+    /// Whether a source is among those that the relay is told of.
     pub(super) fn is_offered(&self, slug: &str) -> bool {
         self.offers.borrow().iter().any(|offer| offer.slug == slug)
     }
@@ -148,62 +148,62 @@ impl Running {
         self.now().last_event_at
     }
 
-    /// What the relay told last, where it is connected now.
+    /// Returns what the relay reported last, if it is connected now.
     pub(super) fn told(&self) -> Option<Told> {
         self.now().told()
     }
 
-    /// An event is in the inbox.
+    /// Records that an event is in the inbox.
     pub(super) fn stored(&self, received_at: Timestamp) {
         let mut now = self.now();
         now.last_event_at = now.last_event_at.max(Some(received_at));
     }
 
-    /// Something that a person should know.
+    /// Shows something that a person should know.
     pub(super) fn fault(&self, trouble: Trouble) {
         self.now().fault = Some(trouble);
         self.changed.notify_one();
     }
 
-    /// A letter came under the id of another one. Answers how many did.
+    /// Records that a letter came under the id of another event. Returns how many did.
     pub(super) fn reuses_a_name(&self) -> u64 {
         self.reused.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// It can't go on here.
+    /// Shows that the tunnel can't go on for now.
     pub(super) fn stuck(&self, trouble: Trouble, now: Timestamp) {
         self.now().seen = Seen { error: Some(trouble), ..Seen::new(TunnelState::Refused, now) };
         self.changed.notify_one();
     }
 
-    /// Letters can't be stored.
+    /// Shows that letters can't be stored.
     pub(super) fn fails(&self, trouble: Trouble) {
         self.now().failing = Some(trouble);
         self.changed.notify_one();
     }
 
-    /// They can again.
+    /// Clears what [`fails`](Self::fails) showed, because letters can be stored again.
     pub(super) fn mends(&self) {
         if self.now().failing.take().is_some() {
             self.changed.notify_one();
         }
     }
 
-    /// Returns once the inbox knows of every step until now.
+    /// Waits until every step so far is stored.
     pub(super) async fn gap_is_known(&self) {
         let sent = *self.sent.borrow();
         let mut handled = self.handled.subscribe();
-        // The minder is there as long as letters come.
+        // The minder runs as long as letters come.
         let _gone = handled.wait_for(|handled| *handled >= sent).await;
     }
 
-    /// A step is in the inbox.
+    /// Records that a step is stored.
     pub(super) fn handled(&self) {
         self.handled.send_modify(|count| *count += 1);
         self.changed.notify_one();
     }
 
-    /// A channel or a program is connected: nothing waited, as nothing is kept.
+    /// Records that a channel or a program is connected. Nothing waited, because these store nothing.
     pub(super) fn opens(&self, public_url: &str, at: Timestamp) {
         let mut now = self.now();
         let same = now.is_up() && now.public_url.as_deref() == Some(public_url);
@@ -218,16 +218,16 @@ impl Running {
             caught_up: true,
         };
         if now.is_up() && !same {
-            // Another URL is another connection, and its finding has to be kept.
+            // Another URL counts as another connection, so that it is stored.
             self.takes(&mut now, State::Connecting { attempt: 1, last_error: None }, at);
         }
         self.takes(&mut now, state, at);
     }
 
-    /// A channel or a program is not connected, since then.
+    /// Records that a channel or a program is not connected since that time.
     pub(super) fn breaks_off(&self, since: Timestamp, why: Why, trouble: Trouble) {
         let mut now = self.now();
-        // The first break counts, not the vain tries after it.
+        // The first break counts, not the failed tries after it.
         let since = if now.is_up() { since } else { now.seen.since };
         let why_before = now.seen.why.filter(|_| now.seen.state == TunnelState::Offline);
         self.takes(&mut now, State::Offline { since, why, error: None, next_try: None }, since);
@@ -238,14 +238,14 @@ impl Running {
         }
     }
 
-    /// A channel or a program is ended by us.
+    /// Records that a channel or a program was ended by us.
     pub(super) fn ends(&self, at: Timestamp) {
         let ended = State::Offline { since: at, why: Why::AppClosed, error: None, next_try: None };
         self.now().public_url = None;
         self.becomes(ended, at);
     }
 
-    /// Tells the relay that this device doesn't come back. Answers whether it knows that.
+    /// Tells the relay that this device doesn't come back. Returns whether the relay knows that.
     pub(super) async fn leaves(&self, patience: Duration) -> bool {
         let left = self.is_forgotten()
             || matches!(tokio::time::timeout(patience, self.line.leave()).await, Ok(Ok(())));
@@ -257,28 +257,28 @@ impl Running {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// The relay has said that it doesn't know this device any more.
+    /// Whether the relay has said that it no longer knows this device.
     fn is_forgotten(&self) -> bool {
         let Seen { state, error, .. } = self.seen();
         is_forgotten(state, error.as_ref())
     }
 
-    /// A letter could not be read, and never will be.
+    /// Counts a letter that could not be read and never will be.
     pub(super) fn spoils(&self, waited: bool) {
         let mut spoilt = self.spoilt.lock().unwrap_or_else(PoisonError::into_inner);
         *spoilt = (spoilt.0 + 1, spoilt.1 + u64::from(waited));
-        // Where there is no room for the step, one that waits already takes all.
+        // If there is no room for the step, a queued step takes all that was counted.
         if self.steps.try_send(Step::Spoilt).is_ok() {
             self.sent.send_modify(|count| *count += 1);
         }
     }
 
-    /// How many letters could not be read since the last time, and how many of them had waited.
+    /// Returns how many letters could not be read since the last call, and how many of them had waited.
     pub(super) fn take_spoilt(&self) -> (u64, u64) {
         std::mem::take(&mut *self.spoilt.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A request came for a source that is not served.
+    /// Counts a request for a source that is not served.
     pub(super) fn names_no_source(&self, at: Timestamp) {
         self.unknown.fetch_add(1, Ordering::Relaxed);
         let url = self.public_url().filter(|_| self.is_up());
@@ -287,7 +287,7 @@ impl Running {
         }
     }
 
-    /// Takes a state as it comes, and says what of it has to be kept.
+    /// Takes over a new state of the connection, and queues the steps that have to be stored.
     pub(super) fn becomes(&self, state: State, at: Timestamp) {
         self.takes(&mut self.now(), state, at);
     }
@@ -303,8 +303,8 @@ impl Running {
     }
 }
 
-/// Up to when everything was here that a relay received. An earlier version did not note it: letters come in their order,
-/// so that none is older than the newest event.
+/// Returns the time up to which everything that a relay received was here. An earlier version did not store it. Then
+/// the newest event decides: letters come in order, so none that is still to come is older.
 fn complete_until(kept: &KeptTunnel) -> Option<Timestamp> {
     let since = kept.connected_until.unwrap_or(kept.created_at);
     kept.complete_until.or_else(|| Some(kept.last_event_at.map_or(since, |newest| newest.min(since))))

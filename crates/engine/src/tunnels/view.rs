@@ -1,4 +1,4 @@
-//! Tunnels and their gaps as they are shown.
+//! Tunnels and their gaps, as they are shown.
 
 use hookmitt_event::{Explain, GapWhy, Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{Gap, KeptTunnel};
@@ -6,28 +6,28 @@ use serde::Serialize;
 
 use super::kind;
 
-/// How a tunnel is.
+/// The state of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TunnelState {
-    /// Events come through it.
+    /// Connected: events come through it.
     Connected,
-    /// The other side is being called.
+    /// A connection is being made.
     Connecting,
-    /// There is no connection; it is tried again.
+    /// There is no connection; connecting is tried again.
     Offline,
-    /// The other side does not want us: only a person can mend that.
+    /// The relay refuses this device, or something here keeps the tunnel from running; `error` says what to do.
     Refused,
-    /// It was turned off by hand, or another process has it.
+    /// Switched off, or run by another process.
     Off,
-    /// Events come through it, but not as they were sent.
+    /// Connected, but events don't come through it exactly as they were sent.
     Limited,
 }
 
 /// What is wrong, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Trouble {
-    /// A stable name.
+    /// A stable code.
     pub code: String,
     /// What happened.
     pub message: String,
@@ -46,29 +46,30 @@ impl Trouble {
     }
 }
 
-/// What waits at a relay.
+/// The events that wait at a relay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Backlog {
-    /// How many events.
+    /// The number of events.
     pub letters: u64,
-    /// Their bytes.
+    /// Their size in bytes.
     pub bytes: u64,
     /// When the oldest was received.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub oldest_at: Option<Timestamp>,
 }
 
-/// What could not be kept: what a relay refused, for its limits, or dropped when it had waited too long.
+/// A count of events that were lost: refused by a relay for its limits, dropped by it after too long a wait, or
+/// unreadable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct RefusedCount {
-    /// How many since the tunnel was made.
+    /// How many since the tunnel was added.
     pub count: u64,
-    /// The last time.
+    /// When the last one was lost.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub last_at: Option<Timestamp>,
 }
 
-/// Whether its relay has said that it doesn't know this device any more.
+/// Whether the relay has said that it no longer knows this device or its tunnel.
 pub(super) fn is_forgotten(state: TunnelState, error: Option<&Trouble>) -> bool {
     let code = error.map(|error| error.code.as_str());
     state == TunnelState::Refused && matches!(code, Some("unknown-device" | "unknown-tunnel"))
@@ -77,67 +78,67 @@ pub(super) fn is_forgotten(state: TunnelState, error: Option<&Trouble>) -> bool 
 /// A tunnel as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct TunnelView {
-    /// Its number.
+    /// The number of the tunnel.
     pub id: i64,
-    /// What makes it.
+    /// What makes the tunnel.
     pub kind: TunnelKind,
-    /// What people call it.
+    /// The label that is shown to people.
     pub label: String,
-    /// Its name at the relay.
+    /// The name of the tunnel at the relay.
     pub tunnel: Option<String>,
     /// The relay's URL.
     pub relay: Option<String>,
-    /// The only source that it serves, where it serves one.
+    /// The only source that a channel or a program serves.
     #[schema(value_type = Option<String>)]
     pub source: Option<Slug>,
-    /// The sources that were chosen for a relay's tunnel: it is told of no others. Empty: none was chosen, and it is told
-    /// of all.
+    /// The sources that were chosen for a relay's tunnel; the relay is told of no others. Empty if none was chosen: the
+    /// relay is told of all.
     #[schema(value_type = Vec<String>)]
     pub sources: Vec<Slug>,
-    /// The other side, for people: `relay.acme.dev`.
+    /// The other side's host, for people: `relay.acme.dev`.
     pub host: String,
-    /// Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected.
+    /// The public URL. For a relay, `/<source>` follows. A program's URL is known only while it is connected.
     pub public_url: Option<String>,
-    /// Whether it is wanted.
+    /// Whether the tunnel is switched on.
     pub enabled: bool,
-    /// How it is.
+    /// The state of the tunnel.
     pub state: TunnelState,
-    /// Since when.
+    /// Since when the tunnel has been in this state.
     #[schema(value_type = String, format = "date-time")]
     pub since: Timestamp,
-    /// Why it is offline.
+    /// Why the tunnel is offline.
     pub why: Option<GapWhy>,
     /// What is wrong.
     pub error: Option<Trouble>,
-    /// How long a question to the other side takes, there and back.
+    /// The round-trip time to the other side, in milliseconds.
     pub rtt_ms: Option<u64>,
-    /// What waits at the relay, as far as it was told.
+    /// The events that wait at the relay, as it reported last.
     pub waiting: Backlog,
-    /// How many events are here on their way into the inbox.
+    /// How many events are here and not acknowledged yet.
     pub to_acknowledge: u64,
-    /// What the relay could not keep.
+    /// Events that the relay could not keep.
     pub refused: RefusedCount,
-    /// How many requests named a source that there is none of.
+    /// How many requests named a source that the tunnel doesn't serve.
     pub unknown: u64,
-    /// Events that came through it and could not be read: they are gone.
+    /// Events that came through the tunnel and were lost because they could not be read.
     pub spoilt: RefusedCount,
     /// When its newest event was received.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub last_event_at: Option<Timestamp>,
-    /// When it was added.
+    /// When the tunnel was added.
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
-    /// The newest time when it was not connected.
+    /// The newest time when the tunnel was not connected.
     pub gap: Option<GapView>,
 }
 
 impl TunnelView {
-    /// Whether what is sent to its URL can come here: it is wanted, and its relay knows this device.
+    /// Whether requests to its URL can arrive here: it is switched on, and its relay knows this device.
     pub fn is_in_use(&self) -> bool {
         self.enabled && !is_forgotten(self.state, self.error.as_ref())
     }
 
-    /// Where a source's provider posts; none where the tunnel serves another source.
+    /// Returns the URL that a source's provider calls, or `None` if the tunnel doesn't serve the source.
     pub fn url_of(&self, source: &Slug) -> Option<String> {
         let base = self.public_url.as_deref()?;
         match self.kind {
@@ -146,7 +147,7 @@ impl TunnelView {
         }
     }
 
-    /// Whether events of a source come through it.
+    /// Whether events of a source come through the tunnel.
     fn serves(&self, source: &Slug) -> bool {
         match self.kind {
             TunnelKind::Relay => self.sources.is_empty() || self.sources.contains(source),
@@ -155,34 +156,34 @@ impl TunnelView {
     }
 }
 
-/// A time when a tunnel was not connected.
+/// A gap: a time when a tunnel was not connected.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct GapView {
-    /// Its number.
+    /// The number of the gap.
     pub id: i64,
-    /// The tunnel's.
+    /// The number of the tunnel.
     pub tunnel_id: i64,
-    /// What the tunnel is called.
+    /// The tunnel's label.
     pub label: String,
     /// When the connection was lost.
     #[schema(value_type = String, format = "date-time")]
     pub from: Timestamp,
-    /// When it was there again; null while what waited is not all here.
+    /// When the connection was back; null until everything that waited is here.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub until: Option<Timestamp>,
-    /// Why.
+    /// Why the connection was lost.
     pub why: GapWhy,
-    /// How many events came in afterwards that had waited.
+    /// How many events had waited and came in afterwards.
     pub caught_up: u64,
-    /// How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
-    /// that waited could not be read; null where nobody can know: nothing keeps what comes, or the relay refuses this
-    /// device.
+    /// How many requests the relay refused meanwhile or dropped after too long a wait, plus how many of those that
+    /// waited could not be read. Null if nobody can know: channels and programs store nothing, or the relay refuses
+    /// this device.
     pub lost: Option<u64>,
-    /// How long the catching up took.
+    /// How long catching up took, in milliseconds.
     pub took_ms: Option<u64>,
     /// The first event that was caught up.
     pub first_seq: Option<i64>,
-    /// The last.
+    /// The last event that was caught up.
     pub last_seq: Option<i64>,
 }
 
@@ -223,7 +224,7 @@ impl Seen {
     }
 }
 
-/// A tunnel as it is kept, and as it is seen.
+/// Combines a tunnel as it is stored with what is known of its connection.
 pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> TunnelView {
     let other_side = kept.url.as_deref().or(kept.public_url.as_deref());
     let host = other_side.and_then(|url| url::Url::parse(url).ok()).and_then(|url| authority(&url));
@@ -255,7 +256,7 @@ pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> Tunnel
     }
 }
 
-/// `relay.acme.dev`, with its port where that isn't the scheme's own.
+/// Returns the host, with the port if it isn't the scheme's default: for example `relay.acme.dev`.
 fn authority(url: &url::Url) -> Option<String> {
     let host = url.host_str()?;
     Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))

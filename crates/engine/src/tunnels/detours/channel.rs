@@ -1,4 +1,4 @@
-//! A channel that is listened to: each message is judged and stored like what is caught here.
+//! Listens to a channel: each message is judged and stored like a request that is captured here.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -17,20 +17,20 @@ use crate::{
     tunnels::{addressee::addressee, running::Running, view::Trouble},
 };
 
-/// How long to wait before a message is stored again that could not be.
+/// How long to wait before storing a message is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The longest pause before a channel is called again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// How long a connection that slept has to show that it is alive, before another one is made.
+/// How long a connection has, after this machine slept, to show that it is alive before a new one is made.
 const REVIVAL: Duration = Duration::from_secs(10);
 
-/// A channel tells when it got a message. It keeps none, so what it says it got long ago is not believed: it must not
-/// choose the moment at which a signature's age is judged.
+/// The oldest receiving time that is believed of a channel. A channel stores no messages, so an older time is wrong; it
+/// must not choose the moment at which a signature's age is judged.
 const OLDEST: Duration = Duration::from_secs(120);
 
-/// Listens to a channel until the tunnel is told to stop.
+/// Listens to a channel until the tunnel is stopped.
 pub(in crate::tunnels) async fn listen(capture: &Arc<Capture>, kept: &KeptTunnel, running: &Arc<Running>) {
     let found = match (running.serves(), Channel::new(kept.url.as_deref().unwrap_or_default())) {
         (Some(source), Ok(channel)) => Ok((source, channel)),
@@ -58,7 +58,7 @@ pub(in crate::tunnels) async fn listen(capture: &Arc<Capture>, kept: &KeptTunnel
     running.ends(running.clock.now());
 }
 
-/// Listens until the stop, or until this machine slept and the connection did not survive that.
+/// Listens until the stop, or until the connection did not survive this machine's sleep.
 async fn listen_once(channel: &Channel, ear: &Ear) {
     let running = &ear.0.running;
     let mut backoff = Backoff::new(LONGEST_PAUSE);
@@ -97,7 +97,7 @@ async fn listen_once(channel: &Channel, ear: &Ear) {
     }
 }
 
-/// Where a channel's messages end up.
+/// Stores a channel's messages.
 struct Inlet {
     capture: Arc<Capture>,
     tunnel: i64,
@@ -108,7 +108,7 @@ struct Inlet {
 }
 
 impl Inlet {
-    /// Has a message stored, sooner or later.
+    /// Stores a message, and tries again until that succeeds or the tunnel is stopped.
     async fn store(self: Arc<Self>, message: SmeeMessage) {
         loop {
             match Box::pin(self.take(&message)).await {
@@ -155,7 +155,7 @@ impl Inlet {
         } else if !beside.is_empty() {
             event.forwarded = Some(beside);
         }
-        // The channel has answered already, and its answer was none to a set-up request.
+        // The channel has already answered the sender, and not as a set-up request has to be answered.
         if is_set_up {
             event.handshake_answer = None;
             event.route = Route::Withheld("a set-up request that a channel can't answer");
@@ -169,7 +169,7 @@ impl Inlet {
     }
 }
 
-/// Takes what a channel says.
+/// Receives what a channel sends.
 struct Ear(Arc<Inlet>);
 
 impl Listener for Ear {
@@ -178,7 +178,7 @@ impl Listener for Ear {
             let words = "a message of the channel was larger than 25 MiB, and is left out";
             return self.0.running.fault(Trouble::new("body-too-large", words, "have less sent at a time"));
         }
-        // On a task of its own: what was heard is stored even where nobody listens any more.
+        // On a task of its own, so that the message is stored even if listening ends.
         let storing = self.0.capture.base.tasks.spawn(Arc::clone(&self.0).store(message));
         if storing.await.is_err() {
             tracing::error!(tunnel = self.0.tunnel, "storing a message of a channel broke off");
@@ -211,7 +211,7 @@ impl Listener for Ear {
     }
 }
 
-/// When a message was received, as far as the channel is believed.
+/// Returns when a message was received, as far as the channel is believed.
 fn received_at(told: Option<Timestamp>, now: Timestamp) -> Timestamp {
     told.filter(|told| *told <= now && now.since(*told) <= OLDEST).unwrap_or(now)
 }

@@ -1,5 +1,5 @@
-//! The port that a program leads to: of its own, on loopback, for one source. What comes in there came from outside,
-//! whatever its header lines say, and neither the API nor another source can be reached through it (Threat 3).
+//! The port that a program leads to: a port of its own, on loopback, for one source. Requests there count as coming
+//! from outside, whatever their headers say, and can reach neither the API nor another source (Threat 3).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use hookmitt_inbox::InboxError;
 use super::lines;
 use crate::{capture::Capture, judging::Arrival, tunnels::running::Running};
 
-/// Takes what a program passes on.
+/// Takes in the requests that a program forwards.
 pub(super) struct OutsideDoor {
     pub(super) capture: Arc<Capture>,
     pub(super) running: Arc<Running>,

@@ -1,10 +1,10 @@
-//! Header lines that were written on the way: kept beside the request, which was signed without them.
+//! Header lines that were added on the way. They are stored beside the request, because it was signed without them.
 
 use std::net::IpAddr;
 
 use hookmitt_event::HeaderLines;
 
-/// Parts header lines into the sender's own and those that a service writes which passes requests on.
+/// Splits header lines into the sender's own and those that forwarding services add.
 pub(super) fn part(headers: &HeaderLines) -> (HeaderLines, HeaderLines) {
     headers.parted(is_of_the_way)
 }
@@ -15,7 +15,8 @@ fn is_of_the_way(name: &str) -> bool {
     begins("x-forwarded-") || begins("cf-") || others.iter().any(|other| name.eq_ignore_ascii_case(other))
 }
 
-/// Who called, as the service says: it adds its word at the end of what the caller may have written.
+/// Returns the caller's address as the forwarding service states it: in `X-Forwarded-For` it appends the address to
+/// what the caller may have written, so the last one counts.
 pub(super) fn caller(beside: &HeaderLines) -> Option<IpAddr> {
     let address = |text: &str| text.trim().parse::<IpAddr>().ok();
     if let Some(address) = beside.get_str("cf-connecting-ip").and_then(address) {

@@ -1,5 +1,5 @@
-//! Ways in for people without a relay: a channel that is listened to, a program that opens a public URL. Neither keeps
-//! anything: what is sent while nobody is connected is lost, and nobody knows what it was.
+//! Tunnels without a relay: a channel that is listened to, or a program that opens a public URL. Neither stores
+//! anything: requests that are sent while nobody is connected are lost, and nobody knows which they were.
 
 mod channel;
 mod door;

@@ -1,4 +1,4 @@
-//! Channels and programs as they are added.
+//! Adds channels and programs.
 
 use hookmitt_detour::{Channel, Quick};
 use hookmitt_event::{Slug, TunnelKind};
@@ -37,7 +37,7 @@ pub(in crate::tunnels) async fn add_program(
     enter(settings, kind, which.program(), &source, None, label, &kept).await
 }
 
-/// The source that a channel or program is to serve: it is there, and made by no caller.
+/// Returns the source that a channel or a program is to serve. It must exist, and must not be [`UNASSIGNED`].
 fn served(settings: &Settings, source: Option<Slug>) -> Result<Slug, EngineError> {
     let source = source.ok_or(EngineError::NoTunnelSource)?;
     if source.as_str() == UNASSIGNED {
@@ -69,7 +69,7 @@ async fn enter(
     Ok(settings.base.inbox.add_tunnel(new, settings.base.now()).await?)
 }
 
-/// A label that no other tunnel has, so that it names this one.
+/// Returns a label that no other tunnel has, so that it identifies the new one.
 fn free_label(wanted: &str, others: &[KeptTunnel]) -> String {
     let wanted: String = wanted.chars().take(56).collect();
     let is_free = |label: &String| others.iter().all(|other| other.label != *label);

@@ -1,4 +1,4 @@
-//! A program of the user's that opens a public URL: kept running for as long as it is wanted.
+//! Keeps a program of the user's running that opens a public URL, as long as it is wanted.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -16,16 +16,17 @@ use crate::{
     tunnels::{running::Running, view::Trouble},
 };
 
-/// The longest pause before a program that ended is started again: who asks for new URLs all the time is turned away.
+/// The longest pause before a program that ended is started again. Services turn away clients that keep asking for new
+/// URLs.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// A program that ran for so long did not end because it can't run.
+/// If a program ran for this long, the pauses between its starts begin anew.
 const STEADY: Duration = Duration::from_secs(60);
 
-/// The most bytes that are being taken in through one program.
+/// The most bytes that may be in flight through one program.
 const IN_FLIGHT: usize = 64 * 1024 * 1024;
 
-/// Keeps a program running that leads here, until the tunnel is told to stop.
+/// Keeps a program running that leads here, until the tunnel is stopped.
 pub(in crate::tunnels) async fn lead(
     capture: &Arc<Capture>,
     tunnel: i64,
@@ -56,7 +57,7 @@ pub(in crate::tunnels) async fn lead(
     running.ends(running.clock.now());
 }
 
-/// A program that is to run.
+/// A program that is kept running.
 struct Leading<'a> {
     own: &'a OwnAddresses,
     tunnel: i64,
@@ -67,7 +68,7 @@ struct Leading<'a> {
 }
 
 impl Leading<'_> {
-    /// Starts the program, and starts it again when it has ended.
+    /// Starts the program, and starts it again whenever it ends.
     async fn keep_running(&self) {
         let stop = &self.running.stop;
         let mut backoff = Backoff::new(LONGEST_PAUSE);
@@ -92,7 +93,7 @@ impl Leading<'_> {
         }
     }
 
-    /// Follows a program that runs until it ends, and says why; nothing where it was ended here.
+    /// Follows a running program until it ends, and returns why; `None` if it was stopped here.
     async fn follow(&self, mut program: QuickTunnel) -> Option<DetourError> {
         self.opens(program.url());
         let mut sleeping = pin!(slept());
@@ -105,7 +106,7 @@ impl Leading<'_> {
                 turn = program.turn() => turn,
                 since = &mut sleeping => {
                     sleeping.set(slept());
-                    // It may be connected still; if not, it says so.
+                    // The program may still be connected; if not, it reports that.
                     let words = "this computer slept";
                     self.running.breaks_off(since, Why::Asleep, Trouble::new("program-cut", words, ""));
                     Turn::Up
@@ -124,7 +125,7 @@ impl Leading<'_> {
         }
     }
 
-    /// Shown only once no target can lead there (Threat 4).
+    /// Records the public URL. It is shown only after targets that lead there are refused (Threat 4).
     fn opens(&self, url: &str) {
         self.own.leads_here(self.tunnel, Some(url));
         self.running.opens(&format!("{url}/{}", self.source), self.running.clock.now());
