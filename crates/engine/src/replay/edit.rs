@@ -8,30 +8,31 @@ use serde_json::Value;
 
 use crate::EngineError;
 
-/// What is to be different. Nothing, by default.
+/// What to change in a request before it is replayed. By default nothing changes.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Edit {
-    /// Where it goes, once; else to its source's targets.
+    /// The URL to which the request is delivered this once, instead of to its source's targets.
     pub to: Option<String>,
-    /// Signs it anew, with the present time.
+    /// Whether to sign the request again, with the current time.
     pub resign: bool,
-    /// Gives it an id of its own as it is signed, so that its receiver doesn't take it for a repeat.
+    /// Whether to give the request a new event id as it is signed, so that the receiver doesn't take it for a
+    /// duplicate. Needs `resign`.
     pub fresh_id: bool,
-    /// Header lines to set: they take the place of the first of that name, further ones go; a new name goes last. A name
-    /// may be there several times.
+    /// Header lines to set. They replace all lines of the same name, at the place of the first; a new name is added at
+    /// the end. A name may occur several times.
     pub headers: Vec<(String, String)>,
     /// Values to set in a JSON body, by JSON pointer.
     #[schema(value_type = std::collections::BTreeMap<String, Value>)]
     pub set: serde_json::Map<String, Value>,
-    /// Another body, base64.
+    /// A new body, in base64.
     pub body_base64: Option<String>,
-    /// How many times it is sent, 1 (default) to 1,000.
+    /// How many times the request is delivered to each target, 1 (default) to 1,000.
     pub times: Option<u32>,
 }
 
 impl Edit {
-    /// Whether the request itself becomes another one.
+    /// Whether the request itself changes.
     pub fn changes_request(&self) -> bool {
         self.resign
             || self.fresh_id
@@ -40,20 +41,21 @@ impl Edit {
             || self.body_base64.is_some()
     }
 
-    /// How many times it is sent.
+    /// Returns how many times the request is delivered.
     ///
     /// # Errors
-    /// Less than 1 or more than 1,000.
+    /// Fails if that is less than 1 or more than 1,000.
     pub(crate) fn times(&self) -> Result<u32, EngineError> {
         let times = self.times.unwrap_or(1);
         let fits = (1..=1_000).contains(&times);
         fits.then_some(times).ok_or_else(|| bad(format!("can't send {times} times: 1 to 1000")))
     }
 
-    /// The request with the changes, not yet signed anew.
+    /// Returns the request with the changes, not signed again yet.
     ///
     /// # Errors
-    /// A header that can't be written, a body that is no base64, a pointer into a body that is no JSON.
+    /// Fails if a header line can't be written, the new body isn't base64, values are set in a body that isn't JSON, or
+    /// a pointer leads nowhere.
     pub(crate) fn apply(&self, request: &Request) -> Result<Request, EngineError> {
         let mut changed = request.clone();
         if let Some(text) = &self.body_base64 {
@@ -94,7 +96,8 @@ fn set_values(body: &[u8], values: &serde_json::Map<String, Value>) -> Result<By
     Ok(Bytes::from(json.to_string()))
 }
 
-/// The place that a pointer names; the last step may be a new key of an object, or `-` at the end of an array.
+/// Returns the place that a JSON pointer names. Its last step may be a new key of an object, or `-` for a new element
+/// at the end of an array.
 fn place<'a>(json: &'a mut Value, pointer: &str) -> Result<&'a mut Value, EngineError> {
     let missing =
         || bad(format!("{pointer:?} points to nothing in the body: use a JSON pointer such as /data/id"));
@@ -116,7 +119,8 @@ fn place<'a>(json: &'a mut Value, pointer: &str) -> Result<&'a mut Value, Engine
     }
 }
 
-/// The lines with those of one name set: in the place of the first of that name, else last.
+/// Returns the header lines with those of one name replaced by `set`, at the place of the first of them, else at the
+/// end.
 fn with_lines<'a>(
     lines: &HeaderLines,
     name: &str,

@@ -1,4 +1,4 @@
-//! Sends again: stored events as they were or edited, deliveries that failed, samples that are signed here.
+//! Sends events again: stored events as they were or edited, deliveries that failed, and samples that are signed here.
 
 mod edit;
 mod replays;

@@ -1,4 +1,4 @@
-//! Stored events, delivered again.
+//! Delivers stored events again.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,10 +23,10 @@ use crate::{
     settings::Settings,
 };
 
-/// A delivery that was asked for.
+/// A delivery that a replay or a retry started.
 #[derive(Clone, Copy, Debug, Serialize, utoipa::ToSchema)]
 pub struct Replayed {
-    /// The event: the one that was named, or the edited copy of it.
+    /// The event that is delivered: the one that was named, or its edited copy.
     #[schema(value_type = String, format = "uuid")]
     pub event_id: EventId,
     /// Its delivery.
@@ -34,18 +34,18 @@ pub struct Replayed {
     pub delivery_id: DeliveryId,
 }
 
-/// What came of a delivery's first attempt, as `replay` and `send` print it.
+/// The outcome of a delivery's first attempt, as `replay` and `send` print it.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct AttemptLine {
-    /// The event.
+    /// The event; null if a sample for our own capture port was not stored.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub event_id: Option<EventId>,
-    /// The delivery; none where it went straight through our own capture port.
+    /// The delivery; null if a sample went straight to our own capture port.
     #[schema(value_type = Option<String>)]
     pub delivery_id: Option<DeliveryId>,
-    /// How far the delivery has come.
+    /// The state of the delivery.
     pub status: DeliveryState,
-    /// What was answered.
+    /// The HTTP status of the answer.
     pub response_status: Option<u16>,
     /// What went wrong.
     pub error: Option<String>,
@@ -64,7 +64,7 @@ impl From<&Delivery> for AttemptLine {
     }
 }
 
-/// How long a first attempt is waited for beyond its own time limit.
+/// How long a first attempt is waited for beyond its target's timeout.
 const WAIT_MARGIN: Duration = Duration::from_secs(5);
 
 /// Delivers stored events again.
@@ -87,11 +87,11 @@ impl Replays {
         Self { base: Arc::clone(&settings.base), settings, capture, targets, bells }
     }
 
-    /// Delivers a stored event again: as it was, or edited as a new event whose parent it is. Answers the
-    /// deliveries, and which secret signed.
+    /// Delivers a stored event again, as it was or edited. An edited event is stored as a new one with the original as
+    /// its parent. Returns the deliveries, and which secret signed, in words.
     ///
     /// # Errors
-    /// An unknown event, no target, an edit that can't be made, a signature that can't be.
+    /// Fails if the event is unknown, there is no target, the edit can't be made, or the request can't be signed.
     pub async fn replay(
         &self,
         id: EventId,
@@ -127,7 +127,7 @@ impl Replays {
         Ok(targets.iter().map(|target| target.id).collect())
     }
 
-    /// A target that stands for a URL given once.
+    /// Adds a target for a URL that is used once, and returns its id.
     pub(crate) async fn once(&self, url: &str) -> Result<TargetId, EngineError> {
         let change = TargetChange {
             url: Some(url.to_owned()),
@@ -145,7 +145,7 @@ impl Replays {
             Arrival { request, url, remote: None, received_at, via: Via::Edit, page: Page::default() };
         let mut event = known.judge(arrival).event;
         event.parent = Some(parent.id);
-        // A copy of ours must not shadow the genuine event.
+        // A copy that was made here must not own the dedupe key in place of the genuine event.
         (event.may_own, event.single_use) = (false, None);
         event.route = Route::To(targets);
         let stored = self.capture.store_unanswered(&known, event).await?;
@@ -159,11 +159,12 @@ impl Replays {
         Ok(replayed.collect())
     }
 
-    /// Waits for a delivery's first attempt, or for why there is none yet: nobody answers there, or its target is
-    /// paused.
+    /// Waits for a delivery's first attempt and returns its outcome. Returns early with the reason if there is none yet
+    /// because nobody answers at the target, or because the target is paused; waits at most 5 seconds beyond the
+    /// target's timeout.
     ///
     /// # Errors
-    /// An unknown delivery.
+    /// Fails if the delivery is unknown.
     pub async fn outcome(&self, id: DeliveryId) -> Result<AttemptLine, EngineError> {
         let changes = self.base.live.watch();
         let first = self.base.inbox.delivery(id).await?;
@@ -180,7 +181,8 @@ impl Replays {
         }
     }
 
-    /// The delivery, once it was tried. What a target that was down had to say then doesn't count.
+    /// Waits until the delivery was tried, and returns it. An error from before, when the target was already down,
+    /// doesn't count.
     async fn first_attempt(
         &self,
         id: DeliveryId,
@@ -205,7 +207,7 @@ impl Replays {
         }
     }
 
-    /// Looks for itself whether a target that was down still is: the courier may not have looked since.
+    /// Checks whether a target that was down still is, because its courier may not have checked since.
     async fn is_still_down(&self, target: Option<&Target>) -> bool {
         let Some(target) = target.filter(|target| target.down_since.is_some()) else { return false };
         match TargetUrl::parse(&target.url) {

@@ -1,4 +1,4 @@
-//! Requests signed anew: by which secret, and for which URL where the provider signs that.
+//! Signs requests again: with which secret, and for which URL if the provider signs the URL.
 
 use hookmitt_event::{Event, EventId, GenericScheme, Request, SignedWith, Target, TargetId, Timestamp, Via};
 use hookmitt_forward::TargetUrl;
@@ -13,19 +13,20 @@ use crate::{
 /// An edited request, and where it goes.
 pub(super) struct Edited {
     pub(super) request: Request,
-    /// The URL that was signed, where the provider signs one.
+    /// The URL that was signed, if the provider signs one.
     pub(super) url: Option<String>,
-    /// Which secret signed.
+    /// Which secret signed, in words.
     pub(super) secret: Option<String>,
-    /// The same, as it is kept with the event; none where that isn't known.
+    /// Which secret signed, as it is stored with the event; `None` if that isn't known.
     pub(super) signed_with: Option<SignedWith>,
     pub(super) targets: Vec<TargetId>,
 }
 
-/// The event's request with the changes; one for each URL where the provider signs that and the targets differ.
+/// Returns the event's request with the changes. If the provider signs the URL and the targets' URLs differ, there is
+/// one request for each URL.
 ///
 /// # Errors
-/// An edit that can't be made, a signature that can't be.
+/// Fails if the edit can't be made, or if the request can't be signed.
 pub(super) fn edited(
     settings: &Settings,
     event: &Event,
@@ -38,7 +39,7 @@ pub(super) fn edited(
         return Err(EngineError::BadInput(message.to_owned()));
     }
     if !edit.resign {
-        // It carries what its parent carries.
+        // The request is not signed again, so it carries the same signature as its parent.
         let captured = !matches!(event.via, Via::Send | Via::Edit);
         let signed_with = event.signed_with.clone().or(captured.then_some(SignedWith::Nothing));
         return Ok(vec![Edited { request: changed, url: None, secret: None, signed_with, targets }]);
@@ -59,7 +60,7 @@ pub(super) fn edited(
     Ok(made)
 }
 
-/// The URL that the handler behind a target sees, where the source's provider signs it.
+/// Returns the URL that the handler behind a target sees, if the source's provider signs the URL.
 fn seen_url(
     settings: &Settings,
     known: &ConfiguredSource,
@@ -73,7 +74,7 @@ fn seen_url(
     Ok(Some(handler_url(&TargetUrl::parse(&target.url)?, Some(&target), request)))
 }
 
-/// The URL of a request once it is joined to its target's, as the handler sees it.
+/// Returns the URL of a request as the handler sees it, after the request's path and query are joined to the target's.
 pub(crate) fn handler_url(url: &TargetUrl, target: Option<&Target>, request: &Request) -> String {
     let scheme = url.as_str().split("://").next().unwrap_or("http");
     let kept = target.filter(|target| target.preserve_host).and_then(|_| request.headers.get_str("host"));
@@ -82,7 +83,7 @@ pub(crate) fn handler_url(url: &TargetUrl, target: Option<&Target>, request: &Re
 }
 
 impl ConfiguredSource {
-    /// Whether what it sends is signed together with the URL.
+    /// Whether the signature of such a request covers the URL.
     pub(super) fn signs_url(&self, request: &Request) -> bool {
         let own = self.source.generic.as_ref().and_then(|generic| generic.signed_content.as_deref());
         let in_own = own.is_some_and(|content| {
@@ -95,19 +96,20 @@ impl ConfiguredSource {
 /// A request that was signed here.
 pub(crate) struct Signed {
     pub(super) request: Request,
-    /// The secret, in words.
+    /// Which secret signed, in words.
     pub(super) secret: String,
-    /// The same, as it is kept with the event.
+    /// Which secret signed, as it is stored with the event.
     pub(super) with: SignedWith,
 }
 
-/// Where a scheme of the source's own writes its signature; none where it doesn't sign.
+/// Returns where a source's own scheme puts the signature, or `None` if the scheme doesn't sign.
 pub(crate) fn place_of(generic: &GenericScheme) -> Option<String> {
     let places = [&generic.signature_at, &generic.signature_header];
     places.into_iter().flatten().find(|place| !place.is_empty()).cloned()
 }
 
-/// The request signed anew with the source's first secret, else with the public test secret.
+/// Signs a request again with the source's signing secret ([`ConfiguredSource::signing_secret`]), else with the public
+/// test secret.
 pub(crate) fn signed(
     known: &ConfiguredSource,
     request: &Request,

@@ -1,4 +1,4 @@
-//! What failed, died or was skipped, sent again as it stands.
+//! Retries failed, dead-letter and skipped deliveries as they are.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hookmitt_event::{Delivery, DeliveryId, DeliveryState, EventId, Slug};
 use super::Replayed;
 use crate::{Change, EngineError, base::Base, delivery::Bells, settings::Settings};
 
-/// Sends again what failed, died or was skipped.
+/// Retries failed, dead-letter and skipped deliveries.
 #[derive(Clone, Debug)]
 pub struct Retries {
     base: Arc<Base>,
@@ -20,10 +20,10 @@ impl Retries {
         Self { base: Arc::clone(&settings.base), settings, bells }
     }
 
-    /// Makes an event's failed, dead and skipped deliveries wait again.
+    /// Makes an event's failed, dead-letter and skipped deliveries pending again, and returns them.
     ///
     /// # Errors
-    /// An unknown event.
+    /// Fails if the event is unknown, or if nothing can be retried because the targets of failed deliveries are gone.
     pub async fn event(&self, id: EventId) -> Result<Vec<Replayed>, EngineError> {
         let again = self.base.inbox.retry(id).await?;
         if again.is_empty() && self.is_stranded(id).await? {
@@ -35,10 +35,11 @@ impl Retries {
         Ok(replayed.collect())
     }
 
-    /// As [`event`](Self::event), one delivery alone. `None`: there is nothing to be taken up.
+    /// Like [`event`](Self::event), for one delivery only. Returns `None` if the delivery can't be retried in its
+    /// state.
     ///
     /// # Errors
-    /// An unknown delivery, or one whose target is gone.
+    /// Fails if the delivery is unknown, or if its target is gone.
     pub async fn one(&self, id: DeliveryId) -> Result<Option<Replayed>, EngineError> {
         let Some(target) = self.base.inbox.retry_one(id).await? else {
             if self.has_lost_target(&self.base.inbox.delivery(id).await?) {
@@ -51,7 +52,7 @@ impl Retries {
         Ok(Some(Replayed { event_id: id.event, delivery_id: id }))
     }
 
-    /// Whether deliveries of an event failed at targets that are no more.
+    /// Whether any failed delivery of an event has lost its target.
     async fn is_stranded(&self, id: EventId) -> Result<bool, EngineError> {
         let all = self.base.inbox.deliveries(id).await?;
         Ok(all.iter().any(|delivery| self.has_lost_target(delivery)))
@@ -62,10 +63,10 @@ impl Retries {
         failed && self.settings.target(delivery.target).is_err()
     }
 
-    /// Makes every dead letter wait again, of one source or of all.
+    /// Retries every event that has a dead letter, of one source or of all.
     ///
     /// # Errors
-    /// An unknown source.
+    /// Fails if the source is unknown.
     pub async fn dead(&self, source: Option<&Slug>) -> Result<Vec<Replayed>, EngineError> {
         let row = source.map(|slug| self.settings.source(slug)).transpose()?.map(|known| known.source.row);
         let (mut all, mut after) = (Vec::new(), 0);
@@ -76,7 +77,7 @@ impl Retries {
             for (_, id) in dead {
                 match self.event(id).await {
                     Ok(again) => all.extend(again),
-                    Err(EngineError::NoTargets(_)) => {} // the others can go on
+                    Err(EngineError::NoTargets(_)) => {} // the other events can still be retried
                     Err(error) => return Err(error),
                 }
             }

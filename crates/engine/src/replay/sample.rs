@@ -1,4 +1,4 @@
-//! Genuinely signed sample events.
+//! Makes sample events with genuine signatures, and sends them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,37 +22,39 @@ use crate::{
     settings::{ConfiguredSource, Settings},
 };
 
-/// A sample that is asked for.
+/// A request to send samples.
 #[derive(Clone, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SampleRequest {
     /// The catalogue id of the provider.
     pub provider: String,
-    /// The event type; the provider's usual one without.
+    /// The event type; if absent, the provider's usual one.
     #[serde(default)]
     pub r#type: Option<String>,
-    /// Where it goes.
+    /// The URL to which the samples are sent.
     pub to: String,
-    /// The source whose secret signs, and under which it is kept; the provider's id without.
+    /// The source whose secret signs, and in which the samples are stored; if absent, the one named like the provider,
+    /// or, for a URL of our own capture port, the one that it names.
     #[serde(default)]
     pub source: Option<Slug>,
-    /// Another secret, base64.
+    /// A secret to sign with instead of the source's, in base64.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub secret_base64: Option<SecretText>,
-    /// What that secret is called.
+    /// The name of that secret.
     #[serde(default)]
     pub secret_name: Option<String>,
-    /// Another body, base64.
+    /// A body to send instead of the sample's, in base64.
     #[serde(default)]
     pub data_base64: Option<String>,
-    /// How many, 1 (default) to 1,000; each with an id of its own.
+    /// How many samples to send, 1 (default) to 1,000; each has its own id.
     #[serde(default)]
     pub times: Option<u32>,
 }
 
 impl SampleRequest {
-    /// Whether there is a sample of that type. A body of one's own may be of any.
+    /// Fails if the provider has samples but none of the requested type. With a body of one's own, any type is
+    /// accepted.
     fn check_type(&self, provider: &Provider) -> Result<(), SampleError> {
         let types = sample_types(provider);
         match &self.r#type {
@@ -70,26 +72,26 @@ impl SampleRequest {
     }
 }
 
-/// What came of samples that were sent.
+/// The outcome of the samples that were sent.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub struct Sent {
-    /// What came of each.
+    /// The outcome of each sample.
     pub items: Vec<AttemptLine>,
-    /// Which secret signed, in words; `null` where none did.
+    /// Which secret signed, in words; null if none did.
     pub secret: Option<String>,
-    /// Why none did, in words: the provider signs nothing.
+    /// Why no secret signed, in words: the provider signs nothing. Null if a secret signed.
     pub unsigned: Option<String>,
 }
 
-/// A sample, and who signed it.
+/// A sample, and which secret signed it.
 struct Sample {
     request: Request,
-    /// The secret, in words; none where the provider signs nothing.
+    /// The secret, in words; `None` if the provider signs nothing.
     secret: Option<String>,
     with: SignedWith,
 }
 
-/// How long a sample that goes straight through our own capture port may take.
+/// How long a sample that goes straight to our own capture port may take.
 const STRAIGHT: Duration = Duration::from_secs(30);
 
 /// Makes samples and sends them.
@@ -106,12 +108,12 @@ impl Samples {
         Self { base: Arc::clone(&settings.base), settings, capture, replays }
     }
 
-    /// Signs samples, keeps them (`via` is `send`) and delivers them; waits for one attempt of each. One that goes
-    /// to our own capture port goes through it like a provider's. A provider that signs nothing has its samples sent
-    /// so, too. Answers what came of each, and which secret it was.
+    /// Signs samples, stores them (`via` is `send`), delivers them, and waits for one attempt of each. Samples for our
+    /// own capture port are posted to it, as the provider would do. If the provider signs nothing, the samples are sent
+    /// unsigned. Returns the outcome of each sample, and which secret signed.
     ///
     /// # Errors
-    /// An unknown provider, a bad URL, a body or secret that can't be used.
+    /// Fails if the provider is unknown, the URL is bad, or a body or a secret can't be used.
     pub async fn send(&self, order: SampleRequest) -> Result<Sent, EngineError> {
         let provider =
             provider(&order.provider).ok_or_else(|| EngineError::UnknownProvider(order.provider.clone()))?;
@@ -142,8 +144,8 @@ impl Samples {
         Ok(Sent { items, secret: used, unsigned })
     }
 
-    /// The source whose secret signs: the one named, else the one that the URL of our own port leads to, else the
-    /// one that is called like the provider.
+    /// Returns the source whose secret signs: the one that the request names, else the one that the URL of our own port
+    /// names, else the one named like the provider.
     async fn signer(
         &self,
         order: &SampleRequest,
@@ -178,7 +180,7 @@ impl Samples {
         Ok(ConfiguredSource::new(source, secrets, has_secret).with_keys(self.settings.keys.clone()))
     }
 
-    /// The sample, and which secret signed it: none where the provider signs nothing.
+    /// Makes a sample and signs it, unless the provider signs nothing.
     fn signed_sample(
         &self,
         order: &SampleRequest,
@@ -194,7 +196,7 @@ impl Samples {
                 .map_err(|error| EngineError::BadInput(format!("the body is no base64: {error}")))?;
             request.body = Bytes::from(body);
         }
-        // What stands before us calls our own port by another URL than the provider calls.
+        // If something stands in front of us, the provider signs the public URL, not the URL of our own port.
         let tail = |public: &str| {
             let path = to.request_target(&request.path, request.query.as_deref());
             let rest = path.trim_start_matches('/').split_once('/').map(|(_, rest)| format!("/{rest}"));
@@ -233,7 +235,7 @@ impl Samples {
     }
 }
 
-/// A source that isn't there.
+/// Returns a source with default settings that is not stored.
 fn unmade(slug: Slug) -> hookmitt_event::Source {
     hookmitt_event::Source {
         row: 0,

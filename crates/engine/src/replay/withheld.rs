@@ -1,4 +1,4 @@
-//! Events that were withheld for the name that they were called by (Threat 1), sent once it is allowed.
+//! Events that were withheld because of the host name that they called (Threat 1), sent once that name is allowed.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use super::{
 };
 use crate::{EngineError, judging::Pages, manage::allowed_name, settings::Settings};
 
-/// A name by which events were called that were withheld for that.
+/// A host name because of which events were withheld.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct WithheldHost {
-    /// The name.
+    /// The host name.
     pub host: String,
     /// How many events wait to be sent.
     pub events: u64,
-    /// Whether the source allows it by now.
+    /// Whether the source allows the name by now.
     pub allowed: bool,
-    /// Whether it is a name that can be allowed.
+    /// Whether the name is one that can be allowed.
     pub can_be_allowed: bool,
 }
 
-/// Looks after events that were withheld for their host's name.
+/// Lists and sends events that were withheld because of a host name.
 #[derive(Clone, Debug)]
 pub struct WithheldHosts {
     settings: Arc<Settings>,
@@ -39,11 +39,10 @@ impl WithheldHosts {
         Self { pages: Pages::new(Arc::clone(&settings)), settings, replays, retries }
     }
 
-    /// The names by which events of a source were called that were withheld for that and wait to be sent, the one with
-    /// most events first.
+    /// Returns the host names because of which events of a source are withheld, the name with the most events first.
     ///
     /// # Errors
-    /// An unknown source.
+    /// Fails if the source is unknown.
     pub async fn of(&self, slug: &Slug) -> Result<Vec<WithheldHost>, EngineError> {
         let known = self.settings.source(slug)?;
         let found = self.settings.base.inbox.withheld_hosts(known.source.row).await?;
@@ -56,10 +55,11 @@ impl WithheldHosts {
         Ok(found.into_iter().map(view).collect())
     }
 
-    /// Sends what was withheld because it was called by that name, oldest first, as far as the name is allowed by now.
+    /// Sends the events that were withheld because they called that name, oldest first. The name must be allowed by
+    /// now.
     ///
     /// # Errors
-    /// An unknown source, a name that it doesn't allow, no target.
+    /// Fails if the source is unknown, if it doesn't allow the name, or if it has no target.
     pub async fn send(&self, source: &Slug, host: &str) -> Result<Vec<Replayed>, EngineError> {
         let known = self.settings.source(source)?;
         let host = allowed_name(host).filter(|host| self.pages.is_our_name(host, Some(&known))).ok_or_else(
@@ -80,16 +80,16 @@ impl WithheldHosts {
             for (_, id) in found {
                 let event = self.settings.base.inbox.event(id).await?;
                 if known.withholds(event.verdict, event.via).is_some() {
-                    continue; // the source rejects it, by whatever name it was called
+                    continue; // the source rejects the event, whatever name it called
                 }
-                // One that came before there was a target has no delivery that could be taken up.
+                // An event that came before the source had a target has no delivery that could be retried.
                 let again = match self.settings.base.inbox.deliveries(id).await?.is_empty() {
                     true => self.replays.replay(id, Edit::default()).await.map(|(replayed, _)| replayed),
                     false => self.retries.event(id).await,
                 };
                 match again {
                     Ok(again) => all.extend(again),
-                    Err(EngineError::NoTargets(_)) => {} // the others can go on
+                    Err(EngineError::NoTargets(_)) => {} // the other events can still be sent
                     Err(error) => return Err(error),
                 }
             }
