@@ -1,8 +1,9 @@
-//! Secrets that set-up requests deliver: kept where a person says so, who is told who sent them and when (Threat 11).
+//! Secrets that set-up requests deliver. A secret is stored only if a person says so, who is shown who sent it and when
+//! (Threat 11).
 //!
-//! Whoever gets a secret of his own accepted signs the source's events from then on. So a request that brings one is
-//! believed for a source that is set to the provider alone, and only for a moment: while the person who has just made
-//! the webhook is looking.
+//! Whoever gets a secret accepted can sign the source's events from then on. Therefore a delivered secret is offered
+//! only for a source whose provider is set, and only for a short time, while the person who has just created the
+//! webhook is looking.
 
 use std::{sync::Arc, time::Duration};
 
@@ -24,16 +25,16 @@ const OFFERED_FOR: Duration = Duration::from_secs(10 * 60);
 /// The label of a source's only secret.
 const USUAL: &str = "default";
 
-/// What is left to be done about a set-up request by hand.
+/// What a person can still do about a set-up request.
 #[derive(Debug, Default)]
 pub struct Next {
     /// What one click does.
     pub offer: Option<HandshakeOffer>,
-    /// Why no click does it, or why it was not answered, and what to do instead.
+    /// Why there is nothing to click, or why the request was not answered, and what to do instead.
     pub note: Option<Cause>,
 }
 
-/// Whether the secret that an event brings may be kept at all.
+/// Returns an error that says why, if the secret that an event brings may not be stored.
 fn may_be_kept(known: &ConfiguredSource, event: &Event, now: Timestamp) -> Result<(), NotKept> {
     let seq = event.seq;
     if known.source.provider.is_none() {
@@ -47,19 +48,20 @@ fn may_be_kept(known: &ConfiguredSource, event: &Event, now: Timestamp) -> Resul
     }
     let age = now.as_micros().saturating_sub(event.received_at.as_micros());
     let age = Duration::from_micros(age.unsigned_abs());
-    // A moment in the future is no younger one: a relay, or a clock, said so. And a clock may have been set back since.
+    // A time in the future, from a relay or a wrong clock, counts as old, too. `stored_for` counts in case the clock
+    // was set back since.
     if age.max(event.stored_for.unwrap_or_default()) > OFFERED_FOR {
         return Err(NotKept::Late(seq));
     }
     Ok(())
 }
 
-/// Looks after the secrets that set-up requests deliver.
+/// Offers and stores the secrets that set-up requests deliver.
 #[derive(Debug)]
 pub struct DeliveredSecrets {
     settings: Arc<Settings>,
     secrets: Secrets,
-    /// Held while one is kept: two clicks are one.
+    /// Held while a secret is stored, so that two clicks count as one.
     one_at_a_time: Mutex<()>,
 }
 
@@ -68,7 +70,7 @@ impl DeliveredSecrets {
         Self { settings, secrets, one_at_a_time: Mutex::default() }
     }
 
-    /// What can be done about an event by hand at `now`, if it is a set-up request.
+    /// Returns what a person can do about an event at `now`, if it is a set-up request.
     pub fn next(&self, event: &Event, now: Timestamp) -> Next {
         let known = event.handshake.as_ref().and_then(|_| self.settings.source(&event.source).ok());
         let Some(known) = known else { return Next::default() };
@@ -83,11 +85,11 @@ impl DeliveredSecrets {
         Next { offer: can.then_some(HandshakeOffer::Confirm), note: None }
     }
 
-    /// Keeps the secret that a set-up request delivers, and judges its source's events anew. Answers the source and
-    /// the label. Where the source has a secret, a label has to be given, and a new one: nothing is replaced.
+    /// Stores the secret that a set-up request delivers, and judges the source's events again. Returns the source and
+    /// the label. If the source already has a secret, the caller must give a new label, because nothing is replaced.
     ///
     /// # Errors
-    /// An event that delivers none; [`NotKept`]; what the vault says.
+    /// Fails if the event delivers no secret, if the secret may not be stored ([`NotKept`]), or if the vault fails.
     pub async fn save(&self, id: EventId, label: Option<String>) -> Result<(Slug, String), EngineError> {
         let _alone = self.one_at_a_time.lock().await;
         let event = self.settings.base.inbox.event(id).await?;
@@ -166,7 +168,7 @@ mod tests {
         assert_eq!(next().await.offer, Some(HandshakeOffer::SaveSecret));
 
         clock.pass(OFFERED_FOR + Duration::from_secs(1));
-        clock.step(-2 * 60_000_000); // as if eight minutes had passed
+        clock.step(-2 * 60_000_000); // so that the clock shows eight minutes
         let next = next().await;
         assert_eq!((next.offer, next.note.unwrap().code), (None, "offer_over".to_owned()));
         assert!(engine.delivered_secrets.save(id, None).await.is_err());

@@ -1,13 +1,13 @@
-//! Host names that a source allows beside those of this machine (Threat 1).
+//! Host names that a source allows besides those of this machine (Threat 1).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::EngineError;
 
-/// So many names may be allowed for a source.
+/// How many names a source may allow.
 const MOST_HOSTS: usize = 64;
 
-/// Allows names and takes others back.
+/// Allows the names that are mapped to true, and removes those that are mapped to false.
 pub(crate) fn allow_hosts(
     hosts: &mut BTreeSet<String>,
     change: BTreeMap<String, bool>,
@@ -30,7 +30,8 @@ pub(crate) fn allow_hosts(
     }
 }
 
-/// A name as a person gives it to be allowed; with a port, with capitals, in any script.
+/// Returns the host name in a text that a person typed, as it is compared; `None` if it can't be allowed. The text may
+/// have a port, capitals and letters of any script.
 pub(crate) fn allowed_name(text: &str) -> Option<String> {
     let host = text.trim().rsplit_once(':').map_or(text.trim(), |(host, port)| {
         if port.bytes().all(|byte| byte.is_ascii_digit()) { host } else { text.trim() }

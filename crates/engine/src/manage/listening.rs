@@ -1,4 +1,4 @@
-//! A target, and perhaps a secret, for as long as a command runs.
+//! A target, and perhaps a secret, that last as long as a command runs.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::{
     settings::{Lent, Settings},
 };
 
-/// What a command listens for.
+/// What a `listen` command asks for.
 pub struct ListenRequest {
     /// The source whose events are wanted; `None` for every source.
     pub source: Option<Slug>,
-    /// Where they go.
+    /// The URL to which the events go.
     pub url: String,
-    /// The provider of the source, or of each that is made meanwhile.
+    /// The provider of the source, or of each source that is created while the command runs.
     pub provider: Option<String>,
-    /// A secret of theirs, with its label; kept in memory only.
+    /// A secret for the same sources, with its label; held in memory only.
     pub secret: Option<(String, Zeroizing<Vec<u8>>)>,
 }
 
@@ -34,7 +34,7 @@ pub struct Listeners {
     delivery: Arc<Delivery>,
 }
 
-/// A running `listen`: dropped, its target ends.
+/// A running `listen` command. Dropping this removes its target.
 #[derive(Debug)]
 pub struct Listening {
     listeners: Listeners,
@@ -50,10 +50,10 @@ impl Listeners {
         Self { settings, targets, delivery }
     }
 
-    /// Adds the target and lends the secret.
+    /// Adds the target, and lends the provider and the secret to the sources.
     ///
     /// # Errors
-    /// A URL that is none or our own, an unknown provider.
+    /// Fails if the URL can't be parsed or is our own, or if the provider is unknown.
     pub async fn begin(&self, order: ListenRequest) -> Result<Listening, EngineError> {
         if let Some(id) = &order.provider
             && hookmitt_verify::provider(id).is_none()

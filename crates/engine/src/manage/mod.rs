@@ -1,4 +1,4 @@
-//! Sources, secrets and targets as people make, change and list them.
+//! Sources, secrets and targets, as people create, change and list them.
 
 mod delivered;
 mod hosts;

@@ -1,4 +1,4 @@
-//! A source's parameters: what its verdicts depend on and no request says.
+//! A source's parameters: settings that its verdicts depend on and that its requests don't carry.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,16 @@ use hookmitt_verify::provider;
 
 use crate::EngineError;
 
-/// More than any provider needs.
+/// How many parameters a source may have; more than any provider needs.
 const MOST: usize = 32;
-/// In bytes, of a name and of a value.
+/// The longest name and the longest value, in bytes.
 const LONGEST: usize = 4_096;
 
-/// Sets those that are given, and unsets those that are given without a value; without a list, all.
+/// Sets the given parameters, and removes those that are given without a value. Removes all if `given` is `None`.
 ///
 /// # Errors
-/// A name that the source's provider doesn't know, unless it signs in a way of its own; too many, or too long ones.
+/// Fails if the source's provider doesn't know a name (unless the source has its own scheme), or if there are too many
+/// parameters or one is too long.
 pub(crate) fn set_params(
     given: Option<BTreeMap<String, Option<String>>>,
     settings: &mut SourceSettings,
@@ -42,7 +43,8 @@ pub(crate) fn set_params(
     Ok(())
 }
 
-/// A scheme that the provider doesn't have would leave the usual one in force, unseen.
+/// Fails if the provider lacks the scheme that the parameter `scheme` names: the usual one would stay in force
+/// unnoticed.
 fn check_scheme(name: &str, value: &str, settings: &SourceSettings) -> Result<(), EngineError> {
     let provider = settings.provider.as_deref().and_then(provider).filter(|_| name == "scheme");
     let known = provider.is_none_or(|provider| provider.schemes.iter().any(|scheme| scheme.id == value));

@@ -1,4 +1,4 @@
-//! The providers as people choose among them.
+//! The providers that people can choose from.
 
 use hookmitt_verify::{Confidence, PairKind, Param, Provider, providers, sample_types};
 use serde::Serialize;
@@ -10,37 +10,38 @@ pub struct ProviderView {
     pub id: &'static str,
     /// The name for people, such as `GitHub`.
     pub name: &'static str,
-    /// How its secrets look and where they are found, such as `starts with whsec_, from the endpoint's page`.
+    /// What its secrets look like and where they are found, such as `starts with whsec_, from the endpoint's page`.
     pub secret_hint: Option<&'static str>,
-    /// How sure it is that it signs so: `confirmed` by the provider's own code, or `corroborated` only.
+    /// How certain it is that the provider signs this way: `confirmed` by the provider's own code, or only
+    /// `corroborated`.
     pub confidence: &'static str,
-    /// What its signatures depend on and its requests don't say.
+    /// Settings that its signatures depend on and that its requests don't carry.
     pub params: Vec<ParamView>,
-    /// Its key is private: only a local test key can sign in its place.
+    /// Whether the provider signs with a private key, so that only a local test key can sign in its place.
     pub private_key: bool,
-    /// Whether samples of its events can be made and signed.
+    /// Whether samples of its events can be made and sent.
     pub can_send: bool,
-    /// The types that those samples have, the usual one first.
+    /// The event types of those samples, the usual one first.
     pub sample_types: Vec<&'static str>,
 }
 
 /// A setting that a provider's signatures depend on.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct ParamView {
-    /// Its name, such as `webhook_id`.
+    /// The name of the setting, such as `webhook_id`.
     pub name: &'static str,
-    /// What it is called for people.
+    /// The name that is shown to people.
     pub label: &'static str,
-    /// Where it is found.
+    /// Where its value is found.
     pub hint: &'static str,
-    /// Whether nothing can be judged without it.
+    /// Whether nothing can be verified without it.
     pub required: bool,
 }
 
-/// Which come first; the rest follows in the catalogue's order.
+/// The providers that come first; the rest follow in the order of the catalogue.
 const MOST_USED: [&str; 7] = ["stripe", "github", "shopify", "slack", "telegram", "standardwebhooks", "svix"];
 
-/// The providers whose signatures can be verified, most used first.
+/// Returns the providers whose signatures can be verified, most used first.
 pub fn provider_views() -> Vec<ProviderView> {
     let mut all: Vec<_> = providers().collect();
     let place = |id: &str| MOST_USED.iter().position(|used| *used == id);

@@ -1,4 +1,4 @@
-//! A source's secrets as they are kept, listed and removed.
+//! A source's secrets: stores, lists and removes them.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::{EngineError, settings::Settings, verdicts::Verdicts};
 /// A secret as it is listed, without its value.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct SecretEntry {
-    /// The source that it belongs to.
+    /// The source that the secret belongs to.
     pub source: Slug,
-    /// What tells it from the source's others.
+    /// The name that distinguishes it from the source's other secrets.
     pub label: String,
-    /// `keychain`, `file` or `env`.
+    /// Where the secret is stored: `keychain`, `file` or `env`.
     pub kind: &'static str,
-    /// The variable's name, for `env`.
+    /// The name of the environment variable, if `kind` is `env`.
     pub env: Option<String>,
-    /// Whether it could be read.
+    /// Whether the secret could be read.
     pub readable: bool,
-    /// Why not.
+    /// Why the secret could not be read.
     pub problem: Option<String>,
 }
 
@@ -38,10 +38,10 @@ impl Secrets {
         Self { settings, verdicts }
     }
 
-    /// Every secret without its value.
+    /// Returns every secret without its value.
     ///
     /// # Errors
-    /// Where the index of secrets can't be read.
+    /// Fails if the index of secrets can't be read.
     pub async fn list(&self) -> Result<Vec<SecretEntry>, EngineError> {
         let entries = self.settings.secrets.list().await?;
         let shown = entries.into_iter().map(|entry| {
@@ -58,10 +58,10 @@ impl Secrets {
         Ok(shown.collect())
     }
 
-    /// Keeps a secret and judges the source's events anew. The source is made where it is new.
+    /// Stores a secret and judges the source's events again. Creates the source if it is new.
     ///
     /// # Errors
-    /// What the vault says: an empty value, a locked keychain.
+    /// Fails if the vault does, for example because the value is empty or the keychain is locked.
     pub async fn set(
         &self,
         source: Slug,
@@ -74,10 +74,10 @@ impl Secrets {
         self.changed(&source).await
     }
 
-    /// Lets a secret be read from an environment variable of the process that serves.
+    /// Has a secret read from an environment variable of the process that serves. Creates the source if it is new.
     ///
     /// # Errors
-    /// A name that no variable can have.
+    /// Fails if no environment variable can have that name.
     pub async fn set_env(&self, source: Slug, label: String, name: String) -> Result<(), EngineError> {
         self.settings.ensure_source(&source).await?;
         let slug = source.clone();
@@ -85,10 +85,10 @@ impl Secrets {
         self.changed(&source).await
     }
 
-    /// Removes a secret. Verdicts that it gave stay, unless another secret changes them.
+    /// Removes a secret. Verdicts that are based on it stay, unless another secret changes them.
     ///
     /// # Errors
-    /// Where there is none, or the keychain doesn't let go of it.
+    /// Fails if there is no such secret, or if the keychain doesn't delete it.
     pub async fn remove(&self, source: Slug, label: String) -> Result<(), EngineError> {
         let slug = source.clone();
         self.settings.secrets.blocking(move |vault| vault.remove(&slug, &label)).await?;
@@ -102,7 +102,8 @@ impl Secrets {
         self.verdicts.rejudge(source).await
     }
 
-    /// Waits for a keychain that did not answer at the start, and judges anew what came in meanwhile.
+    /// Waits in the background for a keychain that did not answer at the start, and then judges every source's events
+    /// again.
     pub(crate) fn await_keychain(&self) {
         if !self.settings.secrets.is_waiting() {
             return;

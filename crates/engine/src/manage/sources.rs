@@ -1,4 +1,4 @@
-//! Sources as they are made, changed and shown.
+//! Sources, as people create, change and list them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,98 +24,99 @@ use crate::{
 /// A source as it is shown.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct SourceView {
-    /// Its name in URLs.
+    /// The name of the source in URLs.
     pub slug: Slug,
-    /// The catalogue id of its provider, where it was set.
+    /// The catalogue id of its provider, if one is set.
     pub provider: Option<String>,
-    /// The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes that.
+    /// The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes
+    /// that.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub provider_event: Option<EventId>,
-    /// What is done with a bad signature.
+    /// What is done with an event whose signature does not hold.
     pub on_invalid: OnInvalid,
-    /// What is done with a repeat.
+    /// What is done with a duplicate.
     pub on_duplicate: OnDuplicate,
-    /// The URL that the provider calls, where something else stands before us: as it was set, else a channel's or a
-    /// program's that serves this source now.
+    /// The URL that the provider calls, if something else stands in front of hookmitt: the one that was set, else that
+    /// of a channel or a program that serves this source now.
     pub public_url: Option<String>,
     /// Whether that URL was set.
     pub public_url_set: bool,
-    /// Names that its GET and HEAD requests may be called by at the capture port, beside those of this machine.
+    /// Host names that GET and HEAD requests may call at the capture port, besides those of this machine.
     pub allowed_hosts: BTreeSet<String>,
     /// How old a signed timestamp may be, in seconds.
     pub tolerance_s: Option<u32>,
     /// What the capture port answers.
     pub answer: Answer,
-    /// How a source without a catalogue provider signs.
+    /// The signature scheme of a source whose provider is not in the catalogue.
     pub generic: Option<GenericScheme>,
-    /// What its verdicts depend on and no request says, such as a webhook id, by name.
+    /// Parameters: settings that its verdicts depend on and that requests don't carry, such as a webhook id, by name.
     pub params: BTreeMap<String, String>,
-    /// A genuine set-up request that wants a URL called is confirmed without a click.
+    /// Whether a genuine set-up request that asks for a URL to be called is confirmed without a click.
     pub confirm: bool,
-    /// Made by an unknown name on the capture port.
+    /// Whether the source was created by a request to an unknown name at the capture port.
     pub auto_created: bool,
     /// The labels of its secrets that could be read.
     pub secrets: Vec<String>,
-    /// What it lacks to let anything through, where it rejects what isn't proved.
+    /// If the source rejects events that aren't proved: what it lacks to let any event through.
     pub lacks: Option<Cause>,
 }
 
-/// A change to a source: what is absent stays, null unsets.
+/// A change to a source. Absent fields stay as they are, and null unsets a field.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SourceChange {
     /// The catalogue id of its provider.
     #[serde(deserialize_with = "given")]
     pub provider: Option<Option<String>>,
-    /// What is done with a bad signature.
+    /// What is done with an event whose signature does not hold.
     pub on_invalid: Option<OnInvalid>,
-    /// What is done with a repeat.
+    /// What is done with a duplicate.
     pub on_duplicate: Option<OnDuplicate>,
     /// The URL that the provider calls.
     #[serde(deserialize_with = "given")]
     pub public_url: Option<Option<String>>,
-    /// Names that its GET and HEAD requests may be called by at the capture port: true allows one, false takes that
-    /// back, those not named stay.
+    /// Host names that GET and HEAD requests may call at the capture port: true allows a name, false removes it, and
+    /// names that are not listed stay.
     pub allowed_hosts: Option<BTreeMap<String, bool>>,
     /// How old a signed timestamp may be, in seconds.
     #[serde(deserialize_with = "given")]
     pub tolerance_s: Option<Option<u32>>,
-    /// What the capture port answers: what is absent stays here too.
+    /// What the capture port answers. Absent fields stay here, too.
     pub answer: Option<AnswerChange>,
-    /// How a source without a catalogue provider signs.
+    /// The signature scheme of a source whose provider is not in the catalogue.
     #[serde(deserialize_with = "given")]
     pub generic: Option<Option<GenericScheme>>,
-    /// Parameters to set, by name; null or an empty text unsets one, those not named stay. Null instead of the list
-    /// unsets all.
+    /// Parameters to set, by name. Null or an empty text unsets a parameter, and those that are not listed stay. Null
+    /// instead of the list unsets all.
     #[serde(deserialize_with = "given")]
     pub params: Option<Option<BTreeMap<String, Option<String>>>>,
-    /// Whether a genuine set-up request that wants a URL called is confirmed without a click.
+    /// Whether a genuine set-up request that asks for a URL to be called is confirmed without a click.
     pub confirm: Option<bool>,
 }
 
-/// A change to what the capture port answers: what is absent stays, null unsets.
+/// A change to what the capture port answers. Absent fields stay as they are, and null unsets a field.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AnswerChange {
-    /// The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
+    /// The status, 200 to 599; if unset, 200 if the provider is known, else 202.
     #[serde(deserialize_with = "given")]
     pub status: Option<Option<u16>>,
-    /// Header lines to add.
+    /// Header lines to add to the answer.
     #[schema(value_type = Option<Vec<(String, String)>>)]
     pub headers: Option<HeaderLines>,
-    /// The body instead of `{"received":true,"id":…}`.
+    /// The body, instead of `{"received":true,"id":…}`.
     #[serde(deserialize_with = "given")]
     pub body: Option<Option<String>>,
-    /// How long to wait before answering, in milliseconds.
+    /// How long to wait before answering, in milliseconds, at most 60,000.
     pub delay_ms: Option<u64>,
     /// How many of the next requests are answered 500 (they are stored all the same).
     pub fail_next: Option<u32>,
-    /// Who answers.
+    /// Who answers: hookmitt, or the local server.
     #[serde(deserialize_with = "given")]
     pub respond: Option<Option<Respond>>,
 }
 
-/// Tells an absent field from one that is null.
+/// Deserializes a field so that an absent one can be told from null: null becomes `Some(None)`.
 pub(crate) fn given<'de, T: Deserialize<'de>, D: serde::Deserializer<'de>>(
     input: D,
 ) -> Result<Option<Option<T>>, D::Error> {
@@ -190,7 +191,7 @@ fn check(settings: &SourceSettings) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// The sources, as people make and change them.
+/// The sources, as people create and change them.
 #[derive(Clone, Debug)]
 pub struct Sources {
     settings: Arc<Settings>,
@@ -209,7 +210,7 @@ impl Sources {
         Self { settings, secrets, verdicts, tunnels }
     }
 
-    /// Every source, by name.
+    /// Returns every source, sorted by name.
     pub fn all(&self) -> Vec<SourceView> {
         let config = self.settings.now();
         let mut views: Vec<_> = config.sources.values().map(|known| self.view(known)).collect();
@@ -217,18 +218,18 @@ impl Sources {
         views
     }
 
-    /// One source.
+    /// Returns one source.
     ///
     /// # Errors
-    /// An unknown source.
+    /// Fails if the source is unknown.
     pub fn one(&self, slug: &Slug) -> Result<SourceView, EngineError> {
         Ok(self.view(&*self.settings.source(slug)?))
     }
 
-    /// Makes a source.
+    /// Creates a source.
     ///
     /// # Errors
-    /// One of that name, an unknown provider, settings that contradict themselves.
+    /// Fails if the source exists already, the provider is unknown, or the settings are invalid.
     pub async fn add(&self, slug: Slug, change: SourceChange) -> Result<SourceView, EngineError> {
         let mut settings = SourceSettings::default();
         change.apply(&mut settings)?;
@@ -237,13 +238,13 @@ impl Sources {
         self.one(&slug)
     }
 
-    /// Changes a source, and judges its events anew where that can change a verdict.
+    /// Changes a source, and judges its events again if the change can alter a verdict.
     ///
     /// # Errors
-    /// As [`add`](Self::add), and an unknown source.
+    /// Fails like [`add`](Self::add), and if the source is unknown.
     pub async fn change(&self, slug: Slug, change: SourceChange) -> Result<SourceView, EngineError> {
         self.settings.source(&slug)?;
-        // As it is stored: what runs here may be lent a provider for a time.
+        // Starts from the stored settings, because a `listen` command may have lent the source in memory a provider.
         let stored = self.settings.base.inbox.sources().await?.into_iter().find(|source| source.slug == slug);
         let stored = stored.ok_or_else(|| hookmitt_inbox::InboxError::UnknownSource(slug.to_string()))?;
         let before = SourceSettings::from(&stored);
@@ -270,7 +271,7 @@ impl Sources {
     /// Removes a source with its secrets and targets. Its events stay.
     ///
     /// # Errors
-    /// An unknown source; a secret that the keychain doesn't let go of.
+    /// Fails if the source is unknown, or if the keychain doesn't delete a secret.
     pub async fn remove(&self, slug: Slug) -> Result<(), EngineError> {
         self.settings.source(&slug)?;
         for secret in self.secrets.list().await? {

@@ -1,4 +1,4 @@
-//! Targets as they are made and changed.
+//! Targets, as people create and change them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,37 +9,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EngineError, delivery::Bells, settings::Settings};
 
-/// A change to a target: what is absent stays.
+/// A change to a target. Absent fields stay as they are.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TargetChange {
-    /// Its URL; `3000` and `localhost:3000` are understood.
+    /// The URL; `3000` and `localhost:3000` are understood.
     pub url: Option<String>,
-    /// `sequential`, `fifo`, `fifo-by-key` or `parallel:N`.
+    /// The order of deliveries: `sequential`, `fifo`, `fifo-by-key` or `parallel:N`.
     #[schema(value_type = Option<String>)]
     pub order: Option<OrderMode>,
-    /// Attempts in all, 1 to 100.
+    /// The number of attempts in total, 1 to 100.
     pub attempts: Option<u32>,
-    /// How long one attempt may take, in milliseconds, 1 to 600,000.
+    /// The timeout of one attempt, in milliseconds, 1 to 600,000.
     pub timeout_ms: Option<u64>,
-    /// The longest wait before the second attempt, in milliseconds.
+    /// The longest random wait before the second attempt, in milliseconds. A target's `Retry-After` may ask for more.
     pub retry_base_ms: Option<u64>,
-    /// The longest wait before any attempt, in milliseconds.
+    /// The longest random wait before any attempt, in milliseconds. A target's `Retry-After` may ask for more.
     pub retry_cap_ms: Option<u64>,
-    /// The sender's Host line goes out.
+    /// Whether the sender's `Host` line is sent to the target.
     pub preserve_host: Option<bool>,
-    /// The `x-hookmitt-*` lines are added.
+    /// Whether the `x-hookmitt-*` lines are added.
     pub hookmitt_headers: Option<bool>,
-    /// Nothing is sent for now.
+    /// Whether nothing is sent for now.
     pub paused: Option<bool>,
 }
 
-/// Whether somebody listens at a target.
+/// Whether a server listens at a target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Probed {
-    /// A TCP connection was made within a second.
+    /// Whether a TCP connection was made within a second.
     pub answers: bool,
-    /// The port that was asked.
+    /// The port that was tried.
     pub port: u16,
     /// Why there is no connection.
     pub error: Option<String>,
@@ -76,25 +76,25 @@ impl Targets {
         Self { settings, bells }
     }
 
-    /// Every target that was added, those of running `listen` commands included, in order.
+    /// Returns every target, including those of running `listen` commands, in the order in which they were added.
     pub fn all(&self) -> Vec<Arc<Target>> {
         let mut targets: Vec<_> = self.settings.now().targets.values().cloned().collect();
         targets.sort_by_key(|target| target.id);
         targets
     }
 
-    /// One target.
+    /// Returns one target.
     ///
     /// # Errors
-    /// An unknown target.
+    /// Fails if the target is unknown.
     pub fn one(&self, id: TargetId) -> Result<Arc<Target>, EngineError> {
         self.settings.target(id)
     }
 
-    /// Adds a target. It gets the events that come in from now on. The source is made where it is new.
+    /// Adds a target, which gets the events that come in from now on. Creates the source if it is new.
     ///
     /// # Errors
-    /// A URL that is none, or leads to ourselves.
+    /// Fails if the URL can't be parsed or leads to ourselves, or if a setting is out of range.
     pub async fn add(
         &self,
         source: Option<Slug>,
@@ -124,7 +124,7 @@ impl Targets {
     /// Changes, pauses or resumes a target.
     ///
     /// # Errors
-    /// As [`add`](Self::add), and an unknown target.
+    /// Fails like [`add`](Self::add), and if the target is unknown.
     pub async fn change(&self, id: TargetId, change: TargetChange) -> Result<Arc<Target>, EngineError> {
         let target = self.settings.target(id)?;
         let mut settings = TargetSettings::from(target.as_ref());
@@ -139,10 +139,10 @@ impl Targets {
         self.settings.target(id)
     }
 
-    /// Removes a target; what waits for it fails.
+    /// Removes a target. Deliveries that wait for it fail.
     ///
     /// # Errors
-    /// An unknown target.
+    /// Fails if the target is unknown.
     pub async fn remove(&self, id: TargetId) -> Result<(), EngineError> {
         self.settings.base.inbox.remove_target(id, self.settings.base.now()).await?;
         self.settings.reload().await?;
@@ -150,20 +150,20 @@ impl Targets {
         Ok(())
     }
 
-    /// Looks whether somebody listens at a URL that a target may have.
+    /// Checks whether a server listens at a URL that a target may have.
     ///
     /// # Errors
-    /// A URL that is none, or leads to ourselves.
+    /// Fails if the URL can't be parsed or leads to ourselves.
     pub async fn probe(&self, given: &str) -> Result<Probed, EngineError> {
         let url = TargetUrl::parse(&self.checked(given).await?)?;
         let error = hookmitt_forward::probe(&url).await.err();
         Ok(Probed { answers: error.is_none(), port: url.port(), error })
     }
 
-    /// Takes a target up again at once: one that was paused goes on, one where nobody answered is asked now.
+    /// Resumes deliveries to a target at once: a paused target goes on, and one where nobody answered is tried now.
     ///
     /// # Errors
-    /// An unknown target; a URL that leads to ourselves by now.
+    /// Fails if the target is unknown, or if its URL leads to ourselves by now.
     pub async fn try_now(&self, id: TargetId) -> Result<Probed, EngineError> {
         let target = self.settings.target(id)?;
         let probed = self.probe(&target.url).await?;
@@ -178,10 +178,10 @@ impl Targets {
         Ok(probed)
     }
 
-    /// A target's URL as it is kept.
+    /// Returns a target's URL in the form in which it is stored, unless it leads to ourselves.
     pub(crate) async fn checked(&self, given: &str) -> Result<String, EngineError> {
         let url = TargetUrl::from_shorthand(given)?;
-        // The name server may be slow; a name that can't be looked up in time is judged again at each attempt.
+        // The name server may be slow; a name that can't be looked up in time is checked again at each attempt.
         let own = tokio::time::timeout(Duration::from_secs(3), self.settings.own.hold(&url)).await;
         if own.unwrap_or(false) {
             return Err(EngineError::OwnAddress(url.as_str().to_owned()));

@@ -1,4 +1,4 @@
-//! Local test keys: what signs in a provider's place, where the provider's own key is private.
+//! Local test keys, which sign in a provider's place if the provider's own key is private.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use crate::{
     settings::{ConfiguredSource, Settings},
 };
 
-/// The label under which the private half is kept.
+/// The label under which the private half is stored.
 const LABEL: &str = "test key";
 
-/// A local test key pair, by its public half.
+/// A local test key pair, shown by its public half.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct TestKey {
     /// The label of the secret that is its private half.
     pub label: String,
-    /// `ed25519`, `p256` or `rsa`.
+    /// The kind of key: `ed25519`, `p256` or `rsa`.
     pub kind: &'static str,
-    /// The public half in every form that such a key has, the usual one of the provider first.
+    /// The public half in every form that exists for such a key.
     pub public: Vec<PublicHalf>,
 }
 
-/// A public key, written in one way.
+/// A public key in one form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct PublicHalf {
-    /// The way, such as `hex` or `PEM`.
+    /// The form, such as `hex` or `PEM`.
     pub form: &'static str,
-    /// The key.
+    /// The key in that form.
     pub text: String,
 }
 
@@ -57,10 +57,10 @@ impl TestKeys {
         Self { settings, secrets }
     }
 
-    /// Makes a test key pair for a source, in place of one that it has; keeps the private half as a secret.
+    /// Creates a test key pair for a source, replacing the one that it has, and stores the private half as a secret.
     ///
     /// # Errors
-    /// Where the source's provider has no private key, and where the secret can't be kept.
+    /// Fails if the source's provider has no private key, or if the secret can't be stored.
     pub async fn make(&self, slug: Slug) -> Result<TestKey, EngineError> {
         let kind = kind_of(&*self.settings.source(&slug)?).ok_or_else(|| {
             let message =
@@ -75,10 +75,10 @@ impl TestKeys {
         Ok(shown(&pair))
     }
 
-    /// The test key pair of a source; `None` where it has none.
+    /// Returns the test key pair of a source, or `None` if it has none.
     ///
     /// # Errors
-    /// Where there is no such source.
+    /// Fails if there is no such source.
     pub fn of(&self, slug: &Slug) -> Result<Option<TestKey>, EngineError> {
         let known = self.settings.source(slug)?;
         let kept = known.secrets.iter().find(|secret| secret.label == LABEL);
