@@ -1,4 +1,4 @@
-//! One attempt: sends the event, keeps what came of it. Trouble with the inbox is never taken for an answer.
+//! Makes one attempt: sends the event, and stores the outcome. Trouble with the inbox never counts as an answer.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -10,10 +10,10 @@ use hookmitt_inbox::{Claimed, Finish, InboxError};
 use super::{patience::Patience, sending::Sending, unwritten::Unwritten};
 use crate::{Change, EngineError};
 
-/// An attempt that ends sooner is told of once, as it ended.
+/// How long an attempt runs before its start is announced. A shorter attempt is announced only when it has ended.
 const TOLD_AFTER: Duration = Duration::from_millis(50);
 
-/// Makes one attempt, and writes down what came of it.
+/// Makes one attempt, and stores its outcome.
 pub(crate) async fn make(sending: &Sending, target: &Target, claimed: &Claimed, unwritten: &Unwritten) {
     let made = tokio::select! {
         made = attempt(sending, target, claimed) => made,
@@ -24,7 +24,7 @@ pub(crate) async fn make(sending: &Sending, target: &Target, claimed: &Claimed, 
     }
 }
 
-/// What comes of an attempt that ended in the middle, by a fault of ours: it may have arrived.
+/// Returns the outcome of an attempt whose task panicked: the request may have arrived.
 pub(crate) fn broken_off(sending: &Sending, target: &Target, claimed: &Claimed) -> Finish {
     let outcome = Outcome::Broken {
         error: "hookmitt failed in the middle of the attempt".to_owned(),
@@ -36,7 +36,7 @@ pub(crate) fn broken_off(sending: &Sending, target: &Target, claimed: &Claimed) 
     finish(target, claimed, outcome, sending.base.now(), sending.base.now())
 }
 
-/// Writes down what came of an attempt, as often as it takes: until then its courier claims nothing more.
+/// Stores the outcome of an attempt, and tries again until that succeeds. Until then the courier claims nothing more.
 pub(crate) async fn conclude(
     sending: &Sending,
     target: &Target,
@@ -88,15 +88,15 @@ async fn write(
     sending.base.inbox.finish(claimed, end).await
 }
 
-/// Says that a delivery is being sent, where that takes a while.
+/// Announces that a delivery is being sent, if that takes a while. Never returns.
 async fn tell_of_start(sending: &Sending, claimed: &Claimed) -> Infallible {
     tokio::time::sleep(TOLD_AFTER).await;
     sending.base.announce(Change::Delivery(claimed.delivery));
     std::future::pending().await
 }
 
-/// Tries until there is something to be said of the target: as long as this machine can't even begin, it waits. None where
-/// we stop meanwhile.
+/// Tries until there is an outcome that concerns the target, and waits while this machine can't even begin. Returns
+/// `None` if we stop meanwhile.
 async fn attempt(sending: &Sending, target: &Target, claimed: &Claimed) -> Option<Finish> {
     let mut patience = Patience::default();
     loop {
@@ -113,7 +113,7 @@ async fn attempt(sending: &Sending, target: &Target, claimed: &Claimed) -> Optio
     }
 }
 
-/// None where this machine hindered it: nothing was sent.
+/// Tries once. Returns `None` if this machine hindered the attempt, so that nothing was sent.
 async fn attempt_once(
     sending: &Sending,
     target: &Target,
@@ -136,8 +136,7 @@ async fn attempt_once(
     Ok(Some(finish(target, claimed, outcome, started_at, sending.base.now())))
 }
 
-/// Why an event isn't sent that waits to be: its source may have begun to reject after it came. What a person sends is
-/// sent.
+/// Returns why a waiting event is not sent: its source may reject it by now. What a person sends or replays is sent.
 fn withheld(sending: &Sending, claimed: &Claimed, event: &Event) -> Option<&'static str> {
     let by_hand = claimed.replay || matches!(event.via, Via::Send | Via::Edit);
     let known = sending.settings.source(&event.source).ok().filter(|_| !by_hand)?;
@@ -207,7 +206,7 @@ fn finish(
     }
 }
 
-/// Full jitter: anywhere between at once and the ceiling, so that retries of many deliveries spread out.
+/// Returns a random wait from zero to the ceiling (full jitter), so that retries of many deliveries spread out.
 fn jittered(ceiling: Duration) -> Duration {
     ceiling.mul_f64(rand::random::<f64>())
 }

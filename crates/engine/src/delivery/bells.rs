@@ -1,4 +1,4 @@
-//! How couriers are woken.
+//! Wakes couriers.
 
 use std::{
     collections::HashMap,
@@ -8,7 +8,7 @@ use std::{
 use hookmitt_event::TargetId;
 use tokio::sync::Notify;
 
-/// Rings where there is something new for a target, and louder where somebody wants it to be looked at now.
+/// Wakes the courier of one target: for something new, or urgently, because the target has to be looked at now.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     news: Notify,
@@ -16,12 +16,12 @@ pub(crate) struct Bell {
 }
 
 impl Bell {
-    /// Something came in.
+    /// Wakes the courier because something came in. While the target is down, this doesn't cut its pause short.
     pub(crate) fn ring(&self) {
         self.news.notify_one();
     }
 
-    /// Somebody asks for it, or the target was changed: it is looked at now, even if it is down.
+    /// Wakes the courier at once, even if the target is down: somebody asks for it, or settings changed.
     pub(crate) fn urge(&self) {
         self.urgent.notify_one();
         self.news.notify_one();
@@ -36,21 +36,21 @@ impl Bell {
     }
 }
 
-/// A bell for each target that ever had something to be sent.
+/// A bell for each target to which something was to be sent.
 #[derive(Debug, Default)]
 pub(crate) struct Bells {
     bells: Mutex<HashMap<TargetId, Arc<Bell>>>,
-    /// A bell was rung for the first time, or all were.
+    /// Notified when a bell is rung for the first time, and when all are rung.
     pub(super) news: Notify,
 }
 
 impl Bells {
-    /// Something waits for this target.
+    /// Wakes a target's courier because something waits for the target.
     pub(crate) fn wake(&self, target: TargetId) {
         self.bell(target).ring();
     }
 
-    /// Somebody wants what waits for this target to go out now, even if nobody answered there the last time.
+    /// Wakes a target's courier at once, even if nobody answered at the target the last time.
     pub(crate) fn urge(&self, target: TargetId) {
         self.bell(target).urge();
     }
@@ -64,7 +64,7 @@ impl Bells {
         Arc::clone(bell)
     }
 
-    /// Settings changed: every courier looks again, now.
+    /// Wakes every courier at once, because settings changed.
     pub(super) fn urge_all(&self) {
         let bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         bells.values().for_each(|bell| bell.urge());

@@ -1,4 +1,5 @@
-//! One target's courier: claims what is next in its order, sends it, waits while nobody answers.
+//! The courier of one target: claims the next deliveries in the target's order, sends them, and waits while nobody
+//! answers.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -14,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 use super::{attempt, bells::Bell, patience::Patience, sending::Sending, unwritten::Unwritten};
 use crate::{Change, EngineError};
 
-/// For how long a URL that was given once is asked for again while nobody answers there.
+/// How long a target for a URL that was given once is tried while nobody answers there.
 const ONCE: Duration = Duration::from_secs(60);
 
-/// Works until the target is gone or `stop`; attempts in flight are finished.
+/// Works until the target is removed or `stop` is cancelled, and then finishes the attempts in flight.
 pub(crate) async fn work(sending: &Arc<Sending>, id: TargetId, bell: &Bell, stop: &CancellationToken) {
     let mut courier = Courier {
         sending,
@@ -32,7 +33,7 @@ pub(crate) async fn work(sending: &Arc<Sending>, id: TargetId, bell: &Bell, stop
     };
     while !stop.is_cancelled() {
         let Some(target) = sending.settings.now().targets.get(&id).cloned() else {
-            courier.finish_all().await; // an attempt that fails leaves a delivery that waits
+            courier.finish_all().await; // first, because a failed attempt leaves a delivery that waits
             courier.refuse_rest().await;
             return;
         };
@@ -55,9 +56,9 @@ struct Courier<'e> {
     unwritten: Unwritten,
     /// How long to wait after the next error of the inbox.
     trouble: Patience,
-    /// Nobody answers.
+    /// Since when nobody answers, while the target is down.
     silence: Option<Silence>,
-    /// Nothing is left of a courier that broke off.
+    /// Whether attempts that an earlier courier of this target left unfinished are settled.
     is_tidy: bool,
 }
 
@@ -66,14 +67,14 @@ struct Silence {
     probe: Patience,
 }
 
-/// When a courier looks again, an attempt that ends apart.
+/// When a courier looks again, unless an attempt ends before.
 enum Look {
     /// When something new comes in.
     WhenRung,
-    /// Then too, but at that time at the latest.
+    /// When something new comes in, but at that time at the latest.
     At(Instant),
-    /// After a while, whatever comes in: while nobody answers there is nothing to be done about it, unless somebody
-    /// asks for it.
+    /// After a pause, even if something new comes in, because nothing can be done while nobody answers. Only an urgent
+    /// ring cuts the pause short.
     After(Duration),
 }
 
@@ -102,7 +103,7 @@ impl Courier<'_> {
                 look
             }
             Err(EngineError::Inbox(InboxError::NotOwner)) => {
-                self.stop.cancel(); // of all couriers: the lock was lost, and nobody noticed
+                self.stop.cancel(); // stops every courier: the lock was lost, and nobody noticed
                 Look::WhenRung
             }
             Err(error) => {
@@ -112,7 +113,7 @@ impl Courier<'_> {
         }
     }
 
-    /// Starts what may be started. Answers when to look again.
+    /// Starts the attempts that may start now, and returns when to look again.
     async fn next(&mut self, target: &Arc<Target>) -> Result<Look, EngineError> {
         if !self.is_tidy {
             self.sending.base.inbox.settle_cut_off(Some(self.id)).await?;
@@ -135,7 +136,7 @@ impl Courier<'_> {
                 Next::Nothing => return Ok(Look::WhenRung),
             }
         }
-        Ok(Look::WhenRung) // an attempt that ends makes room
+        Ok(Look::WhenRung) // no more room: the end of an attempt makes some
     }
 
     fn send(&mut self, target: &Arc<Target>, claimed: Claimed) {
@@ -145,7 +146,7 @@ impl Courier<'_> {
         self.under_way.insert(task.id(), (Arc::clone(target), claimed));
     }
 
-    /// An attempt has ended. One that broke off by a fault of ours counts as one without an answer.
+    /// Handles the end of an attempt. If its task panicked, that counts as an attempt without an answer.
     async fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
         let Some((target, claimed)) = self.under_way.remove(&id) else { return };
@@ -162,7 +163,7 @@ impl Courier<'_> {
         }
     }
 
-    /// Looks whether a target that was down answers again.
+    /// Checks whether a target that was down answers again, and marks it as up if so.
     async fn is_back(&self, target: &Target) -> Result<bool, EngineError> {
         if !answers(&TargetUrl::parse(&target.url)?).await {
             return Ok(false);
@@ -176,7 +177,8 @@ impl Courier<'_> {
         self.sending.settings.reload().await
     }
 
-    /// Nobody answers: looks less and less often. What goes to a URL that was given once ends after a while.
+    /// Returns when to look again while nobody answers, less and less often. Ends the deliveries to a URL that was
+    /// given once after a while.
     async fn wait_for(&mut self, target: &Target) -> Result<Look, EngineError> {
         let begun = || Silence { since: Instant::now(), probe: Patience::default() };
         let silence = self.silence.get_or_insert_with(begun);
@@ -218,7 +220,7 @@ mod tests {
         begun::{engine, post, source},
     };
 
-    /// An engine that nobody has deliver, and an event that waits for a target.
+    /// Returns an engine that doesn't deliver, and an event that waits for a target.
     async fn waiting() -> (tempfile::TempDir, Arc<Engine>, Arc<Target>, Stored) {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
@@ -234,7 +236,7 @@ mod tests {
     async fn nothing_is_refused_for_a_target_that_only_we_do_not_know_yet() {
         let (_folder, engine, target, stored) = waiting().await;
         work(&engine.delivery.sending, TargetId(target.id.0 + 1), &Bell::default(), &engine.base.tasks.stop)
-            .await; // for one that nobody knows
+            .await; // for a target that does not exist
         engine.base.inbox.refuse_waiting(target.id).await.unwrap(); // as if another process had added it
         let waits = engine.base.inbox.show(stored.id).await.unwrap().deliveries.remove(0);
         assert_eq!(waits.state, hookmitt_event::DeliveryState::Pending, "{:?}", waits.last_error);

@@ -1,4 +1,4 @@
-//! Which targets have a courier.
+//! Starts the couriers of all targets.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -11,14 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::{courier, owner_lock::OwnerLock, sending::Sending};
 
-/// How often we look for what nobody started.
+/// How often we look for deliveries that wait although nobody woke their courier.
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
-/// How long attempts in flight may go on after the stop. What is still unfinished then is sent again at the next
-/// start.
+/// How long attempts in flight may go on after the stop. The next start sends again what is still unfinished then.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Sends a courier to each target for which something waits, until the stop, or until the lock is no longer ours.
+/// Runs a courier for each target for which something waits, until the stop or until the lock is lost.
 pub(super) async fn dispatch(sending: &Arc<Sending>, lock: &OwnerLock) {
     let stop = sending.base.tasks.stop.child_token();
     let mut reloads = sending.settings.reloads();
@@ -45,7 +44,7 @@ pub(super) async fn dispatch(sending: &Arc<Sending>, lock: &OwnerLock) {
     staff.see_out().await;
 }
 
-/// The couriers at work.
+/// The couriers that run.
 struct Staff<'e> {
     sending: &'e Arc<Sending>,
     out: JoinSet<()>,
@@ -64,8 +63,8 @@ impl Staff<'_> {
         }
     }
 
-    /// A courier has ended: its target is gone, or it broke off by a fault of ours. Then the next event or the next sweep
-    /// sends another: one that breaks off again at once must not do so without end.
+    /// Handles the end of a courier: its target is removed, or it panicked. After a panic only the next event or sweep
+    /// starts another courier, so that one that panics at once doesn't do so endlessly.
     fn ended(&mut self, ended: &Result<(Id, ()), JoinError>) {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
         let Some(target) = self.working.remove(&id) else { return };
@@ -75,7 +74,7 @@ impl Staff<'_> {
             self.sending.base.tasks.note_fault("a target's courier");
             return;
         }
-        // It may have been rung for while its courier was leaving, for a target that another process added.
+        // The bell may have been rung while the courier was ending, for a target that another process had added.
         if self.sending.settings.now().targets.contains_key(&target) {
             self.sending.bells.wake(target);
         }
@@ -89,7 +88,7 @@ impl Staff<'_> {
     }
 }
 
-/// Wakes the courier of every target for which something waits, and writes down how far the inbox's clock is.
+/// Wakes the courier of every target for which something waits, and stores how far the inbox's clock is.
 async fn start_forgotten(sending: &Sending) {
     let swept = async {
         sending.base.inbox.keep_clock().await?;

@@ -1,4 +1,4 @@
-//! Sends what waits: one process at a time, one courier for each target.
+//! Sends what waits: in one process at a time, with one courier for each target.
 
 mod attempt;
 mod bells;

@@ -1,4 +1,4 @@
-//! The lock that says which process delivers: the OS lets go of it when its holder ends.
+//! The lock that decides which process delivers. The operating system releases it when its holder ends.
 
 use std::{
     fs::File,
@@ -11,15 +11,15 @@ use tokio::sync::watch;
 
 use crate::EngineError;
 
-/// The file whose lock says who delivers. It holds the number of that process, for people.
+/// The file whose lock decides who delivers. It contains the id of that process, for people.
 pub(super) const FILE: &str = "owner.lock";
 
-/// The process that took the lock of a data directory last.
+/// Returns the id of the process that last took the lock of a data directory.
 pub fn owner(data_dir: &Path) -> Option<u32> {
     std::fs::read_to_string(data_dir.join(FILE)).ok()?.trim().parse().ok()
 }
 
-/// The lock of a data directory, and whether this process holds it.
+/// The lock of a data directory, and whether this process delivers.
 #[derive(Debug)]
 pub(crate) struct OwnerLock {
     path: PathBuf,
@@ -33,12 +33,12 @@ impl OwnerLock {
         Self { path: data_dir.join(FILE), held: Mutex::default(), owner }
     }
 
-    /// Whether this process delivers.
+    /// Watches whether this process delivers.
     pub(crate) fn watch(&self) -> watch::Receiver<bool> {
         self.owner.subscribe()
     }
 
-    /// Says that this process delivers from now on.
+    /// Records that this process delivers from now on.
     pub(super) fn delivers(&self) {
         self.owner.send_replace(true);
     }
@@ -48,7 +48,7 @@ impl OwnerLock {
         self.owner.send_replace(false);
     }
 
-    /// Takes the lock if it is free. Answers whether this took it.
+    /// Takes the lock if it is free. Returns whether this call took it.
     pub(super) fn lock(&self) -> Result<bool, EngineError> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.is_some() {
@@ -76,14 +76,15 @@ impl OwnerLock {
         }
     }
 
-    /// What tells the file that we have locked from one that took its place.
+    /// Returns what distinguishes the file that we have locked from one that replaced it (device and inode); empty on
+    /// Windows.
     pub(super) fn name(&self) -> String {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.as_ref().map(name_of).unwrap_or_default()
     }
 
-    /// Whether the file that we have locked is still the one at its path: where it was deleted or replaced, another
-    /// process may have a lock as well.
+    /// Whether the file that we have locked is still the one at its path. If it was deleted or replaced, another
+    /// process may hold a lock, too.
     pub(super) fn is_ours(&self) -> bool {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.as_ref().is_some_and(|file| is_same(file, &self.path))
@@ -113,7 +114,7 @@ fn name_of(_: &File) -> String {
     String::new()
 }
 
-/// Whether such a process runs. One that has ended and that nobody has asked for is none.
+/// Whether a process with this id runs. A zombie (ended, but not waited for) doesn't.
 #[cfg(target_os = "linux")]
 pub(super) fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -127,5 +128,5 @@ pub(super) fn is_alive(_: u32) -> bool {
 
 #[cfg(not(unix))]
 fn is_same(_: &File, _: &Path) -> bool {
-    true // a file that is open can't be deleted or replaced there
+    true // an open file can't be deleted or replaced on this platform
 }

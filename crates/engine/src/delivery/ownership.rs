@@ -1,4 +1,4 @@
-//! Becomes the process that delivers, now or later, and stays it until the stop.
+//! Makes this process the one that delivers, now or later, until the stop.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -12,11 +12,11 @@ use super::{
 };
 use crate::{EngineError, verdicts::Verdicts};
 
-/// How often a process looks whether it may take over.
+/// How often a process checks whether it may take over.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// How long a process that takes over waits for one whose lock was replaced: more than a sweep, and the attempts that it
-/// had begun.
+/// How long a process that takes over waits for one whose lock file was replaced: longer than a sweep plus the attempts
+/// that had begun by then.
 const FORMER: Duration = Duration::from_secs(45);
 
 /// Delivers what waits, while this process holds the lock of its data directory.
@@ -26,7 +26,7 @@ pub(crate) struct Delivery {
     verdicts: Arc<Verdicts>,
     lock: Arc<OwnerLock>,
     hindrance: Mutex<Option<String>>,
-    /// Held while targets of `listen` commands come, or are cleared away: ours are not to be taken for leftovers.
+    /// Held while targets of `listen` commands are added or cleared away, so that our own are not taken for leftovers.
     pub(crate) sessions: tokio::sync::Mutex<()>,
 }
 
@@ -36,19 +36,19 @@ impl Delivery {
         Self { sending: Arc::new(sending), verdicts, lock, hindrance, sessions }
     }
 
-    /// Takes the lock, now or as soon as it can be had, and delivers from then on.
+    /// Takes the lock, now or as soon as it is free, and delivers from then on.
     pub(crate) async fn take(self: &Arc<Self>) {
         if !self.tries().await {
             self.seek();
         }
     }
 
-    /// What keeps this process from delivering, other than another process that delivers.
+    /// Returns what keeps this process from delivering, other than another process that delivers.
     pub(crate) fn hindrance(&self) -> Option<String> {
         self.hindrance.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Tries again and again.
+    /// Tries to take the lock again and again in the background.
     fn seek(self: &Arc<Self>) {
         let this = Arc::clone(self);
         self.sending.base.tasks.spawn(async move {
@@ -61,7 +61,7 @@ impl Delivery {
         });
     }
 
-    /// Tries once; what is in the way is logged once.
+    /// Tries once. Logs a hindrance only when it is new.
     async fn tries(self: &Arc<Self>) -> bool {
         let tried = self.try_now().await;
         let mut hindrance = self.hindrance.lock().unwrap_or_else(PoisonError::into_inner);
@@ -77,7 +77,8 @@ impl Delivery {
         tried.unwrap_or(false)
     }
 
-    /// Takes the lock if it is free. What another process left half done is settled first.
+    /// Takes the lock if it is free. What another process left unfinished is settled first. Returns whether this call
+    /// took it.
     pub(crate) async fn try_now(self: &Arc<Self>) -> Result<bool, EngineError> {
         if !self.lock.lock()? {
             return Ok(false);
@@ -114,8 +115,8 @@ impl Delivery {
         settings.reload().await
     }
 
-    /// Waits for a process that delivers still, because its lock file was deleted or replaced beneath it: it notices at its
-    /// next sweep. One whose own file we have locked has ended.
+    /// Waits for a process that still delivers because its lock file was deleted or replaced; it notices that at its
+    /// next sweep. If we have locked the file that the process had locked, it has ended.
     async fn await_former(&self, lock: &str) -> Result<(), EngineError> {
         let base = &self.sending.base;
         let Some(former) = base.inbox.former_owner().await? else { return Ok(()) };
@@ -135,12 +136,12 @@ impl Delivery {
         let waited = base.tasks.stop.run_until_cancelled(tokio::time::timeout(FORMER, ends)).await;
         match waited {
             Some(Ok(ended)) => ended,
-            Some(Err(_)) => Ok(()), // what it claims from now on is refused
+            Some(Err(_)) => Ok(()), // the inbox refuses what it claims from now on
             None => Err(EngineError::Stopping),
         }
     }
 
-    /// Delivers until the stop. Where the lock is lost, it is sought again.
+    /// Delivers until the stop. If the lock is lost, tries to take it again.
     async fn deliver(self: &Arc<Self>) {
         couriers::dispatch(&self.sending, &self.lock).await;
         let base = &self.sending.base;
@@ -153,7 +154,7 @@ impl Delivery {
         }
     }
 
-    /// Writes down how far the inbox's clock is, and lets another process deliver.
+    /// Stores how far the inbox's clock is, and lets another process deliver.
     pub(crate) async fn end(&self) {
         if *self.lock.watch().borrow()
             && let Err(error) = self.sending.base.inbox.keep_clock().await
@@ -174,7 +175,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let engine = engine(folder.path()).await;
         let in_the_way = folder.path().join(FILE);
-        std::fs::create_dir(&in_the_way).unwrap(); // as no handle left, or an inbox that is locked
+        std::fs::create_dir(&in_the_way).unwrap(); // any other hindrance would do
         engine.deliver().await;
         let mut owner = engine.owns_delivery();
         assert!(!*owner.borrow_and_update());

@@ -1,24 +1,24 @@
-//! Longer and longer waits for what is not to be had just now.
+//! Backoff for what can't be done just now.
 
 use std::time::Duration;
 
 const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Half a second first, then twice as long each time, ten seconds at most.
+/// The waits of a backoff: half a second, then twice as long each time, at most ten seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     last: Option<Duration>,
 }
 
 impl Patience {
-    /// How long to wait this time.
+    /// Returns how long to wait this time.
     pub(crate) fn next(&mut self) -> Duration {
         let next = self.last.map_or(FIRST, |last| LONGEST.min(last * 2));
         *self.last.insert(next)
     }
 
-    /// Waits.
+    /// Waits that long.
     pub(crate) async fn wait(&mut self) {
         tokio::time::sleep(self.next()).await;
     }

@@ -1,4 +1,4 @@
-//! What couriers and attempts work with.
+//! What couriers and attempts share.
 
 use std::{
     fmt,
@@ -10,7 +10,7 @@ use hookmitt_forward::Tls;
 use super::bells::Bells;
 use crate::{base::Base, capture::Senders, settings::Settings};
 
-/// The inbox that they take from, the settings they send by, and who hears of the outcome.
+/// The inbox to take deliveries from, the settings, the bells, and the senders that wait for an outcome.
 pub(crate) struct Sending {
     pub(crate) base: Arc<Base>,
     pub(crate) settings: Arc<Settings>,
@@ -30,7 +30,8 @@ impl Sending {
         Self { base: Arc::clone(&settings.base), settings, bells, senders, tls: OnceLock::new() }
     }
 
-    /// What https targets are trusted by; set up when first needed, for its roots take memory.
+    /// Returns the TLS settings for `https` targets. They are set up when first needed, because the root certificates
+    /// take memory.
     pub(crate) fn tls(&self) -> &Tls {
         self.tls.get_or_init(hookmitt_forward::tls)
     }
