@@ -1,4 +1,4 @@
-//! How the sender of a captured request is answered, set-up requests above all.
+//! Decides how the sender of a captured request is answered, set-up requests above all.
 
 use hookmitt_catch::Reply;
 use hookmitt_event::{Event, HandshakeAnswer, Request, Verdict, Via};
@@ -9,24 +9,24 @@ use crate::settings::ConfiguredSource;
 /// How the sender of a captured request is answered.
 #[derive(Debug)]
 pub(crate) enum Answered {
-    /// As the source has it.
+    /// As the source's settings say.
     Usual,
-    /// As the provider wants to hear after a set-up request.
+    /// As the provider expects after a set-up request.
     Handshake(HandshakeReply),
-    /// As the source has it: a set-up request that can't be answered as its provider wants, and why.
+    /// As the source's settings say, because the set-up request can't be answered as its provider expects; and why not.
     Unanswered(&'static str),
-    /// A set-up request that says something else than what is configured.
+    /// 403: the token in a set-up request differs from the configured one.
     Refused,
-    /// With the status on which the provider insists where a signature does not hold.
+    /// With the status that the provider requires if a signature does not hold.
     Invalid(u16),
     /// 401: the source rejects what it can't prove.
     Rejected(Verdict),
-    /// 401: its signature holds, and came with another body before.
+    /// 401: the signature holds, but the signed id came with another body before.
     OtherBody,
 }
 
 impl Answered {
-    /// The answer; none where it is the source's own.
+    /// Returns the answer, or `None` if the source's settings decide it.
     pub(crate) fn reply(&self) -> Option<Reply> {
         match self {
             Self::Usual | Self::Unanswered(_) => None,
@@ -64,12 +64,12 @@ impl Answered {
         }
     }
 
-    /// Whether it is one to a set-up request.
+    /// Whether this answers a set-up request.
     pub(crate) const fn is_to_set_up(&self) -> bool {
         matches!(self, Self::Handshake(_) | Self::Refused)
     }
 
-    /// What is kept of it with the event.
+    /// Returns what is stored of the answer with the event.
     pub(crate) fn kept(&self) -> Option<HandshakeAnswer> {
         match self {
             Self::Handshake(answer) => {
@@ -91,20 +91,20 @@ fn said(answer: &HandshakeReply) -> Reply {
     }
     let lines = answer.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes()));
     reply.headers.extend(lines);
-    // What is echoed is a stranger's: no browser may take it for a page (Threat 2).
+    // The echoed text is a stranger's, so no browser may take it for a page (Threat 2).
     if !answer.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("x-content-type-options")) {
         reply.headers.push(("x-content-type-options".to_owned(), b"nosniff".to_vec()));
     }
     reply
 }
 
-/// A judged request whose sender is to be answered.
+/// A judged request whose sender has to be answered.
 pub(crate) struct Asked<'a> {
     pub(crate) request: &'a Request,
     pub(crate) provider: Option<&'static Provider>,
     pub(crate) judgement: &'a Judgement,
     pub(crate) via: Via,
-    /// A web page sent it.
+    /// Whether a web page sent it.
     pub(crate) browser: bool,
 }
 
@@ -116,7 +116,7 @@ const UNPROVED: &str = "a set-up request that is answered with the secret only w
 const BY_A_PAGE: &str = "a set-up request that is not answered: it was sent by a web page";
 
 impl ConfiguredSource {
-    /// How the sender is answered.
+    /// Decides how the sender is answered.
     pub(crate) fn answered(&self, asked: &Asked<'_>, handshake: Option<&Handshake>) -> Answered {
         let verdict = asked.judgement.verdict;
         if self.rejects(verdict, asked.via) {
@@ -145,9 +145,9 @@ impl ConfiguredSource {
         }
     }
 
-    /// The secret that signs a challenge for its sender, or why none may (Threat 11). Anybody can send what looks like
-    /// a challenge: it takes a source that somebody has said is the provider's, and, where the provider signs its
-    /// challenges, its signature.
+    /// Returns the secret that signs a challenge for its sender, or why none may (Threat 11). Anybody can send what
+    /// looks like a challenge. Therefore the source's provider must be set, and if the
+    /// provider signs its challenges, the signature must be valid.
     fn signer(
         &self,
         asked: &Asked<'_>,
@@ -176,7 +176,7 @@ pub(crate) fn is_confirmed(event: &Event) -> bool {
     event.handshake_answer.as_ref().is_some_and(|answer| answer.confirmed_at.is_some())
 }
 
-/// The set-up request that a stored event is.
+/// Returns the set-up request that a stored event is, if it is one.
 pub(crate) fn asked(known: &ConfiguredSource, event: &Event) -> Option<Handshake> {
     handshake(&event.request, known.provider_of(&event.request)?, &known.params)
 }

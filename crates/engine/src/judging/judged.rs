@@ -1,4 +1,4 @@
-//! From a caught request to what is stored: provider, verdict, facts and keys, by pure computation.
+//! Computes what is stored of a caught request: provider, verdict, facts and keys.
 
 use hookmitt_event::{
     Cause, DedupeKey, DeliveryId, EventId, Facts, OnInvalid, ProviderFrom, Request, Source, Timestamp,
@@ -19,7 +19,7 @@ use crate::settings::ConfiguredSource;
 /// A request that came in, before it is judged.
 pub(crate) struct Arrival {
     pub(crate) request: Request,
-    /// The URL that was called, where that isn't told by the source and the request.
+    /// The URL that was called, if the source and the request don't tell it.
     pub(crate) url: Option<String>,
     pub(crate) remote: Option<String>,
     pub(crate) received_at: Timestamp,
@@ -27,20 +27,20 @@ pub(crate) struct Arrival {
     pub(crate) page: Page,
 }
 
-/// A judged request, and what the answer to its sender depends on.
+/// A judged request, and how its sender is answered.
 pub(crate) struct Judged {
     pub(crate) event: NewEvent,
     pub(crate) answered: Answered,
 }
 
 impl ConfiguredSource {
-    /// The provider that was set, else the one that the headers give away.
+    /// Returns the provider that was set, else the one that the headers reveal.
     pub(crate) fn provider_of(&self, request: &Request) -> Option<&'static Provider> {
         let set = self.source.provider.as_deref().and_then(provider);
         set.or_else(|| recognise(request))
     }
 
-    /// What verification finds at `at`.
+    /// Returns what verification finds as of `at`.
     pub(crate) fn judge_request(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
         let mut judgement = judge(&self.inquiry(request, url, at));
         self.want_key(&judgement);
@@ -49,7 +49,8 @@ impl ConfiguredSource {
         judgement
     }
 
-    /// What the source's settings have to do with a verdict.
+    /// Returns the cause, if any, that lies in the source's settings. `fits` says whether a secret matches the
+    /// signature.
     pub(crate) fn own_causes(&self, request: &Request, verdict: Verdict, fits: bool) -> Option<Cause> {
         match verdict {
             Verdict::Unsigned | Verdict::Invalid if !fits && self.other_than_found(request).is_some() => {
@@ -68,7 +69,7 @@ impl ConfiguredSource {
         }
     }
 
-    /// Where the headers are another provider's than the one that the source's first valid event has set.
+    /// Returns a cause if the headers are another provider's than the one that the source's first valid event has set.
     fn other_than_found(&self, request: &Request) -> Option<Cause> {
         let Source { slug, provider_from, .. } = &self.source;
         let set =
@@ -87,8 +88,8 @@ impl ConfiguredSource {
         })
     }
 
-    /// Where the headers name a format that several providers use, each in its own way, and the source doesn't say
-    /// which of them sends.
+    /// Returns a cause if the headers belong to a format that several providers use, each in its own way, and the
+    /// source doesn't say which of them sends.
     fn unsaid_provider(&self, request: &Request) -> Option<Cause> {
         let slug = &self.source.slug;
         let recognised = self.provider_of(request).filter(|_| self.source.provider.is_none())?;
@@ -108,7 +109,7 @@ impl ConfiguredSource {
         })
     }
 
-    /// What is asked about a request of this source, by its settings.
+    /// Returns the inquiry for verification of a request, by this source's settings.
     pub(crate) fn inquiry<'a>(&'a self, request: &'a Request, url: &'a str, at: Timestamp) -> Inquiry<'a> {
         let tolerance = self.source.tolerance_s.map(u64::from).map(std::time::Duration::from_secs);
         Inquiry {
@@ -125,14 +126,14 @@ impl ConfiguredSource {
         }
     }
 
-    /// Has the published key fetched that a verdict wants. Only puts it into a queue: nothing waits for the network.
+    /// Has the published key fetched that a verdict needs. Only queues the key: nothing waits for the network.
     pub(crate) fn want_key(&self, judgement: &Judgement) {
         if let Some((keys, wanted)) = self.keys.as_ref().zip(judgement.wanted.as_ref()) {
             keys.want(&wanted.url, wanted.kid.as_deref());
         }
     }
 
-    /// Judges a request and makes it ready to be stored.
+    /// Judges a request and prepares it for storing.
     pub(crate) fn judge(&self, arrival: Arrival) -> Judged {
         let Arrival { request, url, remote, received_at, via, page } = arrival;
         let pages::Judged { browser, withheld, callback, foreign_host } = page.judge(self, &request);
@@ -145,14 +146,14 @@ impl ConfiguredSource {
         let handshake = provider.and_then(|provider| handshake(&request, provider, &self.params));
         facts.handshake = handshake.as_ref().map(|handshake| handshake.name);
         let is_set_up = handshake.as_ref().is_some_and(|handshake| handshake.answered);
-        // Nobody waits for the answer to what is imported, or made here: none is made up.
+        // Imported events and events made here have no sender, so no answer is computed for them.
         let handshake = handshake.filter(|_| matches!(via, Via::Direct | Via::Tunnel));
         let asked = Asked { request: &request, provider, judgement: &judgement, via, browser };
         let answered = self.answered(&asked, handshake.as_ref());
         let awaits = self.withholds(judgement.verdict, via) == Some(AWAITS);
         let route = route(withheld, &answered, is_set_up, awaits);
         let sha256: [u8; 32] = Sha256::digest(&request.body).into();
-        // A copy that the provider's API vouches for forges nothing; a web page proves nothing.
+        // A copy that the provider's API vouches for forges nothing; an event from a web page proves nothing.
         let counts = !browser && via != Via::BackupSync;
         let event = NewEvent {
             id: EventId::fresh(),
@@ -188,15 +189,15 @@ impl ConfiguredSource {
         Judged { event, answered }
     }
 
-    /// The URL that the provider called, where something else stands before us.
+    /// Returns the URL that the provider called, if the source has a public URL.
     pub(crate) fn public_url(&self, request: &Request) -> Option<String> {
         let base = self.source.public_url.as_deref()?;
         Some(format!("{}{}", base.trim_end_matches('/'), request.path_and_query()))
     }
 }
 
-/// Where it goes, by what a web page has to do with it and by how its sender is answered. `awaits`: its source rejects, and
-/// the verdict isn't there yet.
+/// Decides where an event goes, by its relation to web pages and by how its sender is answered. `awaits` says that its
+/// source rejects and that the verdict is not known yet.
 fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool, awaits: bool) -> Route {
     match (withheld, answered) {
         (_, Answered::Rejected(_)) => Route::Withheld(REJECTED),
@@ -209,17 +210,17 @@ fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool,
     }
 }
 
-/// The delivery of ours that a request says it is. A server that passes requests on may write our line's name in another
-/// way, or put another such line before it.
+/// Returns our own delivery that a request claims to be. All header lines that read as ours are tried, because a server
+/// that forwards requests may rewrite the header's name or put another such line before it.
 fn delivery_of(request: &Request) -> Option<DeliveryId> {
     let mut lines = request.headers.iter().filter(|line| reads_as(line.name, "x-hookmitt-delivery-id"));
     lines.find_map(|line| std::str::from_utf8(line.value).ok()?.parse().ok())
 }
 
-/// The longest event id that is kept as it is. Longer ones are no id that a provider gives.
+/// The longest event id that is kept as it is, in bytes; a longer one is hashed. No provider gives longer ids.
 const LONGEST_ID: usize = 255;
 
-/// What makes an event the same as another: its provider's id, else a hash over what was sent.
+/// Returns what makes two events the same: the provider's event id, else a hash over method, path, query and body.
 pub(crate) fn dedupe_key(facts: &Facts, request: &Request) -> DedupeKey {
     match &facts.event_id {
         Some(id) if id.len() <= LONGEST_ID => DedupeKey::Id(id.clone()),
@@ -236,12 +237,13 @@ pub(crate) fn dedupe_key(facts: &Facts, request: &Request) -> DedupeKey {
     }
 }
 
-/// The form in which keys are compared.
+/// Returns the hash by which dedupe keys are compared.
 pub(crate) fn key_hash(key: &DedupeKey) -> [u8; 16] {
     short_hash(&key.to_string())
 }
 
-/// A signed id that only one body may come under, and the body. No dedupe key begins so.
+/// Returns the hashes of a signed id under which only one body may come, and of the id with this body. The prefix
+/// differs from that of every dedupe key.
 pub(crate) fn single_use(id: &str, sha256: &[u8; 32]) -> SingleUse {
     let id = format!("once:{id}");
     SingleUse { id: short_hash(&id), with_body: short_hash(&format!("{}:{id}", hex::encode(sha256))) }

@@ -1,4 +1,4 @@
-//! From a request that came in to what is stored: provider, verdict, facts, keys and answer, by pure computation.
+//! Computes what is stored of a captured request: provider, verdict, facts, keys and answer, without any I/O.
 
 mod answered;
 mod judged;

@@ -1,8 +1,8 @@
-//! Web pages at the capture port: what they send is stored and marked, and goes nowhere by itself (Threat 1).
+//! Web pages at the capture port: what they send is stored and marked, but not forwarded by itself (Threat 1).
 //!
-//! A page of another origin is told by its `Origin` or `Sec-Fetch-Site` line. A page whose own name was made to lead to
-//! this machine (DNS rebinding) sends neither with a GET or HEAD, and could read the answer: it is told by the name that
-//! it calls.
+//! A page of another origin is recognised by its `Origin` or `Sec-Fetch-Site` line. A page whose own name was made to
+//! resolve to this machine (DNS rebinding) sends neither with a GET or HEAD, and could read the answer. Such a page is
+//! recognised by the host name that it calls.
 
 use std::sync::Arc;
 
@@ -13,36 +13,38 @@ use crate::{
     settings::{ConfiguredSource, Settings},
 };
 
-/// What a request has to do with web pages. Nothing, by default.
+/// How a request is related to web pages. By default it has nothing to do with any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// A page of another origin sent it, by its own lines.
+    /// Whether a page of another origin sent the request, by its own header lines.
     pub(crate) foreign: bool,
-    /// The name that it was called by, where a page may have sent it that we know by nothing else.
+    /// The host name that a GET or HEAD request called, if it is none of ours: a rebound page may have sent the
+    /// request, and nothing else would show that.
     pub(crate) host: Option<String>,
 }
 
-/// What becomes of a request by what it has to do with web pages.
+/// What happens to a request because of web pages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Judged {
-    /// A page sent it, or may have.
+    /// Whether a page sent the request, or may have.
     pub(crate) browser: bool,
-    /// Why it isn't forwarded by itself.
+    /// Why the request isn't forwarded automatically.
     pub(crate) withheld: Option<WithheldReason>,
-    /// A page sent it, and it is forwarded all the same.
+    /// Whether a page sent the request, or may have, and it is forwarded all the same.
     pub(crate) callback: bool,
-    /// The name that it was called by, where that alone is why it isn't forwarded.
+    /// The host name that the request called, if that name is the only reason why it isn't forwarded.
     pub(crate) foreign_host: Option<String>,
 }
 
 impl Page {
-    /// Of something on this machine or beyond, that is no page.
+    /// Whether the request has nothing to do with a web page.
     pub(crate) const fn is_absent(&self) -> bool {
         !self.foreign && self.host.is_none()
     }
 
-    /// Decides about a request of that source. Where the local server answers, a browser may be sent there by another
-    /// site, as at the end of an OAuth sign-in: it goes there as a whole tab, whose page no other site can read.
+    /// Decides about a request of a source. If the local server answers, another site may send a browser there, as at
+    /// the end of an OAuth sign-in: such a navigation loads a whole page, which no other site can read, so it is
+    /// forwarded.
     pub(crate) fn judge(self, known: &ConfiguredSource, request: &Request) -> Judged {
         let lands = known.source.answer.respond == Some(Respond::App) && request.is_navigation();
         let browser = !self.is_absent();
@@ -57,7 +59,7 @@ impl Page {
     }
 }
 
-/// Tells what requests have to do with web pages.
+/// Determines how requests are related to web pages.
 #[derive(Clone, Debug)]
 pub(crate) struct Pages(Arc<Settings>);
 
@@ -66,10 +68,11 @@ impl Pages {
         Self(settings)
     }
 
-    /// What a request at the capture port has to do with web pages. `target` is as it came: an absolute one says itself
-    /// who is called. `known`: its source, where there is one.
+    /// Returns how a request at the capture port is related to web pages. `target` is the request target as received;
+    /// if it is an absolute URL, its host counts instead of the `Host` line. `known` is the request's source, if it
+    /// exists.
     pub(crate) fn at_port(&self, request: &Request, target: &str, known: Option<&ConfiguredSource>) -> Page {
-        // A page that our own port answered is a stranger's: the local server made it, or a sender.
+        // A page that our own port served counts as a stranger's, because the local server or a sender made it.
         let own_page =
             request.headers.get_all("sec-fetch-site").any(|site| site.eq_ignore_ascii_case(b"same-origin"));
         let foreign = own_page || self.is_from_web_page(request);
@@ -78,13 +81,13 @@ impl Pages {
         Page { foreign, host }
     }
 
-    /// What a request that came another way has to do with web pages. A tunnel, a channel or a door of ours knows which
-    /// name was called: nobody can rebind that one to this machine.
+    /// Returns how a request that came another way is related to web pages. Its host name is not checked: a tunnel, a
+    /// channel or our own door knows which name was called, and nobody can rebind that name to this machine.
     pub(crate) fn through_tunnel(&self, request: &Request) -> Page {
         Page { foreign: self.is_from_web_page(request), host: None }
     }
 
-    /// A page of another origin: the browser says so, or that it fetches this in advance, or its `Origin` isn't the
+    /// Whether a page of another origin sent the request: the browser says so or prefetches, or the `Origin` isn't the
     /// API's.
     fn is_from_web_page(&self, request: &Request) -> bool {
         let is_foreign =
@@ -94,7 +97,8 @@ impl Pages {
             || request.is_in_advance()
     }
 
-    /// The name that was called, where it is none of ours. No Host line at all (HTTP/1.0) is no browser's.
+    /// Returns the host name that was called, if it is none of ours. A request without a `Host` line (HTTP/1.0) comes
+    /// from no browser.
     fn foreign_host(
         &self,
         headers: &HeaderLines,
@@ -108,8 +112,7 @@ impl Pages {
         called.into_iter().find(|name| !self.is_our_name(name, known))
     }
 
-    /// Whether that is a name of this machine, of a tunnel, of what stands before a source, or one that this source
-    /// allows.
+    /// Whether a name is one of this machine, of a tunnel, of a source's public URL, or one that this source allows.
     pub(crate) fn is_our_name(&self, name: &str, known: Option<&ConfiguredSource>) -> bool {
         self.0.own.is_name(name)
             || known.is_some_and(|known| known.source.allowed_hosts.contains(name))

@@ -1,4 +1,5 @@
-//! What a source can prove: who may own a dedupe key, what a rejecting source lets through, and what it lacks for that.
+//! What a source can prove: which events may own a dedupe key, what a rejecting source lets through, and what it lacks
+//! for that.
 
 use hookmitt_event::{Cause, OnInvalid, Source, Verdict, Via};
 use hookmitt_inbox::{AWAITS, HeldBack, REJECTED};
@@ -7,8 +8,8 @@ use hookmitt_verify::{Judgement, Provider, provider, providers};
 use crate::settings::ConfiguredSource;
 
 impl ConfiguredSource {
-    /// Whether the source has something to tell a genuine event by: a secret, readable or not, or the settings that
-    /// make a provider's published keys say whose event it is.
+    /// Whether the source has something that can prove an event genuine: a secret, readable or not, or the settings
+    /// that tie a provider's published keys to this source.
     pub(crate) fn can_prove(&self) -> bool {
         let is_set = |name: &str| self.source.params.contains_key(name);
         let publishes =
@@ -20,22 +21,22 @@ impl ConfiguredSource {
             }
     }
 
-    /// Whether an event with this verdict may own its dedupe key. Where a source can prove something, only what it has
-    /// proved may: a forged id must not shadow the genuine event. What waits for a key, or is known to be forged, owns
-    /// none anywhere; nor does what a web page sends.
+    /// Whether an event with this verdict may own its dedupe key. If a source can prove events, only proved ones may,
+    /// because a forged id must not shadow the genuine event. Pending and invalid events never own a key, nor do events
+    /// from web pages.
     pub(crate) fn may_own(&self, verdict: Verdict, browser: bool) -> bool {
         let is_open = !self.can_prove() && !matches!(verdict, Verdict::Pending | Verdict::Invalid);
         !browser && (verdict == Verdict::Valid || is_open)
     }
 
-    /// Whether a rejecting source keeps an event out for good: everything that isn't proved. A copy from backup sync
-    /// is vouched for by the provider's API. What waits for a key is neither let through nor turned away yet.
+    /// Whether a rejecting source rejects an event for good: every event that isn't proved. A copy from backup sync
+    /// passes, because the provider's API vouches for it. A pending event is neither let through nor rejected yet.
     pub(crate) fn rejects(&self, verdict: Verdict, via: Via) -> bool {
         let is_open = matches!(verdict, Verdict::Valid | Verdict::Pending) || via == Via::BackupSync;
         self.source.on_invalid == OnInvalid::Reject && !is_open
     }
 
-    /// Why a rejecting source doesn't forward an event with this verdict, or not yet.
+    /// Returns why a rejecting source doesn't forward an event with this verdict, or not yet.
     pub(crate) fn withholds(&self, verdict: Verdict, via: Via) -> Option<&'static str> {
         let waits = verdict == Verdict::Pending && via != Via::BackupSync;
         match self.source.on_invalid {
@@ -45,8 +46,8 @@ impl ConfiguredSource {
         }
     }
 
-    /// Whether an event with this verdict may set the source's provider: it is valid, was received here, and neither a
-    /// person nor an earlier event has settled it.
+    /// Whether an event with this verdict may set the source's provider: it is valid and was received here, and no
+    /// person, earlier event or scheme of the source's own has settled the provider.
     pub(crate) fn finds_provider(&self, verdict: Verdict, via: Via, browser: bool) -> bool {
         let Source { provider, provider_from, generic, .. } = &self.source;
         let is_open = provider.is_none() && provider_from.is_none() && generic.is_none();
@@ -54,8 +55,8 @@ impl ConfiguredSource {
         is_open && came_in && verdict == Verdict::Valid
     }
 
-    /// What becomes of deliveries that wait for a verdict, now that it is this one. One for which the key could not be
-    /// had may still become another.
+    /// Returns what happens to deliveries that waited for a verdict, now that it is this one. They go on waiting if the
+    /// published key could not be fetched, because the verdict may still change.
     pub(crate) fn held_back(&self, judgement: &Judgement) -> HeldBack {
         match judgement.verdict {
             Verdict::Valid => HeldBack::Send { on_duplicate: self.source.on_duplicate },
@@ -65,7 +66,7 @@ impl ConfiguredSource {
         }
     }
 
-    /// What a rejecting source lacks to let anything through. `None` where it doesn't reject, or lacks nothing.
+    /// Returns what a rejecting source lacks to let anything through; `None` if it doesn't reject or lacks nothing.
     pub(crate) fn lacks(&self) -> Option<Cause> {
         if self.source.on_invalid != OnInvalid::Reject {
             return None;

@@ -1,19 +1,19 @@
-//! Bodies that a channel wrote anew, on the way from their sender.
+//! Marks bodies that a channel rewrote on the way from their sender.
 
 use hookmitt_event::{Cause, HeaderLines};
 
-/// Set beside an event whose body was written anew, with who did that. Nobody outside can set it: what comes in never
-/// goes there under this name.
+/// The header stored beside an event whose body was rewritten, naming who did that. Nobody outside can set it, because
+/// a request's own line of this name is never stored there.
 const REWRITTEN: &str = "x-hookmitt-rewritten";
 
-/// With the mark that `by` wrote the body anew.
+/// Adds the mark that `by` rewrote the body.
 pub(crate) fn marked(beside: &HeaderLines, by: &str) -> HeaderLines {
     let lines = beside.iter().map(|line| (line.name.as_bytes().to_vec(), line.value.to_vec()));
     let mark = [(REWRITTEN.as_bytes().to_vec(), by.as_bytes().to_vec())];
     HeaderLines::from_pairs(lines.chain(mark)).unwrap_or_else(|_| beside.clone())
 }
 
-/// Why the signature of an event can't hold that came through a channel which writes bodies anew.
+/// Returns why the signature of an event can't hold if a channel rewrote its body.
 pub(crate) fn rewritten(beside: Option<&HeaderLines>) -> Option<Cause> {
     let by = beside?.get_str(REWRITTEN)?;
     Some(Cause {
