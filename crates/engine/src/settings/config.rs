@@ -1,4 +1,4 @@
-//! Sources, secrets and targets, held in memory so that capture reads neither file nor keychain.
+//! Sources, secrets and targets, held in memory so that capture reads neither files nor the keychain.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -8,10 +8,10 @@ use hookmitt_verify::Secret;
 
 use crate::host_name::name_in_url;
 
-/// One consistent view; replaced whole when anything changes.
+/// One consistent view of the settings, replaced as a whole when anything changes.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// Which change of the inbox this shows.
+    /// The version of the inbox's settings that this view shows.
     pub(crate) version: i64,
     /// Sources by slug.
     pub sources: HashMap<String, Arc<ConfiguredSource>>,
@@ -28,25 +28,25 @@ pub struct ConfiguredSource {
     pub secrets: Vec<Secret>,
     /// Whether it has any secret, readable or not.
     pub has_secret: bool,
-    /// The source's parameters, as verification takes them.
+    /// The source's parameters, in the form that verification takes.
     pub params: Vec<(String, String)>,
     /// The keys that providers publish.
     pub keys: Option<KeyStore>,
-    /// The name in its public URL.
+    /// The host name in its public URL.
     pub(crate) public_host: Option<String>,
 }
 
 impl ConfiguredSource {
-    /// A source with the secrets that could be read.
+    /// Creates a source with the secrets that could be read.
     pub(crate) fn new(source: Source, secrets: Vec<Secret>, has_secret: bool) -> Self {
         let params = source.params.clone().into_iter().collect();
         let public_host = source.public_url.as_deref().and_then(name_in_url);
         Self { source, secrets, has_secret, params, keys: None, public_host }
     }
 
-    /// Whether an event is judged alike by both.
+    /// Whether both would judge an event alike.
     pub(crate) fn judges_like(&self, other: &Self) -> bool {
-        // The same one, nearly always: this is asked of every event.
+        // Nearly always the same object; this is checked for every event.
         std::ptr::eq(self, other)
             || self.source.provider == other.source.provider
                 && self.source.generic == other.source.generic
@@ -56,14 +56,14 @@ impl ConfiguredSource {
                 && same_secrets(&self.secrets, &other.secrets)
     }
 
-    /// With the keys that providers publish.
+    /// Adds the store of the keys that providers publish.
     pub(crate) fn with_keys(self, keys: KeyStore) -> Self {
         Self { keys: Some(keys), ..self }
     }
 }
 
 impl Config {
-    /// The sources whose secrets are not the same as they were.
+    /// Returns the sources whose secrets differ from those in `before`.
     pub(crate) fn sources_with_other_secrets(&self, before: &Self) -> Vec<Slug> {
         let was = |slug: &Slug| before.sources.get(slug.as_str()).map_or(&[][..], |known| &known.secrets);
         let others =
@@ -71,7 +71,7 @@ impl Config {
         others.map(|known| known.source.slug.clone()).collect()
     }
 
-    /// The targets that get a source's events by themselves, in the order in which they were added.
+    /// Returns the targets that get a source's events automatically, in the order in which they were added.
     pub fn targets_of(&self, source: &str) -> Vec<Arc<Target>> {
         let mut targets: Vec<_> = self
             .targets
@@ -85,7 +85,7 @@ impl Config {
     }
 }
 
-/// Whether these are the same secrets under the same labels.
+/// Whether both lists hold the same secrets under the same labels, in the same order.
 fn same_secrets(these: &[Secret], those: &[Secret]) -> bool {
     let same = |(this, that): (&Secret, &Secret)| this.label == that.label && this.value() == that.value();
     these.len() == those.len() && these.iter().zip(those).all(same)

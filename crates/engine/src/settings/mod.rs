@@ -1,4 +1,4 @@
-//! Sources, secrets and targets as they are set now: in memory, so that capture reads neither file nor keychain.
+//! Sources, secrets and targets as they are set now, in memory so that capture reads neither files nor the keychain.
 
 mod config;
 mod secret_store;
@@ -16,13 +16,13 @@ pub(crate) use secret_store::{Lent, SecretStore};
 
 use crate::{Change, EngineError, base::Base, own_addresses::OwnAddresses};
 
-/// The settings of a data directory. Whoever changes them in the inbox has them [`reload`](Self::reload)ed.
+/// The settings of a data directory. Code that changes them in the inbox must call [`reload`](Self::reload).
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) base: Arc<Base>,
     pub(crate) secrets: SecretStore,
     pub(crate) keys: KeyStore,
-    /// Where this hookmitt can be reached itself.
+    /// The addresses at which this hookmitt itself can be reached.
     pub(crate) own: OwnAddresses,
     now: ArcSwap<Config>,
     reloading: Mutex<()>,
@@ -30,7 +30,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Empty until the first [`reload`](Self::reload).
+    /// Creates settings that are empty until the first [`reload`](Self::reload).
     pub(crate) fn new(base: Arc<Base>, secrets: SecretStore, keys: KeyStore) -> Self {
         Self {
             base,
@@ -43,38 +43,38 @@ impl Settings {
         }
     }
 
-    /// As they are now.
+    /// Returns the present settings.
     pub(crate) fn now(&self) -> Arc<Config> {
         self.now.load_full()
     }
 
-    /// Tells of every reload.
+    /// Notifies of every reload.
     pub(crate) fn reloads(&self) -> watch::Receiver<()> {
         self.reloads.subscribe()
     }
 
-    /// A source with its secrets.
+    /// Returns a source with its secrets.
     ///
     /// # Errors
-    /// An unknown source.
+    /// Fails if the source is unknown.
     pub(crate) fn source(&self, slug: &Slug) -> Result<Arc<ConfiguredSource>, EngineError> {
         let known = self.now().sources.get(slug.as_str()).cloned();
         Ok(known.ok_or_else(|| InboxError::UnknownSource(slug.to_string()))?)
     }
 
-    /// A target.
+    /// Returns a target.
     ///
     /// # Errors
-    /// An unknown target.
+    /// Fails if the target is unknown.
     pub(crate) fn target(&self, id: TargetId) -> Result<Arc<Target>, EngineError> {
         let found = self.now().targets.get(&id).cloned();
         Ok(found.ok_or(InboxError::UnknownTarget(id.0))?)
     }
 
-    /// Reads sources, secrets and targets anew.
+    /// Reads sources and targets again, and joins them with the secrets in memory.
     ///
     /// # Errors
-    /// Whatever the inbox says.
+    /// Fails if the inbox or the list of secrets can't be read.
     pub(crate) async fn reload(&self) -> Result<(), EngineError> {
         let _alone = self.reloading.lock().await;
         let inbox = &self.base.inbox;
@@ -87,17 +87,17 @@ impl Settings {
         Ok(())
     }
 
-    /// Makes a source of that name where there is none.
+    /// Creates a source of that name if there is none.
     ///
     /// # Errors
-    /// Whatever the inbox says.
+    /// Fails if the inbox fails.
     pub(crate) async fn ensure_source(&self, slug: &Slug) -> Result<(), EngineError> {
         if self.now().sources.contains_key(slug.as_str()) {
             return Ok(());
         }
         let settings = SourceSettings::default();
         match self.base.inbox.add_source(slug.clone(), settings, false, self.base.now()).await {
-            Ok(_) | Err(InboxError::SourceExists(_)) => self.reload().await, // another process was quicker
+            Ok(_) | Err(InboxError::SourceExists(_)) => self.reload().await, // another process was faster
             Err(error) => Err(error.into()),
         }
     }

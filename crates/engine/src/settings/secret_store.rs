@@ -1,4 +1,4 @@
-//! The secrets in memory: read at the start and after a change, never while something is captured.
+//! The secrets in memory: read at the start and after a change, never during capture.
 
 use std::{
     collections::HashMap,
@@ -19,14 +19,15 @@ use hookmitt_verify::Secret;
 use super::config::{Config, ConfiguredSource};
 use crate::EngineError;
 
-/// How long the start waits for the keychain. Capture must not: what is judged meanwhile is judged again.
+/// How long the start waits for the keychain. Capture doesn't wait for it: events that are judged meanwhile are judged
+/// again.
 const START: Duration = Duration::from_secs(1);
 
-/// What holds for sources while a command listens.
+/// What a running `listen` command lends to sources.
 #[derive(Debug, Clone)]
 pub(crate) struct Lent {
     pub(crate) target: TargetId,
-    /// For this source, else for every source with a row above `after`.
+    /// The source that it is lent to; if `None`, every source with a row number above `after`.
     pub(crate) source: Option<Slug>,
     pub(crate) after: i64,
     pub(crate) provider: Option<String>,
@@ -42,29 +43,29 @@ impl Lent {
     }
 }
 
-/// The vault, and what was read from it.
+/// The vault, and the secrets that were read from it.
 #[derive(Debug)]
 pub(crate) struct SecretStore {
     vault: Arc<Vault>,
     held: Arc<Mutex<Held>>,
-    /// Readings begun so far.
+    /// How many readings have begun.
     readings: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Held {
-    /// Which reading this is of.
+    /// The number of the reading that these secrets are from.
     reading: u64,
     values: HashMap<String, Vec<Secret>>,
     problems: Vec<Problem>,
-    /// The keychain has not answered yet.
+    /// Whether the keychain has not answered yet.
     waiting: bool,
     /// What running `listen` commands lend.
     lent: Vec<Lent>,
 }
 
 impl Held {
-    /// Takes in what a reading found. One that began earlier may end later, and knows less.
+    /// Takes over what a reading found, unless a reading that began later has ended before and so knows more.
     fn take_in(&mut self, reading: u64, secrets: Vec<hookmitt_vault::Secret>, problems: Vec<Problem>) {
         if reading < self.reading {
             return;
@@ -79,7 +80,7 @@ impl Held {
 }
 
 impl SecretStore {
-    /// Reads what there is. A keychain that doesn't answer soon is waited for beside the capturing.
+    /// Opens the vault and reads the secrets. A keychain that doesn't answer soon is left to answer during capture.
     pub(crate) async fn open(data_dir: &Path, choice: StoreChoice) -> Result<Self, EngineError> {
         let vault = Arc::new(Vault::open(data_dir, choice)?);
         let held = Arc::new(Mutex::new(Held { waiting: true, ..Held::default() }));
@@ -105,7 +106,7 @@ impl SecretStore {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).waiting
     }
 
-    /// Joins what the inbox knows with the secrets.
+    /// Joins the sources and targets of the inbox with the secrets.
     pub(crate) async fn config(
         &self,
         inbox: &Inbox,
@@ -135,7 +136,7 @@ impl SecretStore {
         self.blocking(Vault::list).await
     }
 
-    /// Runs something that may wait for the keychain on a thread that may wait.
+    /// Runs something that may wait for the keychain on a thread that may block.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Vault) -> Result<T, VaultError> + Send + 'static,
@@ -149,7 +150,7 @@ impl SecretStore {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).lent.push(lent);
     }
 
-    /// The targets of the commands that lend something.
+    /// Returns the targets of the commands that lend something.
     pub(crate) fn lent_targets(&self) -> Vec<TargetId> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.lent.iter().map(|lent| lent.target).collect()
