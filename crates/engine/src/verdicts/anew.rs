@@ -1,4 +1,4 @@
-//! Judges stored events anew, and explains them.
+//! Judges stored events again, and explains them.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::{
     settings::Settings,
 };
 
-/// How many events are judged between two commits; small, so that capture never waits long for the writer.
+/// How many events are judged between two commits; few, so that capture never waits long for the writer.
 pub(super) const BATCH: u32 = 64;
 
-/// Verdicts on what is stored: given anew, explained, looked into.
+/// The verdicts on stored events: judges again, explains and verifies.
 #[derive(Debug)]
 pub struct Verdicts {
     pub(super) base: Arc<Base>,
@@ -34,7 +34,7 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Answers the queue of events that were committed while they waited for a published key, too.
+    /// Also returns the queue of events that were committed while they waited for a published key.
     pub(crate) fn new(
         settings: Arc<Settings>,
         confirmation: Arc<Confirmation>,
@@ -45,10 +45,10 @@ impl Verdicts {
         (Self { base, settings, confirmation, bells, pending, explaining }, stored)
     }
 
-    /// Judges every event of a source anew, oldest first, each as of the time when it was received.
+    /// Judges every event of a source again, oldest first, each as of the time when it was received.
     ///
     /// # Errors
-    /// Whatever the inbox says.
+    /// Fails if the inbox fails.
     pub async fn rejudge(&self, source: &Slug) -> Result<(), EngineError> {
         let mut after = 0;
         loop {
@@ -63,7 +63,7 @@ impl Verdicts {
             }
             let changed: Vec<_> = verdicts.iter().map(|rejudged| (rejudged.id, rejudged.verdict)).collect();
             if !self.keep_verdicts(verdicts).await?.is_empty() {
-                after = 0; // From now on only that provider's scheme counts. A provider is found once, so this ends.
+                after = 0; // Only the new provider's scheme counts now. A provider is set once, so this ends.
             }
             for (id, verdict) in changed {
                 self.base.announce(Change::Event(id));
@@ -74,18 +74,18 @@ impl Verdicts {
         }
     }
 
-    /// A new event is committed that is invalid: it is explained, beside what else goes on.
+    /// Has a new invalid event explained in the background.
     pub(crate) fn explain_soon(&self, id: EventId) {
         self.explaining.add(id);
     }
 
-    /// A new event is committed that waits for a published key, which may have come meanwhile. Without room, it is looked
-    /// at later.
+    /// Queues a new event that waits for a published key, which may have come before its commit. If there is no room,
+    /// the event is judged later.
     pub(crate) fn judge_once_its_key_is_here(&self, id: EventId) {
         let _has_room = self.pending.add(id);
     }
 
-    /// Judges an event anew right after its commit: what it was judged by is otherwise by now.
+    /// Judges an event again right after its commit, because what it was judged by has changed meanwhile.
     pub(crate) fn judge_again(self: &Arc<Self>, id: EventId, source: &Slug) {
         if self.pending.add(id) {
             return;
@@ -95,7 +95,7 @@ impl Verdicts {
         self.base.tasks.spawn_until_stop(failed, async move { this.rejudge(&source).await });
     }
 
-    /// An event has set the provider of its source: the others there are judged by it.
+    /// Judges the events of a source again, because one of them has set the source's provider.
     pub(crate) fn provider_is_found(self: &Arc<Self>, event: EventId) {
         let this = Arc::clone(self);
         let failed =
@@ -107,7 +107,8 @@ impl Verdicts {
         });
     }
 
-    /// Stores new verdicts, and sees off what waited for them. Answers the events that set the provider of their source.
+    /// Stores new verdicts, and wakes the couriers of what waited for them. Returns the events that set the provider of
+    /// their source.
     async fn keep_verdicts(&self, verdicts: Vec<Rejudged>) -> Result<Vec<EventId>, EngineError> {
         let (targets, set_provider) = self.base.inbox.rejudge(verdicts).await?;
         targets.into_iter().for_each(|target| self.bells.wake(target));
@@ -117,8 +118,8 @@ impl Verdicts {
         Ok(set_provider)
     }
 
-    /// Has events give up, beside what else goes on, the dedupe keys that earlier versions gave them though they prove
-    /// nothing. Done once for an inbox; what a stop or a crash leaves undone is done at the next start.
+    /// Takes away, in the background, the dedupe keys that earlier versions gave to events that prove nothing. Done
+    /// once for an inbox; the next start goes on with what a stop or a crash left undone.
     pub(crate) fn settle_old_keys(self: &Arc<Self>) {
         let this = Arc::clone(self);
         let failed = "old dedupe keys could not be settled; the next start goes on";
@@ -140,10 +141,11 @@ impl Verdicts {
         }
     }
 
-    /// Judges one event with its source's secrets, and with what `by` says instead of what is known; keeps nothing.
+    /// Judges one event with its source's secrets, and with the values in `by` instead of the known ones. Stores
+    /// nothing.
     ///
     /// # Errors
-    /// An unknown event, provider or scheme.
+    /// Fails if the event, the provider or the scheme is unknown.
     pub async fn verify(
         &self,
         id: EventId,
@@ -159,17 +161,17 @@ impl Verdicts {
         task.await.map_err(|_| EngineError::Stopping)?
     }
 
-    /// What of an event's body its valid signature leaves open, in a sentence.
+    /// Returns a sentence on what of an event's body its valid signature doesn't cover, if anything.
     pub fn uncovered(&self, event: &Event) -> Option<String> {
         let known = self.settings.source(&event.source).ok().filter(|_| event.verdict == Verdict::Valid)?;
         hookmitt_verify::uncovered(&known.inquiry(&event.request, &event.url, event.received_at))
     }
 
-    /// Why an event's verdict is what it is, with its source's secrets as they are now. `secret` names the one whose
+    /// Explains why an event's verdict is what it is, with its source's present secrets. `secret` names the one whose
     /// signature is shown as the expected one.
     ///
     /// # Errors
-    /// An unknown event; a secret that its source doesn't have.
+    /// Fails if the event is unknown, or if its source doesn't have that secret.
     pub async fn explanation(&self, id: EventId, secret: Option<String>) -> Result<Explanation, EngineError> {
         let event = self.base.inbox.event(id).await?;
         let known = self.settings.source(&event.source)?;
@@ -183,7 +185,7 @@ impl Verdicts {
         task.await.map_err(|_| EngineError::Stopping)
     }
 
-    /// What may have to do with an event.
+    /// Collects what else may explain an event's verdict.
     async fn surroundings(&self, event: &Event) -> Result<Surroundings, EngineError> {
         let config = self.settings.now();
         let others = config.sources.values().filter(|known| known.source.slug != event.source);
@@ -206,19 +208,19 @@ impl Verdicts {
         })
     }
 
-    /// Whether an event waits for a published key in the inbox, although that key is here by now.
+    /// Whether an event is still pending in the inbox, although its published key is here by now.
     pub(super) async fn waits_no_longer(&self, id: EventId) -> Result<bool, EngineError> {
         let event = self.base.inbox.event(id).await?;
-        let Ok(known) = self.settings.source(&event.source) else { return Ok(false) }; // removed meanwhile
+        let Ok(known) = self.settings.source(&event.source) else { return Ok(false) }; // source removed meanwhile
         Ok(event.verdict == Verdict::Pending && rejudged(&known, &event).verdict != Verdict::Pending)
     }
 
-    /// Judges events anew, and keeps what is otherwise than it was.
+    /// Judges events again, and stores the verdicts and causes that changed.
     pub(super) async fn judge_anew(self: &Arc<Self>, ids: Vec<EventId>) -> Result<(), EngineError> {
         let mut changed = Vec::new();
         for id in ids {
             let event = self.base.inbox.event(id).await?;
-            let Ok(known) = self.settings.source(&event.source) else { continue }; // removed meanwhile
+            let Ok(known) = self.settings.source(&event.source) else { continue }; // source removed meanwhile
             let now = rejudged(&known, &event);
             if now.verdict != event.verdict || now.causes != event.causes {
                 changed.push((known, now));
@@ -270,7 +272,7 @@ mod tests {
         assert_eq!(event.verdict, Verdict::NoSecret);
         let value = Zeroizing::new(b"It's a Secret to Everybody".to_vec());
         engine.secrets.set(before.source.slug.clone(), "default".to_owned(), value).await.unwrap();
-        let id = engine.capture.store_unanswered(&before, event).await.unwrap().id; // its commit comes after that
+        let id = engine.capture.store_unanswered(&before, event).await.unwrap().id; // commits last
         let judged = async {
             while engine.base.inbox.event(id).await.unwrap().verdict != Verdict::Valid {
                 tokio::time::sleep(Duration::from_millis(10)).await;

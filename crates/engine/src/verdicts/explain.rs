@@ -1,4 +1,4 @@
-//! Why a verdict is what it is: the causes that `verify` finds, and those that lie in the source's settings.
+//! Explains why a verdict is what it is: the causes that `verify` finds, and those that lie in the source's settings.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use hookmitt_verify::{Context, Secret, explain};
 
 use crate::{judging::rewritten, settings::ConfiguredSource};
 
-/// What may have to do with an event.
+/// What else may explain an event's verdict: other sources' secrets, requests near it, and other URLs.
 pub(super) struct Surroundings {
     pub(super) secrets: Vec<Secret>,
     pub(super) requests: Vec<Request>,
@@ -28,7 +28,7 @@ impl Surroundings {
     }
 }
 
-/// Explains an event with its source's secrets. `chosen`: the secret whose signature is shown as the expected one.
+/// Explains an event with its source's secrets. `chosen` names the secret whose signature is shown as the expected one.
 pub(super) fn explained(
     known: &ConfiguredSource,
     event: &Event,

@@ -1,4 +1,4 @@
-//! Explains new events that are invalid, after they are stored, one at a time.
+//! Explains new invalid events after they are stored, one at a time.
 
 use std::{
     sync::Arc,
@@ -10,10 +10,10 @@ use hookmitt_event::{EventId, Verdict};
 use super::Verdicts;
 use crate::{Change, EngineError};
 
-/// The rest after each, at least: what is explained must never hold up what is caught.
+/// The shortest pause after each explanation, so that explaining never holds up capture.
 const REST: Duration = Duration::from_millis(20);
 
-/// Explains, until the stop, what is found invalid.
+/// Explains invalid events in the background until the stop.
 pub(crate) fn explain_new(verdicts: &Arc<Verdicts>) {
     let this = Arc::clone(verdicts);
     verdicts.base.tasks.keep_going("explaining what is invalid", move || {
@@ -41,13 +41,13 @@ async fn explain_one(verdicts: &Verdicts, id: EventId) -> Result<(), EngineError
         let config = settings.now();
         let explanation = verdicts.explanation(id, None).await?;
         let stored = base.inbox.event(id).await?;
-        // What was found by settings that are others now would be written over what those said.
+        // Causes that were found with outdated settings would overwrite those of the new ones.
         if Arc::ptr_eq(&config, &settings.now()) {
             break (explanation, stored);
         }
     };
     if explanation.verdict != Verdict::Invalid {
-        return Ok(()); // judged anew meanwhile
+        return Ok(()); // judged again meanwhile
     }
     let causes = explanation.kept_causes();
     if stored.causes != causes && base.inbox.set_causes(id, Verdict::Invalid, causes).await? {

@@ -8,14 +8,14 @@ use std::{
 use hookmitt_event::EventId;
 use tokio::sync::Notify;
 
-/// What waits to be explained. What waits too long is explained when somebody looks.
+/// The events that wait to be explained. An event that is dropped from here is explained when somebody looks at it.
 #[derive(Debug, Default)]
 pub(crate) struct Explaining {
     waiting: Mutex<VecDeque<EventId>>,
     bell: Notify,
 }
 
-/// How many may wait: a flood of forgeries is not worth the work.
+/// How many events may wait; the oldest are dropped, because a flood of forgeries is not worth the work.
 const MOST: usize = 256;
 
 impl Explaining {
@@ -28,7 +28,7 @@ impl Explaining {
         self.bell.notify_one();
     }
 
-    /// The newest first: that is the one that somebody looks at.
+    /// Takes the newest event, because somebody most likely looks at that one.
     fn take(&self) -> Option<EventId> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).pop_back()
     }

@@ -1,8 +1,7 @@
-//! Verdicts after the fact: stored events are judged anew when a secret, a setting or a published key changes, and
-//! explained.
+//! Verdicts after storing: events are judged again when a secret, a setting or a published key changes, and explained.
 //!
 //! `rejudge` and `explain` compute; `anew` applies what they find to the inbox; `explain_new` and `published` do that
-//! beside the capturing, for what the queues `explaining` and `pending` hold.
+//! in the background, for the events in the queues `explaining` and `pending`.
 
 mod anew;
 mod explain;

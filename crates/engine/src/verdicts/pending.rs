@@ -3,10 +3,10 @@
 use hookmitt_event::EventId;
 use tokio::sync::mpsc;
 
-/// So many events may wait to be looked at right after their commit; any more wait for the next look at all.
+/// How many events may be queued right after their commit; any more wait until all pending events are judged again.
 const ROOM: usize = 1_024;
 
-/// Where events are handed over that were judged before their key came, and committed after.
+/// Queues events that were judged before their key came, and committed after.
 #[derive(Debug)]
 pub(super) struct Pending(mpsc::Sender<EventId>);
 
@@ -16,8 +16,8 @@ impl Pending {
         (Self(sender), waiting)
     }
 
-    /// An event that waits for a key is committed. The key may have come just before: then nothing else tells of it.
-    /// Answers whether there was room.
+    /// Queues an event that waits for a key and is now committed: the key may have come just before the commit, and
+    /// nothing else would say so. Returns whether there was room.
     pub(super) fn add(&self, id: EventId) -> bool {
         self.0.try_send(id).is_ok()
     }

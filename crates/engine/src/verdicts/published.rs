@@ -1,4 +1,4 @@
-//! Keys that providers publish: fetched beside the capturing, and what waited for one is judged anew.
+//! Fetches the keys that providers publish, apart from capture, and judges again the events that waited for one.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,20 +12,21 @@ use tokio::{
 use super::{Verdicts, anew::BATCH};
 use crate::EngineError;
 
-/// How often a key is asked for again that still waits: the queue may have been full, or the process new.
+/// How often events that still wait for a key are judged again, which asks for the key again: the queue may have been
+/// full, or the process new.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// For how long an event is judged anew whose key could not be had, and at how many looks once: the provider's host may
-/// only have been away.
+/// For how long after it was received an event is judged again if its key could not be fetched, because the provider's
+/// host may only have been away; and, as `SELDOM`, at how many ticks that happens once.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 const SELDOM: u32 = 10;
 
-/// Before anything was received, and after everything.
+/// A time before anything was received, and a time after everything.
 const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
 const NEVER: Timestamp = Timestamp::from_micros(i64::MAX);
 
-/// Fetches, until the stop, the keys that verdicts want, and judges anew what waited for them. `stored` tells of events
-/// that were committed while they waited.
+/// Fetches, until the stop, the keys that verdicts need, and judges the events that waited for them. `stored` yields
+/// events that were committed while they waited.
 pub(crate) fn judge_as_keys_come(
     verdicts: &Arc<Verdicts>,
     fetching: Fetching,
@@ -44,17 +45,17 @@ pub(crate) fn judge_as_keys_come(
     });
 }
 
-/// Judges anew what waits, as often as there is something new to judge it by.
+/// Judges waiting events again whenever a key may have come.
 async fn judge_what_waits(verdicts: &Arc<Verdicts>, stored: &mut mpsc::Receiver<EventId>) {
     let mut changes = verdicts.settings.keys.changes();
-    // At once: what waited when the last process ended waits still.
+    // The first tick comes at once, because events that waited when the last process ended still wait.
     let mut again = tokio::time::interval(AGAIN);
     again.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut ids, mut looks) = (Vec::new(), 0_u32);
     loop {
         let judged = tokio::select! {
             changed = changes.changed() => match changed {
-                // A key that could not be had before may be there now.
+                // A key that could not be fetched before may be there now.
                 Ok(()) => judge_waiting(verdicts, ALWAYS).await,
                 Err(_) => return,
             },
@@ -74,8 +75,8 @@ async fn judge_what_waits(verdicts: &Arc<Verdicts>, stored: &mut mpsc::Receiver<
     }
 }
 
-/// Judges events anew right after their commit. If a key has come for one of them, everything that waits is judged, in
-/// the order in which it came: of two events with one id, the earlier one has to claim it first.
+/// Judges events again right after their commit. If a key has come for one of them, every waiting event is judged
+/// first, in the order of arrival: of two events with one id, the earlier one has to claim it first.
 async fn judge_committed(verdicts: &Arc<Verdicts>, ids: Vec<EventId>) -> Result<(), EngineError> {
     for id in &ids {
         if verdicts.waits_no_longer(*id).await? {
@@ -86,7 +87,7 @@ async fn judge_committed(verdicts: &Arc<Verdicts>, ids: Vec<EventId>) -> Result<
     verdicts.judge_anew(ids).await
 }
 
-/// Judges what waits for a key anew, and what came since then and could not have its key.
+/// Judges pending events again, and the events received after `since` whose key could not be fetched.
 async fn judge_waiting(verdicts: &Arc<Verdicts>, since: Timestamp) -> Result<(), EngineError> {
     for (verdict, since) in [(Verdict::Pending, ALWAYS), (Verdict::Unsupported, since)] {
         let mut after = 0;
@@ -113,7 +114,7 @@ mod tests {
         let push = post([("X-GitHub-Event", "push")], b"{}");
         let mut event = known.judge(push).event;
         let settled = event.verdict;
-        event.verdict = Verdict::Pending; // as of the moment before the key came
+        event.verdict = Verdict::Pending; // as it was before the key came
         let id = engine.capture.store_unanswered(&known, event).await.unwrap().id;
         let judged = async {
             while engine.base.inbox.event(id).await.unwrap().verdict != settled {
@@ -133,7 +134,7 @@ mod tests {
         for body in [&b"{}"[..], b"[]"] {
             let push = post([("X-GitHub-Event", "push"), ("X-GitHub-Delivery", "one")], body);
             let mut event = source.judge(push).event;
-            (event.verdict, event.may_own) = (Verdict::Pending, false); // as of the moment before the key came
+            (event.verdict, event.may_own) = (Verdict::Pending, false); // as it was before the key came
             ids.push(engine.base.inbox.store(event).await.unwrap().id);
         }
         judge_committed(&engine.verdicts, vec![ids[1]]).await.unwrap(); // the later one is looked at first

@@ -1,4 +1,4 @@
-//! What verification finds of a stored event today.
+//! Verifies stored events again, with the settings and secrets of today.
 
 use hookmitt_event::{DedupeKey, Event, Timestamp, Verdict, Via};
 use hookmitt_inbox::{KeyTerms, Rejudged};
@@ -12,26 +12,26 @@ use crate::{
     settings::ConfiguredSource,
 };
 
-/// What an event is judged by instead of what is known of it. Nothing, by default.
+/// What an event is judged by, instead of what is known of it. Absent fields replace nothing.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JudgeBy {
-    /// The moment at which timestamps are judged, in Unix seconds; else when it was received.
+    /// The moment at which timestamps are judged, in Unix seconds; if absent, the time when the event was received.
     pub at: Option<i64>,
     /// The URL that the provider called.
     pub url: Option<String>,
     /// The catalogue id of the provider.
     pub provider: Option<String>,
-    /// The signature scheme.
+    /// The id of the signature scheme.
     pub scheme: Option<String>,
-    /// Settings that are not in the request, in place of the source's own of the same names.
+    /// Parameters that are not in the request, by name; they replace the source's own of the same names.
     pub params: Vec<(String, String)>,
 }
 
-/// Judges an event with what `by` says instead of what is known of it.
+/// Verifies an event with the values in `by` instead of the known ones.
 ///
 /// # Errors
-/// An unknown provider or scheme.
+/// Fails if the provider or the scheme is unknown.
 pub(super) fn verified(
     known: &ConfiguredSource,
     event: &Event,
@@ -65,27 +65,29 @@ pub(super) fn verified(
     Ok((judgement, evidence))
 }
 
-/// The provider whose scheme that is: the one that is known, where it has it.
+/// Returns the provider that has this scheme: the known one if it has it, else the first in the catalogue.
 fn of_scheme(id: &str, known: Option<&'static Provider>) -> Result<&'static Provider, EngineError> {
     let mut all = known.into_iter().chain(hookmitt_verify::providers());
     let found = all.find(|provider| provider.scheme(id).is_some());
     found.ok_or_else(|| EngineError::UnknownScheme(id.to_owned()))
 }
 
-/// The source's parameters, less those that were given another value for.
+/// Returns the source's parameters with the given ones replacing those of the same names.
 fn with_given(own: &[(String, String)], given: &[(String, String)]) -> Vec<(String, String)> {
     let kept = own.iter().filter(|(name, _)| given.iter().all(|(other, _)| other != name));
     kept.chain(given).cloned().collect()
 }
 
-/// The new verdict of an event. What was proved once stays so: a secret that was replaced, or that this process can't
-/// read, is no proof against it. Where the signature holds, settings such as the tolerance count anew.
+/// Returns the new verdict of an event. An event that was `valid` stays so if no secret matches any more: a secret that
+/// was replaced, or that this process can't read, disproves nothing. If the signature still matches, settings such as
+/// the tolerance apply again.
 pub(super) fn rejudged(known: &ConfiguredSource, event: &Event) -> Rejudged {
     let mut judgement = known.judge_request(&event.request, &event.url, event.received_at);
     if judgement.verdict == Verdict::Invalid {
         judgement.causes.splice(0..0, rewritten(event.forwarded.as_ref()));
     }
-    // Where an old verdict is kept, nothing new is known of the event: it keeps its dedupe key, or goes on without.
+    // An old verdict is kept if nothing new is known of the event. An event that stays `valid` keeps its dedupe key, or
+    // stays without one.
     let unproved = event.verdict == Verdict::Valid && judgement.secret_label.is_none();
     let is_kept = unproved || judgement.verdict == Verdict::NoSecret && event.verdict != Verdict::NoSecret;
     if is_kept {
@@ -99,7 +101,8 @@ pub(super) fn rejudged(known: &ConfiguredSource, event: &Event) -> Rejudged {
     let settles = event.parent.is_none() && !(is_kept && event.verdict == Verdict::Valid);
     let key = event.dedupe_key.as_ref().filter(|_| settles).and_then(|key| match key {
         DedupeKey::Id(_) => Some(claim(key, false)),
-        // Means the same event for minutes only: none but an event that waited for its verdict settles it this late.
+        // A content hash identifies an event for minutes only, so this late only an event that was `pending` can settle
+        // it.
         DedupeKey::Content(_) => (event.verdict == Verdict::Pending).then(|| claim(key, true)),
     });
     let held = known.held_back(&judgement);

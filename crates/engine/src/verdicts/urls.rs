@@ -1,8 +1,8 @@
-//! What the URL may have been that a provider called: some sign it, and what stands before us may have changed it.
+//! Guesses the URL that a provider called: some providers sign it, and a proxy in front of us may have changed it.
 
 use hookmitt_event::{Event, HeaderLines, Via};
 
-/// Every URL that is worth a try, likeliest first.
+/// Returns every URL that is worth trying, likeliest first.
 pub(crate) fn called(event: &Event, own: &[String]) -> Vec<String> {
     let headers = &event.request.headers;
     let tail = event.request.path_and_query();
@@ -34,7 +34,8 @@ pub(crate) fn called(event: &Event, own: &[String]) -> Vec<String> {
     found
 }
 
-/// Who says by which name an event was called. Path and query are always those that were called.
+/// Returns a sentence that says where the host in an event's URL comes from. Path and query are always those that were
+/// called.
 pub(crate) fn who_says(event: &Event, public_url: Option<&str>) -> &'static str {
     let is_public = public_url.is_some_and(|base| event.url.starts_with(base.trim_end_matches('/')));
     match event.via {
@@ -47,7 +48,7 @@ pub(crate) fn who_says(event: &Event, public_url: Option<&str>) -> &'static str 
     }
 }
 
-/// The first value of a list, which the proxy farthest from us wrote.
+/// Returns the first value of a list, which the proxy farthest from us wrote.
 fn first<'a>(headers: &'a HeaderLines, name: &str) -> Option<&'a str> {
     let value = headers.get_str(name)?.split(',').next()?.trim();
     (!value.is_empty()).then_some(value)
