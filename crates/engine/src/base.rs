@@ -1,4 +1,4 @@
-//! What every part of an engine stands on.
+//! What all parts of an engine share.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -8,7 +8,7 @@ use hookmitt_inbox::Inbox;
 
 use crate::{Change, live::Live, tasks::Tasks};
 
-/// The inbox of a data directory, the clock, and what runs beside the calls.
+/// The inbox of a data directory, the clock, the announcements and the background tasks.
 #[derive(Debug)]
 pub(crate) struct Base {
     pub(crate) data_dir: PathBuf,
@@ -19,12 +19,12 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// The time by the clock that the engine was given.
+    /// Returns the time of the engine's clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Tells those who watch that something changed.
+    /// Tells watchers that something changed.
     pub(crate) fn announce(&self, change: Change) {
         self.live.announce(change);
     }

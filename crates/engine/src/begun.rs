@@ -1,4 +1,4 @@
-//! What tests of this crate begin with.
+//! Fixtures for this crate's tests.
 
 use std::{path::Path, sync::Arc};
 
@@ -12,26 +12,26 @@ use crate::{
     settings::ConfiguredSource,
 };
 
-/// An engine on that folder, which asks no keychain.
+/// Opens an engine on a folder; it uses no keychain.
 pub(crate) async fn engine(folder: &Path) -> Arc<Engine> {
     engine_by(folder, Arc::new(MachineClock)).await
 }
 
-/// As [`engine`], by that clock.
+/// Like [`engine`], with the given clock.
 pub(crate) async fn engine_by(folder: &Path, clock: Arc<dyn Clock>) -> Arc<Engine> {
     let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
     let network = Network::default();
     Engine::open(Resources { data_dir, secrets, network, clock }).await.unwrap()
 }
 
-/// A source without settings, and what is known of it.
+/// Adds a source without settings, and returns what is known of it.
 pub(crate) async fn source(engine: &Engine, slug: &str) -> Arc<ConfiguredSource> {
     let slug: Slug = slug.parse().unwrap();
     engine.sources.add(slug.clone(), SourceChange::default()).await.unwrap();
     engine.settings.source(&slug).unwrap()
 }
 
-/// A POST that comes in now.
+/// Returns a POST request that comes in now.
 pub(crate) fn post<const N: usize>(headers: [(&str, &str); N], body: &'static [u8]) -> Arrival {
     let request = Request {
         method: "POST".to_owned(),

@@ -1,4 +1,4 @@
-//! Set-up requests that want a URL called.
+//! Confirms set-up requests that ask for a URL to be called.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::{
     settings::{ConfiguredSource, Settings},
 };
 
-/// What came of the call that confirms a set-up request.
+/// The outcome of the call that confirmed a set-up request.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct Confirmed {
     /// The host that was called.
     pub host: String,
-    /// The status of its answer.
+    /// The HTTP status of its answer.
     pub status: u16,
 }
 
@@ -30,7 +30,7 @@ pub struct Confirmation {
     base: Arc<Base>,
     settings: Arc<Settings>,
     network: Network,
-    /// Held during a confirmation: two clicks are one call.
+    /// Held during a confirmation, so that two clicks make only one call.
     one_at_a_time: Mutex<()>,
 }
 
@@ -39,12 +39,12 @@ impl Confirmation {
         Self { base: Arc::clone(&settings.base), settings, network, one_at_a_time: Mutex::default() }
     }
 
-    /// Calls the URL that confirms a set-up request, once: one of its provider's hosts, by `https`, no redirect
-    /// (Threat 6).
+    /// Calls the URL that confirms a set-up request, once. Only `https` URLs of the provider's own hosts are called,
+    /// and redirects are not followed (Threat 6).
     ///
     /// # Errors
-    /// An event that wants none called, was confirmed, or isn't valid; a URL of somebody else's; an answer that isn't
-    /// 2xx.
+    /// Fails if the event asks for no call, was confirmed already or isn't `valid`; if the URL is not one of the
+    /// provider's; or if the answer isn't 2xx.
     pub async fn confirm(&self, id: EventId) -> Result<Confirmed, EngineError> {
         let _alone = self.one_at_a_time.lock().await;
         let event = self.base.inbox.event(id).await?;
@@ -77,7 +77,8 @@ impl Confirmation {
         }
     }
 
-    /// Confirms a set-up request that was found valid, where its source says so, beside what else goes on.
+    /// Confirms a set-up request in the background if its source is set to do so. Nothing is called unless the event is
+    /// `valid`.
     pub(crate) fn confirm_by_itself(self: &Arc<Self>, known: &ConfiguredSource, id: EventId) {
         if !known.source.confirm {
             return;

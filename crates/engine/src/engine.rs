@@ -34,21 +34,21 @@ use crate::{
 /// What an engine is opened with.
 #[derive(Clone, Debug)]
 pub struct Resources {
-    /// The data directory; made where it is missing.
+    /// The data directory; created if it is missing.
     pub data_dir: PathBuf,
-    /// Where secrets may be kept.
+    /// Where secrets may be stored.
     pub secrets: StoreChoice,
-    /// How the hosts of providers are reached, which publish keys and take confirmations.
+    /// How the hosts of providers that publish keys or take confirmations are reached.
     pub network: Network,
-    /// By which everything is timed.
+    /// The clock that times everything.
     pub clock: Arc<dyn Clock>,
 }
 
 impl Resources {
-    /// A data directory, with secrets where `HOOKMITT_KEYRING` says.
+    /// Takes a data directory, and stores secrets where the environment variable `HOOKMITT_KEYRING` says.
     ///
     /// # Errors
-    /// A `HOOKMITT_KEYRING` that says nothing known.
+    /// Fails if the value of `HOOKMITT_KEYRING` is unknown.
     pub fn of(data_dir: &Path) -> Result<Self, EngineError> {
         Ok(Self {
             data_dir: data_dir.to_owned(),
@@ -59,7 +59,7 @@ impl Resources {
     }
 }
 
-/// Everything that works on one data directory, in one process: its parts, joined.
+/// Everything that works on one data directory in one process: the parts, joined.
 #[derive(Debug)]
 pub struct Engine {
     pub(crate) base: Arc<Base>,
@@ -69,29 +69,29 @@ pub struct Engine {
     bells: Arc<Bells>,
     owner_lock: Arc<OwnerLock>,
     runner: Arc<Runner>,
-    /// Sources as people make and change them.
+    /// The sources, as people create and change them.
     pub sources: Sources,
-    /// Targets as people add and change them.
+    /// The targets, as people add and change them.
     pub targets: Targets,
     /// The secrets of sources.
     pub secrets: Secrets,
-    /// Secrets that set-up requests deliver.
+    /// The secrets that set-up requests deliver.
     pub delivered_secrets: DeliveredSecrets,
     /// Local test keys.
     pub test_keys: TestKeys,
-    /// Verdicts on what is stored.
+    /// The verdicts on stored events.
     pub verdicts: Arc<Verdicts>,
-    /// Set-up requests that want a URL called.
+    /// Confirms set-up requests that ask for a URL to be called.
     pub confirmation: Arc<Confirmation>,
-    /// Stored events, delivered again.
+    /// Delivers stored events again.
     pub replays: Replays,
-    /// Deliveries that failed, made once more.
+    /// Retries deliveries that failed.
     pub retries: Retries,
-    /// Samples, signed and sent.
+    /// Signs and sends samples.
     pub samples: Samples,
-    /// Events that were withheld for the name that they were called by.
+    /// Events that were withheld because of the host name that they called.
     pub withheld_hosts: WithheldHosts,
-    /// Events as files.
+    /// Exports and imports events as files.
     pub fixtures: Fixtures,
     /// The tunnels.
     pub tunnels: Tunnels,
@@ -101,12 +101,11 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Opens the inbox, reads the secrets and the settings. Nothing is delivered until
-    /// [`deliver`](Self::deliver).
+    /// Opens the inbox, and reads the secrets and the settings. Nothing is delivered until [`deliver`](Self::deliver).
     ///
     /// # Errors
-    /// A newer or unreadable data directory. Secrets that can't be read are no error:
-    /// [`warnings`](Self::warnings) says so.
+    /// Fails if the data directory is unreadable or of a newer version. Secrets that can't be read are no error;
+    /// [`warnings`](Self::warnings) names them.
     pub async fn open(resources: Resources) -> Result<Arc<Self>, EngineError> {
         let Resources { data_dir, secrets: choice, network, clock } = resources;
         let inbox = Inbox::open(&data_dir, Arc::clone(&clock))?;
@@ -182,126 +181,128 @@ impl Engine {
         }
     }
 
-    /// The data directory.
+    /// Returns the data directory.
     pub fn data_dir(&self) -> &Path {
         &self.base.data_dir
     }
 
-    /// The inbox.
+    /// Returns the inbox.
     pub fn inbox(&self) -> &Inbox {
         &self.base.inbox
     }
 
-    /// When it was opened.
+    /// Returns when the engine was opened.
     pub const fn started_at(&self) -> Timestamp {
         self.started_at
     }
 
-    /// The settings as they are now.
+    /// Returns the present settings.
     pub fn config(&self) -> Arc<Config> {
         self.settings.now()
     }
 
-    /// Where the capture port's requests go.
+    /// Returns the sink for the capture port's requests.
     pub fn capture_port(&self) -> CapturePort {
         CapturePort(Arc::clone(&self.capture))
     }
 
-    /// Announces every change from now on. A watcher that falls behind is told so, and looks for itself.
+    /// Announces every change from now on. A watcher that falls behind is told that it missed some, and has to read the
+    /// inbox.
     pub fn watch(&self) -> broadcast::Receiver<Change> {
         self.base.live.watch()
     }
 
-    /// Requests that were not taken since the start, newest first, 200 at most.
+    /// Returns the requests that were refused since the start, newest first, at most 200.
     pub fn refusals(&self) -> Vec<hookmitt_catch::Refusal> {
         self.capture.refusals()
     }
 
-    /// What a person should know about, such as secrets that could not be read.
+    /// Returns what a person should know about, such as secrets that could not be read.
     pub fn warnings(&self) -> Vec<String> {
         let warnings = self.settings.secrets.warnings().into_iter().chain(self.tunnels.warning());
         let hindrance = self.delivery.hindrance().map(|error| format!("nothing is delivered yet: {error}"));
         warnings.chain(self.base.tasks.warnings()).chain(hindrance).collect()
     }
 
-    /// Whether something else than another process keeps this one from delivering; [`warnings`](Self::warnings) says what.
+    /// Whether something other than another process keeps this one from delivering; [`warnings`](Self::warnings) says
+    /// what.
     pub fn is_hindered(&self) -> bool {
         self.delivery.hindrance().is_some()
     }
 
-    /// Whether this process is the one that delivers.
+    /// Watches whether this process is the one that delivers.
     pub fn owns_delivery(&self) -> watch::Receiver<bool> {
         self.owner_lock.watch()
     }
 
-    /// Tells where this process listens: targets there are refused.
+    /// Records where this process serves its page and the API; targets there are refused.
     pub fn listens_on(&self, addresses: &[SocketAddr]) {
         self.settings.own.add(addresses);
         self.settings.own.hand_out_pages(addresses);
     }
 
-    /// Tells where this process captures.
+    /// Records where this process captures.
     pub fn captures_on(&self, addresses: &[SocketAddr]) {
         self.settings.own.capture_on(addresses);
     }
 
-    /// The URLs of the capture port, one for each address; none where this process doesn't capture.
+    /// Returns the URLs of the capture port, one for each address; empty if this process doesn't capture.
     pub fn capture_urls(&self) -> Vec<String> {
         self.settings.own.capture_urls()
     }
 
-    /// Tells how long a sender waits at the capture port for the local server; 2.5 s without.
+    /// Sets how long a sender waits at the capture port for the local server; by default 2.5 s.
     pub fn holds_senders_for(&self, limit: Duration) {
         self.capture.senders.wait_at_the_port(limit);
     }
 
-    /// Puts an event in the bin, or brings it back.
+    /// Puts an event in the bin, or restores it.
     ///
     /// # Errors
-    /// An unknown event.
+    /// Fails if the event is unknown.
     pub async fn set_deleted(&self, id: EventId, deleted: bool) -> Result<(), EngineError> {
         self.base.inbox.set_deleted(id, deleted.then(|| self.base.now())).await?;
         self.base.announce(Change::Event(id));
         Ok(())
     }
 
-    /// Announces again how far events are stored: for a watcher that has not seen them all.
+    /// Announces again up to which number events are stored, for a watcher that has missed some.
     ///
     /// # Errors
-    /// Whatever the inbox says.
+    /// Fails if the inbox fails.
     pub async fn announce_stored(&self) -> Result<(), EngineError> {
         self.base.announce(Change::Stored(self.base.inbox.last_seq().await?));
         Ok(())
     }
 
-    /// Ends when we stop.
+    /// Returns a token that is cancelled when the engine stops.
     pub fn stopping(&self) -> CancellationToken {
         self.base.tasks.stop.clone()
     }
 
-    /// Becomes the process that delivers, now or as soon as it can, and delivers until the stop. What is in the way (another
-    /// process, an inbox that is locked, no handle left) is no reason to end: events are captured meanwhile.
+    /// Becomes the process that delivers, now or as soon as possible, and delivers until the stop. A hindrance (another
+    /// process, a locked inbox, no free file descriptor) is no reason to end, because events are captured meanwhile.
     pub async fn deliver(&self) {
         self.delivery.take().await;
         self.runner.begin(self.owner_lock.watch());
     }
 
-    /// Tries once to become the process that delivers.
+    /// Tries once to become the process that delivers. Returns whether it did now.
     ///
     /// # Errors
-    /// Whatever the inbox says.
+    /// Fails if the lock can't be tried or the inbox fails.
     pub async fn deliver_if_alone(&self) -> Result<bool, EngineError> {
         self.delivery.try_now().await
     }
 
-    /// Stops: attempts in flight are finished, nothing new is begun.
+    /// Stops: attempts in flight are finished (for at most 10 s), and nothing new is started.
     pub async fn stop(&self) {
         self.base.tasks.end().await;
         self.delivery.end().await;
     }
 
-    /// Keeps an eye on what other processes do to the same inbox: their settings count here, their events are shown
-    /// and, where we deliver, sent.
+    /// Watches what other processes change in the same inbox: their settings take effect here, and their events are
+    /// shown and, if this process delivers, sent.
     fn watch_others(self: &Arc<Self>) {
         let (engine, stop) = (Arc::downgrade(self), self.stopping());
         let others = self.base.inbox.others();
@@ -324,13 +325,13 @@ impl Engine {
         if base.inbox.config_version().await? != before.version {
             settings.secrets.read_again().await;
             settings.reload().await?;
-            // What came in between was judged without a secret that another process has set.
+            // Events that came in between were judged without the secrets that another process has set.
             for source in settings.now().sources_with_other_secrets(&before) {
                 verdicts.rejudge(&source).await?;
             }
         }
         self.announce_stored().await?;
-        // By what waits rather than by who is at work: the target may never have had an event from here.
+        // Every waiting target is woken, because a target may never have had an event from this process.
         for target in base.inbox.waiting().await? {
             self.bells.wake(target);
         }
@@ -339,7 +340,7 @@ impl Engine {
 }
 
 impl Drop for Engine {
-    /// What runs beside the calls ends with the engine.
+    /// Stops the background tasks when the engine is dropped.
     fn drop(&mut self) {
         self.base.tasks.stop.cancel();
     }

@@ -1,4 +1,4 @@
-//! What can go wrong, as a person can act on it.
+//! What can go wrong, in terms that a person can act on.
 
 use hookmitt_detour::DetourError;
 use hookmitt_event::{Explain, SlugError};
@@ -13,44 +13,44 @@ use crate::NotKept;
 /// Why the engine could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The inbox could not.
+    /// The inbox failed.
     #[error(transparent)]
     Inbox(#[from] InboxError),
-    /// A source's name is not one.
+    /// A source's name is invalid.
     #[error(transparent)]
     Slug(#[from] SlugError),
-    /// A target's URL is not one.
+    /// A target's URL is invalid.
     #[error(transparent)]
     TargetUrl(#[from] TargetUrlError),
-    /// A secret could not be kept or removed.
+    /// A secret could not be stored or removed.
     #[error(transparent)]
     Vault(#[from] VaultError),
-    /// The settings of a generic source contradict themselves.
+    /// The settings of a source's own signature scheme are invalid.
     #[error(transparent)]
     Generic(#[from] VerifyError),
     /// A request could not be signed.
     #[error(transparent)]
     Sign(#[from] SignError),
-    /// There is no sample of that.
+    /// There is no such sample.
     #[error(transparent)]
     Sample(#[from] SampleError),
     /// No provider has that id.
     #[error("no provider {0:?}")]
     UnknownProvider(String),
-    /// A provider doesn't depend on that.
+    /// The provider has no parameter of that name.
     #[error("{provider} has no parameter {name:?}")]
     UnknownParam {
         /// The provider's name.
         provider: String,
-        /// What was given.
+        /// The name that was given.
         name: String,
-        /// What there is.
+        /// The names that the provider has.
         known: Vec<&'static str>,
     },
-    /// No provider has a scheme of that id.
+    /// No provider has a scheme with that id.
     #[error("there is no scheme {0:?}")]
     UnknownScheme(String),
-    /// A relay can't be used, or said no.
+    /// A relay can't be used, or it refused.
     #[error(transparent)]
     Tunnel(#[from] TunnelError),
     /// A tunnel has no such device.
@@ -59,7 +59,7 @@ pub enum EngineError {
     /// A tunnel was to be opened without a token.
     #[error("a relay opens tunnels for a token only")]
     NoRelayToken,
-    /// A tunnel was to be joined in which this inbox is already.
+    /// This inbox already takes part in the tunnel.
     #[error("this inbox takes part in that tunnel already: {0:?}")]
     TakesPart(String),
     /// A channel or a program can't be used.
@@ -74,58 +74,58 @@ pub enum EngineError {
     /// A target is one of our own addresses.
     #[error("{0} is hookmitt's own address: events would go round in circles")]
     OwnAddress(String),
-    /// An event has nowhere to go.
+    /// There is no target.
     #[error("{0} has no target")]
     NoTargets(String),
-    /// Something asked for makes no sense.
+    /// Something in the request makes no sense.
     #[error("{0}")]
     BadInput(String),
-    /// A set-up request was to deliver a secret, and it delivers none.
+    /// The event delivers no secret that could be stored.
     #[error("#{0} delivers no secret")]
     DeliversNoSecret(i64),
-    /// A set-up request delivers a secret, and that is not kept.
+    /// The delivered secret may not be stored.
     #[error(transparent)]
     NotKept(#[from] NotKept),
-    /// A set-up request was to be confirmed that wants nothing called.
+    /// The event asks for no URL to be called.
     #[error("#{0} asks for nothing to be called")]
     NothingToConfirm(i64),
-    /// A set-up request was to be confirmed whose signature was not found valid.
+    /// The set-up request is not `valid`, so its URL is not called.
     #[error("#{0} is not known to be genuine, so its URL is not called")]
     NotGenuine(i64),
-    /// A set-up request was to be confirmed a second time.
+    /// The set-up request is confirmed already.
     #[error("#{0} is confirmed already")]
     AlreadyConfirmed(i64),
-    /// The URL that a set-up request wants called is somebody else's.
+    /// The URL that a set-up request wants called is not one of its provider's.
     #[error("its URL is not called: {0}")]
     ConfirmUrl(String),
-    /// The call that confirms did not go well.
+    /// The call that should confirm a set-up request failed.
     #[error("the provider did not confirm: {0}")]
     NotConfirmed(String),
-    /// An event was to leave that carries a signature of the owner's secret.
+    /// The event is signed with one of the owner's secrets, and can't be signed again for export.
     #[error(
         "#{seq} was signed here with a secret of yours, so it leaves only signed anew with the public test secret; and \
          that can't be done: {why}"
     )]
     OwnSignature {
-        /// The event.
+        /// The event's sequence number.
         seq: i64,
-        /// What is in the way.
+        /// Why it can't be signed again.
         why: String,
     },
-    /// Exports without `raw` need redaction.
+    /// Exports without `raw` need redaction, which doesn't exist yet.
     #[error("redacted exports are not built yet")]
     RedactionMissing,
     /// A fixture can't be read.
     #[error("{name}: {why}")]
     Fixture {
-        /// The file.
+        /// The file's name.
         name: String,
         /// What is wrong with it.
         why: String,
         /// The next step.
         hint: Option<String>,
     },
-    /// A background task did not end as it should.
+    /// Hookmitt is stopping, or a background task panicked.
     #[error("hookmitt is stopping")]
     Stopping,
 }

@@ -1,8 +1,8 @@
-//! The names by which hosts are called.
+//! The host names that requests call.
 
 use hookmitt_event::Authority;
 
-/// The scheme and the authority of a target that is a whole URL.
+/// Returns the scheme and the authority of a request target that is a whole `http` or `https` URL.
 pub(crate) fn absolute(target: &str) -> Option<(&'static str, &str)> {
     let (scheme, rest) = target.split_once("://")?;
     let scheme = ["http", "https"].into_iter().find(|known| known.eq_ignore_ascii_case(scheme))?;
@@ -13,8 +13,9 @@ pub(crate) fn absolute(target: &str) -> Option<(&'static str, &str)> {
 /// The longest text that is kept of a name.
 const LONGEST: usize = 255;
 
-/// The name that an authority calls, as it is compared: lower case, no port, no dot at the end, in ASCII, an address as
-/// browsers write it. What is no authority stands for itself, and is nobody's name.
+/// Returns the host that an authority names, in the form in which names are compared: lower case, ASCII, no port, no
+/// final dot, and addresses as browsers write them. A text that is no authority is returned as it is, and matches no
+/// name of ours.
 pub(crate) fn name_of(authority: &str) -> String {
     let host = Authority::parse(authority).and_then(|authority| url::Host::parse(authority.host()).ok());
     match host {
@@ -24,7 +25,7 @@ pub(crate) fn name_of(authority: &str) -> String {
     }
 }
 
-/// The name that a URL calls.
+/// Returns the host name in a URL.
 pub(crate) fn name_in_url(url: &str) -> Option<String> {
     let url = url::Url::parse(url).ok()?;
     url.host_str().map(name_of)

@@ -1,4 +1,4 @@
-//! What just changed, for those who watch.
+//! Announces what just changed to those who watch.
 
 use hookmitt_catch::Refusal;
 use hookmitt_event::{DeliveryId, EventId};
@@ -11,24 +11,24 @@ use crate::GapView;
 pub enum Change {
     /// Events were stored, up to this sequence number.
     Stored(i64),
-    /// A delivery moved on: it is being sent, or an attempt is over.
+    /// A delivery changed: it is being sent, or an attempt has ended.
     Delivery(DeliveryId),
-    /// An event was put in the bin, brought back or judged anew.
+    /// An event changed: for example, it was deleted or restored, judged again, explained, confirmed or replayed.
     Event(EventId),
     /// Sources, secrets or targets changed.
     Config,
-    /// A request was not taken.
+    /// A request was refused.
     Refused(Refusal),
-    /// A tunnel is otherwise than it was.
+    /// The state of a tunnel changed.
     Tunnel(i64),
     /// A gap of a tunnel is over.
     Gap(Box<GapView>),
 }
 
-/// How far a watcher may fall behind before it is told to look for itself.
+/// How many changes a watcher may fall behind before it is told that it missed some.
 const BEHIND: usize = 1_024;
 
-/// Where changes are announced. Nobody has to listen.
+/// The channel on which changes are announced. Nobody has to listen.
 #[derive(Clone, Debug)]
 pub(crate) struct Live(broadcast::Sender<Change>);
 
@@ -38,7 +38,7 @@ impl Live {
     }
 
     pub(crate) fn announce(&self, change: Change) {
-        // No watcher is no error.
+        // Having no watcher is not an error.
         let _watchers = self.0.send(change);
     }
 

@@ -1,38 +1,38 @@
-//! Why a secret that a set-up request delivers is not kept.
+//! Why a secret that a set-up request delivers is not stored.
 
 use hookmitt_event::{Cause, Explain, Slug};
 
-/// Why a delivered secret is not kept.
+/// Why a delivered secret is not stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotKept {
-    /// Nobody has said that the source is that provider's.
+    /// The source's provider is not set.
     #[error("#{seq} brings a secret, and {slug} is not set to a provider: anybody can send such a request")]
     ProviderNotSet {
-        /// The event.
+        /// The event's sequence number.
         seq: i64,
-        /// Its source.
+        /// The event's source.
         slug: Slug,
     },
-    /// A web page sent it.
+    /// A web page sent the event.
     #[error("#{0} was sent by a web page, so the secret that it brings is not kept")]
     ByWebPage(i64),
-    /// It was imported, or made here.
+    /// The event was imported, or made here.
     #[error("#{0} did not come from its sender, so the secret that it brings is not kept")]
     NotReceived(i64),
-    /// It came too long ago.
+    /// The event came too long ago.
     #[error("#{0} came more than 10 minutes ago, and the secret that it brings was offered for that long")]
     Late(i64),
-    /// The source has a secret.
+    /// The source has a secret already.
     #[error(
         "#{seq} brings a secret, and {slug} has one already: whoever sent it could sign events of {slug} from then on"
     )]
     AnotherThere {
-        /// The event.
+        /// The event's sequence number.
         seq: i64,
-        /// Its source.
+        /// The event's source.
         slug: Slug,
     },
-    /// The source has a secret of that label.
+    /// The source has a secret with that label.
     #[error("{slug} has a secret {label:?} already, which would be lost")]
     LabelTaken {
         /// The source.
@@ -73,7 +73,7 @@ impl Explain for NotKept {
 }
 
 impl NotKept {
-    /// The same as a cause, in sentences.
+    /// Returns the same as a cause, in sentences.
     pub(crate) fn note(&self) -> Cause {
         let message = self.to_string();
         let fix = self.hint().unwrap_or_default();

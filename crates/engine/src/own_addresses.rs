@@ -1,4 +1,4 @@
-//! Where this hookmitt itself listens, so that nothing is sent round in circles (Threat 4).
+//! The addresses of this hookmitt itself, so that no event goes round in circles (Threat 4).
 
 use std::{
     collections::HashMap,
@@ -10,18 +10,19 @@ use hookmitt_event::TunnelKind;
 use hookmitt_forward::TargetUrl;
 use hookmitt_inbox::KeptTunnel;
 
-/// The addresses of our own ports, and those of our relays, by which what is sent comes back.
+/// The addresses of our own ports, and the URLs of our relays, channels and programs, through which events would come
+/// back.
 #[derive(Debug, Default)]
 pub(crate) struct OwnAddresses {
     ports: RwLock<Vec<SocketAddr>>,
-    /// Those of them that hand out our own page.
+    /// Those of the ports that serve our own page.
     pages: RwLock<Vec<u16>>,
     /// The URLs of the capture port.
     capture: OnceLock<Vec<String>>,
     relays: RwLock<Vec<TargetUrl>>,
-    /// Those of channels: others of the same host are not ours.
+    /// The URLs of channels; other paths on the same host are not ours.
     channels: RwLock<Vec<TargetUrl>>,
-    /// Where a program leads here from, by its tunnel, while it does.
+    /// The public URLs of running programs that lead here, by tunnel.
     programs: RwLock<HashMap<i64, TargetUrl>>,
 }
 
@@ -30,31 +31,31 @@ impl OwnAddresses {
         self.ports.write().unwrap_or_else(PoisonError::into_inner).extend_from_slice(addresses);
     }
 
-    /// This process captures there.
+    /// Records that this process captures at these addresses.
     pub(crate) fn capture_on(&self, addresses: &[SocketAddr]) {
         self.add(addresses);
         let urls = addresses.iter().map(|address| format!("http://{address}")).collect();
         let _told_before = self.capture.set(urls);
     }
 
-    /// The URLs of the capture port, one for each address; none where this process doesn't capture.
+    /// Returns the URLs of the capture port, one for each address; empty if this process doesn't capture.
     pub(crate) fn capture_urls(&self) -> Vec<String> {
         self.capture.get().cloned().unwrap_or_default()
     }
 
-    /// Our own page is handed out there.
+    /// Records that our own page is served at these addresses.
     pub(crate) fn hand_out_pages(&self, addresses: &[SocketAddr]) {
         let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
         pages.extend(addresses.iter().map(SocketAddr::port));
     }
 
-    /// These are ours no more.
+    /// Removes addresses that are no longer ours.
     pub(crate) fn remove(&self, addresses: &[SocketAddr]) {
         let mut ports = self.ports.write().unwrap_or_else(PoisonError::into_inner);
         ports.retain(|port| !addresses.contains(port));
     }
 
-    /// Takes these tunnels' relays instead of those before.
+    /// Replaces the URLs of relays and channels by those of these tunnels.
     pub(crate) fn relays<'a>(&self, tunnels: impl Iterator<Item = &'a KeptTunnel>) {
         let (mut relays, mut channels) = (Vec::new(), Vec::new());
         for tunnel in tunnels {
@@ -70,7 +71,7 @@ impl OwnAddresses {
         *self.channels.write().unwrap_or_else(PoisonError::into_inner) = channels;
     }
 
-    /// A program leads here from this URL, or from none any more.
+    /// Records that a program's public URL leads here, or with `None` that it no longer does.
     pub(crate) fn leads_here(&self, tunnel: i64, url: Option<&str>) {
         let mut programs = self.programs.write().unwrap_or_else(PoisonError::into_inner);
         match url.and_then(|url| TargetUrl::parse(url).ok()) {
@@ -100,7 +101,7 @@ impl OwnAddresses {
         relays.iter().any(|relay| relay.port() == target.port() && same_host(relay))
     }
 
-    /// Whether a URL leads to one of our own ports, by any name or address of this machine.
+    /// Whether a URL leads to one of our own ports, by any name or address of this machine, or to one of our tunnels.
     pub(crate) async fn hold(&self, target: &TargetUrl) -> bool {
         if self.is_relay(target) || self.is_channel(target) || self.is_program(target) {
             return true;
@@ -108,14 +109,14 @@ impl OwnAddresses {
         if !self.listen_on(target.port()) {
             return false;
         }
-        // Where it is about to be sent to; a name that doesn't resolve can't lead to us.
+        // Looks up the addresses to which the event is about to be sent. A name that doesn't resolve can't lead to us.
         let addresses = hookmitt_forward::addresses(target).await;
         addresses.iter().any(|address| self.is_ours(address.ip(), address.port()))
     }
 
-    /// Whether a name, in lower case and without a port, leads to this machine and to nobody else: no stranger can make
-    /// it lead to him first and to us later. A name without a dot is one of the local network, and so are those of the
-    /// tunnels that lead here.
+    /// Whether a name, in lower case and without a port, leads only to this machine, so that no stranger can make it
+    /// resolve to his server first and to us later. IP addresses count, and names without a dot, because they belong to
+    /// the local network; so do the names of the tunnels that lead here.
     pub(crate) fn is_name(&self, name: &str) -> bool {
         let is_address = name.starts_with('[') || name.parse::<Ipv4Addr>().is_ok();
         let is_local = |suffix: &&str| name.ends_with(*suffix);
@@ -135,8 +136,8 @@ impl OwnAddresses {
         relays.iter().chain(channels.iter()).chain(programs.values()).any(called)
     }
 
-    /// Whether an `Origin` line is that of our own page, by a loopback name or address. The capture port's isn't: what
-    /// it hands out is made by others.
+    /// Whether an `Origin` line is that of our own page, at a loopback name or address. The origin of the capture port
+    /// is not, because others make what it serves.
     pub(crate) fn is_origin(&self, origin: &[u8]) -> bool {
         let authority = std::str::from_utf8(origin).ok().and_then(|origin| origin.strip_prefix("http://"));
         let Some((host, port)) = authority.and_then(|authority| authority.rsplit_once(':')) else {
@@ -162,8 +163,8 @@ impl OwnAddresses {
     }
 }
 
-/// What this machine is called: as the system says, and as it is found in its local network. A name without a dot needs
-/// no mention.
+/// The names of this machine: as the system states it, and with `.local`. Names without a dot are left out, because
+/// [`OwnAddresses::is_name`] accepts them anyway.
 static THIS_MACHINE: LazyLock<Vec<String>> = LazyLock::new(|| {
     let name = gethostname::gethostname().to_string_lossy().trim_end_matches('.').to_ascii_lowercase();
     let short = name.split('.').next().unwrap_or_default();
@@ -171,7 +172,7 @@ static THIS_MACHINE: LazyLock<Vec<String>> = LazyLock::new(|| {
     [name.clone(), local].into_iter().filter(|name| !name.starts_with('.') && name.contains('.')).collect()
 });
 
-/// Whether an address is one of this machine's: only those can be bound.
+/// Whether an address is one of this machine's; only those can be bound.
 fn is_local(address: IpAddr) -> bool {
     std::net::UdpSocket::bind((address, 0)).is_ok()
 }

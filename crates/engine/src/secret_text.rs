@@ -1,4 +1,4 @@
-//! Secrets in what callers order.
+//! Secrets in callers' requests.
 
 use std::fmt;
 
@@ -6,21 +6,21 @@ use base64::{DecodeError, Engine as _, engine::general_purpose::STANDARD};
 use serde::{Deserialize, Serialize, Serializer, ser::Error as _};
 use zeroize::{Zeroize as _, Zeroizing};
 
-/// A secret as text. It is never printed, and overwritten when it is dropped.
+/// A secret as text. It is never printed, and its memory is overwritten when it is dropped.
 #[derive(Clone, Default, Deserialize)]
 #[serde(transparent)]
 pub struct SecretText(String);
 
 impl SecretText {
-    /// The text, for those who pass it on.
+    /// Returns the text, to pass it on.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The bytes, where the text is base64.
+    /// Decodes the text as base64.
     ///
     /// # Errors
-    /// It is none. Nobody is to be told more than that: the error names a byte of the secret.
+    /// Fails if the text isn't base64. Show nobody the error itself, because it names a byte of the secret.
     pub fn decoded(&self) -> Result<Zeroizing<Vec<u8>>, DecodeError> {
         STANDARD.decode(&self.0).map(Zeroizing::new)
     }
@@ -32,7 +32,8 @@ impl From<String> for SecretText {
     }
 }
 
-/// The description of an order needs one that can be written; what is described is an order without a secret.
+/// Exists because the OpenAPI schema of a request contains its default value, which has to be serializable. The default
+/// holds no secret; serializing a secret fails.
 impl Serialize for SecretText {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         Err(S::Error::custom("a secret is never written"))

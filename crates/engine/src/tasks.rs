@@ -1,4 +1,4 @@
-//! What runs beside the calls, until the engine stops.
+//! Tasks that run in the background until the engine stops.
 
 use std::{
     pin::Pin,
@@ -10,10 +10,10 @@ use std::{
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How long after a fault a task is started again.
+/// How long after a panic a task is started again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The tasks of an engine.
+/// The background tasks of an engine.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tasks {
     tracker: TaskTracker,
@@ -22,12 +22,12 @@ pub(crate) struct Tasks {
     faults: Arc<Faults>,
 }
 
-/// Which tasks failed by a bug of ours, each named once.
+/// The tasks that panicked, each named once.
 #[derive(Debug, Default)]
 struct Faults(Mutex<Vec<&'static str>>);
 
 impl Tasks {
-    /// Runs a task; the engine's stop waits for its end.
+    /// Runs a task. The engine's stop waits until the task ends.
     pub(crate) fn spawn<F>(&self, task: F) -> JoinHandle<F::Output>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
@@ -43,7 +43,7 @@ impl Tasks {
         self.tracker.spawn_on(task, runtime);
     }
 
-    /// Runs a task until it ends or the engine stops. An error is logged, after the words of `failed`.
+    /// Runs a task until it ends or the engine stops. Logs an error with `failed` as the message.
     pub(crate) fn spawn_until_stop<F, E>(&self, failed: &'static str, task: F)
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
@@ -57,7 +57,7 @@ impl Tasks {
         });
     }
 
-    /// Runs a task until it ends. If it panics, that is reported and `begin` starts it again.
+    /// Runs a task until it ends. If it panics, that is reported, and `begin` starts it again.
     pub(crate) fn keep_going<F>(&self, what: &'static str, mut begin: impl FnMut() -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -74,7 +74,7 @@ impl Tasks {
         });
     }
 
-    /// Sees a future through: if whoever waits for it goes away, it is finished as a task.
+    /// Makes sure that a future runs to its end: if it is dropped before, it goes on as a task.
     pub(crate) fn see_through<T: Send + 'static>(
         &self,
         future: impl Future<Output = T> + Send + 'static,
@@ -82,7 +82,7 @@ impl Tasks {
         SeenThrough { future: Some(Box::pin(future)), tasks: self.clone() }
     }
 
-    /// Remembers that something failed by a bug of ours.
+    /// Remembers that something failed by a fault of ours.
     pub(crate) fn note_fault(&self, what: &'static str) {
         let mut noted = self.faults.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !noted.contains(&what) {
@@ -90,7 +90,7 @@ impl Tasks {
         }
     }
 
-    /// What failed by a bug of ours, in words.
+    /// Returns a sentence for each thing that failed by a fault of ours.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let noted = self.faults.0.lock().unwrap_or_else(PoisonError::into_inner);
         let says =
@@ -98,7 +98,7 @@ impl Tasks {
         noted.iter().map(says).collect()
     }
 
-    /// Tells every task to stop, and waits for all of them.
+    /// Tells every task to stop, and waits until all have ended.
     pub(crate) async fn end(&self) {
         self.stop.cancel();
         self.tracker.close();
@@ -106,9 +106,9 @@ impl Tasks {
     }
 }
 
-/// What [`Tasks::see_through`] makes of a future.
+/// The future that [`Tasks::see_through`] returns.
 pub(crate) struct SeenThrough<T: Send + 'static> {
-    /// None once it has ended.
+    /// `None` once it has ended.
     future: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
     tasks: Tasks,
 }
@@ -128,7 +128,7 @@ impl<T: Send + 'static> Future for SeenThrough<T> {
 
 impl<T: Send + 'static> Drop for SeenThrough<T> {
     fn drop(&mut self) {
-        // Without a runtime the process is ending.
+        // Without a runtime the process is ending, and the future is dropped.
         if let (Some(future), Ok(runtime)) = (self.future.take(), Handle::try_current()) {
             self.tasks.spawn_on(future, &runtime);
         }

@@ -1,4 +1,4 @@
-//! Keys that providers publish, from the capture to the verdict: SNS at a host on this machine.
+//! Keys that providers publish, from capture to verdict, with SNS keys from a fake host on this machine.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -20,7 +20,8 @@ use tempfile::TempDir;
 const HOST: &str = "sns.eu-central-1.amazonaws.com";
 const TOPIC: &str = "arn:aws:sns:eu-central-1:123456789012:greenhouse-alarms";
 
-/// A host of Amazon's on this machine. It publishes `key`, at first only when told to, or when nobody is left to tell.
+/// Starts a fake Amazon host on this machine. It publishes `key` (404 without one), but answers only when told to, or
+/// once the sender is dropped.
 fn amazon(key: Option<String>) -> (Network, mpsc::Sender<()>) {
     let made = rcgen::generate_simple_self_signed(vec![HOST.to_owned()]).unwrap();
     let mut roots = RootCertStore::empty();
@@ -35,7 +36,7 @@ fn amazon(key: Option<String>) -> (Network, mpsc::Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let network = Network::of_test(listener.local_addr().unwrap(), roots);
     let (tell, told) = mpsc::channel();
-    // Ends with the test's process.
+    // The thread ends with the test's process.
     std::thread::spawn(move || {
         let config = Arc::new(config);
         for tcp in listener.incoming().flatten() {
@@ -78,7 +79,7 @@ fn signed(pair: &TestKeyPair) -> Request {
     sign(&SignBy::new(provider, pair.private_pem().as_bytes(), now), &made).unwrap()
 }
 
-/// Catches a request.
+/// Has the capture port catch a request, and returns the event's id.
 async fn caught(engine: &Engine, slug: &Slug, request: &Request) -> EventId {
     let mut head = format!("POST /{slug} HTTP/1.1\r\n").into_bytes();
     head.extend_from_slice(request.headers.as_wire());
@@ -101,7 +102,7 @@ async fn caught(engine: &Engine, slug: &Slug, request: &Request) -> EventId {
     std::str::from_utf8(&id.1).unwrap().parse().unwrap()
 }
 
-/// The event once it has that verdict.
+/// Waits until the event has that verdict, and returns it.
 async fn once(engine: &Engine, id: EventId, verdict: Verdict) -> Event {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -128,7 +129,7 @@ async fn capture_never_waits_for_a_published_key_and_the_verdict_follows() {
     drop(publish);
     let event = once(&engine, id, Verdict::Valid).await;
     assert!(event.causes.is_empty(), "{:?}", event.causes);
-    // The second one needs nobody: the key is in memory. A forged one is told at once.
+    // The second event needs no fetch, because the key is in memory. A forged one is detected at once.
     let id = caught(&engine, &slug, &signed(&pair)).await;
     assert_eq!(engine.inbox().event(id).await.unwrap().verdict, Verdict::Valid);
     let forged = signed(&TestKeyPair::generate(PairKind::Rsa).unwrap());

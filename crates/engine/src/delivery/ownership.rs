@@ -136,7 +136,7 @@ impl Delivery {
         let waited = base.tasks.stop.run_until_cancelled(tokio::time::timeout(FORMER, ends)).await;
         match waited {
             Some(Ok(ended)) => ended,
-            Some(Err(_)) => Ok(()), // the inbox refuses what it claims from now on
+            Some(Err(_)) => Ok(()), // the inbox refuses that process's claims from now on
             None => Err(EngineError::Stopping),
         }
     }
