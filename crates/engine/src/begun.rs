@@ -1,4 +1,4 @@
-//! Fixtures for this crate's tests.
+//! Set-up helpers for this crate's tests.
 
 use std::{path::Path, sync::Arc};
 

@@ -108,7 +108,7 @@ impl Senders {
         Some(reply)
     }
 
-    /// How long a sender waits at the capture port.
+    /// Returns how long a sender waits at the capture port.
     pub(crate) fn at_the_port(&self) -> Duration {
         self.at_the_port.get().copied().unwrap_or(AT_THE_PORT)
     }

@@ -210,8 +210,8 @@ fn route(withheld: Option<WithheldReason>, answered: &Answered, is_set_up: bool,
     }
 }
 
-/// Returns our own delivery that a request claims to be. All header lines that read as ours are tried, because a server
-/// that forwards requests may rewrite the header's name or put another such line before it.
+/// Returns the id of our own delivery that a request says it is. Every header line that may be ours is tried, because a
+/// server that forwards requests may rewrite the header's name or put another such line before it.
 fn delivery_of(request: &Request) -> Option<DeliveryId> {
     let mut lines = request.headers.iter().filter(|line| reads_as(line.name, "x-hookmitt-delivery-id"));
     lines.find_map(|line| std::str::from_utf8(line.value).ok()?.parse().ok())
@@ -242,8 +242,8 @@ pub(crate) fn key_hash(key: &DedupeKey) -> [u8; 16] {
     short_hash(&key.to_string())
 }
 
-/// Returns the hashes of a signed id under which only one body may come, and of the id with this body. The prefix
-/// differs from that of every dedupe key.
+/// Returns two hashes for a signed id under which only one body may come: of the id, and of the id with this body.
+/// Neither of the hashed texts can be a dedupe key.
 pub(crate) fn single_use(id: &str, sha256: &[u8; 32]) -> SingleUse {
     let id = format!("once:{id}");
     SingleUse { id: short_hash(&id), with_body: short_hash(&format!("{}:{id}", hex::encode(sha256))) }

@@ -13,7 +13,7 @@ pub(crate) fn marked(beside: &HeaderLines, by: &str) -> HeaderLines {
     HeaderLines::from_pairs(lines.chain(mark)).unwrap_or_else(|_| beside.clone())
 }
 
-/// Returns why the signature of an event can't hold if a channel rewrote its body.
+/// Returns the cause to show for an invalid signature, if a channel rewrote the event's body.
 pub(crate) fn rewritten(beside: Option<&HeaderLines>) -> Option<Cause> {
     let by = beside?.get_str(REWRITTEN)?;
     Some(Cause {

@@ -34,7 +34,7 @@ pub struct Next {
     pub note: Option<Cause>,
 }
 
-/// Returns an error that says why, if the secret that an event brings may not be stored.
+/// Checks whether the secret that an event brings may be stored; the error says why not.
 fn may_be_kept(known: &ConfiguredSource, event: &Event, now: Timestamp) -> Result<(), NotKept> {
     let seq = event.seq;
     if known.source.provider.is_none() {

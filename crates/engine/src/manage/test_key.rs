@@ -60,7 +60,7 @@ impl TestKeys {
     /// Creates a test key pair for a source, replacing the one that it has, and stores the private half as a secret.
     ///
     /// # Errors
-    /// Fails if the source's provider has no private key, or if the secret can't be stored.
+    /// Fails if the source is unknown, if its provider has no private key, or if the secret can't be stored.
     pub async fn make(&self, slug: Slug) -> Result<TestKey, EngineError> {
         let kind = kind_of(&*self.settings.source(&slug)?).ok_or_else(|| {
             let message =

@@ -19,8 +19,8 @@ pub struct Edit {
     /// Whether to give the request a new event id as it is signed, so that the receiver doesn't take it for a
     /// duplicate. Needs `resign`.
     pub fresh_id: bool,
-    /// Header lines to set. They replace all lines of the same name, at the place of the first; a new name is added at
-    /// the end. A name may occur several times.
+    /// Header lines to set. They replace all lines of the same name, at the place of the first of them; a new name is
+    /// added at the end. Two pairs with one name become two lines.
     pub headers: Vec<(String, String)>,
     /// Values to set in a JSON body, by JSON pointer.
     #[schema(value_type = std::collections::BTreeMap<String, Value>)]

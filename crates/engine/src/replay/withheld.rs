@@ -82,7 +82,7 @@ impl WithheldHosts {
                 if known.withholds(event.verdict, event.via).is_some() {
                     continue; // the source rejects the event, whatever name it called
                 }
-                // An event that came before the source had a target has no delivery that could be retried.
+                // An event that came before the source had a target has no delivery to retry, so it is replayed.
                 let again = match self.settings.base.inbox.deliveries(id).await?.is_empty() {
                     true => self.replays.replay(id, Edit::default()).await.map(|(replayed, _)| replayed),
                     false => self.retries.event(id).await,

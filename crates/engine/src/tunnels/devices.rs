@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{listed::Tunnels, running::Running, view::Trouble};
 use crate::EngineError;
 
-/// How often a revocation is tried if the devices change meanwhile.
+/// How many times a revocation is tried if the devices change meanwhile.
 const TRIES: usize = 3;
 
 /// A device that takes part in a tunnel.

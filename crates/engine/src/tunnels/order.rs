@@ -260,7 +260,7 @@ impl Tunnels {
     }
 }
 
-/// Returns the name of this device at the relay: the computer's host name, or "a computer" if that is empty.
+/// Returns the name of this device at the relay: at most 60 characters of the computer's host name.
 fn device_name() -> String {
     let name = gethostname::gethostname().to_string_lossy().into_owned();
     let name: String = name.chars().filter(|letter| !letter.is_control()).take(60).collect();

@@ -157,8 +157,8 @@ impl Runner {
             Ok(options) => {
                 let mail = Arc::new(Mail::new(&self.capture, &self.tunnels, kept.id, Arc::clone(running)));
                 keep(credentials, mail, running.stop.clone(), options).await;
-                // If this device has left, the task rests until the tunnel is removed: started again, the relay would
-                // not know it.
+                // If this device has left, the task waits here until the tunnel is removed. The relay would not know
+                // the device if it connected again.
                 running.stop.cancelled().await;
             }
             Err(error) => {

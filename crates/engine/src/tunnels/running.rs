@@ -303,8 +303,8 @@ impl Running {
     }
 }
 
-/// Returns the time up to which everything that a relay received was here. An earlier version did not store it. Then
-/// the newest event decides: letters come in order, so none that is still to come is older.
+/// Returns the time up to which everything that a relay received was here. An earlier version did not store it; then
+/// this is at most the time of the newest event, because letters come in order and no later one is older.
 fn complete_until(kept: &KeptTunnel) -> Option<Timestamp> {
     let since = kept.connected_until.unwrap_or(kept.created_at);
     kept.complete_until.or_else(|| Some(kept.last_event_at.map_or(since, |newest| newest.min(since))))

@@ -34,7 +34,7 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Also returns the queue of events that were committed while they waited for a published key.
+    /// Also returns the queue of events that have to be judged again right after their commit.
     pub(crate) fn new(
         settings: Arc<Settings>,
         confirmation: Arc<Confirmation>,
@@ -85,7 +85,8 @@ impl Verdicts {
         let _has_room = self.pending.add(id);
     }
 
-    /// Judges an event again right after its commit, because what it was judged by has changed meanwhile.
+    /// Judges an event again right after its commit, because what it was judged by has changed meanwhile. If the queue
+    /// is full, judges every event of the source again.
     pub(crate) fn judge_again(self: &Arc<Self>, id: EventId, source: &Slug) {
         if self.pending.add(id) {
             return;

@@ -1,12 +1,13 @@
-//! The queue of events that were committed while they waited for a published key.
+//! The queue of events to judge again right after their commit: while they were being stored, their published key may
+//! have come, or their source's settings may have changed.
 
 use hookmitt_event::EventId;
 use tokio::sync::mpsc;
 
-/// How many events may be queued right after their commit; any more wait until all pending events are judged again.
+/// How many events may be queued. If there is no room, the caller relies on a later pass over the stored events.
 const ROOM: usize = 1_024;
 
-/// Queues events that were judged before their key came, and committed after.
+/// Queues committed events whose verdict may be outdated already.
 #[derive(Debug)]
 pub(super) struct Pending(mpsc::Sender<EventId>);
 
@@ -16,8 +17,8 @@ impl Pending {
         (Self(sender), waiting)
     }
 
-    /// Queues an event that waits for a key and is now committed: the key may have come just before the commit, and
-    /// nothing else would say so. Returns whether there was room.
+    /// Queues an event that is now committed. A key or a setting that changed just before the commit was applied to the
+    /// stored events without this one. Returns whether there was room.
     pub(super) fn add(&self, id: EventId) -> bool {
         self.0.try_send(id).is_ok()
     }

@@ -21,12 +21,12 @@ const AGAIN: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 const SELDOM: u32 = 10;
 
-/// A time before anything was received, and a time after everything.
+/// Values of `since` before every event, and after every event.
 const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
 const NEVER: Timestamp = Timestamp::from_micros(i64::MAX);
 
 /// Fetches, until the stop, the keys that verdicts need, and judges the events that waited for them. `stored` yields
-/// events that were committed while they waited.
+/// committed events whose verdict may be outdated already.
 pub(crate) fn judge_as_keys_come(
     verdicts: &Arc<Verdicts>,
     fetching: Fetching,
