@@ -1,7 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig, type ProxyOptions } from 'vite';
 
-/** In development the API is that of a running `hookmitt serve`; the browser never sees its token. */
+/** Proxies the API to a running `hookmitt serve` during development; the browser never sees its token. */
 function devApi(): Record<string, ProxyOptions> {
   const target = process.env['HOOKMITT_DEV_API'] ?? 'http://127.0.0.1:4401';
   const token = process.env['HOOKMITT_DEV_TOKEN'] ?? '';
@@ -20,7 +20,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rollupOptions: {
       output: {
-        // The editor is weighed apart, so it has a name of its own.
+        // The editor has a chunk name of its own, so that its size can be reported separately.
         chunkFileNames: ({ moduleIds }) =>
           `assets/${moduleIds.some((id) => id.includes('@codemirror/view')) ? 'editor' : '[name]'}-[hash].js`,
       },

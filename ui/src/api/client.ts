@@ -4,12 +4,12 @@ import type { Problem as ProblemJson } from './shapes';
 import type { paths } from './schema.gen';
 import { transport } from './transport';
 
-/** An answer that is no success, or no answer at all: what happened, and what to do. */
+/** An error answer of the API, or a request that got no answer: what happened, and what to do about it. */
 export class Problem extends Error {
   readonly code: string;
   readonly status: number;
   readonly hint: string | null;
-  /** The setting of a source's own scheme that it is about. */
+  /** The setting of a source's own signing scheme that the problem is about. */
   readonly setting: string | null;
 
   constructor(
@@ -29,7 +29,7 @@ export class Problem extends Error {
     return this.message;
   }
 
-  /** What any error is, as a problem. */
+  /** Returns any error as a problem. */
   static of(error: unknown): Problem {
     if (error instanceof Problem) return error;
     const detail = error instanceof Error ? error.message : String(error);
@@ -40,7 +40,7 @@ export class Problem extends Error {
 type Watcher = () => void;
 const watchers = new Set<Watcher>();
 
-/** Calls back whenever an answer says that this page may not ask. */
+/** Calls `watcher` whenever an answer says that this page is not authorised. */
 export function onUnauthorised(watcher: Watcher): void {
   watchers.add(watcher);
 }
@@ -61,7 +61,7 @@ async function send(request: Request): Promise<Response> {
 
 const origin = typeof location === 'undefined' ? 'http://localhost' : location.origin;
 
-/** The API with its types. Answers hold `data` or `error`; `ask` gives the one or throws the other. */
+/** The typed API client. Its answers hold `data` or `error`; `ask` returns the data or throws the error. */
 export const api = createClient<paths>({ baseUrl: origin, fetch: send });
 
 interface Answer<T> {
@@ -70,7 +70,7 @@ interface Answer<T> {
   response: Response;
 }
 
-/** The data of an answer. @throws {Problem} where it is an error. */
+/** Returns the data of an answer. @throws {Problem} if the answer is an error. */
 export async function ask<T>(answer: Promise<Answer<T>>): Promise<NonNullable<T>> {
   const { data, error, response } = await answer;
   if (response.ok) return data as NonNullable<T>;
@@ -84,7 +84,7 @@ function problem(error: unknown, response: Response): Problem {
   return new Problem({ code: 'unexpected', status: response.status, detail, hint: null });
 }
 
-/** Asks for something that is not JSON, such as a body's bytes. @throws {Problem} where it is an error. */
+/** Requests something that is not JSON, such as the bytes of a body. @throws {Problem} if the answer is an error. */
 export async function fetchRaw(path: string, init: RequestInit = {}): Promise<Response> {
   const response = await send(new Request(origin + path, init));
   if (response.ok) return response;

@@ -9,13 +9,13 @@ export interface EventPage {
 }
 
 interface Piece {
-  /** Only events with a lower number. */
+  /** Only events with a lower sequence number than this. */
   before?: number | null;
   limit: number;
   signal?: AbortSignal;
 }
 
-/** Events that pass the filter, newest first. */
+/** Returns a page of events that pass the filter, newest first. */
 export async function listEvents(filter: Filter, { before, limit, signal }: Piece): Promise<EventPage> {
   const query = new URLSearchParams({ glance: 'true', limit: String(limit) });
   for (const [name, value] of Object.entries(filter)) if (value) query.set(name, String(value));
@@ -24,17 +24,17 @@ export async function listEvents(filter: Filter, { before, limit, signal }: Piec
   return (await response.json()) as EventPage;
 }
 
-/** Puts an event in the bin. */
+/** Moves an event to the bin. */
 export async function deleteEvent(id: string): Promise<void> {
   await ask(api.DELETE('/api/events/{id}', { params: { path: { id } } }));
 }
 
-/** Brings an event back. */
+/** Restores an event from the bin. */
 export async function restoreEvent(id: string): Promise<void> {
   await ask(api.POST('/api/events/{id}/restore', { params: { path: { id } } }));
 }
 
-/** Delivers an event again, as it was; answers how many deliveries that made. */
+/** Replays an event unchanged; returns how many deliveries that created. */
 export async function replayEvent(id: string): Promise<number> {
   const { items } = await ask(api.POST('/api/events/{id}/replay', { params: { path: { id } }, body: {} }));
   return items.length;

@@ -1,16 +1,16 @@
 import { transport } from './transport';
 import type { Stream } from './transport';
 
-/** What is done with a stream that is kept open. */
+/** Callbacks of a stream that is reopened whenever it ends. */
 export interface KeptStream extends Stream {
-  /** It ended, or could not be opened; it is tried again. */
+  /** The stream ended or could not be opened; another attempt follows. */
   lost: () => void;
 }
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 5_000;
 
-/** Keeps the stream at `path` open until `signal` says so: after a loss it is asked for again, soon at first. */
+/** Keeps the stream at `path` open until `signal` aborts. After a loss it reconnects, with waits that grow to 5 s. */
 export async function keepLive(path: string, stream: KeptStream, signal: AbortSignal): Promise<void> {
   let wait = FIRST_WAIT;
   const open = () => {
@@ -18,7 +18,7 @@ export async function keepLive(path: string, stream: KeptStream, signal: AbortSi
     stream.open();
   };
   while (!signal.aborted) {
-    await transport.live(path, { ...stream, open }, signal).catch(() => undefined); // an end like any other
+    await transport.live(path, { ...stream, open }, signal).catch(() => undefined); // treated like the stream's end
     if (signal.aborted) return;
     stream.lost();
     await pause(wait, signal);
@@ -26,7 +26,7 @@ export async function keepLive(path: string, stream: KeptStream, signal: AbortSi
   }
 }
 
-/** Waits, but no longer than until the page comes back to sight or to the network. */
+/** Waits `ms` milliseconds, or less if the page's visibility changes or the network comes back. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const over = new AbortController();

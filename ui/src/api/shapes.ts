@@ -1,4 +1,4 @@
-// The shapes of the API under short names.
+// Short names for the API's types.
 import type { components } from './schema.gen';
 
 type Schemas = components['schemas'];
@@ -13,13 +13,13 @@ export type Source = Schemas['SourceView'];
 export type Target = Schemas['TargetView'];
 export type Problem = Schemas['Problem'];
 
-/** The delivery that a row shows: the worst one of its event, by its last attempt. */
+/** The delivery that an event's row shows: the event's worst one, as its last attempt left it. */
 export type GlanceDelivery = Schemas['DeliveryGlance'];
-/** What a row tells at a glance beside the event. */
+/** The summary that a row shows beside the event's own fields. */
 export type Glance = Schemas['Glance'];
-/** An event; lists and the live stream carry it with `glance`. */
+/** An event. Lists and the live stream send it with `glance`. */
 export type Event = Schemas['EventJson'];
-/** Why an event was not forwarded by itself, where a web page is the reason. */
+/** Why an event was not forwarded automatically, if the reason is that a web page may have sent it. */
 export type Withheld = NonNullable<Event['withheld']>;
 export type Stats = Schemas['StatsJson'];
 
@@ -28,11 +28,11 @@ export type View = 'needs_action' | 'invalid' | 'dead_letter' | 'waiting';
 
 /** Why a tunnel was offline. */
 export type Why = Schemas['GapWhy'];
-/** A stretch of time without a connection of one tunnel, and what came of it. */
+/** A period in which a tunnel was not connected, and what became of the events sent in it. */
 export type Gap = Schemas['GapView'];
-/** A way from the internet to this app, and how it is. */
+/** A way from the internet to this app, and its state. */
 export type Tunnel = Schemas['TunnelView'];
-/** What another device joins by; shown once. */
+/** The invitation with which another device joins a tunnel. It is shown once. */
 export type Invitation = Schemas['Invitation'];
 /** A device that takes part in a tunnel. */
 export type Device = Schemas['DeviceView'];

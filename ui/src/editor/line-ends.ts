@@ -8,10 +8,10 @@ import {
   WidgetType,
 } from '@codemirror/view';
 
-/** Sets what is shown at the end of each line, in order. */
+/** Sets the labels shown at the ends of the lines, in order. */
 export const setLineEnds = StateEffect.define<readonly string[]>();
 
-/** The ends of the lines of a text, by the editor's own rule for what a line is. */
+/** Returns a label for each line end of a text; lines are split by the editor's own rule. */
 export function lineEnds(text: string): string[] {
   return Array.from(text.matchAll(/\r\n?|\n/g), ([end]) => PICTURES[end] ?? end);
 }
@@ -67,5 +67,5 @@ const drawn = ViewPlugin.define(
   { decorations: (plugin) => plugin.ends },
 );
 
-/** Shows line ends as marks of their own, so that they can't be taken for what is in the text. */
+/** Shows line ends as widgets, so that they can't be mistaken for part of the text. */
 export const showsLineEnds = [ends, drawn];

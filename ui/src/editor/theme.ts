@@ -3,7 +3,7 @@ import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** The editor in the colours and type of the interface: tokens reach into the shadow root by inheritance. */
+/** Gives the editor the colours and fonts of the interface; the shadow root inherits the tokens. */
 const look = EditorView.theme({
   '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--bg)' },
   '&.cm-focused': { outline: 'none' },
@@ -41,7 +41,7 @@ const look = EditorView.theme({
   '.cm-content ::selection, .cm-line::selection': { backgroundColor: 'var(--selected)' },
 });
 
-/** The search panel as a second bar. */
+/** Styles the search panel as a second bar. */
 const panel = EditorView.theme({
   '.cm-panels': { color: 'var(--text-2)', backgroundColor: 'var(--bg)', font: 'var(--small)' },
   '.cm-panels-top': { borderBottom: '1px solid var(--line)' },
@@ -52,7 +52,7 @@ const panel = EditorView.theme({
     gap: '8px',
     padding: '6px 32px 6px 20px',
   },
-  // Selecting every match is of no use where nothing is edited.
+  // “Select all matches” is useless in a read-only text.
   '.cm-panel.cm-search br, .cm-panel.cm-search [name=select], .cm-panel.cm-search label:has([name=word])': {
     display: 'none',
   },

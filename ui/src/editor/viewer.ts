@@ -9,12 +9,12 @@ import { visible } from '../format/words';
 import { lineEnds, setLineEnds, showsLineEnds } from './line-ends';
 import { theme } from './theme';
 
-/** What the text is; anything but JSON is text. */
+/** The text's language; anything but JSON is plain text. */
 export type Language = 'json' | 'text';
 
 /** A read-only view of a text. */
 export interface Viewer {
-  /** Shows a text. One that continues the text shown before keeps the scroll position and what is folded. */
+  /** Shows a text. If it continues the text shown before, the scroll position and the folds are kept. */
   show(text: string, language: Language, withLineEnds: boolean): void;
   find(): void;
   destroy(): void;
@@ -31,12 +31,12 @@ const PHRASES = {
   close: 'Close',
 };
 
-/** Bidi controls and other unseen characters that CodeMirror doesn't mark by itself. */
+/** Bidi controls and other invisible characters that CodeMirror doesn't mark by itself. */
 const MORE_UNSEEN = /[\u180e\u200c\u200d\u202a-\u202c\u2060-\u2065\u2068\u206a-\u206f]/gu;
 
 /**
- * Builds a viewer in `host`. It lives in a shadow root: there CodeMirror adopts its style sheet instead of writing a
- * style element, which the page's policy (`style-src 'self'`) forbids.
+ * Builds a viewer inside `host`. It lives in a shadow root, because there CodeMirror adopts its style sheet instead of
+ * inserting a style element, which the page's policy (`style-src 'self'`) forbids.
  */
 export function createViewer(host: HTMLElement, label: string): Viewer {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -63,13 +63,13 @@ export function createViewer(host: HTMLElement, label: string): Viewer {
   };
 }
 
-/** Keys typed into the search field are no shortcuts; from outside the shadow root they look as if typed into the host. */
+/** Keeps keys typed into the search field from being shortcuts: outside the shadow root the host is their target. */
 function keepKeys(event: KeyboardEvent): void {
   const [target] = event.composedPath();
   if (target instanceof HTMLInputElement && target.type !== 'checkbox') event.stopPropagation();
 }
 
-/** What turns the text before, `length` long in the editor, into the text after. A cut CRLF is not continued. */
+/** Returns the change from `before` (`length` long in the editor) to `after`; after a cut CRLF it replaces the text. */
 function changeTo(length: number, before: string, after: string) {
   const continues = after.startsWith(before) && !before.endsWith('\r');
   return continues
@@ -102,7 +102,7 @@ function unseen(code: number): HTMLElement {
   return mark;
 }
 
-/** The mark of what can be folded: down where it is open, right where it is folded. */
+/** Draws the fold marker: it points down if the range is open, right if it is folded. */
 function chevron(open: boolean): HTMLElement {
   const mark = document.createElement('span');
   mark.className = 'cm-chevron';

@@ -1,18 +1,18 @@
 const whole = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 });
 
-/** A number with thousands commas: `4,812`. */
+/** Formats a number with thousands separators: `4,812`. */
 export function count(n: number): string {
   return whole.format(n);
 }
 
-/** A number with its noun: `1 event`, `4,812 events`. */
+/** Formats a number with its noun: `1 event`, `4,812 events`. */
 export function counted(n: number, one: string, many = `${one}s`): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
 const rate = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 
-/** A share of one in per cent: `97.4 %`. */
+/** Formats a fraction of 1 as a percentage: `97.4 %`. */
 export function percent(share: number): string {
   return `${rate.format(share * 100)} %`;
 }

@@ -4,24 +4,24 @@ import { counted } from './count';
 import { duration } from './duration';
 import { host } from './words';
 
-/** How a delivery shows in a row. */
+/** How a row shows a delivery. */
 export interface DeliveryShown {
   icon: DeliveryIcon | null;
   tone: 'quiet' | 'plain' | 'moves' | 'waits' | 'unclear' | 'failed';
   word: string | null;
-  /** What a screen reader says where no word is shown. */
+  /** What a screen reader says if no word is shown. */
   name: string;
-  /** The moment that the word counts down to. */
+  /** The moment to which the word counts down. */
   until: number | null;
   status: number | null;
   took: number | null;
-  /** The whole of it, for the tooltip. */
+  /** The full sentence, for the tooltip. */
   said: string;
 }
 
 type Look = Pick<DeliveryShown, 'icon' | 'tone' | 'word' | 'name'> & Partial<DeliveryShown>;
 
-/** The look and the words of an event's worst delivery; null is an event without a target. */
+/** Returns the look and the words of an event's worst delivery; null stands for an event without a target. */
 export function deliveryState(delivery: GlanceDelivery | null): DeliveryShown {
   if (!delivery)
     return shown({ icon: null, tone: 'quiet', word: null, name: 'Captured' }, 'Captured; it has no target');

@@ -3,7 +3,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Milliseconds as people measure: `42 ms`, `1.84 s`, `12.3 s`, `5 min 12 s`, `2 h 5 min`, `3 d 4 h`. */
+/** Formats milliseconds for people: `42 ms`, `1.84 s`, `12.3 s`, `5 min 12 s`, `2 h 5 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`;
   if (ms < 9_995) return `${(ms / SECOND).toFixed(2)} s`;
@@ -21,13 +21,13 @@ function two(ms: number, big: number, bigName: string, small: number, smallName:
   return rest === 0 ? head : `${head} ${rest} ${smallName}`;
 }
 
-/** A distance on the time axis of a delivery: `0 s`, `0.01 s`, `6.40 s`, then as a duration. */
+/** Formats a position on a delivery's time axis: `0 s`, `0.01 s`, `6.40 s`; from 9.995 s on like `duration`. */
 export function offset(ms: number): string {
   if (ms <= 0) return '0 s';
   return ms < 9_995 ? `${Math.max(ms / SECOND, 0.01).toFixed(2)} s` : duration(ms);
 }
 
-/** A wait in whole units: `42 s`, `12 min`, `3 h`. */
+/** Formats a wait in whole units: `42 s`, `12 min`, `3 h`. */
 export function wait(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / SECOND));
   if (seconds < 60) return `${seconds} s`;

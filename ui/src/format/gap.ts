@@ -9,35 +9,35 @@ function sameDay(a: number, b: number): boolean {
   return new Date(a).toDateString() === new Date(b).toDateString();
 }
 
-/** The first midnight after which no day of the week comes twice. */
+/** Returns the midnight six days before today: from then on every weekday occurs once. */
 function weekBefore(now: number): number {
   const day = new Date(now);
   return new Date(day.getFullYear(), day.getMonth(), day.getDate() - 6).getTime();
 }
 
-/** The day of a moment, seen from `now`: `today` (or what else that is called), `Wed`, `14 Nov`. */
+/** Names the day of a moment, seen from `now`: `today` (the parameter) for today, else `Wed` or `14 Nov`. */
 export function dayOf(at: number, now: number, today = ''): string {
   if (sameDay(at, now)) return today;
   return at < now && at >= weekBefore(now) ? weekday.format(at) : date.format(at);
 }
 
-/** Day and time: `08:44` for today, `Wed 08:03`, `14 Nov 08:03`. */
+/** Formats day and time: `08:44` for today, `Wed 08:03`, `14 Nov 08:03`. */
 export function moment(at: number, now: number, today = ''): string {
   return [dayOf(at, now, today), clockTime(at)].filter(Boolean).join(' ');
 }
 
-/** From when to when: `02:10–08:44`, `Wed 01:54–08:03`, `Tue 23:10 – Wed 07:30`. */
+/** Formats a period: `02:10–08:44`, `Wed 01:54–08:03`, `Tue 23:10 – Wed 07:30`. */
 export function span(from: number, until: number, now: number, today = ''): string {
   if (sameDay(from, until)) return `${moment(from, now, today)}–${clockTime(until)}`;
   return `${moment(from, now, today)} – ${moment(until, now, today)}`;
 }
 
-/** Whether a gap is worth a line: something came of it, or nobody knows what did. */
+/** Whether a gap is worth a line: events were caught up or lost, or nobody knows and the tunnel was not turned off. */
 export function isNews(gap: Gap): boolean {
   return gap.lost === null ? gap.why !== 'off' : gap.caught_up + gap.lost > 0;
 }
 
-/** What a gap came to: `Offline 02:10–08:44: 37 caught up, 0 lost`. */
+/** Says what happened in a gap: `Offline 02:10–08:44: 37 caught up, 0 lost`. */
 export function gapSentence(gap: Gap, now: number, { because = false } = {}): string {
   const from = Date.parse(gap.from);
   const isRelays = gap.lost !== null || gap.why !== 'relay';
@@ -51,7 +51,7 @@ export function gapSentence(gap: Gap, now: number, { because = false } = {}): st
   return `Offline ${span(from, Date.parse(gap.until), now)}${why}: ${came}`;
 }
 
-/** When a gap ended, as the line in the list begins: `Back at 08:44.` */
+/** Says when a gap ended, as the beginning of its line in the list: `Back at 08:44.` */
 export function backAt(until: number, now: number): string {
   const day = dayOf(until, now);
   return `Back at ${clockTime(until)}${day === '' ? '' : ` on ${day}`}.`;
@@ -73,7 +73,7 @@ const whyWords: Record<Why, string> = {
   off: 'Turned off',
 };
 
-/** Why a gap was, in two or three words. */
+/** Says in two or three words why there was a gap. */
 export function whyOf({ why, lost }: Gap): string {
   return why === 'relay' && lost === null ? 'No answer' : whyWords[why];
 }

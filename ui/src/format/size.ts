@@ -2,7 +2,7 @@ import { count } from './count';
 
 const units = ['kB', 'MB', 'GB', 'TB'];
 
-/** Bytes for a column: `412 B`, `3.4 kB`, `18 MB`. */
+/** Formats a number of bytes for a column: `412 B`, `3.4 kB`, `18 MB`. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   let value = bytes / 1000;
@@ -20,7 +20,7 @@ function scaled(value: number): string {
   return value >= 10 && text.endsWith('.0') ? text.slice(0, -2) : text;
 }
 
-/** Bytes for the detail: exact below 10 kB, `3,412 B`. */
+/** Formats a number of bytes for the detail pane: exact below 10 kB, such as `3,412 B`. */
 export function exactSize(bytes: number): string {
   return bytes < 10_000 ? `${count(bytes)} B` : size(bytes);
 }

@@ -8,7 +8,7 @@ const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
 const month = new Intl.DateTimeFormat('en-GB', { month: 'short', year: '2-digit' });
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 
-/** A moment in a narrow column, seen from `now`: `26 s`, `12 m`, `08:31`, `Wed`, `14 Nov`, `Nov 25`. */
+/** Formats a moment for a narrow column, seen from `now`: `26 s`, `12 m`, `08:31`, `Wed`, `14 Nov`, `Nov 25`. */
 export function rowTime(at: number, now: number): string {
   const age = now - at;
   if (age < MINUTE) return `${Math.max(0, Math.floor(age / 1000))} s`;
@@ -23,23 +23,23 @@ function sameDay(a: number, b: number): boolean {
   return one.getDate() === other.getDate() && b - a < DAY;
 }
 
-/** The time of day: `09:00`. */
+/** Formats the time of day: `09:00`. */
 export function clockTime(at: string | number): string {
   return hours.format(new Date(at));
 }
 
-/** The time of day with milliseconds: `09:00:52.381`. */
+/** Formats the time of day with milliseconds: `09:00:52.381`. */
 export function preciseTime(at: string): string {
   return `${seconds.format(new Date(at))}.${fraction(at).slice(0, 3)}`;
 }
 
-/** Date and time to the second: `20 Nov 2026, 09:00:51`. */
+/** Formats date and time to the second: `20 Nov 2026, 09:00:51`. */
 export function dateTime(at: string | number): string {
   const moment = new Date(at);
   return `${date.format(moment)}, ${seconds.format(moment)}`;
 }
 
-/** Date and time with the microseconds as they were stored: `20 Nov 2026, 09:00:52.381204`. */
+/** Formats date and time with the stored microseconds: `20 Nov 2026, 09:00:52.381204`. */
 export function exactTime(at: string): string {
   return `${dateTime(at)}.${fraction(at)}`;
 }

@@ -1,23 +1,23 @@
 import type { Tunnel } from '../api/shapes';
 import { count } from './count';
 
-/** Well, waiting, broken, or nothing of these. */
+/** Working, waiting or in trouble, broken, or switched off. */
 export type Tone = 'ok' | 'warn' | 'bad' | 'none';
 
-/** Whether a tunnel is well. */
+/** Returns how well a tunnel works. */
 export function toneOf({ state, error }: Pick<Tunnel, 'state' | 'error'>): Tone {
   if (state === 'connected') return error ? 'warn' : 'ok';
   if (state === 'off') return 'none';
   return state === 'connecting' || state === 'limited' ? 'warn' : 'bad';
 }
 
-/** How a tunnel is, in a word; the round trip where it is connected and well. */
+/** Returns a tunnel's state in one word; if it is connected without an error, its round trip if that is known. */
 export function stateWord({ state, rtt_ms: rtt, error }: Pick<Tunnel, 'state' | 'rtt_ms' | 'error'>): string {
   if (state === 'connected' && error) return 'trouble';
   return state === 'connected' && rtt !== null ? `${count(Math.round(rtt))} ms` : state;
 }
 
-/** Where a source's provider posts; null where the tunnel serves other sources. What serves one only is its address. */
+/** Returns the URL to which a source's provider posts; null if the tunnel has no URL or doesn't serve that source. */
 export function urlOf(
   { kind, public_url: url, source, sources }: Pick<Tunnel, 'kind' | 'public_url' | 'source' | 'sources'>,
   slug: string,

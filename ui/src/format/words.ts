@@ -9,21 +9,21 @@ const verdicts: Record<Verdict, [word: string, said: string]> = {
   pending: ['Checking', 'Checking the signature'],
 };
 
-/** A verdict in one word. */
+/** Returns a verdict in one word. */
 export function verdictWord(verdict: Verdict): string {
   return verdicts[verdict][0];
 }
 
-/** A verdict for a screen reader: “Invalid signature: body re-serialised”. */
+/** Returns a verdict as a screen reader says it: “Invalid signature: body re-serialised”. */
 export function saidVerdict(verdict: Verdict, cause?: string): string {
   const said = verdicts[verdict][1];
   return cause ? `${said}: ${cause}` : said;
 }
 
-/** Their types are an event and an action, which people say as two words. */
+/** Providers whose event types are an event and an action, which people say as two words. */
 const TWO_WORDS = new Set(['github', 'gitea']);
 
-/** What an event is called: its type, else its request line. */
+/** Returns an event's name: its type, or its request line if it has no type. */
 export function eventName(event: {
   type?: string | null;
   provider?: string | null;
@@ -35,7 +35,7 @@ export function eventName(event: {
   return event.type ?? `${event.method} /${event.source}${event.path}`;
 }
 
-/** The host and port of a URL, or the text itself where it is none. */
+/** Returns the host and port of a URL, or the text itself if it is no URL. */
 export function host(url: string): string {
   try {
     return new URL(url).host;
@@ -44,7 +44,7 @@ export function host(url: string): string {
   }
 }
 
-/** Host, port and path of a URL without its scheme. */
+/** Returns a URL without its scheme and without a slash at its end. */
 export function place(url: string): string {
   return url.replace(/^https?:\/\//, '').replace(/\/$/, '');
 }
@@ -64,7 +64,7 @@ const caps: Record<string, string> = {
   alt: isMac ? '⌥' : 'Alt',
 };
 
-/** The name of a key, or of keys pressed together, on this platform: `r` is `R`, `Mod+z` is `Ctrl Z`. */
+/** Returns the name of a key or key combination on this platform: `r` is `R`, `Mod+z` is `Ctrl Z`. */
 export function capOf(key: string): string {
   if (key === '+') return key;
   const names = key.split('+').map((part) => {
@@ -77,7 +77,7 @@ export function capOf(key: string): string {
 // C0 and C1 controls, bidi controls, zero-width characters, line separators, the byte-order mark.
 const hidden = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-/** Text from strangers with what can't be seen, or turns the line around, made visible: `⟨U+202E⟩`. */
+/** Makes invisible and direction-changing characters in strangers' text visible: `⟨U+202E⟩`. */
 export function visible(text: string): string {
   return text.replace(hidden, (mark) => {
     const code = mark.codePointAt(0) ?? 0;

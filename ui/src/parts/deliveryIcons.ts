@@ -8,7 +8,7 @@ import MailX from '@lucide/svelte/icons/mail-x';
 import Send from '@lucide/svelte/icons/send';
 import Timer from '@lucide/svelte/icons/timer';
 
-/** The shape of each state of a delivery. */
+/** The icon for each look of a delivery. */
 export const deliveryIcons = {
   done: Check,
   pending: Clock,
@@ -21,5 +21,5 @@ export const deliveryIcons = {
   skipped: CircleSlash,
 } as const;
 
-/** The name of such a shape. */
+/** The name of one of these icons. */
 export type DeliveryIcon = keyof typeof deliveryIcons;

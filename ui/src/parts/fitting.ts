@@ -1,12 +1,12 @@
 interface Room {
   gap: number;
-  /** What the button for the rest needs. */
+  /** The width of the button that opens the rest. */
   more: number;
-  /** The index of the one that must be in sight. */
+  /** The index of the item that must stay visible. */
   keep: number;
 }
 
-/** The first things that fit side by side into `width`; one that must be in sight takes the last place. */
+/** Returns the first items that fit side by side into `width`; if `keep` is not among them, it comes last. */
 export function fitting<T>(
   things: readonly T[],
   widths: readonly number[],

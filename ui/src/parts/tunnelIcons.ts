@@ -5,7 +5,7 @@ import Unplug from '@lucide/svelte/icons/unplug';
 
 import type { Tunnel } from '../api/shapes';
 
-/** The shape of a tunnel as it is. */
+/** Returns the icon for a tunnel's state. */
 export function tunnelIcon({ state, error }: Pick<Tunnel, 'state' | 'error'>) {
   if (state === 'limited' || (state === 'connected' && error)) return TriangleAlert;
   if (state === 'refused') return CircleX;

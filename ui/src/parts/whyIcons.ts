@@ -7,7 +7,7 @@ import type { Component } from 'svelte';
 
 import type { Why } from '../api/shapes';
 
-/** The shape of why a tunnel was offline. */
+/** The icon for each reason why a tunnel was offline. */
 export const whyIcons: Record<Why, Component<Record<string, unknown>>> = {
   asleep: Moon,
   network: Unplug,

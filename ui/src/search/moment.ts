@@ -1,6 +1,6 @@
 const units: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The moment that a word names, in RFC 3339: `today`, `yesterday`, `2h` (ago), `09:30` (today), a date, a time. */
+/** Returns the RFC 3339 time of `now`, `today`, `yesterday`, `2h` (ago), `09:30` (today), a date or time; else null. */
 export function moment(word: string, now = new Date()): string | null {
   const at = relative(word, now) ?? absolute(word);
   return at === null || Number.isNaN(at.getTime()) ? null : at.toISOString();
@@ -23,7 +23,7 @@ function midnight(now: Date, days: number): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days);
 }
 
-/** A date is its midnight here; a time without a zone is meant here too. */
+/** Reads a date as its local midnight, and a time without a zone as local time. */
 function absolute(word: string): Date | null {
   const [, year, month, day, time] = /^(\d{4})-(\d\d)-(\d\d)(T.+)?$/i.exec(word) ?? [];
   if (!year || !month || !day) return null;

@@ -3,11 +3,11 @@ import { filterOf, type Token } from './tokens';
 import type { Filter } from '../state/filter';
 import { route } from '../state/route.svelte';
 
-/** What the list is asked for: the view or source of the left pane, and the tokens of the search. */
+/** What the list is filtered by: the view or source of the left pane, and the tokens of the search. */
 class Search {
   tokens = $state.raw<readonly Token[]>([]);
 
-  /** All of it as one filter. */
+  /** Both combined into one filter. */
   get filter(): Filter {
     const { view, source } = route.events;
     const filter: Filter = {};
@@ -16,18 +16,18 @@ class Search {
     return { ...filter, ...filterOf(this.tokens) };
   }
 
-  /** Asks for more; a token takes the place of one with the same name. */
+  /** Adds tokens; each replaces the token that has the same name. */
   add(tokens: readonly Token[]): void {
     const named = new Map([...this.tokens, ...tokens].map((token) => [token.name, token]));
     this.tokens = [...named.values()];
   }
 
-  /** Asks for that no more. */
+  /** Removes a token. */
   remove(token: Token): void {
     this.tokens = this.tokens.filter((one) => one !== token);
   }
 
-  /** Forgets the tokens. */
+  /** Removes all tokens. */
   clear(): void {
     this.tokens = [];
   }

@@ -2,16 +2,16 @@ import type { EventStatus, Verdict } from '../api/shapes';
 import type { Filter } from '../state/filter';
 import { moment } from './moment';
 
-/** A piece of the search: `verdict:invalid`, or free text. */
+/** A part of the search: `verdict:invalid`, or free text. */
 export interface Token {
   name: TokenName | null;
   value: string;
-  /** Where the value stands in the text. */
+  /** The range of the value in the text. */
   start: number;
   end: number;
 }
 
-/** What is wrong, and which columns of the text it is about. */
+/** An error in the search, and the columns of the text that it is about. */
 export interface Fault {
   start: number;
   end: number;
@@ -32,10 +32,10 @@ const statuses: readonly EventStatus[] = [
 export const names = ['source', 'type', 'verdict', 'status', 'after', 'before'] as const;
 export type TokenName = (typeof names)[number];
 
-// A name with a colon and a value, or a word; either in quotes where it holds spaces.
+// A name, a colon and a value, or a free word; quotes enclose a value or word with spaces.
 const piece = /(?:([a-z_-]+):(?!\/\/))?("(?:[^"\\]|\\.)*"?|\S*)/giy;
 
-/** Takes a text apart. */
+/** Splits a text into tokens. */
 export function parse(text: string): { tokens: Token[]; fault: Fault | null } {
   const tokens: Token[] = [];
   let fault: Fault | null = null;
@@ -69,7 +69,7 @@ function unquoted(text: string): string {
   return text.startsWith('"') ? text.replace(/^"|"$/g, '').replace(/\\(.)/g, '$1') : text;
 }
 
-/** Words beside each other are looked for as they stand. */
+/** Joins all free words into one token, which is searched for as a phrase. */
 function joined(tokens: Token[]): Token[] {
   const free = tokens.filter((token) => token.name === null && token.value !== '');
   const [first, last] = [free[0], free.at(-1)];
@@ -113,7 +113,7 @@ function listed(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** What tokens ask for; of several with the same name the last counts. */
+/** Returns the filter that tokens stand for; if several have the same name, the last one counts. */
 export function filterOf(tokens: readonly Token[]): Filter {
   const filter: Filter = {};
   for (const { name, value } of tokens) {
@@ -128,7 +128,7 @@ export function filterOf(tokens: readonly Token[]): Filter {
   return filter;
 }
 
-/** A token as it is typed. */
+/** Returns a token as it would be typed. */
 export function written({ name, value }: Pick<Token, 'name' | 'value'>): string {
   const quoted = /[\s"]/.test(value) ? JSON.stringify(value) : value;
   return name === null ? quoted : `${name}:${quoted}`;

@@ -1,22 +1,22 @@
-/** Command lines to copy. What goes into them may hold anything, so each word is quoted for a POSIX shell. */
+/** Command lines to copy. Their words may contain anything, so each is quoted for a POSIX shell. */
 
-/** One word of a command line. */
+/** A word of a command line. */
 export interface Word {
   text: string;
-  /** What it is, for its colour. */
+  /** The kind of the word, for its colour. */
   kind: 'plain' | 'string';
 }
 
-/** The body that the line on the first screen sends. */
+/** The body in the command on the first screen. */
 const HELLO = '{"hello":"hookmitt"}';
 
-/** A word as a POSIX shell reads it back unchanged. */
+/** Quotes a word so that a POSIX shell reads it back unchanged. */
 export function quoted(word: string): string {
   if (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word)) return word;
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** The words of a line that posts something to a source. */
+/** Returns the words of a curl command that posts a body to a source. */
 export function curlWords(url: string, body: string = HELLO): Word[] {
   return [
     { text: 'curl', kind: 'plain' },
@@ -26,7 +26,7 @@ export function curlWords(url: string, body: string = HELLO): Word[] {
   ];
 }
 
-/** The same line to be copied. */
+/** Returns the same command as one line. */
 export function curlLine(url: string, body: string = HELLO): string {
   return curlWords(url, body)
     .map((word) => word.text)

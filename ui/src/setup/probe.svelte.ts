@@ -1,6 +1,6 @@
 import { placeOf, readTarget } from './target-url';
 
-/** What is known of a target that is being typed. */
+/** What is known about a target while it is typed. */
 export type Probed =
   | { state: 'nothing' }
   | { state: 'wrong'; problem: string }
@@ -9,13 +9,13 @@ export type Probed =
   | { state: 'silent'; place: string }
   | { state: 'refused'; problem: string };
 
-/** Asks whether somebody answers; a rejection says why the target can't be one. */
+/** Asks whether a server answers; a rejection says why the URL can't be a target. */
 export type Ask = (url: string, signal: AbortSignal) => Promise<boolean>;
 
-/** How long typing rests before the port is asked. */
+/** How long to wait after the last key press before the port is probed, in milliseconds. */
 const REST = 300;
 
-/** Looks whether a target answers while it is typed: the latest text counts, earlier answers are dropped. */
+/** Probes a target while it is typed: only the latest text counts, answers for earlier ones are dropped. */
 export class Probe {
   now = $state.raw<Probed>({ state: 'nothing' });
   #ask: Ask;
@@ -26,7 +26,7 @@ export class Probe {
     this.#ask = ask;
   }
 
-  /** Looks at this text; asks at once where `rest` is 0. */
+  /** Probes this text; at once if `rest` is 0. */
   look(text: string, rest = REST): void {
     this.stop();
     if (text.trim() === '') {
@@ -43,7 +43,7 @@ export class Probe {
     this.#wait = setTimeout(() => void this.#find(target.url, place), rest);
   }
 
-  /** Asks no more. */
+  /** Stops probing. */
   stop(): void {
     clearTimeout(this.#wait);
     this.#asked?.abort();

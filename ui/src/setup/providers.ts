@@ -1,15 +1,15 @@
-/** The catalogue's providers as they are offered. */
+/** The catalogue's providers as choices. */
 
-/** What the choice needs of a provider. */
+/** The parts of a provider that a choice needs. */
 export interface Named {
   id: string;
   name: string;
 }
 
-/** How many are shown before the list of the others. */
+/** How many providers are shown before the list of all others. */
 export const FIRST = 5;
 
-/** The first ones, with the chosen one in the last place where it would not be among them. */
+/** Returns the first providers; if the chosen one is not among them, it takes the last place. */
 export function offered<P extends Named>(providers: readonly P[], chosen: string | null, count = FIRST): P[] {
   const first = providers.slice(0, count);
   const other = providers.find((provider) => provider.id === chosen);
@@ -17,7 +17,7 @@ export function offered<P extends Named>(providers: readonly P[], chosen: string
   return [...first.slice(0, count - 1), other];
 }
 
-/** Those whose name or id holds every word, the ones that start with the text before the others. */
+/** Returns the providers whose name or id contains every word; those whose name starts with the text come first. */
 export function found<P extends Named>(providers: readonly P[], text: string): P[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const holds = (provider: P) => words.every((word) => haystack(provider).includes(word));
@@ -26,12 +26,12 @@ export function found<P extends Named>(providers: readonly P[], text: string): P
   return providers.filter(holds).sort((one, other) => rank(one) - rank(other));
 }
 
-/** One line of the list that a provider is chosen from. */
+/** One line of the list of providers. */
 export interface Choice {
-  /** The value that is picked. */
+  /** The value of the choice. */
   value: string;
   name: string;
-  /** Whose mark stands before it; none for “no provider”. */
+  /** The provider whose logo stands before it; null for “no provider”. */
   mark: string | null;
 }
 
@@ -39,7 +39,7 @@ export function asChoice({ id, name }: Named): Choice {
   return { value: id, name, mark: id };
 }
 
-/** A provider's name, or its id where the catalogue doesn't have it. */
+/** Returns a provider's name, or its id if the catalogue doesn't contain it. */
 export function nameOf(providers: readonly Named[], id: string): string {
   return providers.find((provider) => provider.id === id)?.name ?? id;
 }

@@ -1,11 +1,11 @@
-/** Secrets on their way from a field to the vault, which never gives them back. */
+/** Secrets on their way from a field to the vault, which never returns them. */
 
 import type { Sent } from './types';
 
-/** What tells a source's first secret from others, unless it is said; the command line uses it too. */
+/** The default label of a source's first secret; the command line uses it too. */
 export const USUAL_LABEL = 'default';
 
-/** A secret with its middle hidden: the prefix says which kind it is, the end which one. Short ones show nothing. */
+/** Masks the middle of a secret: the prefix shows its kind, the end tells secrets apart. Short secrets show nothing. */
 export function masked(secret: string): string {
   const prefix = /^[A-Za-z]{2,8}_/.exec(secret)?.[0] ?? '';
   const end = secret.length - prefix.length >= 16 ? 4 : 0;
@@ -14,29 +14,29 @@ export function masked(secret: string): string {
   return shownPrefix + '•'.repeat(hidden) + secret.slice(secret.length - end);
 }
 
-/** A pasted secret without what copying adds around it. */
+/** Returns a pasted secret without the white space that copying added around it. */
 export function trimmed(secret: string): string {
   return secret.trim();
 }
 
-/** A secret's bytes as the API takes them. */
+/** Returns a secret's bytes in base64, as the API takes them. */
 export function toBase64(secret: string): string {
   const bytes = new TextEncoder().encode(secret);
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 }
 
-/** The variable of `env:NAME`; null where it is a secret itself. */
+/** Returns the variable name of `env:NAME`; null if the text is a secret itself. */
 export function variableOf(text: string): string | null {
   return /^env:(.*)$/.exec(text.trim())?.[1] ?? null;
 }
 
-/** What the API is given: the value, or the variable to read it from. */
+/** Returns the body for the API: the value, or the variable from which to read it. */
 export function secretBody(text: string): { value_base64: string } | { env: string } {
   const env = variableOf(text);
   return env === null ? { value_base64: toBase64(trimmed(text)) } : { env };
 }
 
-/** What is wrong with a secret; null where nothing can be said against it. */
+/** Says what is wrong with a secret; null if nothing is. */
 export function secretProblem(text: string): string | null {
   const variable = variableOf(text);
   if (variable === null)
@@ -46,7 +46,7 @@ export function secretProblem(text: string): string | null {
     : 'Name the variable with letters, digits and _, such as `env:STRIPE_WEBHOOK_SECRET`.';
 }
 
-/** What is wrong with a label; null where nothing is. */
+/** Says what is wrong with a label; null if nothing is. */
 export function labelProblem(label: string, taken: readonly string[] = []): string | null {
   if (label.trim() === '') return 'A secret needs a label.';
   if ([...label].length > 100) return 'A label has 100 characters at most.';
@@ -54,7 +54,7 @@ export function labelProblem(label: string, taken: readonly string[] = []): stri
   return taken.includes(label) ? `There is a secret labelled “${label}” already.` : null;
 }
 
-/** What a provider's secret looks like, checked against what was typed: a word before it is saved, never a refusal. */
+/** Warns, but never refuses, if the text doesn't have the prefix that the provider's secrets usually have. */
 export function looksUnlike(hint: string | null | undefined, text: string): string | null {
   const prefix = /starts with (\S+_)/.exec(hint ?? '')?.[1];
   if (prefix === undefined || text === '' || variableOf(text) !== null) return null;
@@ -62,7 +62,7 @@ export function looksUnlike(hint: string | null | undefined, text: string): stri
   return given.startsWith(prefix) || prefix.startsWith(given) ? null : `It usually starts with ${prefix}.`;
 }
 
-/** Where secrets are kept, as far as is known: in words that promise nothing that isn't so. */
+/** Says where secrets will be kept, as far as is known. The words promise nothing that may be untrue. */
 export function keptIn(kinds: readonly string[]): { text: string; warns: boolean } {
   const never = 'It never appears in exports, logs or URLs.';
   if (kinds.includes('file')) {
@@ -72,14 +72,14 @@ export function keptIn(kinds: readonly string[]): { text: string; warns: boolean
   return { text: `Kept in the system keychain${place}. ${never}`, warns: false };
 }
 
-/** How a sample was signed: with which secret, or why with none. */
+/** Says how a sample was signed: with which secret, or why not. */
 export function signedHow({ secret, unsigned }: Pick<Sent, 'secret' | 'unsigned'>): string {
   if (secret === null) return `sent unsigned: ${unsigned ?? 'its provider signs nothing'}`;
   const own = /^the secret "(.*)" of \S+$/.exec(secret)?.[1];
   return `signed with ${own === undefined ? secret.replace(/^the (public test )?secret /, '') : `“${own}”`}`;
 }
 
-/** Where a secret is kept, in words. */
+/** Says where a secret is kept. */
 export function placeOf(secret: { kind: string; env: string | null }): string {
   if (secret.kind === 'env') return `in the variable ${secret.env ?? ''}`;
   return secret.kind === 'file' ? 'in a file, unencrypted' : 'in the system keychain';

@@ -5,13 +5,13 @@ import { sources } from '../state/sources.svelte';
 import { listProviders, listSecrets } from './calls';
 import type { Provider, SecretEntry, SourceView, TargetView } from './types';
 
-/** Sources with their secrets and targets, as they are kept. */
+/** The saved sources with their secrets and targets. */
 class Setup {
   secrets = $state.raw<SecretEntry[]>([]);
   providers = $state.raw<Provider[]>([]);
-  /** Whether all of it was read once. */
+  /** Whether everything was read once. */
   loaded = $state(false);
-  /** Why the last reading failed. */
+  /** Why the last read failed. */
   problem = $state.raw<Problem | null>(null);
 
   get sources(): SourceView[] {
@@ -22,13 +22,13 @@ class Setup {
     return sources.targets as TargetView[];
   }
 
-  /** Reads everything anew: at first, and after a change of our own. */
+  /** Reads everything: at first, and after a change made here. */
   async refresh(): Promise<void> {
     await this.#try(() => sources.read());
     await this.readSecrets();
   }
 
-  /** Reads what comes beside the sources; those are read again by themselves when something changes elsewhere. */
+  /** Reads secrets and providers. The sources are read again elsewhere whenever something changes. */
   async readSecrets(): Promise<void> {
     await this.#try(async () => {
       const provided = this.providers.length > 0 ? this.providers : listProviders();
@@ -44,22 +44,22 @@ class Setup {
     untrack(() => void (this.loaded ? this.readSecrets() : this.refresh()));
   }
 
-  /** One source. */
+  /** Returns one source. */
   source(slug: string): SourceView | undefined {
     return this.sources.find((source) => source.slug === slug);
   }
 
-  /** The secrets of one source. */
+  /** Returns the secrets of one source. */
   secretsOf(slug: string): SecretEntry[] {
     return this.secrets.filter((secret) => secret.source === slug);
   }
 
-  /** The targets that get a source's events: its own, and those of every source. */
+  /** Returns the targets that get a source's events: its own, and those of all sources. */
   targetsOf(slug: string): TargetView[] {
     return this.targets.filter((target) => target.source === slug || target.source == null);
   }
 
-  /** The URL that events of a source are caught at; null where nothing captures. */
+  /** Returns the URL at which a source's events are captured; null if this process does not capture. */
   urlOf(slug: string): string | null {
     const [base] = sources.capture;
     return base === undefined ? null : `${base}/${slug}`;

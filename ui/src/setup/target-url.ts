@@ -1,12 +1,12 @@
-/** Targets as people type them. The engine has the last word; this is for a word in time. */
+/** Targets as users type them. The engine has the last word; these checks only give early feedback. */
 
-/** A target that can be one, or what is wrong with it. */
+/** A parsed target, or what is wrong with it. */
 export type ReadTarget =
   { ok: true; url: string; host: string; port: number; loopback: boolean } | { ok: false; problem: string };
 
 const SHAPE = 'Write it like `http://localhost:3000/webhooks`, or give a port such as 3000.';
 
-/** Reads a URL, or one of its short forms: `3000`, `:3000/hooks`, `localhost:3000`. */
+/** Parses a URL or one of its short forms: `3000`, `:3000/hooks`, `localhost:3000`. */
 export function readTarget(text: string): ReadTarget {
   const url = spelledOut(text.trim());
   if (url === null) return { ok: false, problem: SHAPE };
@@ -20,12 +20,12 @@ export function readTarget(text: string): ReadTarget {
   return { ok: true, url, host: parsed.hostname, port, loopback: isLoopback(parsed.hostname) };
 }
 
-/** Where a target is, in few words: its port on this machine, else its host too. */
+/** Says briefly where a target is: its port on this machine, else its host and port. */
 export function placeOf(target: { host: string; port: number; loopback: boolean }): string {
   return target.loopback ? `port ${target.port}` : `${target.host}:${target.port}`;
 }
 
-/** A target without its scheme, as lists show it. */
+/** Returns a target without its scheme, as lists show it. */
 export function shortTarget(url: string): string {
   return url.replace(/^https?:\/\//, '');
 }
@@ -35,7 +35,7 @@ function spelledOut(text: string): string | null {
   if (text === '' || text.includes('://')) return null;
   const head = text.split(/[/?]/, 1)[0] ?? '';
   if (/^:?\d+$/.test(head)) return `http://localhost:${text.replace(/^:/, '')}`;
-  // A lone word is more likely a slip than the name of a server.
+  // A single word is more likely a mistake than the name of a server.
   return /[.:[]/.test(head) || head.toLowerCase() === 'localhost' ? `http://${text}` : null;
 }
 

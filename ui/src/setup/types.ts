@@ -1,4 +1,4 @@
-/** The API's words that set-up uses, by shorter names. */
+/** The API's types that set-up uses, under shorter names. */
 
 import type { components } from '../api/schema.gen';
 

@@ -1,12 +1,12 @@
 const PAUSE = 5_000;
 
-/** What a screen reader is told in passing: the latest of what happens, at most once in 5 s. */
+/** What a screen reader announces in passing: the latest text, at most once in 5 s. */
 class Announcer {
   text = $state('');
   #next: string | null = null;
   #waits = false;
 
-  /** Says it as soon as it is its turn; what waited before it is not said. */
+  /** Announces the text as soon as the pause is over; it replaces a text that was still waiting. */
   say(text: string): void {
     this.#next = text;
     if (!this.#waits) this.#speak();

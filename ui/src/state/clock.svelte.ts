@@ -1,7 +1,7 @@
 import { wait } from '../format/duration';
 import { rowTime } from '../format/time';
 
-/** The one clock of the page: it ticks each second while the page can be seen, so that all times change together. */
+/** The page's only clock. It ticks every second while the page is visible, so that all times change together. */
 class Clock {
   now = $state(Date.now());
 
@@ -11,12 +11,12 @@ class Clock {
     document.addEventListener('visibilitychange', () => this.#tick());
   }
 
-  /** A moment as a row shows it. */
+  /** Formats a moment for a row. */
   row(at: number): string {
     return rowTime(at, this.now);
   }
 
-  /** The words of a retry that comes at that moment. */
+  /** Says when a retry comes that is due at that moment. */
   retry(at: number): string {
     return at <= this.now ? 'Retry now' : `Retry in ${wait(at - this.now)}`;
   }

@@ -10,14 +10,14 @@ import { tunnels } from './tunnels.svelte';
 
 type State = 'opening' | 'unauthorised' | 'connecting' | 'live' | 'lost';
 
-/** The live connection to hookmitt, and what each of its frames changes. */
+/** The live connection to hookmitt, and what its frames change. */
 class Connection {
   state = $state<State>('opening');
-  /** Since when it is lost. */
+  /** Since when the connection is lost. */
   since = $state<number | null>(null);
   #end = new AbortController();
 
-  /** Opens it. Call it once. */
+  /** Opens the connection. Call it once. */
   async start(): Promise<void> {
     onUnauthorised(() => this.#refused());
     const opened = await transport.open().catch(() => false);

@@ -1,21 +1,21 @@
 import { shell, type CoreState, type OnClose, type ShellInfo } from '../api/transport/shell';
 
-/** The window around the page, where there is one. */
+/** The desktop window around the page, if there is one. */
 class Desktop {
-  /** Null in a browser, and until the window has told. */
+  /** Null in a browser, and until the window has answered. */
   info = $state.raw<ShellInfo | null>(null);
-  /** How far the core is; null in a browser. */
+  /** The state of the core; null in a browser. */
   core = $state.raw<CoreState | null>(null);
-  /** The window was closed, and what that means has to be said. */
+  /** The window was closed, and the user has to choose what that means. */
   closeAsked = $state(false);
 
-  /** What closing does; null where it can't be changed. */
+  /** What closing the window does; null if that can't be changed. */
   get onClose(): OnClose | null {
     if (this.info === null || this.info.onClose === undefined) return null;
     return this.info.onClose ?? 'ask';
   }
 
-  /** Listens to the window, until the answer is called. Does nothing in a browser. */
+  /** Follows the window until the returned function is called. Does nothing in a browser. */
   follow(): () => void {
     if (shell === null) return () => {};
     const ends = [
@@ -27,19 +27,19 @@ class Desktop {
     return () => ends.forEach((end) => void end.then((stop) => stop()));
   }
 
-  /** Starts the core again after a failure, on another port where one is given. */
+  /** Starts the core again after a failure, on another port if `port` is given. */
   async start(port: number | null = null): Promise<void> {
     await shell?.start(port);
   }
 
-  /** Answers what closing the window means; `keep` null leaves it open. */
+  /** Answers what closing the window means; if `keep` is null, the window stays open. */
   async answerClose(keep: boolean | null, remember: boolean): Promise<void> {
     this.closeAsked = false;
     await shell?.answerClose(keep, remember);
     if (remember && keep !== null) this.#remember(keep ? 'keep' : 'quit');
   }
 
-  /** Remembers what closing is to do from now on. */
+  /** Sets what closing the window does from now on. */
   async setOnClose(answer: OnClose): Promise<void> {
     await shell?.setOnClose(answer);
     this.#remember(answer === 'ask' ? null : answer);

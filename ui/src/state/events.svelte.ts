@@ -11,33 +11,33 @@ import { notify } from './watchers';
 
 export { onEvent } from './watchers';
 
-/** More new events than these are not kept: showing them reads the list again. */
+/** The most new events kept while they are held back; to show more, the list is read again. */
 const HELD = 500;
 
-/** Where the list is to scroll; the list does it and forgets it. */
+/** Where the list should scroll; the list does so and resets it. */
 export type Wanted = { to: 'top' } | { to: 'row'; id: string };
 
 type State = 'loading' | 'ready' | 'failed';
 
-/** The list of events: pages of it, and what comes in. */
+/** The list of events: pages that were read, and new events from the live stream. */
 class Events {
   filter = $state.raw<Filter>({});
   state = $state<State>('loading');
   problem = $state.raw<Problem | null>(null);
-  /** New events are put in at once while the top of the list is in sight. */
+  /** Whether new events are inserted at once while the top of the list is visible. */
   live = $state(true);
-  /** New events that are not shown yet. */
+  /** How many new events are not shown yet. */
   newCount = $state(0);
-  /** There are more of them than were counted. */
+  /** There are more new events than `newCount` says. */
   newMore = $state(false);
-  /** All there is has been read. */
+  /** The list was read to its end. */
   complete = $state(false);
   wanted = $state.raw<Wanted | null>(null);
-  /** How many rows came in at the top since the list was read; it keeps rows in their place on the screen. */
+  /** How many rows came in at the top since the list was read. With it, rows keep their place on the screen. */
   inserted = $state(0);
-  /** The top of the list is in sight. The list sets it. */
+  /** Whether the top of the list is visible. The list sets it. */
   atTop = true;
-  /** The first row that is wholly in sight. */
+  /** The index of the first row that is wholly visible. */
   firstInSight = 0;
 
   #pages = new Pages();
@@ -49,37 +49,37 @@ class Events {
   #flush = soon(() => this.#takeIn(), 50);
   #askNewer = soon(() => void this.catchUp(), 1_000);
 
-  /** How many rows there are. */
+  /** The number of rows. */
   get length(): number {
     void this.#version;
     return this.#pages.length;
   }
 
-  /** The rows from index `from` to before `to`; undefined while they are read again. */
+  /** Returns the rows from index `from` to before `to`; a row is undefined while it is being read again. */
   slice(from: number, to: number): (Row | undefined)[] {
     void this.#version;
     return this.#pages.slice(from, to);
   }
 
-  /** The index of an event's row, or -1. */
+  /** Returns the index of an event's row, or -1. */
   indexOf(id: string | null): number {
     void this.#version;
     return id === null ? -1 : this.#pages.indexOf(id);
   }
 
-  /** An event's row, where it is listed. */
+  /** Returns an event's row if it is listed and loaded. */
   row(id: string): Row | undefined {
     const at = this.indexOf(id);
     return at < 0 ? undefined : this.#pages.slice(at, at + 1)[0];
   }
 
-  /** Where gaps stand among the rows. */
+  /** Returns the places of gaps among the rows. */
   placesOf(gaps: readonly Gap[]): PlacedGap[] {
     void this.#version;
     return placeGaps(gaps, this.#pages.list, this.newCount > 0);
   }
 
-  /** Lists other events. */
+  /** Lists the events that pass a filter. */
   show(filter: Filter): void {
     this.filter = filter;
     void this.read();
@@ -103,7 +103,7 @@ class Events {
     }
   }
 
-  /** Reads on where the list ends. */
+  /** Reads the next page of older events. */
   async older(): Promise<void> {
     const before = this.#pages.oldest;
     if (this.#readingOlder || this.complete || before === null || this.state !== 'ready') return;
@@ -121,7 +121,7 @@ class Events {
     }
   }
 
-  /** Says which rows are in sight: what was let go there is read again, what is far away is let go. */
+  /** Takes note of the visible rows: reads missing pages near them again, and drops the rows of pages far away. */
   inSight(from: number, to: number): void {
     for (const page of this.#pages.within(from - PAGE / 2, to + PAGE / 2))
       if (!page.rows) void this.#reread(page);
@@ -129,13 +129,13 @@ class Events {
     if (to > this.#pages.length - PAGE / 2) void this.older();
   }
 
-  /** Takes an event that was stored or has changed. Those that come close together are put in together. */
+  /** Takes an event that was stored or has changed. Events that come close together are inserted together. */
   apply(event: Event): void {
     this.#came.set(event.id, event);
     this.#flush();
   }
 
-  /** Takes an event's row out at once; answers it, so that it can be put back. */
+  /** Removes an event's row at once; returns the row, so that it can be put back. */
   remove(id: string): Row | undefined {
     const row = this.row(id);
     if (row && this.#pages.remove(id, row.seq)) this.#version += 1;
@@ -143,12 +143,12 @@ class Events {
     return row;
   }
 
-  /** Puts a row back that was taken out. */
+  /** Puts back a row that was removed. */
   putBack(row: Row): void {
     if (this.#pages.insert(row)) this.#version += 1;
   }
 
-  /** Shows what is new, and the top of the list. */
+  /** Shows the new events, and scrolls to the top of the list. */
   newest(): void {
     if (this.newMore) void this.read();
     else this.#putIn(this.#held);
@@ -157,33 +157,36 @@ class Events {
     this.wanted = { to: 'top' };
   }
 
-  /** Scrolls to an event's row where it is listed. */
+  /** Scrolls to an event's row if it is listed. */
   reveal(id: string): void {
     this.wanted = { to: 'row', id };
   }
 
-  /** Shows new events at once, or holds them back. */
+  /** Switches between showing new events at once and holding them back. */
   toggleLive(): void {
     this.live = !this.live;
     this.scrolled(this.atTop);
   }
 
-  /** The list says whether its top is in sight; coming back there shows what is new. */
+  /** Called by the list when its top becomes visible or hidden; new events show once the top is visible again. */
   scrolled(atTop: boolean): void {
     this.atTop = atTop;
     if (atTop && this.live && this.newCount > 0) this.newest();
   }
 
-  /** After a loss, or where only the API knows what is listed: reads what is newer than the list, and the rows near it again. */
+  /**
+   * Reads what is newer than the list, and the newest rows again: after the connection was lost, or if only the API can
+   * tell whether an event is listed.
+   */
   async catchUp(): Promise<void> {
     if (this.state === 'failed') return this.read();
     if (this.state !== 'ready') return;
     const { signal } = this.#reading;
     const known = this.#newestKnown();
     const page = await listEvents(this.filter, { limit: PAGE, signal }).catch(() => null);
-    if (!page || signal.aborted) return; // the next loss or event asks again
+    if (!page || signal.aborted) return; // the next loss or event tries again
     const rows = page.items.map(rowOf);
-    // What came in by itself while this was read is there already.
+    // Events that the live stream brought meanwhile are already in the list.
     const missed = rows.filter((row) => !this.#change(row) && row.seq > known);
     if (missed.length === PAGE && known > 0) this.#tooMany(missed.length);
     else {
@@ -194,7 +197,7 @@ class Events {
     this.#version += 1;
   }
 
-  /** Reads every row again that is kept, since changes may have been missed. */
+  /** Reads all loaded rows again, because changes may have been missed. */
   refresh(): void {
     for (const page of this.#pages.list.slice(1)) if (page.rows) void this.#reread(page);
     void this.catchUp();
@@ -222,7 +225,7 @@ class Events {
   }
 
   #takeIn() {
-    if (this.state !== 'ready') return; // they are put in after the page that is being read
+    if (this.state !== 'ready') return; // they are inserted after the page that is being read
     const came = [...this.#came.values()].sort((a, b) => b.seq - a.seq);
     this.#came.clear();
     const known = this.#newestKnown();
@@ -254,7 +257,7 @@ class Events {
     this.newCount -= held - this.#held.length;
   }
 
-  /** New rows go in, or are held back. */
+  /** Inserts new rows, or holds them back. */
   #add(rows: Row[]) {
     if (rows.length === 0) return;
     if (this.live && this.atTop && this.newCount === 0) return this.#putIn(rows);

@@ -29,7 +29,7 @@ const event = (seq: number, change: Partial<Event> = {}) =>
 const numbers = () => events.slice(0, events.length).map((row) => row?.seq);
 const settle = () => vi.advanceTimersByTimeAsync(100);
 
-/** A list of three events. */
+/** Lists three events. */
 beforeEach(async () => {
   vi.useFakeTimers();
   listEvents.mockReset().mockResolvedValue({ items: [event(3), event(2), event(1)], next_cursor: null });

@@ -1,17 +1,17 @@
 import type { Event, EventStatus, Verdict, View } from '../api/shapes';
 
-/** Which events are listed. */
+/** Decides which events are listed. */
 export interface Filter {
   view?: View;
   source?: string;
   type?: string;
   verdict?: Verdict;
   status?: EventStatus;
-  /** Received then or later, RFC 3339. */
+  /** Only events received at this time or later, RFC 3339. */
   since?: string;
-  /** Received before, RFC 3339. */
+  /** Only events received before this time, RFC 3339. */
   until?: string;
-  /** Text anywhere in it. */
+  /** Only events that contain this text anywhere. */
   q?: string;
 }
 
@@ -23,7 +23,7 @@ const views: Record<View, (event: Event) => boolean> = {
   waiting: ({ glance }) => glance?.delivery?.waiting === true,
 };
 
-/** Whether an event is listed; null where only the API can tell, because the text may be in the body. */
+/** Whether an event is listed; null if only the API can tell, because the text may be in the body. */
 export function matches(filter: Filter, event: Event): boolean | null {
   const at = Date.parse(event.received_at);
   const fits =
@@ -38,7 +38,7 @@ export function matches(filter: Filter, event: Event): boolean | null {
   return filter.q ? null : true;
 }
 
-/** A type fits as it is, by its beginning up to a dot, or by a pattern with `*`; null fits nothing. */
+/** Matches an event type against a type, its beginning up to a dot, or a pattern with `*`. Null never matches. */
 function isKind(pattern: string, type: string | null): boolean {
   const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   return type !== null && new RegExp(`^${parts.join('.*')}\\.`, 's').test(`${type}.`);

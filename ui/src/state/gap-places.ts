@@ -1,18 +1,19 @@
 import type { Gap } from '../api/shapes';
 import type { Page } from './pages';
 
-/** A line of the list that tells of a gap. */
+/** A line about a gap in the list of events. */
 export interface PlacedGap {
   gap: Gap;
-  /** The index of the row that it stands above. */
+  /** The index of the row above which the line stands. */
   at: number;
-  /** Gaps before it that would stand there too. */
+  /** How many older gaps would stand at the same place. */
   more: number;
 }
 
 /**
- * Where gaps stand in the list: above the last event that was caught up, which is the moment of coming back. Without
- * such an event, above the first that came before it. `held`: new events are not in the list yet, nor is their gap.
+ * Places gaps in the list, each above the last event that was caught up, which marks the moment of coming back. A gap
+ * without such an event stands above the newest event received before the gap ended. `held`: new events are not in the
+ * list yet, so their gaps are left out too.
  */
 export function placeGaps(gaps: readonly Gap[], pages: readonly Page[], held: boolean): PlacedGap[] {
   const newest = pages[0]?.rows?.[0]?.seq ?? 0;
@@ -32,7 +33,7 @@ export function placeGaps(gaps: readonly Gap[], pages: readonly Page[], held: bo
   return lines;
 }
 
-/** The first row with this number or a lower one. In a stretch that was let go: its beginning, until it is read again. */
+/** Returns the index of the first row with this number or a lower one; if its page is not loaded, the page's start. */
 function indexBySeq(seq: number, pages: readonly Page[]): number | null {
   let start = 0;
   for (const { last, count, rows } of pages) {
@@ -53,7 +54,7 @@ function indexByTime({ until }: Gap, pages: readonly Page[]): number | null {
   return null;
 }
 
-/** The lowest index below `length` that fits, where all above it fit too. */
+/** Returns the lowest index below `length` that fits, or `length`; if one index fits, all above it must fit too. */
 function lowest(length: number, fits: (at: number) => boolean): number {
   let [from, to] = [0, length];
   while (from < to) {

@@ -3,20 +3,20 @@ import type { Gap } from '../api/shapes';
 import { gapSentence, isNews } from '../format/gap';
 import { announcer } from './announcer.svelte';
 
-/** No event stays longer in the inbox by itself. */
+/** By then, retention usually has removed every event that is not pinned and no longer waits. */
 const KEPT = 31 * 24 * 60 * 60_000;
 
-/** The gaps that the list of events shows: those after which something was caught up or lost. */
+/** The gaps shown in the list of events: events were caught up, lost or perhaps lost unnoticed. */
 class Gaps {
   /** Newest first. */
   lines = $state.raw<readonly Gap[]>([]);
 
-  /** Reads them. */
+  /** Reads the gaps. */
   async read(): Promise<void> {
     this.lines = await gapsSince(new Date(Date.now() - KEPT).toISOString());
   }
 
-  /** Takes one that has ended. */
+  /** Takes a gap that has ended. */
   closed(line: Gap): void {
     if (!isNews(line)) return;
     this.lines = [line, ...this.lines.filter((one) => one.id !== line.id)];

@@ -1,15 +1,15 @@
 import type { Problem } from '../api/client';
 import type { Gap } from '../api/shapes';
 
-/** When a tunnel was offline, newest first, as far as it was read. */
+/** The gaps of a tunnel, newest first, as far as they were read. */
 export interface History {
   items: readonly Gap[];
-  /** Where it goes on; null: it is whole. */
+  /** The cursor of the next page; null if the history is complete. */
   next: string | null;
   problem: Problem | null;
 }
 
-/** A past whose first page was read again: what was read on before stays, where the page leads to it. */
+/** Returns a history whose first page was read again: older gaps stay if the page still connects to them. */
 export function readAgain(known: History | undefined, page: History): History {
   const oldest = page.items.at(-1);
   if (!known || page.next === null || !oldest) return page;

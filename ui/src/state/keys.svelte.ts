@@ -2,9 +2,9 @@ import { untrack } from 'svelte';
 
 import { capOf } from '../format/words';
 
-/** A shortcut: what it does for the sheet, and doing it. Answering false lets the key through. */
+/** A shortcut. If `run` returns false, the key press is not handled here. */
 export interface Shortcut {
-  /** The words of the sheet; one without is not listed. */
+  /** The text in the shortcut sheet; without it, the shortcut is not listed. */
   label?: string | undefined;
   run: (event: KeyboardEvent) => boolean | void;
 }
@@ -19,15 +19,15 @@ interface Binding {
 type Shortcuts = Record<string, Shortcut['run'] | Shortcut>;
 
 interface Where {
-  /** Only then; always, without. */
+  /** The shortcuts work only while this returns true; without it, always. */
   when?: (() => boolean) | undefined;
-  /** The heading in the sheet. */
+  /** The heading in the shortcut sheet. */
   group?: string | undefined;
-  /** It comes before all others, whichever was bound last. */
+  /** Puts the shortcuts before all others, even those that are bound later. */
   first?: boolean | undefined;
 }
 
-/** The name of a key press: `r`, `Shift+r`, `Mod+k`, `ArrowDown`, `?`. */
+/** Returns the name of a key press: `r`, `Shift+r`, `Mod+k`, `ArrowDown`, `?`. */
 export function nameOf(event: KeyboardEvent): string {
   const key = event.key === ' ' ? 'Space' : event.key;
   const letter = key.length === 1 ? key.toLowerCase() : key;
@@ -42,19 +42,19 @@ const floats = '[role=dialog], [role=menu], [role=listbox][data-select-content],
 
 const pressed = 'button, a[href], summary, [role=tab], [role=switch], input';
 
-/** Every shortcut of the page. The latest binding of a key comes first; single keys never work inside a field or a dialog. */
+/** All shortcuts of the page. A key's latest binding wins. None works in a dialog; in fields only Mod and F keys do. */
 class Keys {
   #bindings = $state.raw<Binding[]>([]);
   #first: { key: string; at: number } | null = null;
 
-  /** Binds keys until the answer is called; in an effect, return it. Two keys after each other are `g e`. */
+  /** Binds keys until the returned function is called; an effect can return it. `g e` means one key after the other. */
   bind(shortcuts: Shortcuts, { when = () => true, group = '', first = false }: Where = {}): () => void {
     const whole = Object.entries(shortcuts).map(([key, shortcut]): [string, Shortcut] => [
       key,
       typeof shortcut === 'function' ? { run: shortcut } : shortcut,
     ]);
     const binding = { shortcuts: new Map(whole), when, group, first };
-    // Untracked: an effect that binds must not run again because something was bound.
+    // Untracked, so that an effect that binds keys does not run again because of its own binding.
     const all = [binding, ...untrack(() => this.#bindings)];
     this.#bindings = [...all.filter((one) => one.first), ...all.filter((one) => !one.first)];
     return () => {
@@ -62,7 +62,7 @@ class Keys {
     };
   }
 
-  /** The shortcuts that work now, for the sheet: by group, in order of binding. */
+  /** The shortcuts that work now, for the sheet: by group, in the order of binding. */
   get sheet(): { group: string; lines: { keys: string[]; label: string }[] }[] {
     const groups = new Map<string, Map<string, string[]>>();
     for (const { shortcuts, group, when } of [...this.#bindings].reverse()) {
@@ -80,7 +80,7 @@ class Keys {
     }));
   }
 
-  /** Looks whether a key press is bound, and runs it. */
+  /** Runs the shortcut that is bound to a key press, if any. */
   press(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing) return;
     const key = nameOf(event);
@@ -89,7 +89,7 @@ class Keys {
     const single = !key.startsWith('Mod+') && !/^F\d+$/.test(key);
     if (target?.closest(floats) || document.querySelector('[role=dialog][data-state=open]')) return;
     if (single && target?.closest(fields)) return;
-    if ((key === 'Space' || key === 'Enter') && target?.closest(pressed)) return; // theirs
+    if ((key === 'Space' || key === 'Enter') && target?.closest(pressed)) return; // they handle the key themselves
     const two =
       this.#first && performance.now() - this.#first.at < 1_000 ? `${this.#first.key} ${key}` : null;
     this.#first = { key, at: performance.now() };

@@ -1,6 +1,6 @@
 import { prefs } from './prefs.svelte';
 
-/** How the panes stand beside each other: all three; a rail for the left one; one at a time. */
+/** How the panes are arranged: all three; the left one as a rail; one at a time. */
 type Form = 'wide' | 'middle' | 'narrow';
 
 const LEFT = { min: 200, max: 320, normal: 224 };
@@ -8,10 +8,10 @@ const RAIL = 48;
 const LIST_MIN = 320;
 const DETAIL_MIN = 420;
 
-/** The widths of the window and its panes. */
+/** The widths of the window and of its panes. */
 class Layout {
   width = $state(1440);
-  /** The left pane was opened, or closed, against what the width says. */
+  /** Whether the user opened or closed the left pane; null leaves that to the window's width. */
   #leftOpen = $state<boolean | null>(null);
   listHidden = $state(false);
 
@@ -20,7 +20,7 @@ class Layout {
     return this.width >= 900 ? 'middle' : 'narrow';
   }
 
-  /** The left pane is there in full; where there is no room it floats. */
+  /** Whether the left pane is fully shown; if there is no room for it, it floats. */
   get leftOpen(): boolean {
     return this.#leftOpen ?? this.form === 'wide';
   }
@@ -28,7 +28,7 @@ class Layout {
     this.#leftOpen = open;
   }
 
-  /** The left pane lies above the others. */
+  /** Whether the left pane lies above the other panes. */
   get leftFloats(): boolean {
     return this.leftOpen && this.form !== 'wide';
   }
@@ -39,7 +39,7 @@ class Layout {
     return clamp(prefs.size('left', LEFT.normal), LEFT.min, LEFT.max);
   }
 
-  /** What the left pane takes from the others. */
+  /** The width that the left pane takes from the other panes. */
   get leftTakes(): number {
     return this.leftOpen && !this.leftFloats ? this.left + 1 : RAIL + 1;
   }

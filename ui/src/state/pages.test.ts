@@ -4,7 +4,7 @@ import { PAGE, Pages } from './pages';
 import type { Row } from './row';
 
 const row = (seq: number) => ({ id: `e${seq}`, seq }) as Row;
-/** Rows from one number down to another. */
+/** Returns rows from one number down to another. */
 const rows = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, n) => row(from - n));
 const numbers = (pages: Pages, from = 0, to = pages.length) => pages.slice(from, to).map((one) => one?.seq);
 
@@ -59,7 +59,7 @@ test('far rows are let go and can be filled again', () => {
 
   const [gone] = pages.within(10 * PAGE, 10 * PAGE + 1);
   if (!gone) throw new Error('there is a page');
-  pages.fill(gone, rows(20 * PAGE + 5, 19 * PAGE - 5)); // more than belongs there
+  pages.fill(gone, rows(20 * PAGE + 5, 19 * PAGE - 5)); // more rows than the page had
   expect(numbers(pages, 10 * PAGE, 10 * PAGE + 1)).toEqual([20 * PAGE]);
   expect(pages.length).toBe(30 * PAGE);
 });

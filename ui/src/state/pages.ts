@@ -1,42 +1,42 @@
 import type { Row } from './row';
 
-/** How many rows are asked for at a time. */
+/** How many rows a request asks for. */
 export const PAGE = 200;
 
-/** How many pages keep their rows beside those in sight. */
+/** How many pages may keep their rows before pages far from the visible rows drop theirs. */
 const KEPT = 12;
 
-/** A stretch of the list. Its rows can be let go and asked for again. */
+/** A consecutive part of the list. Its rows can be dropped and read again. */
 export interface Page {
-  /** Its rows have a lower number than this; null: none is too high. */
+  /** Its rows have lower numbers than this; null means no upper limit. */
   before: number | null;
-  /** The lowest number in it. */
+  /** The lowest number in the page. */
   last: number;
   count: number;
-  /** Null: let go. */
+  /** Null if the rows were dropped. */
   rows: Row[] | null;
 }
 
-/** The list of all events, newest first, of which only the stretches near the window are kept. */
+/** The list of all events, newest first. Only the pages near the visible rows keep their rows. */
 export class Pages {
   list: Page[] = [];
 
-  /** How many rows there are, with those that were let go. */
+  /** The number of rows, including dropped ones. */
   get length(): number {
     return this.list.reduce((sum, page) => sum + page.count, 0);
   }
 
-  /** The highest number; 0 without rows. */
+  /** The highest number; 0 if there are no rows. */
   get newest(): number {
     return this.list[0]?.rows?.[0]?.seq ?? 0;
   }
 
-  /** The lowest number; none without rows. */
+  /** The lowest number; null if there are no rows. */
   get oldest(): number | null {
     return this.list.at(-1)?.last ?? null;
   }
 
-  /** Begins anew. */
+  /** Starts again with these rows. */
   reset(rows: Row[]): void {
     this.list = rows.length > 0 ? [page(null, rows)] : [];
   }
@@ -48,7 +48,7 @@ export class Pages {
     this.list.push(page(before, rows));
   }
 
-  /** Adds rows that are newer than all, newest first. */
+  /** Adds rows that are newer than all others, newest first. */
   prepend(rows: Row[]): void {
     if (rows.length === 0) return;
     const head = this.list[0];
@@ -61,7 +61,7 @@ export class Pages {
     head.count = head.rows.length;
   }
 
-  /** The rows from index `from` to before `to`; undefined where they were let go. */
+  /** Returns the rows from index `from` to before `to`; dropped rows are undefined. */
   slice(from: number, to: number): (Row | undefined)[] {
     const found: (Row | undefined)[] = [];
     let start = 0;
@@ -74,7 +74,7 @@ export class Pages {
     return found;
   }
 
-  /** The index of an event's row, or -1. */
+  /** Returns the index of an event's row, or -1. */
   indexOf(id: string): number {
     let start = 0;
     for (const { count, rows } of this.list) {
@@ -85,7 +85,7 @@ export class Pages {
     return -1;
   }
 
-  /** Puts a row in the place of the one of the same event; false where there is none. */
+  /** Replaces the row of the same event; returns false if there is none. */
   update(row: Row): boolean {
     const { page, at } = this.#find(row.seq);
     if (!page?.rows || page.rows[at]?.id !== row.id) return false;
@@ -93,7 +93,7 @@ export class Pages {
     return true;
   }
 
-  /** Puts a row where its number belongs, if that stretch is here. */
+  /** Inserts a row where its number belongs; returns false if that page is not loaded or has the row already. */
   insert(row: Row): boolean {
     const { page, at } = this.#find(row.seq);
     if (!page?.rows || page.rows[at]?.id === row.id) return false;
@@ -102,7 +102,7 @@ export class Pages {
     return true;
   }
 
-  /** Takes an event's row out. */
+  /** Removes an event's row; returns false if it is not loaded. */
   remove(id: string, seq: number): boolean {
     const { page, at } = this.#find(seq);
     if (!page?.rows || page.rows[at]?.id !== id) return false;
@@ -118,7 +118,7 @@ export class Pages {
     page.count = page.rows.length;
   }
 
-  /** The pages that hold any index from `from` to before `to`. */
+  /** Returns the pages that contain any index from `from` to before `to`. */
   within(from: number, to: number): Page[] {
     let start = 0;
     return this.list.filter(({ count }) => {
@@ -128,7 +128,7 @@ export class Pages {
     });
   }
 
-  /** Lets go of the rows that are far from those in sight. The first page stays: new rows come there. */
+  /** Drops the rows of pages far from the visible rows. The first page stays, because new rows go there. */
   letGo(from: number, to: number): void {
     const kept = this.list.filter((page) => page.rows);
     if (kept.length <= KEPT) return;
@@ -136,7 +136,7 @@ export class Pages {
     for (const page of kept) if (!near.has(page) && page !== this.list[0]) page.rows = null;
   }
 
-  /** The page that a number belongs to, and its index there. */
+  /** Returns the page to which a number belongs, and its index there. */
   #find(seq: number): { page: Page | undefined; at: number } {
     const page = this.list.find((one) => seq >= one.last && (one.before === null || seq < one.before));
     const at = page?.rows?.findIndex((row) => row.seq <= seq) ?? -1;

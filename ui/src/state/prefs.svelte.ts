@@ -1,8 +1,8 @@
-/** What a person chose about the look of this window; kept in this browser or window only. */
+/** What the user chose about the look of this window; stored in this browser or window only. */
 interface Kept {
   theme: 'system' | 'dark' | 'light';
   density: 'comfortable' | 'compact';
-  /** Widths of panes by name. */
+  /** The widths of panes by name. */
   sizes: Record<string, number>;
 }
 
@@ -37,18 +37,18 @@ class Prefs {
     this.#keep();
   }
 
-  /** The width of a pane that was kept, else `normal`. */
+  /** Returns the stored width of a pane, or `normal` if there is none. */
   size(name: string, normal: number): number {
     return this.#kept.sizes[name] ?? normal;
   }
 
-  /** Keeps the width of a pane. */
+  /** Stores the width of a pane. */
   resize(name: string, size: number): void {
     this.#kept.sizes[name] = size;
     this.#keep();
   }
 
-  /** Gives the page its theme, and follows the system where that is chosen. */
+  /** Applies the theme to the page; the theme `system` takes the system's. */
   apply(): void {
     const light = this.theme === 'light' || (this.theme === 'system' && systemLight.matches);
     document.documentElement.dataset['theme'] = light ? 'light' : 'dark';
@@ -58,7 +58,7 @@ class Prefs {
     try {
       localStorage.setItem(KEY, JSON.stringify(this.#kept));
     } catch {
-      // Storage is off: the choice lasts as long as the page.
+      // Storage is off: the choice lasts until the page closes.
     }
   }
 }

@@ -1,11 +1,11 @@
-/** Where the page is: the screen, and what of it. It lives in the hash, so that back and links work. */
+/** Where the page is: the screen, and what it shows. It lives in the URL's hash, so that Back and links work. */
 export type Place =
   | { screen: 'events'; id: string | null; tab: string | null; view: string | null; source: string | null }
   | { screen: 'settings'; page: string }
   | { screen: 'tunnels'; id: string | null; gap: number | null }
   | { screen: 'start' };
 
-/** Reads a hash such as `#/events/<id>/<tab>?view=invalid`. */
+/** Parses a hash such as `#/events/<id>/<tab>?view=invalid`. */
 export function parse(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
   const [screen = '', ...rest] = path.split('/').filter(Boolean).map(decoded);
@@ -17,7 +17,7 @@ export function parse(hash: string): Place {
   return { screen: 'events', id, tab, view: asked.get('view'), source: asked.get('source') };
 }
 
-/** Writes such a hash. */
+/** Formats a place as a hash. */
 export function format(place: Place): string {
   if (place.screen === 'start') return '#/start';
   if (place.screen === 'settings')
@@ -54,13 +54,13 @@ class Route {
     window.addEventListener('hashchange', () => (this.place = parse(location.hash)));
   }
 
-  /** The place among events, also while another screen is shown. */
+  /** The place on the events screen; on another screen, one without event, tab, view and source. */
   get events(): EventsPlace {
     if (this.place.screen === 'events') return this.place;
     return { screen: 'events', id: null, tab: null, view: null, source: null };
   }
 
-  /** Goes to a place. `quietly` leaves no step for the back button. */
+  /** Goes to a place. With `quietly`, it replaces the history entry instead of adding one. */
   go(place: Place, { quietly = false } = {}): void {
     const hash = format(place);
     if (hash === location.hash) return;
@@ -69,12 +69,12 @@ class Route {
     this.place = place;
   }
 
-  /** Shows one event, or none. Moving through the list leaves no steps. */
+  /** Shows one event, or none, without a history entry: moving through the list should not fill the history. */
   show(id: string | null, tab: string | null = this.events.tab): void {
     this.go({ ...this.events, id, tab }, { quietly: true });
   }
 
-  /** Shows a tab of the event that is shown. */
+  /** Shows a tab of the current event. */
   tab(tab: string): void {
     this.go({ ...this.events, tab }, { quietly: true });
   }

@@ -1,19 +1,19 @@
 import type { Cause, Event, GlanceDelivery, Verdict } from '../api/shapes';
 import { eventName, visible } from '../format/words';
 
-/** What the list keeps of an event: no headers, so that thousands weigh little. */
+/** What the list keeps of an event. It has no headers, so that thousands of rows need little memory. */
 export interface Row {
   id: string;
   seq: number;
   receivedAt: string;
-  /** The same in milliseconds. */
+  /** `receivedAt` in milliseconds. */
   at: number;
   source: string;
   provider: string | null;
   name: string;
   subject: string;
   verdict: Verdict;
-  /** The likeliest reason why it is invalid. */
+  /** The likeliest reason why the signature is invalid. */
   cause: Cause | undefined;
   copies: number;
   differs: boolean;
@@ -21,14 +21,14 @@ export interface Row {
   edited: boolean;
   handshake: boolean;
   browser: boolean;
-  /** The name that it was called by, where that is why it was not forwarded. */
+  /** The Host name of the request, if that is why the event was not forwarded. */
   calledAs: string | null;
   via: Event['via'];
   size: number;
   delivery: GlanceDelivery | null;
 }
 
-/** The row of an event. Names from strangers come out visible. */
+/** Makes the row of an event. Invisible characters in names from strangers are made visible. */
 export function rowOf(event: Event): Row {
   const { glance } = event;
   return {
@@ -55,7 +55,7 @@ export function rowOf(event: Event): Row {
   };
 }
 
-/** The title, else what kind of body it is where the name is only the request line. */
+/** Returns the event's title, else its content type if its name is only the request line. */
 function subjectOf(event: Event): string {
   if (event.title) return event.title;
   if (event.type !== null) return '';

@@ -1,14 +1,14 @@
 import { events } from './events.svelte';
 import { route } from './route.svelte';
 
-/** The event that is shown, and those that are marked for an action on several. */
+/** The event that is shown, and the events that are marked for a common action. */
 class Selection {
-  /** Marked events, in no order. */
+  /** The marked events, unordered. */
   many = $state.raw<ReadonlySet<string>>(new Set());
-  /** Where a range began. */
+  /** The event at which a range starts. */
   #anchor: string | null = null;
 
-  /** The event that is shown; null shows none. */
+  /** The event that is shown; null if there is none. */
   get id(): string | null {
     return route.events.id;
   }
@@ -19,7 +19,7 @@ class Selection {
     route.show(id);
   }
 
-  /** Moves by rows, from nothing to the first; true where there was one. */
+  /** Shows the event at an index, limited to the list; returns whether there is one. */
   move(to: number): boolean {
     const at = Math.max(0, Math.min(events.length - 1, to));
     const row = events.slice(at, at + 1)[0];
@@ -29,7 +29,7 @@ class Selection {
     return true;
   }
 
-  /** Marks an event, or unmarks it. */
+  /** Marks or unmarks an event. */
   toggle(id: string): void {
     const many = new Set(this.many);
     if (!many.delete(id)) many.add(id);
@@ -37,7 +37,7 @@ class Selection {
     this.#anchor = id;
   }
 
-  /** Marks all from where the range began to an event. */
+  /** Marks all events between the start of the range and an event. */
   range(id: string): void {
     const [from, to] = [events.indexOf(this.#anchor ?? this.id), events.indexOf(id)].sort((a, b) => a - b);
     if (from === undefined || to === undefined || from < 0) return this.toggle(id);
@@ -45,12 +45,12 @@ class Selection {
     this.many = new Set([...this.many, ...rows.flatMap((row) => (row ? [row.id] : []))]);
   }
 
-  /** Shows the end of a range; where it began stays. */
+  /** Shows the event at the end of a range; the start of the range stays. */
   lead(id: string): void {
     route.show(id);
   }
 
-  /** Unmarks all. */
+  /** Unmarks all events. */
   clear(): void {
     this.many = new Set();
   }

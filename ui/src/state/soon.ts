@@ -1,4 +1,4 @@
-/** Makes calls that come close together one call, `wait` ms after the first; in a page that is seen, with a frame. */
+/** Merges calls into one, `wait` ms after the first; in a visible page it runs with the next frame after that. */
 export function soon(run: () => void, wait: number): () => void {
   let waits = false;
   const due = () => {

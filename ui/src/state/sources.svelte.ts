@@ -2,19 +2,19 @@ import { ask, api } from '../api/client';
 import type { Source, Target } from '../api/shapes';
 import { soon } from './soon';
 
-/** Where events come from and go to, and where they are caught. */
+/** The sources and targets, and the addresses of the capture port. */
 class Sources {
   list = $state.raw<Source[]>([]);
   targets = $state.raw<Target[]>([]);
-  /** The capture port by each of its addresses; none where this process has none. */
+  /** The capture port's base URLs; empty if this process does not capture. */
   capture = $state.raw<string[]>([]);
 
   #recognised = $state.raw<ReadonlyMap<string, string>>(new Map());
 
-  /** Reads them again soon. */
+  /** Reads everything again soon. */
   readonly changed = soon(() => void this.read().catch(() => undefined), 100);
 
-  /** Reads them. */
+  /** Reads sources, targets and capture URLs. */
   async read(): Promise<void> {
     const [sources, targets, urls] = await Promise.all([
       ask(api.GET('/api/sources')),
@@ -26,12 +26,12 @@ class Sources {
     this.capture = urls.capture;
   }
 
-  /** The provider of a source: the one that was set, else that of its last event. */
+  /** Returns a source's provider: the configured one, else that of its last event. */
   provider({ slug, provider }: Source): string | null {
     return provider ?? this.#recognised.get(slug) ?? null;
   }
 
-  /** Notes whose event came in there. A source that is not known yet is read. */
+  /** Notes the provider of an event that came in at a source. If the source is unknown, the sources are read again. */
   saw(slug: string, provider: string | null): void {
     if (!this.list.some((source) => source.slug === slug)) this.changed();
     if (!provider || this.#recognised.get(slug) === provider) return;

@@ -7,7 +7,7 @@ import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
 import { tunnels } from './tunnels.svelte';
 
-/** A stop on the way of an event, and how it is. */
+/** A stop on an event's way, and its state. */
 export interface Station {
   id: string;
   kind: 'providers' | 'relay' | 'app' | 'target' | 'no-target';
@@ -15,13 +15,13 @@ export interface Station {
   name: string;
   /** The name where there is little room. */
   short: string;
-  /** How it is, in a word or a number. */
+  /** The state in one word or as a number. */
   value: string;
-  /** Where more is told of it. */
+  /** A link to the details. */
   href?: string;
 }
 
-/** The stops of every event, in order: providers, relays, this app, the targets. */
+/** Returns the stops of every event, in order: providers, relays, this app, the targets. */
 export function stations(): Station[] {
   return [providers(), ...relays(), app(), ...targets()];
 }
@@ -31,7 +31,7 @@ function providers(): Station {
   return { id: 'providers', kind: 'providers', tone: 'none', name: 'Providers', short: 'Providers', value };
 }
 
-/** Those that are switched off are left out, unless all are. */
+/** Returns the tunnels that are switched on, or one stop that says why there is none. */
 function relays(): Station[] {
   const base = { kind: 'relay', tone: 'none' } as const;
   const none = { ...base, id: 'relay', name: 'Relay', short: 'Relay', href: '#/tunnels' };
@@ -41,7 +41,7 @@ function relays(): Station[] {
   if (on.length === 0) return [{ ...none, value: 'off' }];
   const hosts = on.map((tunnel) => tunnel.host);
   return on.map((tunnel) => {
-    // Two at one relay go by their own names.
+    // If several tunnels use one relay host, each shows its own label.
     const isOnly = hosts.indexOf(tunnel.host) === hosts.lastIndexOf(tunnel.host);
     const name = (tunnel.kind === 'relay' && isOnly && tunnel.host) || tunnel.label;
     const href = `#/tunnels/${tunnel.id}`;
@@ -79,19 +79,19 @@ function targets(): Station[] {
   });
 }
 
-/** A local server. Targets at the same place are one. */
+/** A local server. Targets at the same host and port are one place. */
 export interface TargetPlace {
   place: string;
-  /** Without its host where that is this computer. */
+  /** The place without its host if that is this computer. */
   short: string;
-  /** It is down or paused. */
+  /** The place is down or paused. */
   held: boolean;
   down: boolean;
-  /** Deliveries that wait for it. */
+  /** The number of deliveries that wait for it. */
   waiting: number;
 }
 
-/** Where events go. */
+/** Returns the places to which events go. */
 export function targetPlaces(): TargetPlace[] {
   const places = new Map<string, Target[]>();
   for (const target of sources.targets) {

@@ -1,6 +1,6 @@
 import type { Component } from 'svelte';
 
-/** A line at the bottom left that says what was done. */
+/** A message at the bottom left that says what was done. */
 export interface Toast {
   id: number;
   text: string;
@@ -17,7 +17,7 @@ interface Says {
 
 interface Fails {
   retry?: (() => void) | undefined;
-  /** Another way on. */
+  /** An action other than trying again. */
   action?: Toast['action'];
 }
 
@@ -29,36 +29,36 @@ class Toasts {
   #next = 1;
   #ends = new Map<number, ReturnType<typeof setTimeout>>();
 
-  /** Says what was done, for 8 s. `undo` is offered as a button and as Ctrl Z. */
+  /** Shows for 8 s what was done. `undo` is offered as a button and as Ctrl Z. */
   say(text: string, { undo, icon }: Says = {}): void {
     const toast = this.#show({ text, fails: false, icon, undo });
     this.#start(toast.id);
   }
 
-  /** Says what was not done. It stays until it is dismissed, tried again or acted upon. */
+  /** Shows what failed. The message stays until it is dismissed, retried or acted upon. */
   fail(title: string, { retry, action }: Fails = {}): void {
     const again = retry && { label: 'Try again', run: retry };
     this.#show({ text: title, fails: true, action: action ?? again });
   }
 
-  /** Takes a toast away. */
+  /** Removes a message. */
   dismiss(id: number): void {
     clearTimeout(this.#ends.get(id));
     this.#ends.delete(id);
     this.list = this.list.filter((toast) => toast.id !== id);
   }
 
-  /** Keeps the toasts while the pointer or the keyboard is on them. */
+  /** Keeps the messages while the pointer or the keyboard focus is on them. */
   hold(): void {
     for (const end of this.#ends.values()) clearTimeout(end);
   }
 
-  /** Lets them go again. */
+  /** Starts their 8 s again. */
   release(): void {
     for (const id of [...this.#ends.keys()]) this.#start(id);
   }
 
-  /** Undoes the newest thing that can be; false where there is none. */
+  /** Undoes the newest action that can be undone; returns false if there is none. */
   undo(): boolean {
     const toast = this.list.findLast((one) => one.undo);
     if (!toast) return false;

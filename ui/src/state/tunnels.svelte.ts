@@ -7,22 +7,22 @@ import { urlOf } from '../format/tunnel';
 import { readAgain, type History } from './history';
 import { soon } from './soon';
 
-/** How many gaps are asked for at a time: more than a week has on any usual line. */
+/** How many gaps a request asks for: more than a usual connection has in a week. */
 const PAGE = 200;
 
-/** The ways from the internet to this app, and how they are. */
+/** The tunnels from the internet to this app, and their state. */
 class Tunnels {
   list = $state.raw<Tunnel[]>([]);
-  /** They were read once. */
+  /** The tunnels were read once. */
   loaded = $state(false);
-  /** Why the last reading failed. */
+  /** Why the last read failed. */
   problem = $state.raw<Problem | null>(null);
   #histories = new SvelteMap<number, History>();
 
-  /** Reads them again soon. */
+  /** Reads the tunnels again soon. */
   readonly changed = soon(() => void this.read(), 100);
 
-  /** Where a source's providers reach it, by tunnel. */
+  /** Returns the URLs at which providers reach a source, by tunnel. */
   urlsOf(slug: string): { tunnel: Tunnel; url: string }[] {
     return this.list.flatMap((tunnel) => {
       const url = urlOf(tunnel, slug);
@@ -30,7 +30,7 @@ class Tunnels {
     });
   }
 
-  /** Reads them. What was read of their pasts is read again too. */
+  /** Reads the tunnels, and again each history that was read before. */
   async read(): Promise<void> {
     try {
       this.list = await listTunnels();
@@ -43,7 +43,7 @@ class Tunnels {
     for (const id of [...this.#histories.keys()]) void this.readHistory(id);
   }
 
-  /** One of them. */
+  /** Returns one tunnel. */
   one(id: number): Tunnel | undefined {
     return this.list.find((tunnel) => tunnel.id === id);
   }
@@ -64,12 +64,12 @@ class Tunnels {
     this.#histories.delete(id);
   }
 
-  /** When a tunnel was offline; undefined until it was read. */
+  /** Returns a tunnel's gaps; undefined until they were read. */
   history(id: number): History | undefined {
     return this.#histories.get(id);
   }
 
-  /** Reads when a tunnel was offline. */
+  /** Reads the newest gaps of a tunnel. */
   async readHistory(id: number): Promise<void> {
     try {
       const { items, next_cursor: next } = await listGaps(id, null, PAGE);
@@ -81,7 +81,7 @@ class Tunnels {
     }
   }
 
-  /** Reads on where the past of a tunnel ends. */
+  /** Reads the next older page of a tunnel's gaps. */
   async readOn(id: number): Promise<void> {
     const known = this.#histories.get(id);
     if (!known || known.next === null) return;
@@ -103,7 +103,7 @@ class Tunnels {
     this.#note(gap);
   }
 
-  /** A gap that came to nothing is not kept: what was open and is no longer the newest was one of these. */
+  /** Forgets open gaps other than the tunnel's current one: nothing came of them, so hookmitt did not keep them. */
   #forgetOpen({ id, gap }: Tunnel) {
     const known = this.#histories.get(id);
     const items = known?.items.filter((one) => one.until !== null || one.id === gap?.id);

@@ -4,7 +4,7 @@ type Handler = (event: Event) => void;
 
 const handlers = new Map<string, Set<Handler>>();
 
-/** Calls back whenever an event, or one of its repeats, is stored or changes; until the answer is called. */
+/** Calls `handler` when an event or a duplicate of it is stored or changes, until the returned function is called. */
 export function onEvent(id: string, handler: Handler): () => void {
   const all = handlers.get(id) ?? new Set();
   handlers.set(id, all.add(handler));
@@ -14,7 +14,7 @@ export function onEvent(id: string, handler: Handler): () => void {
   };
 }
 
-/** Tells those who wait for an event, or for the first of its kind. */
+/** Calls the handlers that watch an event, or the event of which it is a duplicate. */
 export function notify(event: Event): void {
   const ids = event.duplicate_of ? [event.id, event.duplicate_of] : [event.id];
   for (const id of ids) for (const handler of [...(handlers.get(id) ?? [])]) handler(event);

@@ -1,17 +1,17 @@
 import type { Transport } from './index';
 import { Frames } from './frames';
 
-/** When a download has long taken what it saves, in milliseconds. */
+/** Milliseconds after which a download has surely read its blob. */
 const FETCHED_BY = 60_000;
 
 const KEY = 'hookmitt.token';
 
-/** The token of this tab; in development the proxy puts in the real one. */
+/** Returns this tab's token; in development a placeholder, because the proxy adds the real token. */
 function token(): string | null {
   return sessionStorage.getItem(KEY) ?? (import.meta.env.DEV ? 'development' : null);
 }
 
-/** The one-time code of the URL that hookmitt opened. It leaves the address bar before anything else. */
+/** Takes the one-time code from the URL that hookmitt opened, and removes it from the address bar first. */
 function takeCode(): string | null {
   const code = /^#code=([\w-]+)/.exec(location.hash)?.[1];
   if (!code) return null;
@@ -36,7 +36,7 @@ function signed(headers: Headers): Headers {
   return headers;
 }
 
-/** Requests by fetch, the live stream by fetch streaming: an EventSource can't send a token. */
+/** Sends requests with fetch, and reads the live stream with fetch too because an EventSource can't send a token. */
 export const browser: Transport = {
   desktop: false,
 
@@ -53,7 +53,7 @@ export const browser: Transport = {
   async save(path, name) {
     const response = await this.send(new Request(new URL(path, location.origin)));
     if (!response.ok) throw new Error(`the answer was ${response.status}`);
-    // Octet-stream, so that nothing opens what strangers sent as a page.
+    // Octet-stream, so that the browser never opens a stranger's content as a page.
     const bytes = new Blob([await response.arrayBuffer()], { type: 'application/octet-stream' });
     const link = document.createElement('a');
     link.href = URL.createObjectURL(bytes);

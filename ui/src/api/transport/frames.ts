@@ -1,4 +1,4 @@
-/** Reads an event stream (`text/event-stream`) that comes in pieces of any size. */
+/** Parses an event stream (`text/event-stream`) that arrives in pieces of any size. */
 export class Frames {
   #decoder = new TextDecoder();
   #rest = '';
@@ -7,7 +7,7 @@ export class Frames {
 
   constructor(private readonly onFrame: (name: string, data: unknown) => void) {}
 
-  /** Takes the next piece. */
+  /** Parses the next piece. */
   push(bytes: Uint8Array): void {
     const text = this.#rest + this.#decoder.decode(bytes, { stream: true });
     const lines = text.split(/\r?\n/);

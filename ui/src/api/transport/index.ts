@@ -3,25 +3,25 @@ import { isTauri } from '@tauri-apps/api/core';
 import { browser } from './browser';
 import { inWindow } from './window';
 
-/** What is done with a live stream. */
+/** Callbacks of a live stream. */
 export interface Stream {
-  /** It is open: what happens from now on will be told. */
+  /** The stream is open: it reports everything that happens from now on. */
   open: () => void;
   frame: (name: string, data: unknown) => void;
-  /** This page may not ask any more. */
+  /** The page is not authorised any more. */
   refused: () => void;
 }
 
-/** The way to the API. Only this folder knows whether the page is in the window or in a browser. */
+/** The connection to the API. Only this folder knows whether the page runs in the desktop window or in a browser. */
 export interface Transport {
   send(request: Request): Promise<Response>;
-  /** Saves what the API answers at `path` as a file; gives its name or path. */
+  /** Saves what the API returns at `path` as a file; returns the file's name or path. */
   save(path: string, name: string): Promise<string>;
-  /** Reads the stream at `path` until it ends or `signal` says so. */
+  /** Reads the stream at `path` until it ends or `signal` aborts. */
   live(path: string, stream: Stream, signal: AbortSignal): Promise<void>;
-  /** What must be done before the first request; false where this page may not ask. */
+  /** Prepares for the first request; returns false if this page is not authorised. */
   open(): Promise<boolean>;
-  /** The page is a desktop window. */
+  /** Whether the page runs in the desktop window. */
   readonly desktop: boolean;
 }
 

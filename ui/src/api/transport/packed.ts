@@ -1,10 +1,10 @@
-/** A head in JSON and a body in one block of bytes: four bytes for the head's length, big endian, the head, the body. */
+/** A JSON head and a body that travel as one block: the head's length in 4 bytes, big endian, the head, the body. */
 export interface Unpacked<Head> {
   head: Head;
   body: Uint8Array<ArrayBuffer>;
 }
 
-/** Packs a head and a body. */
+/** Packs a head and a body into one block. */
 export function pack(head: unknown, body: Uint8Array): Uint8Array<ArrayBuffer> {
   const written = new TextEncoder().encode(JSON.stringify(head));
   const block = new Uint8Array(4 + written.length + body.length);
@@ -14,7 +14,7 @@ export function pack(head: unknown, body: Uint8Array): Uint8Array<ArrayBuffer> {
   return block;
 }
 
-/** Takes such a block apart. */
+/** Splits a block into its head and body. */
 export function unpack<Head>(block: ArrayBuffer): Unpacked<Head> {
   if (block.byteLength < 4) throw new Error('the answer is shorter than its own head');
   const length = new DataView(block).getUint32(0);

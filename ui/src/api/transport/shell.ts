@@ -6,33 +6,33 @@ import { transport } from './index';
 /** What closing the window does. */
 export type OnClose = 'ask' | 'keep' | 'quit';
 
-/** What the window tells of itself. */
+/** Facts about the desktop window and the program behind it. */
 export interface ShellInfo {
   version: string;
   platform: string;
-  /** There is a tray that a hidden window can be called back from. */
+  /** Whether there is a tray from which a hidden window can be shown again. */
   tray: boolean;
   dataDir: string;
-  /** The remembered answer to what closing does; null: it asks. */
+  /** The remembered choice of what closing the window does; null if the window asks each time. */
   onClose?: 'keep' | 'quit' | null;
 }
 
-/** How far the core behind the window is. */
+/** The state of the core behind the window. */
 export type CoreState =
   | { state: 'starting' }
   | { state: 'running'; capture: string[]; attached: boolean; warnings: string[] }
   | { state: 'failed'; code: string; message: string; hint: string | null };
 
-/** What only a desktop window can do; a browser has none of it. */
+/** What only the desktop window can do. */
 export interface Shell {
   info(): Promise<ShellInfo>;
   state(): Promise<CoreState>;
   onState(handler: (state: CoreState) => void): Promise<() => void>;
-  /** Starts the core again after a failure, on another port where one is given. */
+  /** Starts the core again after a failure, on another port if `port` is given. */
   start(port: number | null): Promise<void>;
-  /** Somebody closes the window, and has not said yet what that should mean. */
+  /** Calls `handler` when somebody closes the window and no choice of what that means is remembered. */
   onCloseAsked(handler: () => void): Promise<() => void>;
-  /** `keep` null: the window stays open. */
+  /** Answers that question; if `keep` is null, the window stays open. */
   answerClose(keep: boolean | null, remember: boolean): Promise<void>;
   setOnClose(answer: OnClose): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { pack, unpack } from './packed';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** What comes out of a stream that arrives in pieces of that size. */
+/** Returns the frames of a stream that arrives in pieces of `size` bytes. */
 function framesOf(text: string, size: number): [string, unknown][] {
   const seen: [string, unknown][] = [];
   const frames = new Frames((name, data) => seen.push([name, data]));
@@ -29,7 +29,7 @@ test('a head and a body come back as they were', () => {
   const head = { method: 'POST', path: '/api/events?q=ä', headers: [['a', 'b']] };
   const body = new Uint8Array([0, 255, 13, 10, 128]);
   const packed = pack(head, body);
-  expect([...packed.subarray(0, 3)]).toEqual([0, 0, 0]); // the length comes big endian
+  expect([...packed.subarray(0, 3)]).toEqual([0, 0, 0]); // the length is big endian
   expect(unpack(packed.buffer)).toEqual({ head, body });
 });
 

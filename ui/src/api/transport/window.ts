@@ -13,10 +13,10 @@ interface Frame {
   data: unknown;
 }
 
-/** Statuses that a Response may not have a body with. */
+/** Statuses with which a Response may not have a body. */
 const BARE = new Set([101, 204, 205, 304]);
 
-/** Requests go through the router in the same process; nothing listens on a port. */
+/** Sends requests to the router in the same process; no port is needed. */
 export const inWindow: Transport = {
   desktop: true,
 

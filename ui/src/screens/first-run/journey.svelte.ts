@@ -6,19 +6,19 @@ import { slugFor } from '../../setup/slug';
 import type { Provider } from '../../setup/types';
 import { moveFor, renamed, type Move } from './journey';
 
-/** The name in the URL until something is chosen; the command line suggests it too. */
+/** The source's name in the URL until the user chooses something; the command line suggests it too. */
 const FIRST_SLUG = 'demo';
 
-/** The first screen's state: which source it is about. What is done of it is read from what is kept. */
+/** The state of the first screen: which source it sets up. What is already done is read from the saved settings. */
 class Journey {
   slug = $state(FIRST_SLUG);
   typed = $state(false);
-  /** A step that could not be saved, in words. */
+  /** Why a step could not be saved, in words. */
   problem = $state<string | null>(null);
-  /** The same of the test event. */
+  /** Why the test event could not be sent, in words. */
   notSent = $state<string | null>(null);
   sending = $state(false);
-  /** The inbox was seen empty, and what comes first will be opened. The count may tell of it before the list does. */
+  /** The inbox was seen empty, so the first event opens by itself, even if the count shows it before the list does. */
   waits = $state(false);
   #fresh: string | null = null;
   #begun = false;
@@ -29,10 +29,10 @@ class Journey {
   readonly secrets = $derived(setup.secretsOf(this.slug));
   readonly targets = $derived(setup.targetsOf(this.slug));
   readonly url = $derived(setup.urlOf(this.slug));
-  /** Whose sample is sent: the chosen provider's, else that of the one that is used most. */
+  /** The provider whose sample is sent: the chosen one, else the most used one that can be sent. */
   readonly sender = $derived(this.provider ?? setup.providers.find((provider) => provider.can_send) ?? null);
 
-  /** Begins at a source that is there already, where there is one. */
+  /** Starts with an existing source, if there is one. */
   begin(): void {
     if (this.#begun) return;
     this.#begun = true;
@@ -40,7 +40,7 @@ class Journey {
     if (first !== undefined) this.slug = first.slug;
   }
 
-  /** Chooses a provider: its source is made, or is the one shown from now on. */
+  /** Chooses a provider and shows its source, which is added or changed if necessary. */
   pick(provider: string): Promise<void> {
     return this.#afterLast(() =>
       this.#do(moveFor(this.#now(), provider, slugFor(provider), setup.sources), provider),
@@ -57,7 +57,7 @@ class Journey {
     });
   }
 
-  /** Sends a sample through the capture port, as its provider would. Answers the event, and how it was signed. */
+  /** Sends a sample through the capture port, as its provider would. Returns the event, and how it was signed. */
   async send(): Promise<{ event: string | null; how: string } | null> {
     const { sender, url } = this;
     if (sender === null || url === null || this.sending) return null;
@@ -80,7 +80,7 @@ class Journey {
     }
   }
 
-  /** One move after the other: each begins where the last one led. */
+  /** Runs moves one after the other, because each starts from the result of the last. */
   #afterLast(move: () => Promise<void>): Promise<void> {
     this.#last = this.#last.then(move);
     return this.#last;
@@ -107,7 +107,7 @@ class Journey {
     await setup.refresh();
   }
 
-  /** The source that this screen made, as long as nothing was put into it. */
+  /** Returns the source that this screen created, as long as it has no secret and no target. */
   #untouched(): string | null {
     const fresh = this.#fresh;
     if (fresh === null || setup.secretsOf(fresh).length > 0) return null;
@@ -131,5 +131,5 @@ class Journey {
   }
 }
 
-/** The one of this page: coming back to the screen finds it as it was left. */
+/** The page's only journey, so that the screen is unchanged when somebody comes back to it. */
 export const journey = new Journey();

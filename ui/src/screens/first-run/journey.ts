@@ -1,28 +1,28 @@
-/** What choosing a provider and naming a source do on the first screen. */
+/** Decides what choosing a provider and naming a source do on the first screen. */
 
-/** The source that the screen is about. */
+/** The source that the screen sets up. */
 export interface Now {
   slug: string;
-  /** Somebody typed that name: it stays whatever is chosen. */
+  /** Somebody typed the name, so it stays whatever provider is chosen. */
   typed: boolean;
-  /** The source that this screen made and that holds nothing yet; it goes when another takes its place. */
+  /** The source that this screen created and that is still empty; it is removed when another takes its place. */
   fresh: string | null;
 }
 
-/** A source as far as it matters here. */
+/** The parts of a source that matter here. */
 interface Known {
   slug: string;
   provider?: string | null;
 }
 
-/** What has to be done: the source to be at, made or changed before, and one that is no longer wanted. */
+/** What to do: the source to show, whether to add or change it first, and a source to remove. */
 export interface Move {
   slug: string;
   todo: 'add' | 'change' | 'nothing';
   remove: string | null;
 }
 
-/** The source for a provider: one that has it, the one that was named, or a new one called like the provider. */
+/** Finds a provider's source: the typed name, else the first of `wanted`, `wanted-2`, … that fits the provider. */
 export function moveFor(now: Now, provider: string, wanted: string, sources: readonly Known[]): Move {
   const slug = now.typed ? now.slug : slugOf(provider, wanted, sources);
   const known = sources.find((source) => source.slug === slug);
@@ -30,7 +30,7 @@ export function moveFor(now: Now, provider: string, wanted: string, sources: rea
   return { slug, todo, remove: now.fresh === slug ? null : now.fresh };
 }
 
-/** The source under another name: a fresh one moves there, any other stays what it is. */
+/** Renames the source: an empty new source is replaced by one with that name, any other source stays. */
 export function renamed(now: Now, slug: string, sources: readonly Known[]): Move {
   const exists = sources.some((source) => source.slug === slug);
   const moves = now.fresh !== null && now.fresh !== slug;

@@ -1,18 +1,18 @@
-/** What helps somebody else to see what is wrong, as text. Nothing in it is secret: no value, no body, no header. */
+/** Facts and checks as text that helps somebody else find a problem. It has no secrets: no value, body or header. */
 
 import type { Check } from '../../setup/types';
 
-/** What is known of the running program. */
+/** Facts about the running program. */
 export interface Facts {
   version: string;
-  /** Where it runs: a window, or a browser. */
+  /** Where the page runs: in the window or in a browser. */
   shown: string;
   capture: readonly string[];
   startedAt: string | null;
   counts: Readonly<Record<string, number>>;
 }
 
-/** The text that is copied. */
+/** Returns the text that is copied. */
 export function diagnosticsText(facts: Facts, checks: readonly Check[]): string {
   const counts = Object.entries(facts.counts).map(([name, count]) => `${name} ${count}`);
   const lines = [
@@ -30,13 +30,13 @@ export function diagnosticsText(facts: Facts, checks: readonly Check[]): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** The data directory, which the inbox's check names. */
+/** Returns the data directory, which the check `inbox` names. */
 export function dataDirectory(checks: readonly Check[]): string | null {
   const message = checks.find((check) => check.name === 'inbox')?.message ?? '';
   return /^(.*)[\\/]inbox\.db\b/.exec(message)?.[1] ?? null;
 }
 
-/** URLs may carry keys in their query; those that are shown to others don't. */
+/** Removes the queries of URLs, because a query may contain keys. */
 function withoutLogins(text: string): string {
   return text.replace(/(https?:\/\/[^\s?]+)\?\S*/g, '$1?…');
 }

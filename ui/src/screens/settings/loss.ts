@@ -1,4 +1,4 @@
-/** What goes with a source, in words, and what stays. */
+/** Says what is removed with a source, and what stays. */
 export function lossOf(secrets: number, targets: number, events: number | null): string {
   return [lost(secrets, targets), targets > 0 ? 'What waits for a target fails.' : '', stays(events)]
     .filter(Boolean)

@@ -1,23 +1,23 @@
-/** What the select fields of settings offer. */
+/** The options of the select fields in the settings. */
 
-/** No provider is set: the headers of each event say who sent it. */
+/** No provider is set, so hookmitt recognises the sender of each event from its headers. */
 export const RECOGNISED = '';
 
-/** What is said where no provider is set. */
+/** The label of that option. */
 export const RECOGNISED_SAYS = 'Recognised from the headers';
 
-/** Where a provider's facts are written down, each with its source. */
+/** Returns the page with a provider's facts and their sources. */
 export function docsOf(id: string): string {
   return `https://github.com/hookmitt/hookmitt/blob/main/docs/providers.md#${id}`;
 }
 
-/** How events are signed. */
+/** Whose scheme signs the events. */
 export const SIGNING = [
   { value: 'provider', label: 'As the provider does' },
   { value: 'own', label: 'By settings of your own' },
 ] as const;
 
-/** The algorithms of own settings. */
+/** The algorithms of an own scheme. */
 export const ALGORITHMS = [
   { value: 'hmac-sha256', label: 'HMAC-SHA256' },
   { value: 'hmac-sha1', label: 'HMAC-SHA1' },
@@ -30,21 +30,21 @@ export const ALGORITHMS = [
   { value: 'token', label: 'Token, compared as it is' },
 ] as const;
 
-/** How a signature is written. */
+/** The encodings of a signature. */
 export const ENCODINGS = [
   { value: 'hex', label: 'hex' },
   { value: 'base64', label: 'base64' },
   { value: 'base64url', label: 'base64url' },
 ] as const;
 
-/** How a header carries a signature. */
+/** The formats in which a header carries a signature. */
 export const FORMATS = [
   { value: 'plain', label: 'Prefix and signature' },
   { value: 'fields', label: 'Fields: t=…,v1=…' },
   { value: 'list', label: 'List: v1,… v1,…' },
 ] as const;
 
-/** How a secret becomes a key. */
+/** How a secret is turned into a key. */
 export const KEYS = [
   { value: 'utf8', label: 'As it is written' },
   { value: 'base64', label: 'base64' },
@@ -52,33 +52,33 @@ export const KEYS = [
   { value: 'whsec', label: 'base64 after whsec_' },
 ] as const;
 
-/** How a timestamp is written. */
+/** The formats of a timestamp. */
 export const UNITS = [
   { value: 's', label: 'Unix seconds' },
   { value: 'ms', label: 'Unix milliseconds' },
   { value: 'rfc3339', label: 'RFC 3339' },
 ] as const;
 
-/** What is done with a bad signature. */
+/** What the capture port answers to an invalid signature. */
 export const ON_INVALID = [
   { value: 'record', label: 'Answer as usual' },
   { value: 'reject', label: 'Answer 401' },
 ] as const;
 
-/** Who answers a sender. */
+/** Who answers the sender. */
 export const RESPOND = [
   { value: 'stored', label: 'Hookmitt' },
   { value: 'app', label: 'The local server' },
   { value: 'auto', label: 'Not set' },
 ] as const;
 
-/** When the URL is called that a set-up request wants called. */
+/** When to call the URL that a set-up request asks to be called. */
 export const CONFIRM = [
   { value: 'click', label: 'On a click' },
   { value: 'itself', label: 'By itself' },
 ] as const;
 
-/** What is done with a repeat. */
+/** What to do with a duplicate. */
 export const ON_DUPLICATE = [
   { value: 'skip', label: 'Skip it' },
   { value: 'forward', label: 'Forward it' },

@@ -7,12 +7,12 @@ import { shortTarget } from '../../setup/target-url';
 import type { TargetView } from '../../setup/types';
 import { toasts } from '../../state/toasts.svelte';
 
-/** How often it is looked whether the toast still offers to undo it. */
+/** How often, in milliseconds, to check whether the toast still offers undo. */
 const LOOK = 500;
 
 /**
- * Targets on their way out. What waits for a target fails with it for good, so it is only paused and hidden until
- * the time for undoing is over; leaving the page is the end of that time.
+ * Targets that are being removed. Removing a target makes its waiting deliveries fail for good, so it is only paused
+ * and hidden until the time for undo is over. Leaving the page ends that time.
  */
 class Removals {
   #going = new SvelteSet<number>();
@@ -25,12 +25,12 @@ class Removals {
     });
   }
 
-  /** The targets that are to be seen. */
+  /** Returns the targets that are not being removed. */
   staying(targets: readonly TargetView[]): TargetView[] {
     return targets.filter((target) => !this.#going.has(target.id));
   }
 
-  /** Removes a target, with a way back. */
+  /** Removes a target, with undo. */
   async remove(target: TargetView): Promise<void> {
     this.#going.add(target.id);
     try {

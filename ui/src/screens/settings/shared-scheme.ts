@@ -1,4 +1,4 @@
-/** A signing scheme of one's own as text, to be handed to somebody else. It never has a secret in it. */
+/** An own signing scheme as text that can be shared. It never contains a secret. */
 
 import { LEFT_OUT, OWN, type Edits, type SourceFields } from './source-form';
 
@@ -6,7 +6,7 @@ type Name = (typeof OWN)[number];
 
 const NAMES = new Set<string>(OWN);
 
-/** The scheme of a form, as JSON with what is set. */
+/** Returns a form's scheme as JSON; settings with their default value are left out. */
 export function sharedScheme(fields: SourceFields): string {
   const set = OWN.filter((name) => fields[name].trim() !== '' && fields[name] !== LEFT_OUT[name]);
   const generic = Object.fromEntries(set.map((name) => [name, fields[name].trim()]));
@@ -18,7 +18,7 @@ export function sharedScheme(fields: SourceFields): string {
   );
 }
 
-/** What a pasted scheme sets, or why it is none. What it doesn't say is emptied, so that nothing of another is left. */
+/** Parses a pasted scheme, or says what is wrong with it. Settings that it lacks are reset, so no old one stays. */
 export function readScheme(text: string): { edits: Edits } | { problem: string } {
   const whole = parsed(text);
   if (whole === null) return { problem: 'This is no scheme: paste the JSON that “Copy scheme” gives.' };

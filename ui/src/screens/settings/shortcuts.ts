@@ -1,4 +1,4 @@
-/** The keys that work, by what they are for. Screens bind them; this is the list for reading. */
+/** The shortcuts, grouped by purpose, for the settings page. Screens bind the keys themselves. */
 export const SHORTCUTS: { title: string; lines: { keys: string[]; does: string }[] }[] = [
   {
     title: 'List',

@@ -1,10 +1,10 @@
-/** A source's settings as a form: texts that are edited, told apart from what the API holds. */
+/** A source's settings as a form: editable texts, separate from the values of the API. */
 
 import type { GenericScheme, SourceChange, SourceView } from '../../setup/types';
 
-/** The settings as fields hold them. */
+/** The settings as the fields hold them. */
 export interface SourceFields {
-  /** A provider's id; empty: recognised from the headers. */
+  /** A provider's id; empty if the provider is recognised from the headers. */
   provider: string;
   signing: 'provider' | 'own';
   signature_header: string;
@@ -26,16 +26,16 @@ export interface SourceFields {
   time_at: string;
   object_at: string;
   public_url: string;
-  /** Host names, sorted, with blanks between. */
+  /** Host names, sorted and separated by spaces. */
   allowed_hosts: string;
-  /** What no request says, by name, as JSON. */
+  /** The params by name, as JSON: values that verification needs and that no request contains. */
   params: string;
   tolerance_s: string;
   on_invalid: SourceView['on_invalid'];
   on_duplicate: SourceView['on_duplicate'];
   /** Whether a genuine set-up request is confirmed without a click. */
   confirm: 'click' | 'itself';
-  /** Who answers; `auto`: it is left to hookmitt. */
+  /** Who answers the sender; `auto` leaves that to hookmitt. */
   respond: 'stored' | 'app' | 'auto';
   status: string;
   headers: string;
@@ -44,10 +44,10 @@ export interface SourceFields {
   fail_next: string;
 }
 
-/** What is being typed: the fields that differ from what is kept, so that those that don't can follow it. */
+/** The fields that differ from the saved settings. Other fields follow the saved settings when those change. */
 export type Edits = Partial<SourceFields>;
 
-/** The settings that say where an event's facts are. */
+/** The settings that say where an event contains its facts. */
 export const PLACES = ['id_at', 'type_at', 'time_at', 'object_at', 'title_at'] as const;
 export const OWN = [
   'signature_header',
@@ -68,7 +68,7 @@ export const OWN = [
 
 const ANSWER = ['respond', 'status', 'headers', 'body', 'delay_ms', 'fail_next'] as const;
 
-/** The fields of a source as it is kept. */
+/** Returns the fields for a source's saved settings. */
 export function fieldsOf(source: SourceView): SourceFields {
   const { answer, generic } = source;
   const own = Object.fromEntries(OWN.map((name) => [name, generic?.[name] ?? ''])) as Record<
@@ -100,13 +100,13 @@ export function fieldsOf(source: SourceView): SourceFields {
   };
 }
 
-/** The edits without those that say what is kept anyway. */
+/** Returns the edits without those that equal the saved settings. */
 export function realEdits(kept: SourceFields, edits: Edits): Edits {
   const differs = ([name, value]: [string, unknown]) => kept[name as keyof SourceFields] !== value;
   return Object.fromEntries(Object.entries(edits).filter(differs));
 }
 
-/** The change that makes the edits so: nothing else is sent, so nothing else is overwritten. */
+/** Returns the change for the edits. It contains nothing else, so that nothing else is overwritten. */
 export function changeOf(source: SourceView, edits: Edits): SourceChange {
   const kept = fieldsOf(source);
   const real = realEdits(kept, edits);
@@ -128,7 +128,7 @@ export function changeOf(source: SourceView, edits: Edits): SourceChange {
   return change;
 }
 
-/** A sentence that says what saving will do. */
+/** Returns a sentence that says what saving will do. */
 export function savingSays(change: SourceChange, slug: string): string {
   const parts: string[] = [];
   const judges = ['provider', 'generic', 'tolerance_s', 'public_url', 'params'].some(
@@ -142,7 +142,7 @@ export function savingSays(change: SourceChange, slug: string): string {
   return all === '' ? '' : `${all.charAt(0).toUpperCase()}${all.slice(1)}.`;
 }
 
-/** The parts of the answer that were edited. The others may have changed meanwhile: they stay as they are. */
+/** Returns the edited parts of the answer. The others are left out, because they may have changed elsewhere. */
 function answerOf(edits: Edits): NonNullable<SourceChange['answer']> {
   const change: NonNullable<SourceChange['answer']> = {};
   if (edits.respond !== undefined) change.respond = edits.respond === 'auto' ? null : edits.respond;
@@ -154,18 +154,18 @@ function answerOf(edits: Edits): NonNullable<SourceChange['answer']> {
   return change;
 }
 
-/** The params of a form by name. */
+/** Returns a form's params by name. */
 export function paramsOf({ params }: Pick<SourceFields, 'params'>): Record<string, string> {
   return JSON.parse(params) as Record<string, string>;
 }
 
-/** The same as a field keeps it: sorted, without those that are empty. */
+/** Returns params as the field holds them: sorted, without empty values. */
 export function paramsText(params: Readonly<Record<string, string>> | null | undefined): string {
   const entries = Object.entries(params ?? {}).filter(([, value]) => value !== '');
   return JSON.stringify(Object.fromEntries(entries.sort(([one], [other]) => (one < other ? -1 : 1))));
 }
 
-/** Which names are allowed and which are taken back. */
+/** Returns which host names to allow, and which to disallow. */
 function hostsChange(kept: readonly string[], text: string): Record<string, boolean> {
   const wanted = text.split(/[\s,]+/).filter((name) => name !== '');
   const gone = kept.filter((name) => !wanted.includes(name)).map((name) => [name, false] as const);
@@ -181,7 +181,7 @@ function paramsChange(
   return Object.fromEntries(changed.map((name) => [name, wanted[name]?.trim() || null]));
 }
 
-/** What is so without being said. */
+/** The defaults of an own scheme; a setting with its default value is not sent. */
 export const LEFT_OUT: Partial<Record<(typeof OWN)[number], string>> = {
   format: 'plain',
   key: 'utf8',

@@ -1,11 +1,11 @@
-/** What can be seen to be wrong with a source's settings before anything is sent. The engine has the last word. */
+/** Problems of a source's settings that are visible before saving. The engine has the last word. */
 
 import { PLACES, type SourceFields } from './source-form';
 
 /** What is wrong, by field. */
 export type Problems = Partial<Record<keyof SourceFields, string>>;
 
-/** What is wrong with these settings. */
+/** Returns the problems of these settings. */
 export function problemsOf(fields: SourceFields): Problems {
   const problems: Problems = {};
   const say = (name: keyof SourceFields, problem: string | null) => {

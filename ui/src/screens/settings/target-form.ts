@@ -3,10 +3,10 @@
 import { readTarget } from '../../setup/target-url';
 import type { TargetChange, TargetView } from '../../setup/types';
 
-/** The order modes by name; `parallel` has a width beside it. */
+/** The names of the order modes; `parallel` also has a width. */
 export type Order = 'sequential' | 'fifo' | 'fifo-by-key' | 'parallel';
 
-/** The settings as fields hold them. */
+/** The settings as the fields hold them. */
 export interface TargetFields {
   url: string;
   order: Order;
@@ -20,7 +20,7 @@ export interface TargetFields {
 /** What is wrong, by field. */
 export type TargetProblems = Partial<Record<keyof TargetFields, string>>;
 
-/** Every order mode, with what it does. */
+/** Every order mode, with an explanation. */
 export const ORDERS: { value: Order; label: string; says: string }[] = [
   {
     value: 'sequential',
@@ -40,7 +40,7 @@ export const ORDERS: { value: Order; label: string; says: string }[] = [
   { value: 'parallel', label: 'Parallel', says: 'Several at a time, in no order.' },
 ];
 
-/** A new target's settings. */
+/** The settings of a new target. */
 export const FRESH: TargetFields = {
   url: '',
   order: 'sequential',
@@ -51,7 +51,7 @@ export const FRESH: TargetFields = {
   hookmitt_headers: true,
 };
 
-/** The fields of a target as it is kept. */
+/** Returns the fields for a target's saved settings. */
 export function fieldsOf(target: TargetView): TargetFields {
   const [order, width] = target.order.split(':');
   return {
@@ -65,7 +65,7 @@ export function fieldsOf(target: TargetView): TargetFields {
   };
 }
 
-/** The settings as the API takes them. */
+/** Returns the settings for the API. */
 export function changeOf(fields: TargetFields): TargetChange {
   const read = readTarget(fields.url);
   return {
@@ -78,7 +78,7 @@ export function changeOf(fields: TargetFields): TargetChange {
   };
 }
 
-/** What can be seen to be wrong before anything is sent. */
+/** Returns the problems that are visible before saving. */
 export function problemsOf(fields: TargetFields): TargetProblems {
   const problems: TargetProblems = {};
   const read = readTarget(fields.url);
@@ -90,7 +90,7 @@ export function problemsOf(fields: TargetFields): TargetProblems {
   return problems;
 }
 
-/** An order mode in words. */
+/** Returns an order mode in words. */
 export function orderInWords(order: string): string {
   const [name, width] = order.split(':');
   const label = ORDERS.find((known) => known.value === name)?.label ?? order;

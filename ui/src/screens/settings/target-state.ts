@@ -1,13 +1,13 @@
 import type { TargetView } from '../../setup/types';
 
-/** How a target stands, in one word and a sentence where there is something to say. */
+/** The state of a target in one word, with a sentence if there is more to say. */
 export interface TargetState {
   tone: 'ok' | 'waits';
   word: string;
   says: string | null;
 }
 
-/** How a target stands, as far as was seen. */
+/** Returns a target's last known state. */
 export function stateOf(target: Pick<TargetView, 'paused' | 'down_since'>): TargetState {
   if (target.paused) return { tone: 'waits', word: 'Paused', says: null };
   if (target.down_since == null) return { tone: 'ok', word: 'Up', says: null };

@@ -14,7 +14,7 @@ export const views = [
   { view: 'waiting', label: 'Waiting', icon: CirclePause },
 ] as const satisfies readonly { view: View; label: string; icon: unknown }[];
 
-/** Where a view or a source of the left pane leads; all events without. */
+/** Returns the link of a view or a source in the left pane; without either, the link to all events. */
 export function linkTo(of: { view?: View; source?: string } = {}): string {
   return format({ screen: 'events', id: null, tab: null, view: of.view ?? null, source: of.source ?? null });
 }

@@ -1,6 +1,6 @@
 const reachable = 'a[href], button:not([disabled]), input, [tabindex]:not([tabindex="-1"])';
 
-/** Moves the focus to the pane after (1) or before (-1) the one that has it. */
+/** Moves the focus to the next (1) or previous (-1) visible pane. */
 export function nextPane(step: 1 | -1): void {
   const panes = [...document.querySelectorAll<HTMLElement>('[data-pane]')].filter((pane) =>
     pane.checkVisibility({ visibilityProperty: true }),
@@ -10,14 +10,14 @@ export function nextPane(step: 1 | -1): void {
   if (next) enter(next);
 }
 
-/** Moves the focus into a pane: to what it names as its first, else the first that can have it. */
+/** Moves the focus into a pane: to its `data-first` element, else to its first focusable one. */
 export function enter(pane: HTMLElement): void {
   const first =
     pane.querySelector<HTMLElement>('[data-first]') ?? pane.querySelector<HTMLElement>(reachable) ?? pane;
   first.focus();
 }
 
-/** Moves the focus into the pane of that name; false where there is none. */
+/** Moves the focus into the pane with this name; returns false if there is none. */
 export function enterPane(name: string): boolean {
   const pane = document.querySelector<HTMLElement>(`[data-pane="${name}"]`);
   if (pane) enter(pane);

@@ -1,6 +1,6 @@
-/** A port as somebody types it. */
+/** Ports as users type them. */
 
-/** What is wrong with a port to catch on; null where nothing is. */
+/** Says what is wrong with a port to capture on; null if nothing is. */
 export function portProblem(text: string): string | null {
   const port = /^\d{1,5}$/.test(text.trim()) ? Number(text) : NaN;
   if (!(port <= 65_535)) return 'A port is a number from 1 to 65535.';
@@ -10,13 +10,13 @@ export function portProblem(text: string): string | null {
     : null;
 }
 
-/** The port that a message is about. */
+/** Returns the port that a message mentions. */
 export function portIn(message: string): number | null {
   const port = /\bport (\d{1,5})\b/i.exec(message)?.[1] ?? /:(\d{2,5})\b/.exec(message)?.[1];
   return port === undefined ? null : Number(port);
 }
 
-/** A port to try in place of one that is taken: not near it, where other parts of hookmitt listen. */
+/** Suggests a port in place of one that is taken: not a near one, because other parts of hookmitt listen there. */
 export function suggestedPort(taken: number): number {
   return taken + 100 <= 65_535 ? taken + 100 : taken - 100;
 }

@@ -8,7 +8,7 @@ import Unplug from '@lucide/svelte/icons/unplug';
 
 import type { Station } from '../../state/stations.svelte';
 
-/** The shape of a station as it is. */
+/** Returns the icon for a station's state. */
 export function stationIcon({ kind, tone }: Pick<Station, 'kind' | 'tone'>) {
   if (kind === 'providers') return Cloud;
   if (kind === 'relay') return tone === 'bad' ? Unplug : Cable;

@@ -2,10 +2,10 @@ import type { Problem } from '../../api/client';
 import type { NewTunnel } from '../../api/tunnels';
 import { inWords } from '../../setup/calls';
 
-/** The ways to get a tunnel. */
+/** The ways to add a tunnel. */
 export type Way = 'relay' | 'invite' | 'smee' | 'quick';
 
-/** What is typed and chosen in the form. */
+/** The values of the form. */
 export interface Fields {
   relay: string;
   token: string;
@@ -18,7 +18,7 @@ export interface Fields {
 
 export type FieldName = keyof Fields;
 
-/** What is wrong with which field; `form` where it is none of them. */
+/** What is wrong, by field; `form` if it is about no single field. */
 export type Faults = Partial<Record<FieldName | 'form', string>>;
 
 export const EMPTY: Fields = {
@@ -33,7 +33,7 @@ export const EMPTY: Fields = {
 
 const NAME = /^[a-z0-9][a-z0-9-]{2,62}$/;
 
-/** What is wrong with the fields before anybody is asked. */
+/** Returns the problems that are visible before the request is sent. */
 export function faultsOf(way: Way, fields: Fields): Faults {
   if (way === 'relay') return relayFaults(fields);
   if (way === 'invite') {
@@ -65,7 +65,7 @@ function urlFault(text: string): boolean {
   }
 }
 
-/** The order that the fields make. */
+/** Returns the request for the fields. */
 export function orderOf(way: Way, fields: Fields): NewTunnel {
   if (way === 'relay') {
     return {
@@ -79,7 +79,7 @@ export function orderOf(way: Way, fields: Fields): NewTunnel {
   return { kind: fields.program, source: fields.source };
 }
 
-/** Which field a refusal is about. */
+/** Assigns a refusal to the field that it is about. */
 export function faultsIn(way: Way, problem: Problem): Faults {
   return { [fieldOf(way, problem)]: inWords(problem) };
 }
@@ -92,7 +92,7 @@ function fieldOf(way: Way, { code, message, status }: Problem): FieldName | 'for
   if (/token|unauthori[sz]ed|forbidden/.test(code)) return 'token';
   if (/name|taken/.test(code)) return 'name';
   if (/relay|unreachable|url|tls|network|insecure|version/.test(code)) return 'relay';
-  // A code that is not known: its words may tell.
+  // The code is unknown, so the message has to tell.
   if (/\btoken\b/i.test(message)) return 'token';
   return /\brelay\b/i.test(message) ? 'relay' : 'form';
 }

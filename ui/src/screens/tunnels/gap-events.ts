@@ -1,7 +1,7 @@
 import type { Gap } from '../../api/shapes';
 import type { Token } from '../../search/tokens';
 
-/** What the list is asked for to show the events that came during a gap. */
+/** Returns the search that shows the events received during a gap, rounded to whole seconds. */
 export function eventsOf(gap: Gap): Token[] {
   const from = Math.floor(Date.parse(gap.from) / 1000) * 1000;
   const until = gap.until === null ? null : Math.ceil(Date.parse(gap.until) / 1000) * 1000;
@@ -13,7 +13,7 @@ function token(name: 'after' | 'before', at: number): Token {
   return { name, value: local(at), start: 0, end: 0 };
 }
 
-/** A moment as it reads on this computer's clock. */
+/** Formats a moment in local time. */
 function local(at: number): string {
   const date = new Date(at);
   const two = (n: number) => String(n).padStart(2, '0');

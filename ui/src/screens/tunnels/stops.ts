@@ -5,33 +5,33 @@ import { toneOf, type Tone } from '../../format/tunnel';
 import type { TargetPlace } from '../../state/stations.svelte';
 import { limitsOf } from './words';
 
-/** One of the four stations on the way of an event. */
+/** One of the four stations on an event's way. */
 export interface Stop {
   kind: 'providers' | 'relay' | 'app' | 'target';
   tone: Tone;
   name: string;
-  /** How it is. */
+  /** The station's state. */
   state: string;
-  /** What more there is to say. */
+  /** Further details. */
   note: string;
 }
 
-/** The line between two stations: solid, dashed or broken by its tone. */
+/** The line between two stations; its tone decides whether it is solid, dashed or broken. */
 export interface Leg {
   tone: Tone;
   label: string;
 }
 
-/** What the way through a tunnel depends on beside the tunnel itself. */
+/** What the way depends on besides the tunnel. */
 export interface Around {
   now: number;
   perMinute: number;
-  /** Other tunnels bring events too, so the rate is not this one’s alone. */
+  /** Whether other tunnels bring events too, so that the rate is not this tunnel's alone. */
   several: boolean;
   places: readonly TargetPlace[];
 }
 
-/** The way of an event through a tunnel: four stations and the lines between them. */
+/** Returns an event's way through a tunnel: four stations and the lines between them. */
 export function wayThrough(tunnel: Tunnel, around: Around): { stops: Stop[]; legs: Leg[] } {
   return {
     stops: [providers(tunnel, around), relay(tunnel), app(tunnel), targets(around.places)],
@@ -82,10 +82,10 @@ function relay(tunnel: Tunnel): Stop {
   };
 }
 
-/** What was wrong with letters that came: others are stored all the same. */
+/** Errors about single letters; other letters are stored all the same. */
 const WITH_LETTERS = ['letter-unreadable', 'relay-body-differs'];
 
-/** What is wrong while the relay is there is wrong here. */
+/** Whether this app can store letters. An error while connected is this app's, unless it is about letters. */
 function stores({ kind, state, error }: Tunnel): boolean {
   return kind !== 'relay' || state !== 'connected' || error === null || WITH_LETTERS.includes(error.code);
 }
@@ -115,7 +115,7 @@ function targets(places: readonly TargetPlace[]): Stop {
   return { ...base, tone: held ? 'warn' : 'ok', state, note };
 }
 
-/** Whether providers reach the relay can't be seen from here while it is not in sight. */
+/** While the tunnel is not connected, this app can't know whether providers reach the relay. */
 function toRelay(tunnel: Tunnel): Leg {
   const label = tunnel.kind === 'smee' ? 'parsed requests' : 'signed requests';
   return { tone: isUp(tunnel) ? 'ok' : 'none', label };

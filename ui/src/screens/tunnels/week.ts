@@ -1,13 +1,13 @@
 import type { Gap } from '../../api/shapes';
 
-/** A stretch of a day, as shares of it. */
+/** A part of a day; `from` and `to` are fractions of the day. */
 export interface Stretch {
   kind: 'connected' | 'offline';
   from: number;
   to: number;
 }
 
-/** A moment of coming back, as a share of its day, and what it brought. */
+/** The end of a gap, as a fraction of its day, with the gap. */
 export interface Mark {
   at: number;
   gap: Gap;
@@ -15,24 +15,24 @@ export interface Mark {
 
 /** One line of the chart. */
 export interface Day {
-  /** Its midnight. */
+  /** The day's midnight. */
   start: number;
   label: string;
   today: boolean;
-  /** Where in it the tunnel was added. */
+  /** When on this day the tunnel was added, as a fraction of the day; null if on another day. */
   added: number | null;
-  /** Where now is in it. */
+  /** The current time as a fraction of the day; null if it is not today. */
   now: number | null;
   stretches: Stretch[];
   marks: Mark[];
 }
 
-/** What is known of a tunnel's time. */
+/** The tunnel's past. */
 export interface Past {
-  /** It was added then; nothing is drawn before. */
+  /** When the tunnel was added; nothing is drawn before. */
   since: number;
   gaps: readonly Gap[];
-  /** It has not been connected since then, whatever the gaps say. */
+  /** Since when the tunnel has been down, even if no gap says so; null if it is connected. */
   offSince: number | null;
 }
 
@@ -44,17 +44,17 @@ interface Span {
 const DAYS = 7;
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
 
-/** The midnight with which the week begins that ends today. */
+/** Returns the midnight at which the week begins that ends today. */
 export function weekStart(now: number): number {
   return midnight(now, 1 - DAYS);
 }
 
-/** The last seven days, oldest first: when it was connected, when not, and when it came back. */
+/** Returns the last seven days, oldest first: when the tunnel was connected, when not, and when gaps ended. */
 export function week(now: number, past: Past): Day[] {
   const offline = outages(now, past);
   return Array.from({ length: DAYS }, (_, n) => {
     const start = midnight(now, n + 1 - DAYS);
-    const end = midnight(now, n + 2 - DAYS); // 23 or 25 hours later where the clocks change
+    const end = midnight(now, n + 2 - DAYS); // 23 or 25 hours later if the clocks change
     const share = (at: number) => (at - start) / (end - start);
     const known = { from: Math.max(start, past.since), to: Math.min(end, now) };
     return {
@@ -74,7 +74,7 @@ function midnight(now: number, days: number): number {
   return new Date(today.getFullYear(), today.getMonth(), today.getDate() + days).getTime();
 }
 
-/** When it was offline, oldest first, without overlaps. */
+/** Returns when the tunnel was offline, oldest first and without overlaps. */
 function outages(now: number, { gaps, offSince }: Past): Span[] {
   const all = gaps.map(({ from, until }) => ({
     from: Date.parse(from),
@@ -90,7 +90,7 @@ function outages(now: number, { gaps, offSince }: Past): Span[] {
   return whole;
 }
 
-/** A stretch of time in pieces, connected and offline by turns. */
+/** Splits a period into pieces that are alternately connected and offline. */
 function split({ from, to }: Span, offline: readonly Span[]): (Span & Pick<Stretch, 'kind'>)[] {
   const pieces: (Span & Pick<Stretch, 'kind'>)[] = [];
   let at = from;

@@ -5,15 +5,15 @@ import { clockTime } from '../../format/time';
 import { dayOf, gapSentence, moment, span, whyOf } from '../../format/gap';
 import { sentence } from '../../setup/calls';
 
-/** What a way that is no relay of ours can't do. */
+/** The limits of a tunnel that does not use a hookmitt relay. */
 interface Limits {
-  /** In the list. */
+  /** The text in the list of tunnels. */
   brief: string;
-  /** In full, where it is chosen and where it is shown. */
+  /** The full text, shown when a kind is chosen and beside the tunnel. */
   full: string;
 }
 
-/** What is to be known of each kind before it is relied upon; a relay has no such limits. */
+/** What users should know about each kind before they rely on it; a relay has no such limits. */
 export const LIMITS: Record<Exclude<Tunnel['kind'], 'relay'>, Limits> = {
   smee: {
     brief: 'Rewrites JSON: signatures can’t verify',
@@ -29,23 +29,23 @@ export const LIMITS: Record<Exclude<Tunnel['kind'], 'relay'>, Limits> = {
   },
 };
 
-/** The limits of a tunnel; null for a relay of ours. */
+/** Returns the limits of a tunnel; null for a hookmitt relay. */
 export function limitsOf({ kind }: Pick<Tunnel, 'kind'>): Limits | null {
   return kind === 'relay' ? null : LIMITS[kind];
 }
 
-/** What the relay or service is called in a sentence. */
+/** Returns the name of the relay or service in a sentence. */
 function other(tunnel: Tunnel): string {
   return tunnel.host || tunnel.label;
 }
 
-/** How a tunnel is: the fact in bold, then what it means. */
+/** The state of a tunnel: the fact in bold, then what it means. */
 export interface StateSentence {
   strong: string;
   rest: string;
 }
 
-/** How a tunnel is, in one or two sentences; in fewer words where there is little room. */
+/** Says in one or two sentences how a tunnel is; with `brief`, in fewer words. */
 export function stateSentence(tunnel: Tunnel, now: number, { brief = false } = {}): StateSentence {
   const since = moment(Date.parse(tunnel.since), now);
   const rest = kept(tunnel, brief);
@@ -62,7 +62,7 @@ export function stateSentence(tunnel: Tunnel, now: number, { brief = false } = {
     case 'refused':
       return { strong: `Refused by ${other(tunnel)} since ${since}.`, rest };
     case 'off':
-      // Another process has it.
+      // Another process runs the tunnel.
       if (tunnel.error && tunnel.enabled)
         return {
           strong: sentence(tunnel.error.message),
@@ -90,7 +90,7 @@ function because({ kind, why }: Tunnel): string {
   return kind === 'smee' ? ': the channel does not answer' : `: ${kind} does not run`;
 }
 
-/** What becomes of events meanwhile. */
+/** Says what becomes of events while the tunnel is not connected. */
 function kept(tunnel: Tunnel, brief: boolean): string {
   if (tunnel.kind !== 'relay')
     return brief ? 'What is sent is lost.' : 'What is sent meanwhile is lost: nobody keeps it.';
@@ -100,7 +100,7 @@ function kept(tunnel: Tunnel, brief: boolean): string {
   return 'The relay keeps what arrives, sealed, within its limits; it is caught up afterwards.';
 }
 
-/** The second line of a tunnel in the list. */
+/** Returns the second line of a tunnel in the list. */
 export function listNote(tunnel: Tunnel, now: number): string {
   const limits = limitsOf(tunnel);
   const since = dayOf(Date.parse(tunnel.since), now, clockTime(tunnel.since));
@@ -108,13 +108,13 @@ export function listNote(tunnel: Tunnel, now: number): string {
   return limits?.brief ?? tunnel.host;
 }
 
-/** What is said of the gaps where there are none to show. */
+/** Returns the text shown in place of gaps if there are none. */
 export function noGaps({ kind }: Pick<Tunnel, 'kind'>, isOlder: boolean): string {
   const came = kind === 'relay' ? 'with what was caught up' : 'though nobody knows what was sent meanwhile';
   return `${isOlder ? 'None in 7 days.' : 'None so far.'} Being offline is noted here, ${came}.`;
 }
 
-/** How many tunnels are in which state: `1 connected, 1 limited, 1 off`. */
+/** Counts the tunnels by state: `1 connected, 1 limited, 1 off`. */
 export function tally(tunnels: readonly Pick<Tunnel, 'state'>[]): string {
   const order: Tunnel['state'][] = ['connected', 'limited', 'connecting', 'offline', 'refused', 'off'];
   return order
@@ -124,13 +124,13 @@ export function tally(tunnels: readonly Pick<Tunnel, 'state'>[]): string {
     .join(', ');
 }
 
-/** Gaps as they are shown: the one that is being caught up ended when the connection was there again. */
+/** Returns gaps as they are shown: an open gap that is being caught up ends when the tunnel connected again. */
 export function settled(gaps: readonly Gap[], { state, since }: Pick<Tunnel, 'state' | 'since'>): Gap[] {
   const isUp = state === 'connected' || state === 'limited';
   return gaps.map((gap) => (gap.until === null && isUp && since > gap.from ? { ...gap, until: since } : gap));
 }
 
-/** When a gap was, in its table: `Today 02:10–08:44`, `Mon 01:06–08:06`, `Today 02:10 until now`. */
+/** Says when a gap was, for its table: `Today 02:10–08:44`, `Mon 01:06–08:06`, `Today 02:10 until now`. */
 export function gapWhen(gap: Gap, now: number): string {
   const from = Date.parse(gap.from);
   const words =
@@ -140,23 +140,23 @@ export function gapWhen(gap: Gap, now: number): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Why a gap was, in two or three words. One that lasts has the reason that the tunnel gives now. */
+/** Says in two or three words why there was a gap. A lasting gap has the tunnel's current reason. */
 export function gapWhy(gap: Gap, { state }: Pick<Tunnel, 'state'>): string {
   return gap.until === null && state === 'refused' ? 'Relay refused' : whyOf(gap);
 }
 
-/** How long a gap was. */
+/** Says how long a gap was. */
 export function gapLength(gap: Gap, now: number): string {
   return duration(Math.max(0, (gap.until === null ? now : Date.parse(gap.until)) - Date.parse(gap.from)));
 }
 
-/** How long catching up took: `0.2 s`. */
+/** Says how long catching up took: `0.2 s`. */
 export function tookWords(ms: number | null): string {
   if (ms === null) return '–';
   return ms < 10_000 ? `${(Math.max(ms, 50) / 1000).toFixed(1)} s` : duration(ms);
 }
 
-/** What gaps come to: `9 in 7 days, 214 events caught up, 2 not recoverable`. */
+/** Sums up gaps: `9 in 7 days, 214 events caught up, 2 not recoverable`. */
 export function gapSum(gaps: readonly Gap[]): string {
   const sum = (of: (gap: Gap) => number) => gaps.reduce((total, gap) => total + of(gap), 0);
   const [caught, lost] = [sum((gap) => gap.caught_up), sum((gap) => gap.lost ?? 0)];
@@ -164,7 +164,7 @@ export function gapSum(gaps: readonly Gap[]): string {
   return [...parts, ...(lost > 0 ? [`${count(lost)} not recoverable`] : [])].join(', ');
 }
 
-/** What happened where events were lost, and what to do. */
+/** Says what happened to lost events, and what to do. */
 export function lossNote(gap: Gap, now: number): string {
   const day = dayOf(Date.parse(gap.from), now, 'today');
   const [requests, them] =
@@ -173,7 +173,7 @@ export function lossNote(gap: Gap, now: number): string {
   return `${title}: ${requests} lost. The relay refused ${them} and told the sender so, or dropped ${them} after waiting too long, or what came could not be read. Most providers send again what was refused; resend the rest from the provider’s list of deliveries.`;
 }
 
-/** What the relay turned away since the tunnel was made; null where it was nothing. */
+/** Says what the relay turned away since the tunnel was added, or what was unreadable; null if nothing was. */
 export function turnedAway({ refused, unknown, spoilt }: Tunnel, now: number): string | null {
   const last =
     refused.last_at === null ? '' : `, the last one ${moment(Date.parse(refused.last_at), now, 'today')}`;
@@ -189,7 +189,7 @@ export function turnedAway({ refused, unknown, spoilt }: Tunnel, now: number): s
   return said.length > 0 ? said.join(' ') : null;
 }
 
-/** Which sources a relay is told of. */
+/** Says which sources a relay serves. */
 export function servedSentence({ sources }: Pick<Tunnel, 'sources'>): string {
   if (sources.length === 0)
     return 'None was chosen, so the relay is told of every source, also of those that you add later.';
@@ -197,7 +197,7 @@ export function servedSentence({ sources }: Pick<Tunnel, 'sources'>): string {
   return `The relay is told of ${names} alone.`;
 }
 
-/** What goes when a tunnel is removed, and what stays. */
+/** Says what is lost when a tunnel is removed, and what stays. */
 export function removalLoss({ kind, public_url: url, waiting, label, state }: Tunnel): string {
   if (kind !== 'relay') return `Its URL no longer leads here. Events in the inbox stay.`;
   const at = url ?? label;
@@ -210,7 +210,7 @@ export function removalLoss({ kind, public_url: url, waiting, label, state }: Tu
   return `This computer leaves ${at} for good and its key to the mailbox is deleted. ${waits}What providers send there no longer arrives here, and the name is not given out again. Events in the inbox stay.`;
 }
 
-/** What is to be said where the relay did not hear that this computer left. */
+/** Says what follows if the relay could not be told that this computer left. */
 export function notTold(tunnel: Tunnel): string {
   return `${other(tunnel)} could not be told: it goes on to store what comes and to thank for it until it forgets this computer, in 30 days. Take its URL out of your providers’ settings.`;
 }

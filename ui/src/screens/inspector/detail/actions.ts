@@ -30,27 +30,27 @@ import {
   type Resign,
 } from './requests';
 
-/** What a toast calls an event. */
+/** Returns the name of an event in toasts. */
 function nameOf(event: Event): string {
   return visible(eventName(event));
 }
 
-/** Says that something failed, and offers to do it again. */
+/** Reports a failure, and offers to try again. */
 function failed(title: string, error: unknown, again: () => void): void {
   const { detail, hint } = Problem.of(error);
   toasts.fail(`${title}: ${visible(detail)}${hint ? `. ${visible(hint)}` : ''}`, { retry: again });
 }
 
-/** Signed anew, with the id that it has. */
+/** Re-signs with the event's own id. */
 export const RESIGNED: Resign = { freshId: false };
 
-/** The problem of a replay whose source has no target, and of one that can't be signed anew. */
+/** The problem codes of a replay without a target, and of an event that can't be re-signed. */
 const TARGETLESS = 'no-targets';
 const UNSIGNABLE = 'private-key';
 
 /**
- * Replays an event to its source's targets, or once to a URL, and says how that went.
- * Answers false where the source has no target: then a URL is to be asked for.
+ * Replays an event to its source's targets, or once to a URL, and reports the outcome.
+ * Returns false if the source has no target, so that the caller can ask for a URL.
  */
 export async function replayEvent(event: Event, to: string | null, resign: Resign = null): Promise<boolean> {
   const again = () => void replayEvent(event, to, resign);
@@ -67,7 +67,7 @@ export async function replayEvent(event: Event, to: string | null, resign: Resig
   return true;
 }
 
-/** Says why an event can't be signed anew, with the way to what can. */
+/** Says why an event can't be re-signed, and offers a local test key instead. */
 function unsignable({ source, provider }: Event): void {
   const sender = provider ? providerName(provider) : 'The provider';
   toasts.fail(`${sender}’s key is private, so this can’t be re-signed. Use a local test key?`, {
@@ -75,7 +75,7 @@ function unsignable({ source, provider }: Event): void {
   });
 }
 
-/** Sends again what failed or died, and what waits for a retry. */
+/** Sends again the failed and dead-letter deliveries of an event, and those that wait for a retry. */
 export async function retryEvent(event: Event): Promise<void> {
   await again(event, () => retry(event.id), RETRIED);
 }
@@ -85,17 +85,17 @@ export async function retryDelivery(event: Event, delivery: string): Promise<voi
   await again(event, () => retryOne(delivery), RETRIED);
 }
 
-/** Sends a skipped event. */
+/** Sends the skipped deliveries of an event. */
 export async function forwardEvent(event: Event): Promise<void> {
   await again(event, () => retry(event.id), FORWARDED);
 }
 
-/** Sends one delivery of an event that was skipped. */
+/** Sends one skipped delivery of an event. */
 export async function forwardDelivery(event: Event, delivery: string): Promise<void> {
   await again(event, () => retryOne(delivery), FORWARDED);
 }
 
-/** What a toast says of sending again, by how it went. */
+/** The words of a toast about sending again, for success and for failure. */
 interface Words {
   done: string;
   not: string;
@@ -116,10 +116,10 @@ async function again(event: Event, ask: () => Promise<Asked[]>, words: Words): P
   }
 }
 
-/** How long a result may take before a toast says that it is under way. */
+/** Milliseconds after which a toast says that a delivery is still being sent. */
 const SLOW = 1_500;
 
-/** Waits for what comes of a delivery, and says it. */
+/** Waits for a delivery's outcome and reports it. */
 async function tell(done: string, not: string, asked: Asked, again: () => void): Promise<void> {
   let target = 'the target';
   const slow = setTimeout(() => toasts.say(`Sending to ${target}, no answer yet`, { icon: Send }), SLOW);
@@ -137,19 +137,19 @@ async function tell(done: string, not: string, asked: Asked, again: () => void):
   }
 }
 
-/** Asks a target that is down again at once. The detail shows what comes of it. */
+/** Makes hookmitt try a target that is down at once. The detail pane shows the outcome. */
 export async function tryNow(target: number): Promise<void> {
   await tryTarget(target).catch((error: unknown) => failed('Not tried', error, () => void tryNow(target)));
 }
 
-/** Ends a target's pause. */
+/** Resumes a paused target. */
 export async function resume(target: number): Promise<void> {
   await resumeTarget(target).catch((error: unknown) =>
     failed('Not resumed', error, () => void resume(target)),
   );
 }
 
-/** Allows the name that an event was called by, for its source. */
+/** Allows, for the event's source, the host name that the request used. */
 export async function allowThisHost(event: Event, host: string): Promise<void> {
   try {
     await allowHost(event.source, host);
@@ -160,7 +160,7 @@ export async function allowThisHost(event: Event, host: string): Promise<void> {
   }
 }
 
-/** Sends all that was withheld under the name that an event was called by. */
+/** Sends all withheld events whose requests used this host name. */
 export async function forwardWithheld(event: Event, host: string): Promise<void> {
   try {
     const asked = await sendWithheld(event.source, host);
@@ -170,7 +170,7 @@ export async function forwardWithheld(event: Event, host: string): Promise<void>
   }
 }
 
-/** Keeps the secret that a set-up request brings; the page never sees it. */
+/** Stores the secret that a set-up request delivers; the page never sees it. */
 export async function keepSecret(event: Event): Promise<void> {
   try {
     const { source, label } = await saveSecret(event.id);
@@ -180,7 +180,7 @@ export async function keepSecret(event: Event): Promise<void> {
   }
 }
 
-/** Calls the URL that a set-up request wants called. */
+/** Calls the URL that a set-up request asks to be called. */
 export async function confirmSubscription(event: Event): Promise<void> {
   try {
     const { host, status } = await confirmEvent(event.id);
@@ -190,14 +190,14 @@ export async function confirmSubscription(event: Event): Promise<void> {
   }
 }
 
-/** Brings a deleted event back. */
+/** Restores a deleted event. */
 export async function restore(event: Event): Promise<void> {
   await restoreEvent(event.id).catch((error: unknown) =>
     failed('Not restored', error, () => void restore(event)),
   );
 }
 
-/** Copies a text and says what it was. */
+/** Copies a text and says what was copied. */
 export async function copy(text: string | Promise<string>, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(await text);

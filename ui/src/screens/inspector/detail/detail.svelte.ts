@@ -5,10 +5,10 @@ import type { Copy } from './logic/copies';
 import type { Check } from './logic/verdict';
 import { bodyOf, checkEvent, copiesOf, showEvent, type CopyList } from './requests';
 
-/** So many copies are compared value by value. */
+/** How many copies are compared value by value. */
 const MOST_COMPARED = 10;
 
-/** One event with all that the detail pane shows of it. It is read again in place whenever it changes. */
+/** One event with everything that the detail pane shows. It is read again whenever the event changes. */
 export class Detail {
   event: Event | null = $state.raw(null);
   check: Check | null = $state.raw(null);
@@ -16,10 +16,10 @@ export class Detail {
   problem: Problem | null = $state.raw(null);
 
   readonly id: string;
-  /** Ends with the first reading, however it went. */
+  /** Resolves after the first read, whether it succeeded or failed. */
   readonly ready: Promise<void>;
   readonly #abort = new AbortController();
-  /** The first of the copies with its deliveries, where that is another event. */
+  /** The first copy with its deliveries, if that is another event. */
   #first: Event | null = $state.raw(null);
   #differences: Map<string, Difference> = $state.raw(new Map());
   #reading: Promise<void> | null = null;
@@ -30,12 +30,12 @@ export class Detail {
     this.ready = this.refresh();
   }
 
-  /** It is in the inbox no more. */
+  /** The event is no longer in the inbox. */
   get gone(): boolean {
     return this.problem?.status === 404;
   }
 
-  /** The copies, each compared with the first. Empty where the event came once. */
+  /** The copies, each compared with the first. Empty if the event came once. */
   get compared(): Copy[] {
     const items = this.copies?.items ?? [];
     const first = items[0];
@@ -52,7 +52,7 @@ export class Detail {
     });
   }
 
-  /** Reads everything again. Calls that come meanwhile are answered by one more reading. */
+  /** Reads everything again. Calls during a read cause one more read after it. */
   refresh(): Promise<void> {
     this.#again = this.#reading !== null;
     this.#reading ??= this.#read().finally(() => {
@@ -62,7 +62,7 @@ export class Detail {
     return this.#reading;
   }
 
-  /** Ends what is under way. */
+  /** Aborts a running read. */
   close(): void {
     this.#abort.abort();
   }
@@ -78,7 +78,7 @@ export class Detail {
     }
   }
 
-  /** What stands around the event. Each part may fail by itself: then it is left out. */
+  /** Reads the fresh verification and the copies. Each may fail by itself and is then left out. */
   async #around(signal: AbortSignal): Promise<void> {
     const [check, copies] = await Promise.allSettled([
       checkEvent(this.id, signal),
@@ -112,7 +112,7 @@ export class Detail {
         found.set(copy.id, compareBodies(before, after.bytes));
       }
     } catch {
-      return; // the copies stay uncompared until the next reading
+      return; // the copies stay uncompared until the next read
     }
     this.#differences = found;
   }

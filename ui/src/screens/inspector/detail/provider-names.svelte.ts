@@ -3,7 +3,7 @@ import { fetchRaw } from '../../../api/client';
 let names: Record<string, string> = $state.raw({});
 let asked = false;
 
-/** A provider's name as people write it. Until the catalogue is read, and for what it doesn't have, its id. */
+/** Returns a provider's display name; its capitalised id until the catalogue is loaded, or if it has no such id. */
 export function providerName(id: string): string {
   if (!asked) {
     asked = true;
@@ -19,6 +19,6 @@ async function read(): Promise<void> {
     };
     names = Object.fromEntries(answer.items.map(({ id, name }) => [id, name]));
   } catch {
-    asked = false; // the next event asks again
+    asked = false; // the next call tries again
   }
 }

@@ -2,36 +2,36 @@ import { api, ask, fetchRaw } from '../../../api/client';
 import type { Event } from '../../../api/shapes';
 import type { Check } from './logic/verdict';
 
-/** Every request of the detail pane, by what it is for. */
+/** All requests of the detail pane. */
 
-/** An event with its deliveries. */
+/** Returns an event with its deliveries. */
 export function showEvent(id: string, signal: AbortSignal): Promise<Event> {
   return json('GET', `/api/events/${encodeURIComponent(id)}`, { signal });
 }
 
-/** What verification finds with the secrets as they are now. */
+/** Verifies an event with the current secrets. */
 export async function checkEvent(id: string, signal: AbortSignal): Promise<Check> {
   return json('POST', `/api/events/${encodeURIComponent(id)}/verify`, { signal, body: {} });
 }
 
-/** Copies of an event, oldest first, the first included. */
+/** Copies of an event, oldest first, including the first one. */
 export interface CopyList {
   items: Event[];
   total: number;
 }
 
-/** Every event with the same first: a hundred at most. */
+/** Returns an event's copies: all events with the same first event, at most a hundred. */
 export async function copiesOf(id: string, signal: AbortSignal): Promise<CopyList> {
   return json('GET', `/api/events/${encodeURIComponent(id)}/copies`, { signal });
 }
 
-/** Bytes of a body, and how many there are in all. */
+/** Bytes of a body, and the body's length. */
 export interface Piece {
   bytes: Uint8Array;
   total: number;
 }
 
-/** The bytes from `from` up to `to`, or all of them. */
+/** Returns the bytes from `from` to before `to`, or all bytes if `range` is null. */
 export async function bodyOf(
   id: string,
   range: [from: number, to: number] | null,
@@ -45,16 +45,16 @@ export async function bodyOf(
   return { bytes, total: total ? Number(total) : bytes.length };
 }
 
-/** A delivery that was asked for. */
+/** A delivery that a request created or restarted. */
 export interface Asked {
   event_id: string;
   delivery_id: string;
 }
 
-/** Signing anew for a replay: with a fresh timestamp, and with a fresh id where that is asked for; null: as it was. */
+/** How to re-sign a replay: with a fresh timestamp and, if asked for, a fresh id. Null replays it unchanged. */
 export type Resign = { freshId: boolean } | null;
 
-/** Delivers an event again: to its source's targets, or once to a URL. */
+/** Replays an event to its source's targets, or once to a URL. */
 export async function replay(id: string, to: string | null, resign: Resign): Promise<Asked[]> {
   const body = {
     ...(to ? { to } : {}),
@@ -66,22 +66,22 @@ export async function replay(id: string, to: string | null, resign: Resign): Pro
   return answer.items;
 }
 
-/** Keeps the secret that a set-up request delivers. */
+/** Stores the secret that a set-up request delivers. */
 export function saveSecret(id: string): Promise<{ source: string; label: string }> {
   return json('POST', `/api/events/${encodeURIComponent(id)}/save-secret`, { body: {} });
 }
 
-/** Calls the URL that a set-up request wants called. */
+/** Calls the URL that a set-up request asks to be called. */
 export function confirmEvent(id: string): Promise<{ host: string; status: number }> {
   return json('POST', `/api/events/${encodeURIComponent(id)}/confirm`, {});
 }
 
-/** Makes what failed, died or was skipped wait again. */
+/** Queues an event's failed, dead-letter and skipped deliveries again. */
 export async function retry(id: string): Promise<Asked[]> {
   return (await ask(api.POST('/api/events/{id}/retry', { params: { path: { id } } }))).items;
 }
 
-/** Makes one delivery that failed, died or was skipped wait again. */
+/** Queues one failed, dead-letter or skipped delivery again. */
 export async function retryOne(delivery: string): Promise<Asked[]> {
   const path = { id: delivery };
   return (await ask(api.POST('/api/deliveries/{id}/retry', { params: { path } }))).items;
@@ -92,36 +92,36 @@ export async function allowHost(source: string, host: string): Promise<void> {
   await json('PATCH', `/api/sources/${source}`, { body: { allowed_hosts: { [host]: true } } });
 }
 
-/** A name under which events were withheld, and how many wait to be sent. */
+/** A host name under which events were withheld, and how many of them are still unsent. */
 export interface WithheldHost {
   host: string;
   events: number;
-  /** Whether it counts as a name of ours by now. */
+  /** Whether the name is allowed now. */
   allowed: boolean;
 }
 
-/** The names under which events of a source were withheld. */
+/** Returns the host names under which a source's events were withheld. */
 export async function withheldHosts(source: string): Promise<WithheldHost[]> {
   return (await ask(api.GET('/api/sources/{slug}/withheld', { params: { path: { slug: source } } }))).items;
 }
 
-/** Sends what was withheld under a name that is allowed by now. */
+/** Sends the events that were withheld under a host name that is allowed now. */
 export async function sendWithheld(source: string, host: string): Promise<Asked[]> {
   return (await json<{ items: Asked[] }>('POST', '/api/retry', { body: { source, withheld_host: host } }))
     .items;
 }
 
-/** What came of a delivery's first attempt, once something did. */
+/** Waits for the outcome of a delivery's first attempt. */
 export function outcomeOf(id: string) {
   return ask(api.GET('/api/deliveries/{id}/outcome', { params: { path: { id } } }));
 }
 
-/** Asks a target that is down again at once. */
+/** Makes hookmitt try a target that is down at once. */
 export async function tryTarget(id: number): Promise<void> {
   await fetchRaw(`/api/targets/${id}/try`, { method: 'POST' });
 }
 
-/** Ends a pause by hand. */
+/** Resumes a paused target. */
 export async function resumeTarget(id: number): Promise<void> {
   await json('PATCH', `/api/targets/${id}`, { body: { paused: false } });
 }

@@ -9,7 +9,7 @@ import { selection } from '../../../state/selection.svelte';
 import { stats } from '../../../state/stats.svelte';
 import { toasts } from '../../../state/toasts.svelte';
 
-/** Puts events in the bin, with a way back. */
+/** Deletes events, with undo. */
 export async function removeEvents(ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const next = neighbour(ids);
@@ -32,7 +32,7 @@ export async function removeEvents(ids: readonly string[]): Promise<void> {
   }
 }
 
-/** Brings deleted events back; their rows come with the live stream. */
+/** Restores deleted events; the live stream brings their rows back. */
 async function bringBack(ids: readonly string[]): Promise<void> {
   const failed = await each(ids, restoreEvent);
   stats.changed();
@@ -41,7 +41,7 @@ async function bringBack(ids: readonly string[]): Promise<void> {
   }
 }
 
-/** Delivers events again, as they were, one after the other. */
+/** Replays events unchanged, one after the other. */
 export async function replayEvents(ids: readonly string[]): Promise<void> {
   let deliveries = 0;
   const failed = await each(ids, async (id) => void (deliveries += await replayEvent(id)));
@@ -64,14 +64,14 @@ async function each(ids: readonly string[], act: (id: string) => Promise<void>) 
   return failed;
 }
 
-/** One event by its name, several by their number. */
+/** Returns the name of one event, or the number of several. */
 function called(ids: readonly string[]): string {
   const [id] = ids;
   const row = id !== undefined && ids.length === 1 ? events.row(id) : undefined;
   return row?.name ?? counted(ids.length, 'event');
 }
 
-/** The row that is shown when these are gone: the next below, else the last above. */
+/** Returns the event to show when these are gone: the next below, else the last above. */
 function neighbour(ids: readonly string[]): string | null {
   const at = events.indexOf(selection.id);
   if (at < 0) return null;

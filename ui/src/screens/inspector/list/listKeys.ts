@@ -1,7 +1,7 @@
 import { events } from '../../../state/events.svelte';
 import { selection } from '../../../state/selection.svelte';
 
-/** The keys of the list itself: arrows, a page of rows, the ends. Shift marks what they pass. */
+/** Handles the list's own keys: arrows, a page of rows, the ends. With Shift they select what they pass. */
 export function listKeys(event: KeyboardEvent, page: number): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const at = events.indexOf(selection.id);

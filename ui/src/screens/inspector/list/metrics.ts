@@ -1,38 +1,38 @@
-/** The height of a row: one line or two, comfortable or compact. */
+/** Returns the height of a row: one line or two, comfortable or compact. */
 export function heightOf(density: 'comfortable' | 'compact', twoLines: boolean): number {
   if (density === 'compact') return twoLines ? 44 : 28;
   return twoLines ? 52 : 32;
 }
 
-/** The height of a line that tells of a gap. */
+/** Returns the height of a gap line. */
 export function gapHeight(twoLines: boolean): number {
   return twoLines ? 44 : 28;
 }
 
-/** How rows and the lines between them are spread over the height of the list. */
+/** The row height, the gap-line height, and the places of the gap lines. */
 export interface Spread {
   row: number;
   gap: number;
-  /** The indexes of the rows that a gap line stands above, ascending. */
+  /** The indexes of the rows that have a gap line above them, ascending. */
   gaps: readonly number[];
 }
 
-/** Where the row with that index begins. */
+/** Returns the top of a row. */
 export function topOf(index: number, { row, gap, gaps }: Spread): number {
   return index * row + gap * countUpTo(index, gaps);
 }
 
-/** Where the n-th gap line begins. */
+/** Returns the top of the n-th gap line. */
 export function gapTop(n: number, { row, gap, gaps }: Spread): number {
   return (gaps[n] ?? 0) * row + gap * n;
 }
 
-/** How high it all is. */
+/** Returns the height of the whole list. */
 export function heightOfAll(length: number, { row, gap, gaps }: Spread): number {
   return length * row + gap * gaps.length;
 }
 
-/** The row at that height, with the part of it that is above; a gap line belongs to the row below it. */
+/** Returns the row at a height, with a fraction for the part of it above; a gap line belongs to the row below it. */
 export function indexAt(y: number, { row, gap, gaps }: Spread): number {
   let above = 0;
   for (const at of gaps) {
@@ -43,16 +43,16 @@ export function indexAt(y: number, { row, gap, gaps }: Spread): number {
   return (y - gap * above) / row;
 }
 
-/** The height of a place among the rows: undoes `indexAt`. */
+/** Returns the height of a place that `indexAt` returned. */
 export function heightAt(place: number, spread: Spread): number {
   const index = Math.floor(place);
   return topOf(index, spread) + (place - index) * spread.row;
 }
 
-/** Rows beyond the edges that are drawn too, so that scrolling shows no gap. */
+/** How many rows beyond the edges are rendered too, so that scrolling shows no blank space. */
 const BEYOND = 8;
 
-/** The rows that are drawn: those in sight and a few beyond. */
+/** Returns the range of rendered rows: the visible ones and a few beyond. */
 export function visibleRange(
   scrollTop: number,
   height: number,

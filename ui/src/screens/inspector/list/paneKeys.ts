@@ -4,13 +4,13 @@ import { events } from '../../../state/events.svelte';
 import { selection } from '../../../state/selection.svelte';
 import { enterPane } from '../../shell/panes';
 
-/** One row on, or back; from nowhere to the first row in sight. */
+/** Moves one row down or up; without a selection, to the first visible row. */
 function step(by: 1 | -1): void {
   const here = events.indexOf(selection.id);
   selection.move(here < 0 ? events.firstInSight : here + by);
 }
 
-/** The keys that work on the list from wherever the focus is. */
+/** The keys that act on the list wherever the focus is. */
 export const paneKeys = {
   '/': { label: 'Search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
   j: { label: 'Next event', run: () => step(1) },
@@ -32,7 +32,7 @@ function isNowhere(event: KeyboardEvent): boolean {
   return event.target === document.body;
 }
 
-/** One step back: from the detail, from the search. */
+/** Goes one step back: from the detail pane, or from the search. */
 function back(): boolean | void {
   if (layout.form === 'narrow' && selection.id) return selection.show(null);
   if (document.activeElement?.closest('[data-pane="detail"]')) return void enterPane('list');

@@ -1,10 +1,10 @@
 import { Problem } from '../../../../api/client';
 import { bodyOf } from '../requests';
 
-/** So much of a body is read at first; each further piece is four times as large as what is there. */
+/** The number of bytes read at first; each further read ends at four times what is loaded. */
 const FIRST = 256_000;
 
-/** The bytes of a body, as far as they are loaded. A body never changes, so they are read once. */
+/** The loaded bytes of a body. A body never changes, so each byte is read only once. */
 export class Body {
   bytes: Uint8Array | null = $state.raw(null);
   problem: Problem | null = $state.raw(null);
@@ -22,7 +22,7 @@ export class Body {
     else void this.more();
   }
 
-  /** Whether all of it is here. */
+  /** Whether the whole body is loaded. */
   get whole(): boolean {
     return this.bytes !== null && this.bytes.length >= this.total;
   }
@@ -43,7 +43,7 @@ export class Body {
     this.loading = false;
   }
 
-  /** Ends what is under way. */
+  /** Aborts a running request. */
   close(): void {
     this.#abort.abort();
   }

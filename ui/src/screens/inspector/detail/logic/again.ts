@@ -1,16 +1,16 @@
 import type { Event } from '../../../../api/shapes';
 
-/** Why a delivery is skipped that no retry sends unless its event is valid. */
+/** Reasons for skipping a delivery that a retry overrides only if the event is valid. */
 const UNPROVED = ['its signature was rejected', 'waits for its verdict'];
 
-/** Whether a retry may send a delivery that was skipped for that reason. */
+/** Whether a retry may send a delivery that was skipped for this reason. */
 export function mayForward(why: string | null | undefined, verdict: Event['verdict']): boolean {
   return verdict === 'valid' || !UNPROVED.includes(why ?? '');
 }
 
 /**
- * What "send again" means for an event: a retry where something failed or died; forwarding where nothing was sent on
- * purpose. Null where there is nothing to be sent again.
+ * Says what "send again" means for an event: a retry if a delivery failed or is a dead letter, forwarding if a delivery
+ * was skipped. Null if there is nothing to send again.
  */
 export function againOf({
   deliveries,

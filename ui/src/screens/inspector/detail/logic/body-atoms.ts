@@ -1,27 +1,27 @@
 import { tokens, type TokenKind } from './json-tokens';
 
-/** The smallest part of a body that is compared as one, with the white space before it. */
+/** The smallest unit of a comparison, with the white space before it. */
 export interface Atom {
   kind: TokenKind;
   text: string;
   before: string;
-  /** A line may end after it. */
+  /** Whether a line may end after this atom. */
   breaks: boolean;
 }
 
-/** A body in atoms. */
+/** A body split into atoms. */
 export interface BodyAtoms {
   atoms: Atom[];
-  /** It is broken into lines itself. */
+  /** Whether the body has line breaks of its own. */
   lines: boolean;
-  /** It is UTF-8; else each character stands for one byte. */
+  /** Whether the body is UTF-8; if not, each character stands for one byte. */
   isText: boolean;
 }
 
-/** A line of text without line feeds may be so long. */
+/** The length at which a line of text without line feeds may be broken. */
 const LONG = 72;
 
-/** Cuts a body into values and marks where it is JSON, into words where it is not. */
+/** Splits JSON into tokens, any other body into words. */
 export function bodyAtoms(bytes: Uint8Array): BodyAtoms {
   const { text, isText } = decoded(bytes);
   const isJson = /^\ufeff?\s*[{[]/.test(text);

@@ -1,18 +1,18 @@
-/** How a body is shown at first. */
+/** What a body contains, which decides how it is shown at first. */
 export type BodyKind = 'empty' | 'json' | 'form' | 'text' | 'binary';
 
-/** What the first bytes of a body are. */
+/** The loaded bytes of a body as text. */
 export interface BodyText {
   kind: BodyKind;
-  /** The text, with U+FFFD for what is no UTF-8. */
+  /** The text, with U+FFFD in place of bytes that are not UTF-8. */
   text: string;
-  /** Whether bytes were no UTF-8. */
+  /** Whether some bytes are not UTF-8. */
   broken: boolean;
 }
 
 /**
- * Reads the loaded bytes of a body. `whole` is false where more follow: then a character that is cut off at the end
- * is no error. HTML, XML and SVG are text like any other.
+ * Decodes the loaded bytes of a body. If `whole` is false, more bytes follow and a character cut off at the end is no
+ * error. HTML, XML and SVG count as plain text.
  */
 export function readBody(bytes: Uint8Array, contentType: string | null, whole: boolean): BodyText {
   if (bytes.length === 0) return { kind: 'empty', text: '', broken: false };
@@ -21,7 +21,7 @@ export function readBody(bytes: Uint8Array, contentType: string | null, whole: b
 }
 
 function decode(bytes: Uint8Array, whole: boolean): { text: string; broken: boolean } {
-  const options = { ignoreBOM: true } as const; // a BOM is shown, not swallowed
+  const options = { ignoreBOM: true } as const; // a BOM is kept and shown
   try {
     const text = new TextDecoder('utf-8', { ...options, fatal: true }).decode(bytes, { stream: !whole });
     return { text, broken: false };
@@ -38,7 +38,7 @@ function kindOf(bytes: Uint8Array, text: string, broken: boolean, contentType: s
   return /^\s*[{[]/.test(text) && !type.includes('html') && !type.includes('xml') ? 'json' : 'text';
 }
 
-/** A NUL is in no text; of bytes that are no UTF-8, a tenth of controls gives binary away. */
+/** A body with a NUL is binary; so is one that is not UTF-8 and has many control bytes or bytes from 0x80 on. */
 function isBinary(bytes: Uint8Array, broken: boolean): boolean {
   const sample = bytes.subarray(0, 8192);
   if (sample.includes(0)) return true;
@@ -47,7 +47,7 @@ function isBinary(bytes: Uint8Array, broken: boolean): boolean {
   return broken && controls.length * 10 + high.length * 3 > sample.length;
 }
 
-/** The fields of a form, decoded, in order. */
+/** Returns the decoded fields of a form, in order. */
 export function formFields(text: string): [name: string, value: string][] {
   return [...new URLSearchParams(text)];
 }

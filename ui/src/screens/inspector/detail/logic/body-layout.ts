@@ -1,23 +1,23 @@
 import type { BodyText } from './body-kind';
 import { isJson, prettyJson } from './pretty-json';
 
-/** How a body is shown. */
+/** The views of a body. */
 export type Form = 'pretty' | 'raw' | 'hex';
 
-/** What is shown of a body as text. */
+/** What a view shows of a body. */
 export interface Layout {
-  /** Text with numbers and folding, fields of a form, or bytes. */
+  /** Text in the editor, the fields of a form, or bytes in hex. */
   as: 'text' | 'fields' | 'hex';
   text: string;
   language: 'json' | 'text';
-  /** What is to be known about it. */
+  /** A note for the user about this view. */
   note: string | null;
 }
 
-/** Beyond so many characters a text isn't laid out anew. */
+/** The length in characters above which a text is not reformatted. */
 const MOST = 4_000_000;
 
-/** Lays out the loaded part of a body. `whole` is false where more follows. */
+/** Lays out the loaded part of a body. `whole` is false if more bytes follow. */
 export function layoutOf({ kind, text, broken }: BodyText, form: Form, whole: boolean): Layout {
   if (form === 'hex') return { as: 'hex', text: '', language: 'text', note: null };
   const note = broken ? 'Not UTF-8: bytes that are no text are shown as �. Hex shows them all.' : null;

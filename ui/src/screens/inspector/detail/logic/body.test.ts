@@ -82,7 +82,7 @@ describe('hex', () => {
 describe('copy as curl', () => {
   const event = { id: 'e1', method: 'POST', url: 'http://127.0.0.1:4400/s/a//b?x=$(id)' };
 
-  /** What a shell hands to curl. */
+  /** Returns the arguments and the input that a shell gives to curl. */
   function words(command: string): string[] {
     const shown = command.replace(
       /^(.*\| )?curl /s,

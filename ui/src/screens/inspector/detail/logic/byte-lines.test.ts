@@ -4,7 +4,7 @@ import { sequenceDiff } from './sequence-diff';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const rows = (first: string, other: string) => byteRows(bytes(first), bytes(other));
-/** A line with its offset, what is changed in brackets. */
+/** Draws a line with its offset, changes in brackets. */
 const drawn = (line: ByteLine | null) =>
   line &&
   `${line.at} ${line.pieces.map(({ text, changed }) => (changed ? `[${text}]` : text)).join('')}`.replaceAll(

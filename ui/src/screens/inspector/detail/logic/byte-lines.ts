@@ -2,7 +2,7 @@ import { bodyAtoms, type Atom } from './body-atoms';
 import type { TokenKind } from './json-tokens';
 import { sequenceDiff } from './sequence-diff';
 
-/** A piece of a line; `changed` where the other body doesn't have it. */
+/** A piece of a line; `changed` if the other body doesn't have it. */
 export interface Piece {
   kind: TokenKind;
   text: string;
@@ -16,7 +16,7 @@ export interface ByteLine {
   pieces: Piece[];
 }
 
-/** A line of both bodies, side by side; null where only the other one has it. */
+/** A line of both bodies, side by side; null if only the other body has it. */
 export interface ByteRow {
   first: ByteLine | null;
   other: ByteLine | null;
@@ -25,7 +25,7 @@ export interface ByteRow {
 
 type Side = 'first' | 'other';
 
-/** Two bodies line by line, so that what is the same stands beside each other, with the bytes that are not marked. */
+/** Compares two bodies line by line: equal parts stand side by side, and every piece says whether it changed. */
 export function byteRows(first: Uint8Array, other: Uint8Array): ByteRow[] {
   const [a, b] = [bodyAtoms(first), bodyAtoms(other)];
   const rows = new Rows(!a.lines && !b.lines, { first: a.isText, other: b.isText });
@@ -33,7 +33,7 @@ export function byteRows(first: Uint8Array, other: Uint8Array): ByteRow[] {
   return rows.done();
 }
 
-/** The atoms that belong together. Spaces play no part in that; what was replaced stands beside what replaced it. */
+/** Pairs the atoms of two bodies, ignoring white space; replaced atoms stand beside their replacements. */
 function* paired(a: Atom[], b: Atom[]): Generator<[Atom | null, Atom | null]> {
   const steps = sequenceDiff(
     a.map(({ text }) => text),
@@ -56,14 +56,14 @@ function* paired(a: Atom[], b: Atom[]): Generator<[Atom | null, Atom | null]> {
   yield* release();
 }
 
-/** Lines under way. */
+/** Builds the rows of a comparison. */
 class Rows {
   readonly #rows: ByteRow[] = [];
   #row: ByteRow = { first: null, other: null, changed: false };
   readonly #at = { first: 0, other: 0 };
 
   constructor(
-    /** Neither body has lines of its own: they are broken where their structure is. */
+    /** Neither body has line breaks of its own, so lines are broken by structure. */
     readonly structured: boolean,
     readonly isText: Record<Side, boolean>,
   ) {}
@@ -116,7 +116,7 @@ interface Part {
   changed: boolean;
 }
 
-/** Two texts that stand for each other, in parts: what they begin and end with alike is not changed. */
+/** Splits two texts that replace each other into parts; a common start and end count as unchanged. */
 function apart(first: string | null, other: string | null): [Part[], Part[]] {
   if (first === other) return [same(first), same(other)];
   if (first === null || other === null) return [all(first), all(other)];
@@ -135,7 +135,7 @@ function apart(first: string | null, other: string | null): [Part[], Part[]] {
   return [cut(first), cut(other)];
 }
 
-/** Whether a place is between the two halves of one character. */
+/** Whether a position lies between the two halves of a surrogate pair. */
 function isHalf(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 0xdc00 && code <= 0xdfff;
@@ -144,7 +144,7 @@ function isHalf(text: string, at: number): boolean {
 const same = (text: string | null): Part[] => (text === null ? [] : [{ text, changed: false }]);
 const all = (text: string | null): Part[] => (text === null ? [] : [{ text, changed: true }]);
 
-/** Parts of spaces, cut after each line feed. */
+/** Splits white space after each line feed. */
 function linesOf(parts: Part[]): Part[][] {
   const lines: Part[][] = [[]];
   for (const { text, changed } of parts) {

@@ -1,6 +1,6 @@
 import type { ByteRow } from './byte-lines';
 
-/** The rows of a comparison that are shown. */
+/** The range of rows of a comparison that is shown. */
 export interface Window {
   from: number;
   to: number;
@@ -9,25 +9,25 @@ export interface Window {
 const FIRST = 8;
 const BEFORE = 2;
 
-/** At first: a few rows, from just before the first change. */
+/** Returns the initial window: a few rows, starting just before the first change. */
 export function firstWindow(rows: readonly ByteRow[]): Window {
   const change = Math.max(0, nextChange(rows, -1) ?? 0);
   const from = Math.max(0, Math.min(change - BEFORE, rows.length - FIRST));
   return { from, to: Math.min(rows.length, from + FIRST) };
 }
 
-/** The first changed row of the next run of changes after a row; null where there is none. */
+/** Returns the next changed row after a row; null if there is none. */
 export function nextChange(rows: readonly ByteRow[], after: number): number | null {
   const at = rows.findIndex((row, n) => n > after && row.changed);
   return at < 0 ? null : at;
 }
 
-/** The window with a row in it, and some around it. */
+/** Widens a window so that it contains a row and some rows around it. */
 export function widened({ from, to }: Window, row: number, length: number): Window {
   return { from: Math.min(from, Math.max(0, row - BEFORE)), to: Math.max(to, Math.min(length, row + FIRST)) };
 }
 
-/** “46 more lines, 38 of them with the same change”; null where all are shown. */
+/** Says what is hidden: “46 more lines, 38 of them with the same change”; null if all rows are shown. */
 export function hiddenWords(rows: readonly ByteRow[], { from, to }: Window): string | null {
   const hidden = [...rows.slice(0, from), ...rows.slice(to)];
   if (hidden.length === 0) return null;
@@ -40,7 +40,7 @@ export function hiddenWords(rows: readonly ByteRow[], { from, to }: Window): str
   return `${lines}, ${many} of them with ${alike}`;
 }
 
-/** Whether nothing but white space differs. */
+/** Whether only white space differs. */
 function isSpace(rows: readonly ByteRow[]): boolean {
   const lines = rows.flatMap(({ first, other }) => [first, other]);
   return lines.every(

@@ -1,7 +1,7 @@
 import type { Cause } from '../../../../api/shapes';
 import { limit, span } from './span';
 
-/** What is known about when an event was signed. */
+/** What is known about the time of signing. */
 export interface Clock {
   /** Milliseconds from signing to arrival. */
   age: number | null;
@@ -10,7 +10,7 @@ export interface Clock {
 
 type Said = (sender: string, clock: Clock) => string;
 
-/** Each cause in three words, and as what follows “Invalid:”. */
+/** Each cause's short title, and its sentence after “Invalid:”. */
 const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
   body_reserialized: ['Body re-serialised', 'the body was parsed and written again on its way here.'],
   newline_changed: ['Line ends changed', 'line ends of the body were changed on its way here.'],
@@ -52,12 +52,12 @@ const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
   ],
 };
 
-/** A cause in three words: “Body re-serialised”. */
+/** Returns the short title of a cause: “Body re-serialised”. */
 export function causeTitle(cause: Cause): string {
   return cause.title ?? CAUSES[cause.code]?.[0] ?? cause.code.replaceAll('_', ' ');
 }
 
-/** What follows “Invalid:”; null where the cause's own message has to do. */
+/** Returns the sentence after “Invalid:”; null if only the cause's own message is available. */
 export function causeSentence(cause: Cause, sender: string, clock: Clock): string | null {
   const said = CAUSES[cause.code]?.[1] ?? null;
   return typeof said === 'function' ? said(sender, clock) : said;

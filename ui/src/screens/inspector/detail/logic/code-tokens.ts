@@ -1,4 +1,4 @@
-/** What a piece of a code snippet is. */
+/** A piece of a code snippet, with its kind. */
 export interface CodeToken {
   kind: 'keyword' | 'string' | 'comment' | 'number' | 'plain';
   text: string;
@@ -10,7 +10,7 @@ const KEYWORDS = new Set(WORDS.split(' '));
 const PIECE =
   /(\/\/.*|(?<=^|\s)#(?= ).*|<!--.*?-->)|("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`[^`]*`?)|([A-Za-z_$][\w$]*)|(\d[\d_.]*)|[^]/g;
 
-/** A line of code in pieces: enough to tell words, texts and comments apart in any of the languages of the fixes. */
+/** Splits a line of code: enough to tell keywords, strings and comments apart in all languages of the fixes. */
 export function codeTokens(line: string): CodeToken[] {
   const made: CodeToken[] = [];
   for (const match of line.matchAll(PIECE)) {

@@ -1,6 +1,6 @@
 import { jsonValues, sameValue } from './json-values';
 
-/** A value that is not the same in two bodies; `null` where it isn't there. */
+/** A value that differs between two bodies; `null` if a body doesn't have it. */
 export interface ChangedValue {
   pointer: string;
   first: string | null;
@@ -11,17 +11,17 @@ export interface ChangedValue {
 export type Difference =
   | { kind: 'identical' }
   | { kind: 'values'; values: ChangedValue[] }
-  /** The same values, written differently. */
+  /** The same values, formatted differently. */
   | { kind: 'written' }
-  /** No JSON on both sides; `at` is the first byte that differs. */
+  /** At least one body is not JSON; `at` is the first byte that differs. */
   | { kind: 'bytes'; at: number }
   /** Too large to compare here. */
   | { kind: 'large' };
 
-/** Larger bodies are not compared value by value in the page. */
+/** The largest body in bytes that the page compares. */
 export const LARGEST_COMPARED = 1024 * 1024;
 
-/** What differs between two bodies. */
+/** Says how two bodies differ. */
 export function compareBodies(first: Uint8Array, other: Uint8Array): Difference {
   const at = firstDifference(first, other);
   if (at === null) return { kind: 'identical' };
@@ -36,7 +36,7 @@ function valuesOf(body: Uint8Array): Map<string, string> | null {
   try {
     return jsonValues(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
-    return null; // not UTF-8, so no JSON
+    return null; // not UTF-8, so not JSON
   }
 }
 

@@ -6,9 +6,9 @@ import { list, ordinal, type Phrase } from './phrase';
 /** A copy of an event, compared with the first. */
 export interface Copy {
   event: Event;
-  /** From 1, the first. */
+  /** Its place among the copies; the first has 1. */
   number: number;
-  /** Null for the first, and until the bodies are there. */
+  /** Null for the first copy, and until the bodies are loaded. */
   difference: Difference | null;
 }
 
@@ -22,13 +22,13 @@ const WORDS: Record<EventStatus, string> = {
   captured: 'captured',
 };
 
-/** What became of a copy, in a word. Where its deliveries are known, one that arrived counts for more than one that waits. */
+/** Says in a word what became of a copy. A completed delivery counts for more than one that waits. */
 export function copyDelivery(event: Event): string {
   const arrived = event.deliveries?.some((delivery) => delivery.status === 'completed');
   return arrived ? WORDS.completed : WORDS[event.status];
 }
 
-/** How a copy compares with the first, in a few words. */
+/** Says in a few words how a copy differs from the first. */
 export function comparison(difference: Difference): string {
   switch (difference.kind) {
     case 'identical':
@@ -44,10 +44,10 @@ export function comparison(difference: Difference): string {
   }
 }
 
-/** How many values a sentence names. */
+/** How many differing values a sentence names. */
 const NAMED = 3;
 
-/** What differs between a copy and the first, and what became of the copy. */
+/** Says what differs between a copy and the first, and what became of the copy; null if nothing differs. */
 export function conflictSentence(copy: Copy): Phrase | null {
   const which = ordinal(copy.number);
   const { difference } = copy;

@@ -2,7 +2,7 @@ import type { components } from '../../../../api/schema.gen';
 
 type Header = components['schemas']['EventJson']['headers'][number];
 
-/** What a curl command needs of an event. */
+/** The parts of an event that a curl command needs. */
 export interface CurlRequest {
   id: string;
   method: string;
@@ -10,10 +10,10 @@ export interface CurlRequest {
   headers: Header[];
 }
 
-/** Larger bodies go into a file beside the command: a command line ends at 128 kB. */
+/** Larger bodies go into a file beside the command, because Linux limits an argument to 128 kB. */
 export const LARGEST_INLINE = 64 * 1024;
 
-/** Lines that curl writes itself. */
+/** Header lines that curl writes itself. */
 const OWN = [
   'host',
   'content-length',
@@ -26,13 +26,13 @@ const OWN = [
   'upgrade',
 ];
 
-/** Lines that curl adds unless told not to. */
+/** Header lines that curl adds unless it is told not to. */
 const ADDED = ['Accept', 'User-Agent', 'Content-Type'];
 
 /**
- * The event as a curl command for bash or zsh. Everything that a stranger sent is quoted, and control characters are
- * written as escapes: nothing of it acts in a terminal.
- * `body` is null where the body is too large: the command then reads it from the file that "Save body" writes.
+ * Returns the event as a curl command for bash or zsh. Everything that a stranger sent is quoted, and control
+ * characters are written as escapes, so that nothing of it takes effect in a terminal.
+ * `body` is null if the body is too large; the command then reads it from the file that "Save body" writes.
  */
 export function curlCommand(request: CurlRequest, body: Uint8Array | null): string {
   const lines = [`curl --path-as-is --globoff -X ${quoted(request.method)} ${quoted(request.url)}`];
@@ -49,7 +49,7 @@ export function curlCommand(request: CurlRequest, body: Uint8Array | null): stri
   return joined(lines);
 }
 
-/** The name of the file that holds an event's body. */
+/** Returns the name of the file that holds an event's body. */
 export function bodyFile(id: string): string {
   return `hookmitt-${id}.bin`;
 }
@@ -59,11 +59,11 @@ function joined(lines: string[]): string {
 }
 
 function header(name: string, value: Uint8Array): string {
-  if (value.length === 0) return quoted(`${name};`); // curl drops `Name:`
+  if (value.length === 0) return quoted(`${name};`); // curl drops `Name:`, so an empty value needs `;`
   return quoted(concat(new TextEncoder().encode(`${name}: `), value));
 }
 
-/** The bytes of a header's value. */
+/** Returns the bytes of a header value. */
 export function bytesOf(value: Header[1]): Uint8Array {
   if (typeof value === 'string') return new TextEncoder().encode(value);
   return Uint8Array.from(atob(value.base64), (character) => character.charCodeAt(0));
@@ -80,7 +80,7 @@ function base64(bytes: Uint8Array): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 }
 
-/** One word for the shell. Printable ASCII and line feeds stand as they are, everything else needs `$'…'`. */
+/** Quotes a word for the shell. Printable ASCII and line feeds need only quotes, everything else needs `$'…'`. */
 function quoted(value: string | Uint8Array): string {
   const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value;
   const printable = bytes.every((byte) => byte === 0x0a || (byte >= 0x20 && byte < 0x7f));
@@ -88,7 +88,7 @@ function quoted(value: string | Uint8Array): string {
   return `$'${safeText(bytes) ?? escaped(bytes)}'`;
 }
 
-/** Letters of any script may stay as they are, as long as none of them hides or turns the text. */
+/** Keeps the letters of any script, and escapes characters that are invisible or change the direction of the text. */
 function safeText(bytes: Uint8Array): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

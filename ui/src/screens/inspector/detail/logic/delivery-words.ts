@@ -5,32 +5,32 @@ import { clockTime } from '../../../../format/time';
 import { mayForward } from './again';
 import { ordinal } from './phrase';
 
-/** What can be done about a delivery. */
+/** What the user can do about a delivery. */
 export type DeliveryAction = 'retry' | 'forward' | 'try' | 'resume';
 
-/** How a delivery stands, in words. */
+/** The state of a delivery in words. */
 export interface DeliveryWords {
   icon: DeliveryIcon;
   tone: 'ok' | 'waits' | 'failed' | 'moves' | 'quiet';
-  /** Beside the target: “completed on attempt 3 of 5”. */
+  /** The text beside the target: “completed on attempt 3 of 5”. */
   state: string;
-  /** The moment that the state counts down to. */
+  /** The moment to which the state counts down. */
   until: number | null;
-  /** A line below, where there is more to say. */
+  /** A line below, if there is more to say. */
   detail: string | null;
   action: DeliveryAction | null;
 }
 
-/** What is known about a delivery's surroundings. */
+/** What is known about the target and the event of a delivery. */
 export interface Surroundings {
-  /** Its target as it is now; undefined where it is gone or was given once. */
+  /** The target as it is now; undefined if it was removed, or for a replay to a URL. */
   target: Target | undefined;
   verdict: Verdict;
 }
 
 const UNCLEAR = 'No answer after the request was sent: it may have arrived.';
 
-/** Says how a delivery stands and what can be done about it. */
+/** Says how a delivery stands and what the user can do about it. */
 export function deliveryWords(delivery: Delivery, around: Surroundings): DeliveryWords {
   const words = { until: null, detail: null, action: null };
   switch (delivery.status) {
@@ -106,13 +106,13 @@ function pending(delivery: Delivery, around: Surroundings): Pending {
   };
 }
 
-/** Why nobody answers. What an earlier attempt of its own was answered is no reason for that. */
+/** Returns why the target is down. An answer to this delivery's own earlier attempt can't be the reason. */
 function whyDown({ attempts, last_error }: Delivery): string {
   const status = attempts.at(-1)?.response_status;
   return status != null && last_error === `answered ${status}` ? 'nobody answers' : reason(last_error);
 }
 
-/** `waiting, 11th of 14`: its place among what waits for its target. */
+/** Says where a delivery stands in its target's queue: `waiting, 11th of 14`. */
 function waiting(queue: Delivery['queue']): string {
   return queue && queue.of > 1 ? `waiting, ${ordinal(queue.place)} of ${count(queue.of)}` : 'waiting';
 }
@@ -138,7 +138,7 @@ function gaveUp(delivery: Delivery): string {
   return `${gave}; the last answer was ${last.response_status}.`;
 }
 
-/** The inbox's words for a delivery that is not sent on purpose, and ours. */
+/** Maps the inbox's reasons for skipping a delivery to the words shown here. */
 const SKIPPED: Record<string, string> = {
   'a duplicate of an event that this target has or gets':
     'A duplicate: this target has the event already, or gets it.',
@@ -163,7 +163,7 @@ function skipped(
   return { detail: SKIPPED[why] ?? (why ? sentence(why) : null), action };
 }
 
-/** The heart of an error: `connection refused`. */
+/** Returns the core of an error message: `connection refused`. */
 export function reason(error: string | null | undefined): string {
   if (!error) return 'nobody answers';
   if (/connection refused/i.test(error)) return 'connection refused';

@@ -1,14 +1,14 @@
 import type { Verdict } from '../../../../api/shapes';
 
-/** What a set-up request was answered. */
+/** The answer to a set-up request. */
 interface Answer {
   status: number;
 }
 
-/** What can be done with a set-up request by hand. */
+/** What the user can do about a set-up request. */
 export type Offer = 'save_secret' | 'confirm';
 
-/** What hookmitt answered, or why it did not. */
+/** Says what hookmitt answered, or why it gave no special answer. */
 export function answeredWords(answer: Answer | null, verdict: Verdict): string {
   if (answer === null) {
     return verdict === 'invalid' ? 'Not as asked: its signature is invalid.' : 'As every other request.';
@@ -17,13 +17,13 @@ export function answeredWords(answer: Answer | null, verdict: Verdict): string {
   return answer.status >= 400 ? `${answer.status}, as it wants to hear.` : `${answer.status} at once`;
 }
 
-/** Who sent a set-up request, and when. */
+/** Where a set-up request came from, and when. */
 interface From {
   remote: string | null;
   at: string;
 }
 
-/** What is left to be done, in a sentence or two. */
+/** Says what is left to do, in one or two sentences. */
 export function offerWords(offer: Offer, sender: string | null, from: From): string {
   const name = sender ?? 'the sender';
   return offer === 'save_secret'
@@ -31,7 +31,7 @@ export function offerWords(offer: Offer, sender: string | null, from: From): str
     : `Nothing comes until ${name}’s URL is called. That is done only when you say so.`;
 }
 
-/** Who sent it and when, as a sentence. */
+/** Says who sent the request and when. */
 export function sentWords(from: From): string {
   return `Sent by ${from.remote ?? 'an unknown address'}, ${from.at}.`;
 }

@@ -1,20 +1,20 @@
 import type { Event } from '../../../../api/shapes';
 
-/** A header line: name, and value as text or as base64 where it is no UTF-8. */
+/** A header line: its name, and its value as text or, if it is not UTF-8, as base64. */
 export type HeaderLine = Event['headers'][number];
 
-/** A line as it is copied. */
+/** Returns a header line as it is copied. */
 export function headerText([name, value]: HeaderLine): string {
   return `${name}: ${typeof value === 'string' ? value : `base64 ${value.base64}`}`;
 }
 
-/** The lines whose name or value holds the text, in any case. */
+/** Returns the lines whose name or value contains the text, ignoring case. */
 export function filterHeaders(lines: HeaderLine[], text: string): HeaderLine[] {
   const wanted = text.trim().toLowerCase();
   return wanted ? lines.filter((line) => headerText(line).toLowerCase().includes(wanted)) : lines;
 }
 
-/** The value of the first line of that name. */
+/** Returns the value of the first line with this lower-case name whose value is text. */
 export function headerValue(lines: HeaderLine[], name: string): string | null {
   const found = lines.find(([one, value]) => one.toLowerCase() === name && typeof value === 'string');
   return typeof found?.[1] === 'string' ? found[1] : null;

@@ -1,17 +1,17 @@
-/** Bytes in a row of the hex view. */
+/** The number of bytes in a row of the hex view. */
 export const ROW_BYTES = 16;
 
 /** A row of the hex view. */
 export interface HexRow {
-  /** Where it begins, in hex. */
+  /** The offset of the row's first byte, in hex. */
   offset: string;
   /** Two groups of eight bytes. */
   groups: [string, string];
-  /** The same bytes as ASCII, a middle dot for the others. */
+  /** The same bytes as ASCII, with a middle dot for bytes that are not printable. */
   ascii: string;
 }
 
-/** Row `number` of `bytes`; all rows are as wide as the longest offset. */
+/** Returns row `number` of `bytes`; its offset has at least 8 digits, so that rows align. */
 export function hexRow(bytes: Uint8Array, number: number): HexRow {
   const start = number * ROW_BYTES;
   const row = bytes.subarray(start, start + ROW_BYTES);
@@ -25,7 +25,7 @@ export function hexRow(bytes: Uint8Array, number: number): HexRow {
   };
 }
 
-/** How many rows `bytes` has. */
+/** Returns how many rows `bytes` fills. */
 export function hexRows(bytes: Uint8Array): number {
   return Math.ceil(bytes.length / ROW_BYTES);
 }

@@ -1,7 +1,7 @@
-/** What a piece of JSON text is. `other` is what JSON doesn't have. */
+/** The kind of a token of JSON text. `other` is text that is not valid JSON. */
 export type TokenKind = 'key' | 'string' | 'number' | 'word' | 'mark' | 'space' | 'other';
 
-/** A piece of JSON text, as it is written. */
+/** A token of JSON text, exactly as it is written. */
 export interface Token {
   kind: TokenKind;
   text: string;
@@ -13,8 +13,8 @@ const WORD = /[a-zA-Z]+/y;
 const MARKS = '{}[],:';
 
 /**
- * Cuts JSON text into pieces, in one pass and without a call stack, so that nothing a stranger sends can choke it.
- * The pieces joined are the text again. Text that breaks off in the middle is fine.
+ * Splits JSON text into tokens, in one pass and without recursion, so that no input can exhaust the stack. The joined
+ * tokens are the text again. Text that is cut off in the middle is fine.
  */
 export function* tokens(text: string): Generator<Token> {
   let at = 0;

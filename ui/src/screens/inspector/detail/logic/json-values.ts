@@ -2,15 +2,15 @@ import { tokens } from './json-tokens';
 
 interface Place {
   pointer: string;
-  /** The next index of an array; null in an object. */
+  /** The next index in an array; null in an object. */
   index: number | null;
   key: string;
   empty: boolean;
 }
 
 /**
- * The values of a JSON text by JSON pointer (RFC 6901), as they are written: what is a number here may be too long
- * for a double. Of repeated keys the last counts, as in most readers. Null where the text is no JSON.
+ * Returns the values of a JSON text by JSON pointer (RFC 6901), exactly as they are written, because a number may have
+ * too many digits for a double. Of repeated keys the last one counts, as in most parsers. Null if the text is not JSON.
  */
 export function jsonValues(text: string): Map<string, string> | null {
   const values = new Map<string, string>();
@@ -52,7 +52,7 @@ function unquoted(text: string): string {
   return typeof value === 'string' ? value : text;
 }
 
-/** Whether two values are the same, however they are written. */
+/** Whether two values are equal, even if they are written differently. */
 export function sameValue(one: string, other: string): boolean {
   if (one === other) return true;
   if (one.startsWith('"') && other.startsWith('"')) return unquoted(one) === unquoted(other);

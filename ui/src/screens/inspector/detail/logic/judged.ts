@@ -1,7 +1,7 @@
 import type { Event } from '../../../../api/shapes';
 import type { Check, Judged } from './verdict';
 
-/** What of an event its verdict is told from. */
+/** Returns the parts of an event from which its verdict is explained. */
 export function judgedOf(event: Event, check: Check | null, sender: string | null): Judged {
   return {
     verdict: event.verdict,

@@ -1,6 +1,6 @@
 const KEY = 'hookmitt.replay-to';
 
-/** The URL of the last replay to a URL. */
+/** Returns the URL of the last replay to a URL. */
 export function lastUrl(): string {
   try {
     return localStorage.getItem(KEY) ?? '';
@@ -9,11 +9,11 @@ export function lastUrl(): string {
   }
 }
 
-/** Keeps it for the next time. */
+/** Remembers a URL for the next replay. */
 export function rememberUrl(url: string): void {
   try {
     localStorage.setItem(KEY, url);
   } catch {
-    // Storage is off: it is asked for again.
+    // Storage is off: the user has to type the URL again.
   }
 }

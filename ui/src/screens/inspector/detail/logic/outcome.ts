@@ -2,10 +2,10 @@ import type { components } from '../../../../api/schema.gen';
 import { visible } from '../../../../format/words';
 import { reason } from './delivery-words';
 
-/** What came of a delivery's first attempt. */
+/** The outcome of a delivery's first attempt. */
 type Outcome = components['schemas']['AttemptLine'];
 
-/** What was done, what was not, and where to. */
+/** The words for success and failure, and the target. */
 interface Deed {
   done: string;
   not: string;
@@ -13,7 +13,7 @@ interface Deed {
   target: string;
 }
 
-/** What a toast says about a first attempt. */
+/** Returns what a toast says about a first attempt. */
 export function outcomeSentence(
   outcome: Outcome,
   { done, not, target }: Deed,

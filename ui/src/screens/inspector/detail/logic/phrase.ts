@@ -1,17 +1,17 @@
-/** A piece of a sentence: plain, a name in bold, or data in mono. What strangers sent stays a text node. */
+/** A piece of a sentence: plain, a name in bold, or data in mono. It is rendered as text only, never as HTML. */
 export type Piece = string | { strong: string } | { mono: string };
 
-/** A sentence in pieces. */
+/** A sentence split into pieces. */
 export type Phrase = Piece[];
 
-/** The sentence as plain text, for tooltips and accessible names. */
+/** Returns the sentence as plain text, for tooltips and accessible names. */
 export function plain(phrase: Phrase): string {
   return phrase
     .map((piece) => (typeof piece === 'string' ? piece : 'strong' in piece ? piece.strong : piece.mono))
     .join('');
 }
 
-/** A sentence as it follows a colon: small, unless it begins with a name. */
+/** Returns a sentence as it follows a colon: in lower case, unless it begins with a name. */
 export function follows(sentence: string): string {
   const isWord = /^(?:An?|It|Its|No|Nothing|Signed|That|The|There|This)\b/.test(sentence);
   return isWord ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
@@ -30,7 +30,7 @@ const ORDINALS = [
   'tenth',
 ];
 
-/** `first`, `third`, `11th`. */
+/** Returns an ordinal number: `first`, `third`, `11th`. */
 export function ordinal(number: number): string {
   return ORDINALS[number - 1] ?? `${number}${suffix(number)}`;
 }
@@ -40,7 +40,7 @@ function suffix(number: number): string {
   return ['th', 'st', 'nd', 'rd'][number % 10] ?? 'th';
 }
 
-/** `a`, `a and b`, `a, b and c`. */
+/** Joins items to a list: `a`, `a and b`, `a, b and c`. */
 export function list<T>(items: T[], glue: (text: string) => T): T[] {
   return items.flatMap((item, at) => {
     if (at === 0) return [item];

@@ -1,11 +1,11 @@
 import { tokens } from './json-tokens';
 
-/** Deeper than this nothing is indented further: 100,000 brackets in a row must not become gigabytes. */
+/** The deepest indentation, because 100,000 brackets in a row must not produce gigabytes of spaces. */
 const DEEPEST = 40;
 
 /**
- * JSON with a line for each value. Only white space changes: numbers, escapes, order and repeated keys stay as they
- * were sent. Text that breaks off is written as far as it goes.
+ * Formats JSON with one value per line. Only white space changes: numbers, escapes, order and repeated keys stay as
+ * they were sent. Text that is cut off is formatted as far as it goes.
  */
 export function prettyJson(text: string): string {
   const out: string[] = [];
@@ -30,7 +30,7 @@ export function prettyJson(text: string): string {
   return out.join('');
 }
 
-/** Whether a text is one JSON value from end to end. */
+/** Whether the whole text is one JSON value. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -1,6 +1,6 @@
 import type { Event } from '../../../../api/shapes';
 
-/** What an event's request line asks for at a target: the target's path, then the event's; its query, then the event's. */
+/** Returns an event's request target at a target URL: both paths joined, and both queries, the target's part first. */
 export function requestTarget({ path, query }: Pick<Event, 'path' | 'query'>, target: string): string {
   const [, base = '', own = ''] = /^https?:\/\/[^/?#]*([^?#]*)(?:\?([^#]*))?/.exec(target) ?? [];
   const joined = path === '' ? base : base.replace(/\/$/, '') + path;

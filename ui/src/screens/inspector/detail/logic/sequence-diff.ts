@@ -1,11 +1,11 @@
-/** A step from one sequence to another: indexes of both where they agree, of one where it stands alone. */
+/** A step from one sequence to another: two indexes if both have the element, one index if only one sequence has it. */
 export type Step =
   [first: number, other: number] | [first: number, other: null] | [first: null, other: number];
 
-/** So many differences are looked for; sequences further apart are told to differ in whole. */
+/** The most differences that are searched for; sequences that differ more count as wholly different. */
 const MOST_APART = 1_200;
 
-/** How two sequences differ, in the fewest steps (Myers, “An O(ND) difference algorithm”, 1986). */
+/** Returns how two sequences differ, in the fewest steps (Myers, “An O(ND) difference algorithm”, 1986). */
 export function sequenceDiff(first: readonly string[], other: readonly string[]): Step[] {
   let start = 0;
   while (start < first.length && start < other.length && first[start] === other[start]) start++;
@@ -32,7 +32,7 @@ function replaced(first: number, other: number): Step[] {
   return [...gone, ...Array.from({ length: other }, (_, at): Step => [null, at])];
 }
 
-/** How far each diagonal reaches with each number of differences; null where there are too many of them. */
+/** Records how far each diagonal reaches for each number of differences; null if there are too many differences. */
 function forward(a: readonly string[], b: readonly string[]): Int32Array[] | null {
   const most = Math.min(MOST_APART, a.length + b.length);
   const reach = new Int32Array(2 * most + 3);

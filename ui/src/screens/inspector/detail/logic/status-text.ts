@@ -30,7 +30,7 @@ const TEXTS: Record<number, string> = {
   504: 'Gateway Timeout',
 };
 
-/** What a status is called (RFC 9110); empty for one that has no name here. */
+/** Returns the name of a status (RFC 9110); empty if it has none here. */
 export function statusText(status: number): string {
   return TEXTS[status] ?? '';
 }

@@ -5,15 +5,15 @@ import { span } from './span';
 /** A row of a delivery's timeline. */
 export interface Beat {
   attempt: Attempt | null;
-  /** Milliseconds from the beginning of the axis to the end of the attempt. */
+  /** Milliseconds from the start of the axis to the end of the attempt. */
   at: number;
-  /** Where its tick stands, and where the wait before it began, in per cent of the axis. */
+  /** Where the attempt's tick stands, and where the wait before it begins, in per cent of the axis. */
   tick: number;
   from: number;
 }
 
 /**
- * The attempts of a delivery on one time axis. It begins at the capture; that of a replay at its first attempt.
+ * Places a delivery's attempts on one time axis. The axis starts at the capture, or for a replay at the first attempt.
  * `capturedAt` is null for a replay.
  */
 export function timeline(delivery: Delivery, capturedAt: string | null): Beat[] {
@@ -29,27 +29,27 @@ export function timeline(delivery: Delivery, capturedAt: string | null): Beat[] 
   return capturedAt === null ? attempts : [{ attempt: null, at: 0, tick: 0, from: 0 }, ...attempts];
 }
 
-/** From here on one unit has to do: the columns are narrow. */
+/** From this many milliseconds on, one unit is shown, because the columns are narrow. */
 const LONG = 59_950;
 
-/** How long an attempt took: `< 1 ms`, `61 ms`, `1.84 s`, `5 min`; `–` for one that was cut off, whose end is not known. */
+/** Says how long an attempt took: `< 1 ms`, `61 ms`, `1.84 s`, `5 min`; `–` if it was cut off at an unknown time. */
 export function tookText({ duration_ms: ms, ambiguous }: Pick<Attempt, 'duration_ms' | 'ambiguous'>): string {
   if (ms < 1 && ambiguous) return '–';
   if (ms < 1) return '< 1 ms';
   return ms < LONG ? duration(ms) : span(ms);
 }
 
-/** Where on the axis an attempt ended: `0 s`, `6.40 s`, `15 min`. */
+/** Says where on the axis an attempt ended: `0 s`, `6.40 s`, `15 min`. */
 export function offsetText(ms: number): string {
   return ms < LONG ? offset(ms) : span(ms);
 }
 
-/** The last attempt that failed: it is the one that is unfolded. */
+/** Returns the number of the last failed attempt, which is shown unfolded. */
 export function lastFailure(delivery: Delivery): number | null {
   return delivery.attempts.findLast((attempt) => !isSuccess(attempt))?.number ?? null;
 }
 
-/** Whether an attempt got a 2xx, whole. */
+/** Whether an attempt got a complete 2xx answer. */
 export function isSuccess({ response_status, error }: Attempt): boolean {
   return error == null && response_status != null && response_status >= 200 && response_status < 300;
 }
@@ -61,7 +61,7 @@ export interface TargetDeliveries {
   earlier: number;
 }
 
-/** Deliveries by target, in order of the first one to each; the latest stands for them all. */
+/** Groups deliveries by target, in the order of the first delivery to each; the latest one represents its group. */
 export function byTarget(deliveries: Delivery[]): TargetDeliveries[] {
   const groups = new Map<string, TargetDeliveries>();
   for (const latest of deliveries) {
@@ -71,7 +71,7 @@ export function byTarget(deliveries: Delivery[]): TargetDeliveries[] {
   return [...groups.values()];
 }
 
-/** How long it took from capture to the answer that completed the first hand-over, and that answer. */
+/** Returns the time from capture to the answer that completed the first delivery that is no replay, and its status. */
 export function captureToDone(
   deliveries: Delivery[],
   receivedAt: string,

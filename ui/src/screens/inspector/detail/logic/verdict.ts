@@ -5,7 +5,7 @@ import { causeSentence, type Clock } from './causes';
 import { follows, type Phrase } from './phrase';
 import { limit, span } from './span';
 
-/** What `POST /api/events/{id}/verify` finds now. */
+/** The result of `POST /api/events/{id}/verify` with the current secrets. */
 export interface Check {
   verdict: Verdict;
   scheme: string | null;
@@ -15,34 +15,34 @@ export interface Check {
   tolerance_s: number | null;
 }
 
-/** What the head of the Overview is made from. */
+/** The input for the head of the Overview. */
 export interface Judged {
   verdict: Verdict;
   causes: Cause[];
-  /** The provider's name, where one is known. */
+  /** The provider's name, if it is known. */
   sender: string | null;
   source: string;
   receivedAt: string;
   size: number;
-  /** A set-up request that was answered: what mends a lost signature doesn’t fit it. */
+  /** An answered set-up request; advice about missing signatures does not apply to it. */
   isSetUp: boolean;
-  /** What of the body a valid signature leaves open, in a sentence. */
+  /** Which parts of the body a valid signature does not cover, in a sentence. */
   uncovered: string | null;
-  /** Null until it is known. */
+  /** Null until it is loaded. */
   check: Check | null;
 }
 
 /** The head of the Overview in words. */
 export interface VerdictWords {
-  /** “Valid”, or for what is invalid the whole sentence. */
+  /** “Valid”, or for an invalid event the whole sentence. */
   title: string;
   sentence: Phrase;
-  /** How it was checked, in a few words each. */
+  /** How the event was checked, each fact in a few words. */
   facts: string[];
-  /** What was found beyond the sentence. */
+  /** Evidence beyond the sentence. */
   evidence: string | null;
   fix: string | null;
-  /** What else was found, likeliest first. */
+  /** Other causes found, likeliest first. */
   others: Cause[];
 }
 
@@ -85,7 +85,7 @@ function refuted(judged: Judged, first: Cause | undefined): Partial<VerdictWords
   return { title: `Invalid: ${said}`, evidence: isWhole(first, judged) ? null : first.message };
 }
 
-/** Whether the sentence has every number that the cause's message has. */
+/** Whether the sentence already contains every number of the cause's message. */
 function isWhole(cause: Cause, judged: Judged): boolean {
   const { age, tolerance_s } = clockOf(judged);
   return ['timestamp_old', 'timestamp_future'].includes(cause.code) && age !== null && tolerance_s !== null;
@@ -100,12 +100,12 @@ function proof(judged: Judged): Phrase {
   return [`${isToken(check) ? 'Sent' : 'Signed'} ${by}`, ...secret, `${moment(clockOf(judged).age)}.`];
 }
 
-/** Who reads “valid” takes the whole body for genuine. */
+/** Says what the signature does not cover, because readers of “valid” assume that the whole body is genuine. */
 function open({ uncovered }: Judged): Phrase {
   return uncovered ? [` ${visible(uncovered)}`] : [];
 }
 
-/** A shared token is sent along; it signs nothing. */
+/** Whether the scheme is a shared token, which is sent along but signs nothing. */
 function isToken({ scheme_name }: Check): boolean {
   return /token/i.test(scheme_name ?? '');
 }

@@ -9,7 +9,7 @@ const WORDS: Record<Event['via'], string> = {
   edit: 'edit',
 };
 
-/** How an event came in, in a word. */
+/** Says in a word how an event came in. */
 export function viaWord(via: Event['via']): string {
   return WORDS[via];
 }
@@ -23,7 +23,7 @@ const SENTENCES: Record<Event['via'], string> = {
   edit: 'an edited copy',
 };
 
-/** How an event came in, and from where: `direct from 127.0.0.1`. */
+/** Says how an event came in, and from where: `direct from 127.0.0.1`. */
 export function viaSentence({ via, remote }: Pick<Event, 'via' | 'remote'>): string {
   return remote ? `${SENTENCES[via]} from ${remote}` : SENTENCES[via];
 }

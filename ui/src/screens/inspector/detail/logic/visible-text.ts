@@ -1,6 +1,6 @@
 import { visible } from '../../../../format/words';
 
-/** Text of several lines from strangers: what can't be seen is made visible, tabs and line feeds stay. */
+/** Makes invisible characters in strangers' text visible; tabs and line feeds stay. */
 export function visibleText(text: string): string {
   return text.replace(/[^\n\t]+/g, visible);
 }

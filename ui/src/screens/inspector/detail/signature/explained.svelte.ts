@@ -2,17 +2,20 @@ import { Problem } from '../../../../api/client';
 import type { Verdict } from '../../../../api/shapes';
 import { explain, type Explanation } from './explanation';
 
-/** What of an event its explanation depends on. Explaining keeps the causes that it finds, which makes no new version. */
+/**
+ * Returns a key for what an event's explanation depends on: its verdict and its causes. Explaining stores the causes
+ * that it finds; `Explained` counts them in, so they make no new version.
+ */
 export function versionOf(verdict: Verdict, causes: readonly { code: string }[]): string {
   return [verdict, ...causes.map(({ code }) => code)].join(' ');
 }
 
-/** Why one event has its verdict. It is asked for only when somebody looks, and what is no longer looked for ends. */
+/** The explanation of one event's verdict. It is requested only while it is visible, and aborted otherwise. */
 export class Explained {
   data: Explanation | null = $state.raw(null);
   problem: Problem | null = $state.raw(null);
   loading = $state(false);
-  /** The secret that was chosen; null: the one that the event is judged by. */
+  /** The secret that the user chose; null means the one with which the event was verified. */
   secret: string | null = $state(null);
 
   readonly #id: string;
@@ -23,20 +26,20 @@ export class Explained {
     this.#id = id;
   }
 
-  /** Asks, unless what is there, or under way, is of this version of the event. */
+  /** Requests the explanation unless one for this version is loaded or loading. */
   want(version: string): void {
     if (version === this.#version) return;
     this.#version = version;
     void this.read();
   }
 
-  /** Explains it by another secret. */
+  /** Explains the verdict with another secret. */
   choose(secret: string): void {
     this.secret = secret;
     void this.read();
   }
 
-  /** Asks again. What is there stays until the answer comes. */
+  /** Requests the explanation again. The old one stays until the answer comes. */
   async read(): Promise<void> {
     this.close();
     const under = new AbortController();
@@ -56,13 +59,13 @@ export class Explained {
     this.loading = false;
   }
 
-  /** Ends what is under way, and forgets that it was asked. */
+  /** Aborts a running request; the next `want` asks again. */
   cancel(): void {
     if (this.loading) this.#version = null;
     this.close();
   }
 
-  /** Ends what is under way. */
+  /** Aborts a running request. */
   close(): void {
     this.#under?.abort();
     this.#under = null;

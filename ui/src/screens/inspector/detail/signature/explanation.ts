@@ -9,7 +9,7 @@ export type SignedPiece = Schemas['ContentPart'];
 export type FixLine = Schemas['FixLine'];
 export type Framework = Schemas['FrameworkFix'];
 
-/** Asks why; with a secret, as if the event were signed with that one. */
+/** Explains an event's verdict; with `secret`, as if the event had been signed with that secret. */
 export function explain(id: string, secret: string | null, signal: AbortSignal): Promise<Explanation> {
   const params = { path: { id }, query: secret === null ? {} : { secret } };
   return ask(api.GET('/api/events/{id}/explanation', { params, signal }));

@@ -1,6 +1,6 @@
 const KEY = 'hookmitt.framework';
 
-/** The framework whose fix was looked at last, of one's own choice. */
+/** Returns the framework that the user last chose. */
 export function keptFramework(): string | null {
   try {
     return localStorage.getItem(KEY);
@@ -9,11 +9,11 @@ export function keptFramework(): string | null {
   }
 }
 
-/** Keeps it for the next event. */
+/** Remembers the framework for the next event. */
 export function keepFramework(id: string): void {
   try {
     localStorage.setItem(KEY, id);
   } catch {
-    // Storage is off: the guess is shown again.
+    // Storage is off: the guessed framework is shown again.
   }
 }
