@@ -1,4 +1,4 @@
-//! Stories across the crates: real sockets, real files, real processes. One binary, one file for each subject.
+//! Stories across the crates: real sockets, real files, real processes. One binary, one file per subject.
 #![expect(clippy::unwrap_used, reason = "a story that can't go on has failed")]
 
 mod stories {
@@ -48,13 +48,13 @@ mod stories {
     mod limits_port;
     mod limits_room;
     mod listen;
-    #[cfg(target_os = "linux")] // memory is read in /proc
+    #[cfg(target_os = "linux")] // reads memory in /proc
     mod memory;
     mod named;
     mod order;
     mod own_scheme;
     mod pages;
-    #[cfg(target_os = "linux")] // processes are listed in /proc
+    #[cfg(target_os = "linux")] // lists processes in /proc
     mod planted;
     mod provider_found;
     mod providers;
@@ -66,7 +66,7 @@ mod stories {
     mod relay_hostile;
     mod relay_limits;
     mod relay_memory;
-    #[cfg(target_os = "linux")] // senders have addresses of their own
+    #[cfg(target_os = "linux")] // gives senders addresses of their own
     mod relay_proxies;
     #[cfg(target_os = "linux")]
     mod relay_proxies_change;
@@ -90,7 +90,7 @@ mod stories {
     mod threat_11_secrets;
     mod threats;
     mod threats_api;
-    #[cfg(target_os = "linux")] // processes are listed in /proc
+    #[cfg(target_os = "linux")] // lists processes in /proc
     mod threats_browser;
     mod threats_host;
     mod threats_loops;

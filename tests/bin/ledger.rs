@@ -1,8 +1,8 @@
-//! Posts to a capture port as fast as answers come, writes down what was acknowledged, and kills the server at a
-//! moment under load. A process of its own, so that the ledger outlives whatever happens to the server.
+//! Posts to a capture port as fast as answers arrive, records every acknowledgement, and kills the server at a moment
+//! under load. It is a process of its own, so that the ledger survives whatever happens to the server.
 //!
-//! `ledger ADDRESS PID SEED ACKNOWLEDGED IN_FLIGHT FILE`: a line of `event-id sha256 source` for each 2xx, written as
-//! soon as it is read. Prints what it counted as JSON.
+//! `ledger ADDRESS PID SEED ACKNOWLEDGED IN_FLIGHT FILE`: writes a line `event-id sha256 source` for each 2xx as soon
+//! as it is read. Prints its counts as JSON.
 
 use std::{
     fs::File,
@@ -19,7 +19,7 @@ use tokio::{io::AsyncWriteExt as _, net::TcpStream, task::JoinSet};
 
 const CONNECTIONS: u64 = 128;
 
-/// Of how many requests one goes to the source that has a target.
+/// One request in this many goes to the source that has a target.
 const DELIVERED: u32 = 10;
 
 /// What has been sent and answered so far.
@@ -29,7 +29,7 @@ struct Tally {
     acknowledged: u64,
     refused: u64,
     in_flight: u64,
-    /// How many more sends and answers pass, once enough is acknowledged, before the kill.
+    /// How many more sends and answers to wait for before the kill, once enough events are acknowledged.
     until_kill: u32,
     /// How many were in flight when the server was killed.
     killed_at: Option<u64>,
@@ -109,7 +109,7 @@ async fn send(
         {
             let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
             if tally.killed_at.is_some() {
-                return Ok(()); // written to a server that was dead already: not in flight at the kill
+                return Ok(()); // written to a server that was already dead, so not in flight at the kill
             }
             tally.sent += 1;
             tally.in_flight += 1;
@@ -135,7 +135,7 @@ impl Tally {
         Ok(())
     }
 
-    /// Kills where enough is acknowledged and in flight; with too little in flight the moment is not yet come.
+    /// Kills the server if enough events are acknowledged and enough requests are in flight.
     fn kill_if_due(&mut self, plan: &Plan) -> anyhow::Result<()> {
         if self.killed_at.is_some() || self.acknowledged < plan.acknowledged {
             return Ok(());
@@ -156,7 +156,7 @@ fn source(random: &mut SmallRng) -> &'static str {
     if random.random_range(0..DELIVERED) == 0 { "delivered" } else { "kept" }
 }
 
-/// Mostly small; some of many pages, a few larger than what is hashed on the spot, some empty.
+/// Returns a body: mostly small, some of many pages, a few too large to be hashed on the spot, some empty.
 fn body(random: &mut SmallRng) -> Vec<u8> {
     let size = match random.random_range(0..1_000) {
         0 => 300 * 1_024,

@@ -1,9 +1,9 @@
-//! Plays `cloudflared` or `ngrok`, by the name under which it is called: says what the real one says, and passes on what
-//! comes to its edge, which here is a port of this machine, with the lines that the real edge adds.
+//! Plays `cloudflared` or `ngrok`, depending on the name under which it is called. It prints what the real program
+//! prints, and forwards what arrives at its edge (a local port) with the header lines that the real edge adds.
 //!
-//! In the folder of `QUICK_URL_DIR` it writes `<program>-<source port>.json` with `pid`, `edge`, `port` and `url`, in
-//! one piece. A first line `say TEXT` on the edge has it write that to its log. `QUICK_URL_FAILS`: what it says instead
-//! of all that, and ends.
+//! In the folder `QUICK_URL_DIR` it writes `<program>-<source port>.json` atomically, with `pid`, `edge`, `port` and
+//! `url`. If the first line sent to the edge is `say TEXT`, it writes TEXT to its log. If `QUICK_URL_FAILS` is set, it
+//! prints that text instead of all this, and exits.
 
 use std::{
     io::Write as _,
@@ -19,7 +19,7 @@ use tokio::{
     task::JoinSet,
 };
 
-/// Which program is played.
+/// The program that is played.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Cloudflared,
@@ -67,7 +67,7 @@ async fn main() -> anyhow::Result<()> {
     }
 }
 
-/// What the real ones say at their start.
+/// Prints what the real program prints at its start.
 fn introduce(part: Part, url: &str) {
     match part {
         Part::Cloudflared => {
@@ -101,7 +101,7 @@ fn log(part: Part, line: &str) {
     let _closed = std::io::stdout().flush();
 }
 
-/// One request, with the lines that the edge adds after its first.
+/// Forwards one request, with the edge's header lines after the request line.
 async fn pass_on(part: Part, mut outside: TcpStream, inner: SocketAddr) -> anyhow::Result<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\n") {

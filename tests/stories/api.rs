@@ -1,4 +1,4 @@
-//! The API's promises: what an event looks like, how it is named, what an error says, and that all is described.
+//! The API's promises: the fields of an event, the ways to name it, the words of errors, and a complete description.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ fn fields(object: &Value) -> BTreeSet<&str> {
     object.as_object().expect("an object").keys().map(String::as_str).collect()
 }
 
-/// DESIGN's fields of an event, and `browser`, by which it marks what web pages send.
+/// DESIGN's fields of an event, and `browser`, which marks events that web pages sent.
 const EVENT: &str = "id seq source provider type title method path query url http_version remote headers size sha256 \
     received_at event_time via verdict causes dedupe_key duplicate_of conflict stale parent handshake deleted_at status \
     browser";
 
-/// RFC 3339 UTC with microseconds.
+/// Whether a value is an RFC 3339 UTC time with microseconds.
 fn is_time(value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default();
     let shape: String =
@@ -103,7 +103,7 @@ async fn an_event_is_named_by_id_prefix_number_or_how_long_ago() {
     for name in NOBODY.split_whitespace() {
         assert_eq!(found(name).await, (404, "unknown-event".to_owned()), "{name}");
     }
-    // The beginning of every id of these decades.
+    // Every id of these decades starts with these two digits.
     assert_eq!(found(&ids[0][..2]).await, (400, "ambiguous-id".to_owned()));
     app.ask("DELETE", "/api/events/last", Value::Null).await;
     assert_eq!(found("last").await.1, ids[2], "what is in the bin is passed over");
@@ -154,7 +154,7 @@ async fn every_error_is_a_problem_with_a_code() {
         ("POST", "/api/sources", b"{", 400, "bad-json"),
         ("POST", "/api/sources", b"\xff\xfe", 400, "bad-json"),
         ("POST", "/api/sources", b"[]", 400, "bad-json"),
-        ("POST", "/api/sources", br#" ["a"]"#, 400, "bad-json"), // its place in a list names no field
+        ("POST", "/api/sources", br#" ["a"]"#, 400, "bad-json"), // a place in a list names no field
         ("PATCH", "/api/tunnels/1", b"[]", 400, "bad-json"),
         ("POST", "/api/sources", br#"{"slug":"a","nonsense":1}"#, 400, "bad-json"),
         ("POST", "/api/targets", br#"{"url":"3000","nonsense":1}"#, 400, "bad-json"),
@@ -258,7 +258,7 @@ fn every_reference_leads_somewhere(document: &Value, part: &Value) {
     }
 }
 
-/// The places in a path and its path parameters are the same.
+/// Checks that the path's placeholders and the described path parameters are the same.
 fn every_parameter_is_described(path: &str, operation: &Value) {
     let places: BTreeSet<_> =
         path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect();

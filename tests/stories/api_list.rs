@@ -8,7 +8,7 @@ async fn page(app: &App, query: &str) -> (Vec<Value>, Option<String>) {
     (page["items"].as_array().unwrap().clone(), page["next_cursor"].as_str().map(str::to_owned))
 }
 
-/// The sequence numbers that a filter finds, oldest first.
+/// Returns the sequence numbers of the events that pass a filter, oldest first.
 async fn found(app: &App, query: &str) -> Vec<i64> {
     let (items, next) = page(app, &format!("{query}&limit=1000")).await;
     assert_eq!(next, None);

@@ -1,4 +1,4 @@
-//! What happens is told as it happens.
+//! The live stream reports what happens as it happens.
 
 use hookmitt_stories::{App, Connection, Live, LocalServer, post};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the page asks beyond lists: parts of bodies, providers to choose among, what a verdict rests on.
+//! What the page requests besides lists: parts of bodies, providers to choose from, the reasons of a verdict.
 
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{App, Reply};

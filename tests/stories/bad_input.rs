@@ -1,11 +1,11 @@
-//! Whatever is put in that can't be taken: a code that stays, and the next step.
+//! Every input that is refused gets a stable code and a hint at the next step.
 
 use hookmitt_api::{Door, Host, HostOptions, StartError};
 use hookmitt_event::Explain as _;
 use hookmitt_stories::{App, exchange, parse_reply, post};
 use serde_json::{Value, json};
 
-/// The code, and a hint that holds this.
+/// Checks an answer's code, and that its hint contains `hint`.
 fn says(answer: &Value, code: &str, hint: &str) {
     assert_eq!(answer["code"], code, "{answer}");
     let said = answer["hint"].as_str().unwrap_or_else(|| panic!("no hint: {answer}"));

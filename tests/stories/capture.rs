@@ -1,4 +1,4 @@
-//! Whatever a sender puts on the wire is kept as it came: methods, paths, queries, bodies.
+//! Whatever a sender puts on the wire is stored as it came: methods, paths, queries, bodies.
 
 use hookmitt_stories::{App, Reply, exchange, parse_reply, post, request};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What the sender gets to read: the usual answer, and the one that a source sets.
+//! What the sender reads: the usual answer, and the answer that a source configures.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! However a request is cut on its way, and whatever it holds, the event is what was sent.
+//! However a request is split on the wire, and whatever it contains, the event equals what was sent.
 
 use hookmitt_stories::{App, Connection, exchange, parse_reply, request};
 use proptest::{
@@ -8,7 +8,7 @@ use proptest::{
 };
 use serde_json::{Value, json};
 
-/// What must be the same of two events.
+/// The fields in which two events must agree.
 fn gist(event: &Value) -> [&Value; 7] {
     ["method", "path", "query", "headers", "http_version", "size", "sha256"].map(|field| &event[field])
 }
@@ -30,7 +30,7 @@ async fn a_request_cut_anywhere_gives_the_same_event() {
             assert!(connection.send(&wire[..at]).await);
             cut.push((at, connection));
         }
-        // A round trip of its own: by then the first parts have most likely been read, each by itself.
+        // A round trip on another connection: by then the first parts have most likely been read, each by itself.
         let between = request("GET", "/", &[], b"");
         assert_eq!(parse_reply(&exchange(app.capture(), &between).await).status, 200);
         for (at, mut connection) in cut {
@@ -57,7 +57,7 @@ async fn a_request_that_comes_byte_by_byte_gives_the_same_event() {
     }
 }
 
-/// A request as it is sent, and what must be said of it.
+/// A request to send, with the parts to which the event is compared.
 #[derive(Clone, Debug)]
 struct Sent {
     method: String,
@@ -65,7 +65,7 @@ struct Sent {
     query: Option<String>,
     lines: Vec<Line>,
     body: Vec<u8>,
-    /// Sizes of chunks, used again and again; none: Content-Length.
+    /// Chunk sizes, repeated as needed; if empty, Content-Length is used.
     chunks: Vec<usize>,
     crlf: bool,
 }
@@ -114,7 +114,7 @@ fn sent() -> impl Strategy<Value = Sent> {
     let method = "[A-Za-z!#$%&'*+.^_`|~0-9-]{1,12}";
     let path = proptest::option::of("/[!-\"$->@-~]{0,40}").prop_map(Option::unwrap_or_default);
     let query = proptest::option::of("[!-\"$-~]{0,40}");
-    // Names of their own: those that steer the connection are told elsewhere.
+    // Only names that don't affect the connection; other stories cover those that do.
     let name = "[Xx]-[A-Za-z!#$%&'*+.^_`|~0-9-]{1,20}";
     let inner = vec(prop_oneof![0x21_u8..0x7f, Just(b' '), Just(b'\t'), 0x80_u8..=0xff], 0..40);
     let value = inner.prop_map(|value| value.trim_ascii().to_vec());
@@ -144,7 +144,7 @@ fn sent() -> impl Strategy<Value = Sent> {
     })
 }
 
-/// The sent header lines as the event shows them.
+/// Returns the sent header lines as the event shows them.
 fn shown_lines(sent: &Sent) -> Vec<(String, Vec<u8>)> {
     sent.lines.iter().map(|line| (line.name.clone(), line.value.clone())).collect()
 }

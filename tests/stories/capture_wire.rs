@@ -1,4 +1,4 @@
-//! The ways in which HTTP/1 can carry a request, byte by byte.
+//! The ways in which HTTP/1 can encode a request, byte by byte.
 
 use hookmitt_stories::{App, Connection, Reply, exchange, parse_reply};
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ async fn raw(app: &App, bytes: &[u8]) -> Reply {
     parse_reply(&exchange(app.capture(), bytes).await)
 }
 
-/// Header lines of the newest event, without those of the framing.
+/// Returns the header lines of the newest event without Host and Content-Length.
 async fn lines(app: &App) -> Vec<Value> {
     let event = app.event("last").await;
     let framing = |line: &&Value| !["Host", "Content-Length"].contains(&line[0].as_str().unwrap());
@@ -34,7 +34,7 @@ async fn header_lines_keep_order_repeats_case_and_spacing() {
         json!(["X-Raw", { "base64": "Y2Fm6f8=" }]),
         json!(["X-Utf", "café"]),
     ];
-    // How JSON shows a value with odd white space around it is the page's own affair; trimmed, it must be the same.
+    // JSON may show odd white space around a value as the page likes it; trimmed, the values must be equal.
     let trimmed = lines(&app).await.into_iter().map(|line| match line[1].as_str() {
         Some(value) => json!([line[0], value.trim_matches([' ', '\t'])]),
         None => line,

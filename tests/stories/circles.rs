@@ -1,5 +1,5 @@
-//! Within a crate, too, whoever reads a module needs to know only those beneath it: no two use each other, directly or
-//! around a corner.
+//! Within a crate, a module can be read knowing only the modules beneath it: no two modules use each other, directly or
+//! through others.
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! The command line as its users meet it: the README's journey, alone and beside a hookmitt that runs.
+//! The command line as its users meet it: the README's journey, alone and beside a running hookmitt.
 
 use std::{path::Path, sync::Arc};
 
@@ -15,7 +15,7 @@ async fn shown(data_dir: &Path, event: &str) -> Value {
     run(data_dir, &["show", event, "--json"]).await.exits(0).json().remove(0)
 }
 
-/// Waits until an event has that status.
+/// Waits until an event has this status.
 async fn status(data_dir: &Path, event: &str, status: &str) -> Value {
     eventually(&format!("{event} is {status}"), async || {
         Some(shown(data_dir, event).await).filter(|event| event["status"] == status)

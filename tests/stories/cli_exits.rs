@@ -1,4 +1,4 @@
-//! Exit codes: 0 success, 1 the answer is no, 2 wrong usage or bad input, 3 what was needed could not be reached.
+//! Exit codes: 0 success, 1 the answer is no, 2 wrong usage or bad input, 3 something needed could not be reached.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ async fn each_exits(data_dir: &Path, code: i32, verbs: &[&str]) {
     }
 }
 
-/// What can be typed wrong, and what names nothing in an empty inbox.
+/// Command lines with wrong usage, or that name something that an empty inbox doesn't have.
 const WRONG: &[&str] = &[
     "",
     "nonsense",
@@ -121,7 +121,7 @@ async fn an_id_that_names_nothing_or_several_is_2() {
     for body in [b"a", b"b"] {
         ids.push(post(capture, "/demo", &[], body).await.json()["id"].as_str().unwrap().to_owned());
     }
-    let prefix = &ids[0][..6]; // of the time alone: both begin so
+    let prefix = &ids[0][..6]; // the part with the time, with which both ids begin
     let ambiguous = run(folder.path(), &["show", prefix]).await.exits(2);
     assert!(ambiguous.err.contains(prefix), "{}", ambiguous.err);
     for (name, id) in

@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use super::listen::{command, folder, run, serving};
 
-/// DESIGN's fields of an event, and one of ours.
+/// DESIGN's fields of an event, and `browser`.
 const FIELDS: [&str; 29] = [
     "id",
     "seq",
@@ -107,7 +107,7 @@ async fn a_reader_that_has_enough_hears_no_complaint() {
     serve.stop().await.exits(0);
 }
 
-/// What a stranger may send to play tricks on a terminal: escape sequences, a reversed text, a hidden line.
+/// Text that tries to play tricks on a terminal: escape sequences, reversed text, a hidden line.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;pwned\u{7}\u{202e}evil\u{2066}\u{9b}31m\rfake";
 
 #[tokio::test(flavor = "multi_thread")]

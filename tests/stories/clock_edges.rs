@@ -1,14 +1,14 @@
-//! Who may read the wall clock: the edges. All else is handed a clock, so that a test can turn it.
+//! Only the edges may read the wall clock. Everything else is given a clock, so that a test can turn it.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// Crates that work by a clock that they are given.
+/// Crates that work with a clock that they are given.
 const GIVEN: [&str; 8] = ["engine", "forward", "inbox", "mailbox", "relay", "sqlite", "tunnel", "verify"];
 
-/// What reads the wall clock.
+/// Calls that read the wall clock.
 const READS: [&str; 3] = ["Timestamp::now", "SystemTime::now", "MachineClock.now"];
 
 #[test]
@@ -46,12 +46,12 @@ fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Files that are tests as a whole.
+/// Whether a file contains only tests.
 fn is_of_tests(name: &str) -> bool {
     name.ends_with("tests.rs") || ["begun.rs", "recount.rs", "samples.rs"].contains(&name)
 }
 
-/// What of a file is the product's.
+/// Returns the part of a file that is not tests.
 fn product(text: &str) -> &str {
     text.split("#[cfg(test)]\nmod ").next().unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! Clocks that are set while we work: nothing is lost, sent twice or stranded.
+//! Clocks that are set while hookmitt runs: nothing is lost, sent twice or stranded.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -103,7 +103,7 @@ async fn a_code_and_a_session_end_by_the_clock_and_the_token_never() {
     }
 }
 
-/// A code of the server on that data directory.
+/// Returns a one-time code from the server on a data directory.
 async fn code(data_dir: &Path) -> String {
     let mut command = hookmitt(data_dir);
     command.args(["url", "--ui"]);
@@ -111,14 +111,14 @@ async fn code(data_dir: &Path) -> String {
     url.split_once("/#code=").unwrap_or_else(|| panic!("no code: {url}")).1.to_owned()
 }
 
-/// What a browser gets for a code: a session's token.
+/// Exchanges a one-time code for a session token, as a browser does.
 async fn swap(server: &Server, code: &str) -> Option<String> {
     let origin = format!("Origin: http://{}", server.api);
     let reply = browser(server, "POST /api/session", &origin, &json!({ "code": code }).to_string()).await;
     (reply.status == 200).then(|| reply.json()["token"].as_str().expect("a token").to_owned())
 }
 
-/// How the API answers a session.
+/// Returns the status with which the API answers a session.
 async fn status(server: &Server, session: &str) -> u16 {
     browser(server, "GET /api/sources", &format!("Authorization: Bearer {session}"), "").await.status
 }
@@ -146,7 +146,7 @@ fn assert_stored(reply: &Reply) {
 /// Stops the process for a while, as a suspended machine does.
 async fn suspend(server: &Server, span: Duration) {
     signal(server, "STOP").await;
-    tokio::time::sleep(span).await; // what is waited for is the time itself
+    tokio::time::sleep(span).await; // a fixed sleep, because the suspension's length is what is tested
     signal(server, "CONT").await;
 }
 
@@ -156,7 +156,7 @@ async fn signal(server: &Server, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Waits for a sweep: each writes down how far the inbox's clock is.
+/// Waits for a sweep; each sweep stores the reading of the inbox's clock.
 async fn sweep(stored: &Stored) {
     let clock = || stored.count("SELECT value FROM meta WHERE key = 'clock'");
     let before = clock();

@@ -1,4 +1,4 @@
-//! A relay's clock that is set while it runs: nothing that it keeps for others ends by that.
+//! A relay's clock that is set while it runs: nothing that the relay keeps for others expires by that.
 
 use std::{path::Path, time::Duration};
 
@@ -8,15 +8,15 @@ use hookmitt_wire::{AppFrame, RelayFrame};
 
 const LETTERS: u64 = 20;
 
-/// How long an invitation is good, in seconds.
+/// How long an invitation is valid, in seconds.
 const INVITATION: i64 = 60 * 60;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn threat_9_a_relay_whose_clock_is_put_right_deletes_no_letter_and_shuts_nobody_out() {
-    join_all(CLOCK_STEPS.map(put_right)).await; // beside each other: each waits a minute for a sweep
+    join_all(CLOCK_STEPS.map(put_right)).await; // all at once, because each waits a minute for a sweep
 }
 
-/// A relay starts with a clock that is wrong, and `step` seconds later by that clock it is right.
+/// Starts a relay whose clock is off by `-step` seconds, then puts the clock right.
 async fn put_right(step: i64) {
     let Some(clock) = FakeClock::right() else { return };
     clock.off_by(-step);
@@ -59,7 +59,7 @@ async fn send(relay: &RelayProcess, number: u64) {
     assert_eq!(reply.status, 202, "{}", reply.json());
 }
 
-/// A code that lets another device in. Letters that come before it are lost.
+/// Requests a code with which another device can join. Letters that arrive before the code are dropped.
 async fn invitation(line: &mut Line) -> String {
     line.say(&AppFrame::Invite).await;
     loop {
@@ -71,7 +71,7 @@ async fn invitation(line: &mut Line) -> String {
     }
 }
 
-/// Waits for a sweep, which comes once a minute and notes how far the store's clock is.
+/// Waits for a sweep, which runs once a minute and stores the reading of the store's clock.
 async fn sweep(folder: &Path) {
     let store = rusqlite::Connection::open(folder.join("relay.db")).unwrap();
     let clock = || store.query_row("SELECT store FROM clock", [], |row| row.get::<_, i64>(0)).unwrap();

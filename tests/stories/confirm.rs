@@ -1,4 +1,4 @@
-//! Set-up requests that a call confirms: the provider's own host is called, over TLS, once, by who wants it.
+//! Set-up requests that are confirmed by a call: it goes to the provider's own host, over TLS, once, when asked for.
 
 use hookmitt_event::{Request, Timestamp};
 use hookmitt_stories::{App, ProviderHost};
@@ -16,7 +16,7 @@ fn subscription(pair: &TestKeyPair, id: &str) -> Request {
     sign(&SignBy::new(amazon, pair.private_pem().as_bytes(), now), &made).unwrap()
 }
 
-/// A topic's source that knows the key of Amazon's certificate, so that nobody is asked for it.
+/// Adds a topic's source that has the key of Amazon's certificate, so that no key is fetched.
 async fn topic(app: &App, pair: &TestKeyPair, confirm: bool) {
     let settings = json!({ "provider": "aws_sns", "params": { "topic_arn": TOPIC }, "confirm": confirm });
     app.source("alarms", settings).await;
@@ -67,7 +67,7 @@ async fn threat_6_a_forged_subscription_calls_nobody() {
     let refused = confirm(&app, "last").await;
     assert_eq!((refused.0, &refused.1["code"]), (400, &json!("not-genuine")));
 
-    // A genuine one is confirmed by itself, as the source says: the only call that there was.
+    // A genuine request is confirmed automatically, as the source is set: this is the only call so far.
     send(&app, "alarms", &subscription(&pair, "2")).await;
     let is_confirmed = |event: &Value| event["handshake_answer"]["confirmed_at"].is_string();
     app.until("last", "the subscription is confirmed by itself", is_confirmed).await;

@@ -1,4 +1,4 @@
-//! A repeat is stored, shown and answered like its first, and sent where its first did not arrive.
+//! A duplicate is stored, shown and answered like its first event, and sent where the first one did not arrive.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use hookmitt_stories::{Answer, App, LocalServer, Reply, post};
 use serde_json::{Value, json};
 use tokio::{sync::Notify, task::JoinSet};
 
-/// An app with a GitHub source `hub` and a target.
+/// Starts an app with a GitHub source `hub` and a target.
 async fn hub(target: Value) -> (App, LocalServer) {
     let (app, server) = (App::start().await, LocalServer::start().await);
     app.source("hub", json!({ "provider": "github" })).await;

@@ -1,4 +1,4 @@
-//! Who owns a dedupe key where a source has a secret, and what a new secret changes.
+//! Which event owns a dedupe key in a source with a secret, and what a new secret changes.
 
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{Answer, App, LocalServer, post, signature};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const BODY: &str = r#"{"ref":"main"}"#;
 
-/// An app with a GitHub source `hub`, its secret and a target.
+/// Starts an app with a GitHub source `hub`, its secret and a target.
 async fn hub(target: Value) -> (App, LocalServer) {
     let (app, server) = (App::start().await, LocalServer::start().await);
     app.source("hub", json!({ "provider": "github" })).await;
@@ -24,7 +24,7 @@ fn id(event: &Value) -> &str {
     event["id"].as_str().expect("an id")
 }
 
-/// As a web page of another origin sends it.
+/// Posts an event as a web page of another origin would.
 async fn from_a_page(app: &App, event: &str, body: &str) -> Value {
     let signed = format!("sha256={}", signature("hush", body.as_bytes()));
     let headers =
@@ -157,9 +157,9 @@ async fn a_timestamp_is_judged_when_its_event_was_received_not_when_it_is_looked
     let app = App::start().await;
     let now = Timestamp::now().as_seconds();
     let body = r#"{"id":"evt_1","type":"x"}"#;
-    // Received now, signed long ago: too old, however it is looked at.
+    // Signed an hour before it was received: too old, whenever it is verified.
     let old = app.stripe("pay", "hush", now - 3_600, body).await.json()["id"].clone();
-    // Received an hour after it was signed, with an hour's tolerance more or less.
+    // Only the tolerance changes that: 7,200 s allow the hour, the default does not.
     app.secret("pay", "main", "hush").await;
     let old = old.as_str().unwrap();
     let event = app.event(old).await;
@@ -172,7 +172,7 @@ async fn a_timestamp_is_judged_when_its_event_was_received_not_when_it_is_looked
     app.ask("PATCH", "/api/sources/pay", json!({ "tolerance_s": null })).await;
     assert_eq!(app.event(old).await["verdict"], "invalid");
 
-    // Received years ago, just after it was signed: valid today.
+    // Received an hour ago, ten seconds after it was signed: valid whenever it is verified.
     let exported = app.ask("POST", "/api/export", json!({ "ids": [old], "raw": true })).await;
     let mut fixture: Value = serde_json::from_str(exported["items"][0]["content"].as_str().unwrap()).unwrap();
     fixture["received_at"] = json!(Timestamp::from_seconds(now - 3_590).to_string());

@@ -1,4 +1,4 @@
-//! What the database itself promises of arrivals, and what is older than what was delivered.
+//! What the database itself guarantees about arrivals, and about events older than one already delivered.
 
 use bytes::Bytes;
 use hookmitt_event::{

@@ -1,10 +1,10 @@
-//! What a target answers decides what becomes of a delivery.
+//! A target's answer decides what becomes of a delivery.
 
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{Answer, App, LocalServer, Seen};
 use serde_json::{Value, json};
 
-/// Retries come at once.
+/// Settings with which retries come at once.
 pub(crate) fn eager() -> Value {
     json!({ "retry_base_ms": 1, "retry_cap_ms": 1 })
 }
@@ -18,7 +18,7 @@ pub(crate) fn numbers(delivery: &Value) -> Vec<u64> {
     attempts.iter().map(|attempt| attempt["number"].as_u64().expect("a number")).collect()
 }
 
-/// A hookmitt whose source `demo` has one target: a server that answers so.
+/// Starts a hookmitt whose source `demo` has one target: a server that gives these answers.
 async fn forwarding(settings: Value, answers: Vec<Answer>) -> (App, LocalServer) {
     let (app, server) = (App::start().await, LocalServer::start().await);
     server.will(answers);
@@ -191,7 +191,7 @@ async fn a_target_that_says_nothing_in_time_is_tried_again() {
     settings["timeout_ms"] = json!(200);
     let (app, server) = forwarding(settings, vec![Answer::When(std::sync::Arc::default())]).await;
     let id = app.catch("demo", &[], "x").await;
-    // A slow machine may let the second attempt run out of time as well.
+    // On a slow machine the second attempt may time out as well.
     let event = app.until(&id, "the delivery ends", |event| {
         event["status"] != "pending" && event["status"] != "processing"
     });

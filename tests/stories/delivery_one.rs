@@ -1,4 +1,4 @@
-//! One delivery among others: its place in a queue, its retry by hand, what is known of its attempts.
+//! One delivery among others: its place in a queue, its retry by hand, the details of its attempts.
 
 use std::sync::Arc;
 

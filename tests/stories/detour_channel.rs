@@ -1,4 +1,4 @@
-//! A smee channel, played by a server that says what smee.io says.
+//! A smee channel, played by a server that answers like smee.io.
 
 use hookmitt_stories::{LocalServer, Ran, Server, SmeeChannel, eventually, hookmitt, signature};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ struct Set {
     server: Server,
 }
 
-/// A hookmitt that listens to a channel for the source `shop`.
+/// Starts a hookmitt that listens to a channel for the source `shop`.
 async fn set() -> Set {
     let (data, channel) = (tempfile::tempdir().unwrap(), SmeeChannel::start().await);
     let server = Server::start(data.path()).await;
@@ -25,7 +25,7 @@ async fn set() -> Set {
 }
 
 impl Set {
-    /// The tunnel, as soon as it is in a state.
+    /// Returns the tunnel as soon as it is in this state.
     async fn is(&self, state: &str) -> Value {
         eventually(&format!("the tunnel is {state}"), async || {
             let tunnels = self.server.ask("GET", "/api/tunnels", Value::Null).await;
@@ -34,7 +34,7 @@ impl Set {
         .await
     }
 
-    /// Sends what GitHub signed with `secret`, and answers the event that came of it.
+    /// Sends `body` with GitHub's signature of `signed` by `secret`, and returns the resulting event.
     async fn github(&self, id: &str, signed: &str, body: &Value) -> Value {
         let signed = format!("sha256={}", signature("secret", signed.as_bytes()));
         let headers =
@@ -98,7 +98,7 @@ async fn a_signature_that_a_channel_spoilt_says_so_for_ever() {
     let explained = set.server.ask("GET", &format!("/api/events/{id}/explanation"), Value::Null).await;
     assert_eq!(explained["causes"][0]["code"], "channel_rewrote_body", "{explained}");
 
-    // Judged anew, with another secret, it is the same.
+    // Verified again with another secret, the verdict still names the channel.
     set.server.ask("PUT", "/api/sources/shop/secrets/second", json!({ "value_base64": "eA==" })).await;
     says_so("the new verdict names the channel").await;
     let mut command = hookmitt(set.data.path());
@@ -175,14 +175,14 @@ async fn what_was_sent_while_nobody_listened_is_unknown_rather_than_nothing() {
     assert!(status.contains("is not known") && status.contains("signatures can't verify"), "{status}");
 }
 
-/// Nobody waits a minute for a gap that is worth a line: the last connection is set back.
+/// Moves the last connection back by an hour, because a test can't wait for a gap that is worth a line.
 fn age_the_connection(data: &TempDir) {
     let aged =
         inbox(data).execute("UPDATE tunnel SET connected_until = connected_until - 3600000000", []).unwrap();
     assert_eq!(aged, 1);
 }
 
-/// Whether it is written down that the channel was connected.
+/// Whether the inbox has stored that the channel was connected.
 fn is_kept(data: &TempDir) -> bool {
     let until: Option<i64> =
         inbox(data).query_row("SELECT connected_until FROM tunnel", [], |row| row.get(0)).unwrap();
@@ -222,7 +222,7 @@ async fn the_verb_adds_a_channel_once() {
 #[tokio::test]
 async fn a_tunnel_that_could_not_begin_does_when_it_can() {
     let Set { data, channel, server } = set().await;
-    // Without a connection before, nothing needs to be noted at the next start.
+    // If there was no connection before, nothing has to be noted at the next start.
     eventually("the connection is kept", async || is_kept(&data).then_some(())).await;
     server.kill().await;
     let inbox = || rusqlite::Connection::open(data.path().join("inbox.db")).unwrap();

@@ -1,4 +1,4 @@
-//! A quick public URL by an installed program, played by one that says what the real one says and really passes on.
+//! A quick public URL from an installed program, played by one that prints what the real one does and really forwards.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use hookmitt_verify::{SignBy, provider, sign};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A hookmitt that finds programs on its PATH.
+/// A hookmitt that finds the programs on its PATH.
 pub(super) struct Set {
     pub(super) data: TempDir,
     pub(super) programs: Programs,
@@ -39,7 +39,7 @@ impl Set {
         self.server.ask("POST", "/api/tunnels", order).await["id"].as_i64().unwrap()
     }
 
-    /// A tunnel, as soon as it is in a state.
+    /// Returns a tunnel as soon as it is in this state.
     pub(super) async fn is(&self, id: i64, state: &str) -> Value {
         eventually(&format!("the tunnel {id} is {state}"), async || {
             let tunnel = self.server.ask("GET", &format!("/api/tunnels/{id}"), Value::Null).await;
@@ -48,7 +48,7 @@ impl Set {
         .await
     }
 
-    /// The program of a tunnel that is connected.
+    /// Returns the program of a tunnel, once the tunnel is connected.
     pub(super) async fn program(&self, id: i64) -> QuickUrl {
         let tunnel = self.is(id, "connected").await;
         let url = tunnel["public_url"].as_str().unwrap();
@@ -193,7 +193,7 @@ async fn a_program_runs_for_as_long_as_it_is_wanted() {
     ngrok.is_gone().await;
     assert_eq!(set.public_url("shop").await, json!(format!("{}/shop", again.url)));
 
-    // Another process lists it, and says nothing that it can't know.
+    // Another process lists the tunnel, and claims nothing that it can't know.
     let Set { data, programs, server } = set;
     server.kill().await;
     again.is_gone().await;
@@ -255,7 +255,7 @@ async fn threat_3_a_public_url_reaches_its_source_and_nothing_else() {
     })
     .await;
 
-    // A tunnel that somebody starts by hand leads to the usual port, from this machine.
+    // A tunnel that somebody starts by hand forwards to the usual port, from this machine.
     for line in
         [("X-Forwarded-For", "203.0.113.9"), ("Cf-Connecting-Ip", "203.0.113.9"), ("Forwarded", "for=x")]
     {

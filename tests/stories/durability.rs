@@ -1,4 +1,4 @@
-//! Acknowledged means stored, whatever happens to the process; and the log of what is stored stays small.
+//! Acknowledged means stored, whatever happens to the process; and the write-ahead log stays small.
 
 use std::{
     collections::HashSet,
@@ -28,17 +28,17 @@ const KILLS: usize = 20;
 const ACKNOWLEDGED: u64 = 1_000;
 const IN_FLIGHT: u64 = 32;
 
-/// The longest that a round of load may take, on the slowest of machines.
+/// The longest time that a round of load may take on a slow machine.
 const ROUND: Duration = Duration::from_secs(60);
 
-/// A line of the ledger: something that was answered with a 2xx.
+/// A line of the ledger: an event that was answered with a 2xx.
 struct Acknowledged {
     event: String,
     sha256: String,
     source: String,
 }
 
-/// What a round of load came to.
+/// The result of a round of load.
 struct Round {
     acknowledged: Vec<Acknowledged>,
     in_flight: u64,
@@ -66,7 +66,7 @@ async fn every_acknowledged_event_survives_twenty_kills_under_load() {
         say(&format!(
             "round {round}: {count} acknowledged, {in_flight} in flight, {unanswered} of them never answered"
         ));
-        // Only a kill that left enough requests without an answer came at such a moment beyond doubt.
+        // A kill counts only if it left enough requests unanswered, because only then it came under load for certain.
         kills += usize::from(count >= ACKNOWLEDGED && unanswered >= IN_FLIGHT);
 
         server = Server::start(folder.path()).await;
@@ -83,7 +83,7 @@ async fn every_acknowledged_event_survives_twenty_kills_under_load() {
     assert_eq!(stored.check(), "ok");
     assert_all_stored(&stored, &all);
     assert_delivered(&stored, &all, &local);
-    // And the same bytes through the front door.
+    // The API returns the same bytes.
     for acknowledged in all.iter().step_by(all.len() / 100) {
         let event = server.ask("GET", &format!("/api/events/{}", acknowledged.event), Value::Null).await;
         assert_eq!(
@@ -97,7 +97,7 @@ async fn every_acknowledged_event_survives_twenty_kills_under_load() {
     server.kill().await;
 }
 
-/// Has a process of its own post until it kills the server, at a moment of its choice.
+/// Starts a process that posts events and kills the server at a moment of its choice.
 async fn load_and_kill(server: &Server, random: &mut SmallRng, folder: &Path) -> Round {
     let file = folder.join("ledger");
     let enough = ACKNOWLEDGED + random.random_range(0..1_000);
@@ -149,7 +149,7 @@ async fn nothing_waits(stored: &Stored) {
     .await;
 }
 
-/// Each event of the source with a target has one delivery, completed, and its bytes were seen at the other end.
+/// Checks that each event of the source with a target has one completed delivery, and that its bytes arrived.
 fn assert_delivered(stored: &Stored, all: &[Acknowledged], local: &LocalServer) {
     let deliveries = stored.deliveries();
     let seen: HashSet<_> = local
@@ -166,11 +166,11 @@ fn assert_delivered(stored: &Stored, all: &[Acknowledged], local: &LocalServer) 
             "event {event} never reached the local server"
         );
     }
-    // Those that were stored but not acknowledged any more were delivered as well.
+    // Events that were stored but not acknowledged before the kill were delivered as well.
     assert!(deliveries.values().flatten().all(|state| *state == 2), "{deliveries:?}");
 }
 
-/// 40,000 events of 3 KB, as fast as the inbox takes them.
+/// Stores 40,000 events of 3 kB, as fast as the inbox takes them.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_write_ahead_log_stays_within_its_bound_under_sustained_load() {
     let watched = watched(Load { events: 40_000, width: 256, size: 3 * 1_024 }).await;
@@ -178,14 +178,14 @@ async fn the_write_ahead_log_stays_within_its_bound_under_sustained_load() {
     assert!(watched.largest_log <= LOG_LIMIT, "the log grew to {} bytes", watched.largest_log);
 }
 
-/// The largest bodies that are taken, as many at once as may be in flight.
+/// Stores the largest bodies that are accepted, as many at once as may be in flight.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_largest_bodies_arriving_together_do_not_push_the_log_past_its_bound() {
     let watched = watched(Load { events: 24, width: 10, size: 25 * 1_024 * 1_024 }).await;
     assert!(watched.largest_log <= LOG_LIMIT, "the log grew to {} bytes", watched.largest_log);
 }
 
-/// What is stored, and how much of it at a time.
+/// What to store, and how many events at a time.
 #[derive(Clone, Copy)]
 struct Load {
     events: u64,
@@ -193,13 +193,13 @@ struct Load {
     size: usize,
 }
 
-/// What was seen meanwhile.
+/// What was observed under load.
 struct Watched {
     largest_log: u64,
     pages: u64,
 }
 
-/// Stores straight into an inbox while two readers turn its pages, and looks at the log after each commit.
+/// Stores directly into an inbox while two readers page through it, and measures the log after each commit.
 async fn watched(load: Load) -> Watched {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let inbox =

@@ -1,5 +1,5 @@
-//! What an earlier version wrote opens: an app's inbox and vault, and relays' stores with letters that wait for that app.
-//! The copies were made by `scripts/earlier-copies.sh`; each version whose formats differ gets a folder of its own.
+//! Files of earlier versions still open: an app's inbox and vault, and relay stores with letters for that app.
+//! `scripts/earlier-copies.sh` made the copies; each version with different formats has a folder of its own.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// The versions of which there are copies, by their commits.
+/// The versions of which there are copies, by commit.
 const VERSIONS: [&str; 1] = ["4d3d8d7"];
 
-/// What may not change of an event, whatever a later version makes of it.
+/// The fields of an event that may never change, whatever a later version does with it.
 const LASTING: [&str; 13] = [
     "id",
     "seq",
@@ -50,7 +50,7 @@ async fn an_earlier_inbox_and_its_vault_open() {
             assert_eq!(sha256.as_deref(), event["sha256"].as_str(), "{version}: {id}");
         }
 
-        // The vault gives its secrets: what was valid is so with them, not by memory.
+        // The vault returns its secrets: a valid event is valid when it is verified again with them.
         let valid = before.iter().find(|event| event["verdict"] == "valid").unwrap();
         let id = valid["id"].as_str().unwrap();
         let judged = app.ask("POST", &format!("/api/events/{id}/verify"), json!({})).await;
@@ -60,7 +60,7 @@ async fn an_earlier_inbox_and_its_vault_open() {
             "{judged}"
         );
 
-        // What waited for its target goes out.
+        // The delivery that waited for its target goes out.
         let targets = app.ask("GET", "/api/targets", Value::Null).await;
         let target =
             targets["items"].as_array().unwrap().iter().find(|target| target["source"] == "plain").unwrap();
@@ -95,18 +95,18 @@ async fn letters_that_wait_in_an_earlier_relays_nats_store_come_in() {
         let at_relay = tempfile::tempdir().unwrap();
         let store = format!("nats://127.0.0.1:{port}?prefix=earlier&shards=2");
         let relay = relay(at_relay.path(), &store).await;
-        // The last is one in parts.
+        // The last letter is stored in parts.
         let large = "\0".repeat(700_000);
         comes_in(at_app.path(), &relay, "in-nats", &["waits at nats", &large]).await;
     }
 }
 
-/// The app connects with the keys that it has, and takes what waits: a signed event, and these bodies for `plain`.
+/// Connects the app with its stored keys, and receives what waits: a signed event, and these bodies for `plain`.
 async fn comes_in(data_dir: &Path, relay: &RelayProcess, tunnel: &str, bodies: &[&str]) {
     let db = rusqlite::Connection::open(data_dir.join("inbox.db")).unwrap();
     let moved = "UPDATE tunnel SET url = ?2 WHERE label = ?1";
     assert_eq!(db.execute(moved, (tunnel, format!("http://{}", relay.address))).unwrap(), 1);
-    // The other tunnel's relay isn't there.
+    // The other tunnel's relay doesn't run here.
     db.execute("UPDATE tunnel SET enabled = 0 WHERE label <> ?1", [tunnel]).unwrap();
     drop(db);
     let app = Server::start(data_dir).await;
@@ -140,12 +140,12 @@ async fn relay(data_dir: &Path, store: &str) -> RelayProcess {
     RelayProcess::start(data_dir, &["--store", store]).await
 }
 
-/// The folder of a version's copies.
+/// Returns the folder with a version's copies.
 fn copies(version: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("earlier").join(version)
 }
 
-/// A copy of a copy, to be opened.
+/// Unpacks a copy into a temporary folder.
 async fn unpacked(version: &str, name: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut tar = Command::new("tar");

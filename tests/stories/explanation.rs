@@ -1,4 +1,4 @@
-//! Why a verdict is what it is: explained when asked, and after the event is stored.
+//! Why a verdict is what it is: explained on request, and after the event is stored.
 
 use hookmitt_stories::{App, Ran, post, signature};
 use serde_json::{Value, json};

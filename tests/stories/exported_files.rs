@@ -1,4 +1,4 @@
-//! Raw exports hold whatever a sender wrote: signatures, tokens, people's data. Their files are for their owner alone.
+//! Raw exports contain whatever a sender wrote: signatures, tokens, personal data. Only their owner may read the files.
 #![cfg(unix)]
 
 use std::{
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::listen::{folder, run};
 
-/// An inbox with two events that have a token in a header line.
+/// Makes an inbox with two events that have a token in a header line.
 async fn inbox() -> TempDir {
     let app = App::start().await;
     for body in ["one", "two"] {

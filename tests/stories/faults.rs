@@ -1,4 +1,4 @@
-//! What goes wrong on this machine is never taken for an answer of the local server, and nothing hangs or is sent twice.
+//! A fault of this machine is never mistaken for an answer of the local server, and nothing hangs or is sent twice.
 
 use std::{path::Path, sync::Arc};
 
@@ -18,7 +18,7 @@ async fn a_2xx_that_could_not_be_written_down_is_written_once_it_can_be_and_not_
     local.wait_for(1).await;
 
     let other = locked(folder.path());
-    gate.notify_one(); // it answers 200, and the inbox can't be written
+    gate.notify_one(); // the local server answers 200, and the inbox can't be written
     eventually("the process says so", async || {
         server.said().contains("what came of an attempt can't be written yet").then_some(())
     })
@@ -30,7 +30,7 @@ async fn a_2xx_that_could_not_be_written_down_is_written_once_it_can_be_and_not_
     let delivery = completed(&server, &id).await;
     assert_eq!(delivery["attempts"].as_array().unwrap().len(), 1, "{delivery}");
     assert_eq!(delivery["attempts"][0]["response_status"], 200, "{delivery}");
-    posted(&server, "demo").await; // the next one goes out only after it
+    posted(&server, "demo").await; // the next event goes out only after the first
     local.wait_for(2).await;
     assert_eq!(local.seen()[0].header("x-hookmitt-event-id").as_deref(), Some(&*id));
     assert_ne!(local.seen()[1].header("x-hookmitt-event-id").as_deref(), Some(&*id), "not sent again");
@@ -43,7 +43,7 @@ async fn senders_that_meet_a_locked_inbox_are_told_so_together() {
     posted(&server, "demo").await;
     let other = locked(folder.path());
     let asked = (0..40).map(|_| post(server.capture, "/demo", &[], b"{}"));
-    // One after the other they would take over three minutes, and `eventually` gives one.
+    // One after the other, the requests would take over three minutes; `eventually` waits only one.
     let replies = hookmitt_stories::within("all are answered", futures_util::future::join_all(asked)).await;
     assert!(replies.iter().all(|reply| reply.status == 503 && reply.header("retry-after").is_some()));
     other.execute_batch("ROLLBACK").unwrap();
@@ -76,7 +76,7 @@ async fn an_owner_whose_lock_was_replaced_delivers_only_with_the_one_that_is_the
     std::fs::remove_file(&path).unwrap();
     std::fs::write(&path, "").unwrap();
     let theirs = std::fs::File::open(&path).unwrap();
-    theirs.try_lock().unwrap(); // as another process would
+    theirs.try_lock().unwrap(); // as another process would do
     eventually("it notices at its next sweep", async || {
         server.said().contains("the owner's lock was replaced").then_some(())
     })
@@ -137,7 +137,7 @@ async fn a_replay_to_a_url_where_nobody_ever_answers_ends() {
     assert!(said.starts_with("nobody answered at http://127.0.0.1:9/ for 60 s"), "{said}");
 }
 
-/// Another program holds the inbox as long as this lives.
+/// Locks the inbox as another program would, until the connection is dropped.
 fn locked(data_dir: &Path) -> Connection {
     let db = Connection::open(data_dir.join("inbox.db")).unwrap();
     db.busy_timeout(std::time::Duration::from_secs(30)).unwrap();

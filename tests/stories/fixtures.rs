@@ -1,4 +1,4 @@
-//! Events out to files, and back in: byte for byte.
+//! Events exported to files and imported again, byte for byte.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use super::{
     listen::{folder, run, serving},
 };
 
-/// Any request that the capture port takes.
+/// Any request that the capture port accepts.
 #[derive(Clone, Debug)]
 struct Sent {
     method: String,
@@ -71,7 +71,7 @@ impl Sent {
     }
 }
 
-/// What makes up a request, and what is known about it.
+/// Returns an event's request and the facts about it.
 async fn request(app: &App, id: &str) -> (Value, Vec<u8>) {
     let event = app.event(id).await;
     let names = [
@@ -131,7 +131,7 @@ fn what_is_exported_raw_and_imported_elsewhere_is_the_same_request() {
     ran.unwrap();
 }
 
-/// The header lines as they are stored: the wire's own bytes.
+/// Returns the header lines as they are stored: the bytes from the wire.
 fn wire(app: &App, id: &str) -> Vec<u8> {
     let db = rusqlite::Connection::open(app.folder.path().join("inbox.db")).unwrap();
     let id = hex::decode(id.replace('-', "")).unwrap();
@@ -224,7 +224,7 @@ async fn import_with_forward_delivers_from_the_command_line() {
     run(other.path(), &["target", "add", "demo", &server.url()]).await.exits(0);
     run(other.path(), &["import", text(&file)]).await.exits(0);
     run(other.path(), &["import", text(&file), "--forward"]).await.exits(0);
-    let (serve, _) = serving(other.path()).await; // delivers what the command had no time for
+    let (serve, _) = serving(other.path()).await; // delivers what the command left
     assert_eq!(bodies(&server.wait_for(1).await), ["again"]);
     serve.stop().await.exits(0);
     assert_eq!(server.seen().len(), 1);

@@ -1,4 +1,4 @@
-//! Another process holds the inbox: senders are told so once, in about one busy time, and then all goes on.
+//! Another process locks the inbox: each sender gets one 503 after about one busy time, and then everything goes on.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-/// How long the writer waits for another process.
+/// How long the writer waits for another process's lock.
 const BUSY: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,7 +25,7 @@ async fn a_foreign_lock_is_waited_for_once_and_names_too_many_are_refused_beside
         let capture = app.capture();
         senders.spawn(async move { post(capture, "/made-1", &[], b"{}").await });
     }
-    // Who asks for one name more than there may be waits for nobody.
+    // A request for one name more than allowed is refused without waiting for the lock.
     for _ in 0..20 {
         assert_eq!(post(app.capture(), "/one-too-many", &[], b"{}").await.status, 404);
     }

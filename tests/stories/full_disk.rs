@@ -1,4 +1,4 @@
-//! A full disk: nothing is acknowledged that is not stored, nothing ends, and capture goes on once there is room.
+//! A full disk: nothing is acknowledged without being stored, nothing crashes, and capture resumes once there is room.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// The whole disk, and the part of it that is taken up until room is made.
+/// The whole disk, and the size of the file that fills a part of it until room is needed.
 const DISK: &str = "size=10m,mode=700";
 const FILLER: usize = 4 << 20;
 
-/// Event id and body of what was acknowledged.
+/// The acknowledged events: id and body.
 type Acknowledged = HashMap<String, Vec<u8>>;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -25,14 +25,14 @@ async fn a_full_disk_refuses_captures_answers_reads_and_recovers_by_itself() {
     let mut acknowledged = Acknowledged::new();
     std::fs::write(mounted.join("filler"), vec![1; FILLER]).expect("a filler");
 
-    // Large ones first, then such as fit into what they left.
+    // Large bodies first, then smaller ones that fit into what is left.
     for size in [64 << 10, 4 << 10, 1] {
         let refusal = fill(&server, size, &mut random, &mut acknowledged).await;
         assert_refused(&refusal);
     }
     assert!(acknowledged.len() > 10, "{} were stored before the disk was full", acknowledged.len());
 
-    // What can't be stored is not acknowledged, however often it is tried, and what is stored can be read.
+    // What can't be stored is never acknowledged, however often it is sent; what is stored can be read.
     for _ in 0..20 {
         assert_refused(&post(server.capture, "/demo", &[], b"again").await);
     }
@@ -64,7 +64,7 @@ async fn a_full_disk_refuses_captures_answers_reads_and_recovers_by_itself() {
     server.kill().await;
 }
 
-/// More than the disk takes beside seven MiB, and less than it takes without.
+/// More letters than fit on the disk beside 7 MiB, but fewer than fit without those.
 const LETTERS: usize = 60;
 const LETTER: usize = 64 << 10;
 
@@ -116,14 +116,14 @@ async fn a_disk_that_fills_in_the_middle_of_a_drain_loses_and_doubles_no_letter(
 /// `hookmitt serve` with its data on a disk of its own, in memory.
 struct SmallDisk {
     server: Server,
-    /// The disk as seen from here.
+    /// The disk's path outside of the namespace.
     mounted: PathBuf,
     folder: TempDir,
 }
 
 impl SmallDisk {
-    /// Mounts in a namespace that only the server is in, so that the mount goes when it does, however that ends.
-    /// `None`: this machine can't, and need not.
+    /// Mounts the disk in a namespace that only the server is in, so that the mount ends with the server in any case.
+    /// Returns `None` if this machine can't do that and doesn't have to.
     async fn start() -> Option<Self> {
         let Some(namespace) = namespace().await else {
             lacking(
@@ -145,7 +145,7 @@ impl SmallDisk {
     }
 }
 
-/// How a mount namespace is had here: as root, or as root of a user namespace.
+/// Returns the command that enters a mount namespace: as root, or as root of a user namespace.
 async fn namespace() -> Option<Vec<&'static str>> {
     for way in [vec!["unshare", "--mount"], vec!["unshare", "--map-root-user", "--mount"]] {
         let tried = Command::new(way[0])
@@ -160,7 +160,7 @@ async fn namespace() -> Option<Vec<&'static str>> {
     None
 }
 
-/// Posts bodies of that size until one is refused.
+/// Posts bodies of this size until one is refused.
 async fn fill(server: &Server, size: usize, random: &mut SmallRng, acknowledged: &mut Acknowledged) -> Reply {
     for _ in 0..10_000 {
         let (body, reply) = post_random(server, size, random).await;

@@ -1,4 +1,4 @@
-//! What a list says of an event at a glance: how often it came, and how its deliveries stand.
+//! The summary of an event in lists: how often it came, and the state of its deliveries.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use hookmitt_stories::{Answer, App, Down, LocalServer, post};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-/// The glances of every event, oldest first.
+/// Returns the summaries of all events, oldest first.
 async fn glances(app: &App) -> Vec<Value> {
     let page = app.ask("GET", "/api/events?glance=true&limit=1000", Value::Null).await;
     page["items"].as_array().unwrap().iter().rev().map(|event| event["glance"].clone()).collect()

@@ -1,4 +1,4 @@
-//! The list as it happens: each event again when it looks otherwise, and bursts as they ended.
+//! The live list: each event comes again when its row changes, and after a burst only its final state.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
-//! Promise 2, from one raw socket to another: what goes in at the capture port comes out at the local server.
+//! Promise 2, between two raw sockets: what goes in at the capture port comes out at the local server.
 
 use hookmitt_stories::{App, LocalServer, Seen, exchange, parse_reply};
 use serde_json::Value;
 
-/// What may differ: the hop's own lines, the framing, and ours.
+/// Whether a header line may differ: hop-by-hop lines, the framing, and our own lines.
 fn is_ours(line: &[u8]) -> bool {
     let name = line.split(|byte| *byte == b':').next().unwrap_or_default().to_ascii_lowercase();
     let of_the_hop: [&[u8]; 11] = [
@@ -22,7 +22,7 @@ fn is_ours(line: &[u8]) -> bool {
     of_the_hop.contains(&&name[..]) || name.starts_with(b"x-hookmitt-")
 }
 
-/// The header lines of a message as bytes, but for those that may differ.
+/// Returns the header lines of a message as bytes, without those that may differ.
 fn lines(message: &[u8]) -> Vec<Vec<u8>> {
     let end = message.windows(4).position(|four| four == b"\r\n\r\n").expect("a whole head");
     let head = message[..end].split(|byte| *byte == b'\n').skip(1);
@@ -30,7 +30,7 @@ fn lines(message: &[u8]) -> Vec<Vec<u8>> {
     lines.filter(|line| !is_ours(line)).collect()
 }
 
-/// Sends those bytes to the capture port, and answers what they were and what the local server got.
+/// Sends these bytes to the capture port, and returns what the local server received.
 async fn through(path: &str, message: &[u8]) -> Seen {
     let (app, server) = (App::start().await, LocalServer::start().await);
     app.source("demo", Value::Null).await;
@@ -57,7 +57,7 @@ async fn every_byte_that_was_sent_is_what_arrives() {
     let seen = through("/hooks/?t=1", &message).await;
     assert_eq!(seen.line(), "NOTIFY /hooks/a//b/../c%2Fd;x?t=1&x=%20&y&x=+%zz HTTP/1.1");
     let mut sent = lines(&message);
-    sent.retain(|line| line != b"X-Hop: 1"); // the sender's Connection line names it
+    sent.retain(|line| line != b"X-Hop: 1"); // named in the sender's Connection line
     let shown =
         |lines: &[Vec<u8>]| lines.iter().map(|line| line.escape_ascii().to_string()).collect::<Vec<_>>();
     assert_eq!(shown(&lines(&seen.bytes)), shown(&sent));

@@ -1,4 +1,4 @@
-//! A process that has no handle left waits for one without keeping a core busy, and goes on as soon as there is one.
+//! A process without free file descriptors waits for one without keeping a core busy, and then goes on at once.
 
 use std::{path::Path, time::Duration};
 
@@ -9,10 +9,10 @@ use tokio::{
     time::Instant,
 };
 
-/// Over how long it is measured how busy a process is.
+/// How long a process's processor time is measured.
 const WINDOW: Duration = Duration::from_secs(2);
 
-/// `hookmitt serve` with these limits on open handles.
+/// Starts `hookmitt serve` with these limits on open file descriptors.
 async fn limited(limits: &str, folder: &Path) -> Server {
     let limit = format!("ulimit {limits}; exec \"$0\" \"$@\"");
     Server::spawn(under(&["sh", "-c", &limit], &serve(folder))).await
@@ -23,7 +23,7 @@ fn about(server: &Server, file: &str) -> String {
     std::fs::read_to_string(format!("/proc/{id}/{file}")).expect("Linux tells")
 }
 
-/// For how many ticks of 10 ms the process has computed.
+/// Returns the processor time that the process has used, in ticks of 10 ms.
 fn ticks(server: &Server) -> u64 {
     let stat = about(server, "stat");
     let fields = stat.rsplit_once(')').expect("a name").1.split_whitespace();
@@ -64,7 +64,7 @@ async fn threat_7_without_a_handle_left_nothing_spins_and_with_one_all_goes_on()
     eventually("no handle is left", async || (open_handles(&server) >= MOST).then_some(())).await;
 
     let (before, began) = (ticks(&server), Instant::now());
-    tokio::time::sleep(WINDOW).await; // what is measured, not what is waited for
+    tokio::time::sleep(WINDOW).await; // a fixed sleep, because it is the measured period
     let busy = Duration::from_millis(10 * (ticks(&server) - before));
     assert!(busy < began.elapsed() / 4, "it computed for {busy:?} of {:?}", began.elapsed());
     let said = server.said();
@@ -92,7 +92,7 @@ async fn threat_7_a_flood_from_the_first_moment_on_ends_no_process() {
         while senders.len() < 2 * MOST {
             match TcpStream::connect(("127.0.0.1", port)).await {
                 Ok(sender) => senders.push(sender),
-                Err(_) => tokio::task::yield_now().await, // it doesn't listen yet
+                Err(_) => tokio::task::yield_now().await, // the server doesn't listen yet
             }
         }
         senders

@@ -1,6 +1,6 @@
-//! The set-up requests of every provider, and what each is to be answered.
+//! The set-up requests of every provider, and the answer that each must get.
 
-/// One set-up request, and what must come of it.
+/// A set-up request and the expected result.
 pub(crate) struct Row {
     pub(crate) provider: &'static str,
     pub(crate) name: &'static str,
@@ -8,7 +8,7 @@ pub(crate) struct Row {
     pub(crate) query: Option<&'static str>,
     pub(crate) headers: &'static [(&'static str, &'static str)],
     pub(crate) body: &'static str,
-    /// The secret that the source has, and by which the request is signed where the provider signs it.
+    /// The source's secret, with which the request is signed if the provider signs it.
     pub(crate) secret: Option<&'static str>,
     pub(crate) signed: bool,
     pub(crate) params: &'static [(&'static str, &'static str)],
@@ -180,7 +180,7 @@ pub(crate) const ROWS: &[Row] = &[
         query: Some("bt_challenge=0123456789abcdef0123456789abcdef"),
         secret: Some("a-private-key-of-ours"),
         params: &[("public_key_id", "a-public-key-id")],
-        // HMAC-SHA1 under the SHA-1 of the private key.
+        // HMAC-SHA1 with the SHA-1 of the private key as its key.
         answer: (200, PLAIN, "a-public-key-id|8bebad551dd1e258e27dd8fdf176c47b2e344526"),
         ..NONE
     },

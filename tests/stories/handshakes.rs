@@ -1,4 +1,4 @@
-//! Set-up requests of every provider that sends them: asked over a real socket, answered as the provider wants to hear.
+//! Set-up requests of every provider that sends them: sent over a real socket, answered as the provider expects.
 
 use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp};
 use hookmitt_stories::{App, LocalServer, Reply, exchange, parse_reply, post, request, signature};
@@ -27,7 +27,7 @@ pub(crate) fn asked(row: &Row) -> Request {
     }
 }
 
-/// Posts a request to a source, byte for byte but for its Host: that is the port's own.
+/// Posts a request to a source, byte for byte except for its Host line, which names the port.
 pub(crate) async fn send(app: &App, source: &str, asked: &Request) -> Reply {
     let lines: Vec<_> = asked
         .headers
@@ -41,7 +41,7 @@ pub(crate) async fn send(app: &App, source: &str, asked: &Request) -> Reply {
     parse_reply(&exchange(app.capture(), &bytes).await)
 }
 
-/// A source of that provider with a target, a secret and parameters.
+/// Adds a source for the row's provider, with a target, a secret and params.
 pub(crate) async fn source(app: &App, slug: &str, row: &Row) {
     let params: serde_json::Map<_, _> =
         row.params.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect();
@@ -126,7 +126,7 @@ async fn a_verify_token_of_somebody_else_is_refused_and_the_event_kept() {
     }
 }
 
-/// A request as Discord signs it.
+/// Returns the header lines of a request as Discord signs it.
 pub(crate) fn discord(pair: &TestKeyPair, body: &str) -> Vec<(&'static str, String)> {
     let at = Timestamp::now().as_seconds().to_string();
     let made = pair.sign(Signing::Ed25519, format!("{at}{body}").as_bytes()).unwrap();
@@ -189,7 +189,7 @@ async fn a_delivered_secret_is_kept_on_a_click_and_verifies_from_then_on() {
     assert_eq!(app.ask("POST", &path, json!({})).await, saved, "twice is no harm");
     let page = app.ask("GET", "/api/events", Value::Null).await["items"][1].clone();
     assert!(page.get("handshake_offer").is_none() && !page["handshake_answer"].to_string().contains(secret));
-    // The next webhook has a secret of its own.
+    // The next webhook brings another secret.
     post(app.capture(), "/tasks", &[("X-Hook-Secret", "0000000000000000000000000000aaaa")], b"{}").await;
     let path = format!("/api/events/{}/save-secret", app.event("last").await["id"].as_str().unwrap());
     let refused = app.call("POST", &path, json!({})).await;

@@ -17,7 +17,7 @@ use tokio::{
 
 use super::listen::{folder, github};
 
-/// The line end is the (empty) password. The daemon's output goes to a file: what inherits our pipe would hold it open.
+/// The password is empty: only its line end is written. The daemon logs to a file, because it would keep our pipe open.
 const SESSION: &str = r#"
 set -eu
 printf '\n' | gnome-keyring-daemon --unlock --foreground --components=secrets >"$HOME/daemon.log" 2>&1 &
@@ -29,7 +29,7 @@ echo "$DBUS_SESSION_BUS_ADDRESS"
 cat >/dev/null
 "#;
 
-/// A session with an unlocked keychain; it ends with this.
+/// A session with an unlocked keychain; the session ends when this is dropped.
 struct Session {
     home: TempDir,
     address: String,
@@ -37,7 +37,7 @@ struct Session {
 }
 
 impl Session {
-    /// `None`: the machine has no such keychain, and that is written down as a skip; on Debian it is a failure.
+    /// Returns `None`, noted as a skip, if the machine has no such keychain; on Debian that is a failure.
     async fn start() -> Option<Self> {
         for (program, package) in
             [("dbus-run-session", "dbus"), ("dbus-send", "dbus"), ("gnome-keyring-daemon", "gnome-keyring")]
@@ -66,7 +66,7 @@ impl Session {
         Some(Self { home, address, child })
     }
 
-    /// `hookmitt` in this session, with the keychain.
+    /// Returns a `hookmitt` command that runs in this session with its keychain.
     fn command(&self, data_dir: &Path, arguments: &[&str]) -> Command {
         let mut command = hookmitt(data_dir);
         command.args(arguments).env_remove("HOOKMITT_KEYRING").envs(variables(self.home.path()));
@@ -74,7 +74,7 @@ impl Session {
             .env_remove("DISPLAY")
             .env_remove("WAYLAND_DISPLAY")
             .env("DBUS_SESSION_BUS_ADDRESS", &self.address);
-        command.env("HOOKMITT_LOG", "trace"); // a log that says everything says no secret either
+        command.env("HOOKMITT_LOG", "trace"); // even a log of everything contains no secret
         command
     }
 
@@ -125,7 +125,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// The forms in which a secret might be left behind.
+/// Returns the forms in which a secret could be left behind.
 fn forms(secret: &str) -> Vec<Vec<u8>> {
     vec![secret.as_bytes().to_vec(), STANDARD.encode(secret).into_bytes(), hex::encode(secret).into_bytes()]
 }
@@ -138,7 +138,7 @@ fn nowhere(secret: &str, place: &str, bytes: &[u8]) {
     }
 }
 
-/// Looks through every file but the socket.
+/// Searches every file except the socket.
 fn search(secret: &str, folder: &Path) {
     let names: Vec<_> = files(folder).into_iter().filter(|path| path.is_file()).collect();
     assert!(names.iter().any(|path| path.ends_with("inbox.db")), "{names:?}");
@@ -157,14 +157,14 @@ async fn a_secret_lands_in_the_keychain_and_nowhere_else() {
     assert!(set.err.contains("kept in the keychain"), "{}", set.err);
     nowhere(secret, "what `secret set` says", set.err.as_bytes());
     assert_eq!(github(capture, "gh", secret, "d1", "{}").await.status, 200);
-    search(secret, folder.path()); // with the write-ahead log as it is while serving
+    search(secret, folder.path()); // includes the write-ahead log while serving
     let ran = serve.stop().await.exits(0);
     nowhere(secret, "the log", &[ran.err.as_bytes(), &ran.out].concat());
 
     let mut serve = session.serve(folder.path());
     let capture = serve.capture().await;
     github(capture, "gh", secret, "d2", "{}").await;
-    // A keychain that takes its time is not waited for: what was caught before is judged again.
+    // Nothing waits for a slow keychain: events that came earlier are verified again.
     eventually("both are valid", async || {
         let events = Ran::of(session.command(folder.path(), &["events", "--json"])).await.exits(0).json();
         let verdicts: Vec<_> = events.iter().map(|event| &event["verdict"]).collect();

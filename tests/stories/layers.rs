@@ -1,4 +1,4 @@
-//! The crates lean downwards only, and the window stays out of what must build without it.
+//! Crates depend only on lower layers, and code that must build without the window doesn't depend on it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::Value;
 
-/// A crate of the workspace: its short name, its layer, and the crates of the workspace that it leans on.
+/// A crate of the workspace: its short name, its layer, and the workspace crates on which it depends.
 struct Member {
     name: String,
     layer: u64,
@@ -70,7 +70,7 @@ fn a_path_to_the_window_through_another_crate_is_noticed() {
 fn only_the_two_stores_speak_sql() {
     let locked = locked();
     let leaning = locked.iter().filter(|(_, on)| on.contains("rusqlite")).map(|(name, _)| name.as_str());
-    // The stories read the file themselves, so as not to believe the code that they test.
+    // The stories read the database themselves, so that they don't trust the code that they test.
     assert_eq!(
         leaning.collect::<Vec<_>>(),
         ["hookmitt-inbox", "hookmitt-mailbox", "hookmitt-sqlite", "hookmitt-stories"]
@@ -79,7 +79,7 @@ fn only_the_two_stores_speak_sql() {
     assert_eq!(product.map(|member| member.name).collect::<Vec<_>>(), Vec::<String>::new());
 }
 
-/// The edges that don't go downwards, by name.
+/// Returns the names of dependencies that don't lead to a lower layer.
 fn wrong_edges(members: &[Member]) -> Vec<String> {
     let layers: BTreeMap<_, _> = members.iter().map(|member| (member.name.as_str(), member.layer)).collect();
     let mut wrong = Vec::new();
@@ -95,7 +95,7 @@ fn wrong_edges(members: &[Member]) -> Vec<String> {
     wrong
 }
 
-/// The workspace as cargo sees it; dependencies of every kind and platform.
+/// Returns the workspace as cargo sees it, with dependencies of every kind and platform.
 fn members() -> Vec<Member> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
@@ -120,7 +120,7 @@ fn short(name: &str) -> String {
     name.trim_start_matches("hookmitt-").to_owned()
 }
 
-/// Who depends on whom for any platform and feature, by Cargo.lock. Versions of one crate count as one.
+/// Returns which crate depends on which, for any platform and feature, by Cargo.lock. Versions count as one crate.
 fn locked() -> BTreeMap<String, BTreeSet<String>> {
     let text = include_str!("../../Cargo.lock");
     let lock: toml::Table = text.parse().expect("a lock file");
@@ -142,7 +142,7 @@ fn is_of_the_window(name: &str) -> bool {
         || name.starts_with("javascriptcore")
 }
 
-/// A path from each start to something unwanted, where there is one.
+/// Returns a path from each start to something unwanted, if there is one.
 fn paths_to(
     graph: &BTreeMap<String, BTreeSet<String>>,
     starts: &[String],

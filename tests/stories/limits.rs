@@ -1,4 +1,4 @@
-//! What a sender may use, and what it gets to read beyond that (Threat 7).
+//! How much a sender may use, and the answer if it uses more (Threat 7).
 
 use hookmitt_stories::{App, Connection, exchange, parse_reply, post};
 use serde_json::json;
@@ -47,7 +47,7 @@ async fn threat_7_who_asks_first_is_told_413_before_it_sends_too_much() {
 async fn threat_7_too_many_or_too_large_header_lines_are_431() {
     let app = App::start().await;
     let lines = |count: usize| "A: b\r\n".repeat(count);
-    // Three lines are the request's own.
+    // Three of the lines are the request's own.
     for (more, status) in [(253, 202), (254, 431), (5_000, 431)] {
         let sent = format!(
             "POST /demo HTTP/1.1\r\nHost: h\r\nConnection: close\r\n{}Content-Length: 1\r\n\r\nx",
@@ -94,7 +94,7 @@ async fn a_truncated_body_is_answered_400_and_nothing_is_stored() {
         assert!(reply.json()["detail"].as_str().unwrap().contains("after 5"), "{reply:?}");
         assert!(reply.json()["hint"].as_str().unwrap().contains("nothing was stored"));
     }
-    // Half a head is nobody's request.
+    // Half a head is not a request of any sender.
     assert_eq!(exchange(app.capture(), b"POST /demo HTTP/1.1\r\nHost").await, b"");
     assert!(app.events().await.is_empty());
     assert_eq!(app.refused().await.len(), 3);

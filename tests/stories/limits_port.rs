@@ -1,4 +1,4 @@
-//! What a sender may use, at capture ports with limits of their own (Threat 7).
+//! How much a sender may use, at capture ports with special limits (Threat 7).
 
 use std::{
     net::SocketAddr,
@@ -25,7 +25,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A capture port with limits of its own.
+/// A capture port with special limits.
 struct Port {
     address: SocketAddr,
     kept: Arc<Kept>,
@@ -40,7 +40,7 @@ struct Kept {
     held: Held,
 }
 
-/// What is caught at `/demo/held` is not stored before it may be.
+/// Holds back what is posted to `/demo/held`, until it may be stored.
 #[derive(Default)]
 struct Held {
     caught: Notify,
@@ -72,7 +72,7 @@ impl Port {
         Self { address, kept, stop, running }
     }
 
-    /// Stops, and answers how many bodies were kept and which refusals were noted.
+    /// Stops the port; returns how many bodies were stored and the statuses of the refusals.
     async fn close(self) -> (usize, Vec<u16>) {
         self.stop.cancel();
         self.running.join_all().await;
@@ -93,7 +93,7 @@ async fn threat_7_what_is_in_flight_altogether_is_bounded_and_above_it_senders_a
     let mut holder = Connection::open(port.address).await;
     assert!(holder.send(&request("POST", "/demo/held", &[], &[b'x'; 50_000])).await);
     port.kept.held.caught.notified().await;
-    // Refused for what has come of it, which is more than there is room for, though it goes on.
+    // Refused for the bytes that have arrived, which already exceed the room, while more arrive.
     let mut arriving = Connection::open(port.address).await;
     assert!(arriving.send(b"POST /demo HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n").await);
     assert!(arriving.send(&[b'y'; 20_000]).await);
@@ -147,7 +147,7 @@ async fn threat_7_heads_are_in_flight_too_while_they_are_still_coming() {
             connection.reply().await
         });
     }
-    // Three of them find room; the other is turned away, whichever came last.
+    // Three senders find room; the fourth is refused, whichever it is.
     let refused = within("one is answered", senders.join_next()).await.unwrap().unwrap();
     assert_eq!((refused.status, &refused.json()["code"]), (503, &json!("not-stored")));
     assert!(refused.header("retry-after").is_some());
@@ -176,7 +176,7 @@ async fn threat_7_a_head_that_comes_byte_by_byte_is_taken() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn threat_7_a_slow_head_is_cut() {
-    // Long enough for a whole head on the slowest of machines.
+    // Long enough for a whole head on a slow machine.
     let port = Port::open(Limits { head_time: Duration::from_secs(3), ..patient() });
     let began = Instant::now();
     let mut stalled = Connection::open(port.address).await;
@@ -230,7 +230,7 @@ async fn threat_7_who_sends_much_at_once_and_then_next_to_nothing_is_cut() {
     assert_eq!(port.close().await, (0, vec![408]));
 }
 
-/// Sends `head`, then `drop` again and again until the other side has enough; answers what it said.
+/// Sends `head`, then `drop` repeatedly until the other side stops reading; returns the answer.
 async fn drip(address: SocketAddr, head: &str, drop: &[u8]) -> Vec<u8> {
     let stream = TcpStream::connect(address).await.expect("a connection");
     let (mut reader, mut writer) = stream.into_split();
@@ -285,7 +285,7 @@ async fn threat_7_connections_beyond_the_places_wait_for_their_turn() {
     assert_eq!(most.load(Ordering::SeqCst), 0);
 }
 
-/// Lets one in at a time.
+/// Admits one connection at a time.
 struct Narrow(Arc<Semaphore>);
 
 impl Serving for Narrow {

@@ -1,4 +1,4 @@
-//! The room that a letter takes is its party's until the letter is stored (Threat 12).
+//! A letter occupies its party's room until it is stored (Threat 12).
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 static BODY: [u8; 60 * 1024] = [b'x'; 60 * 1024];
 
-/// A port with little room for each name, and a store that is slow.
+/// A port with little room per name, and a slow store.
 struct Slow {
     rooms: [Room; 2],
     may_be_stored: Arc<Semaphore>,

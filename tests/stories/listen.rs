@@ -1,4 +1,4 @@
-//! `hookmitt listen`: from nothing to a delivered event in one command, and beside a hookmitt that runs.
+//! `hookmitt listen`: from nothing to a delivered event in one command, and beside a running hookmitt.
 
 use std::{net::SocketAddr, path::Path};
 
@@ -37,14 +37,14 @@ pub(crate) async fn serving(data_dir: &Path) -> (Process, SocketAddr) {
     (process, capture)
 }
 
-/// Posts as GitHub does.
+/// Posts an event as GitHub does.
 pub(crate) async fn github(capture: SocketAddr, source: &str, secret: &str, id: &str, body: &str) -> Reply {
     let signed = format!("sha256={}", signature(secret, body.as_bytes()));
     let headers = [("X-GitHub-Event", "push"), ("X-GitHub-Delivery", id), ("X-Hub-Signature-256", &signed)];
     post(capture, &format!("/{source}"), &headers, body.as_bytes()).await
 }
 
-/// `listen` to a server, with a flag for each free port.
+/// Returns a command that runs `listen` with a server as its target, on free ports.
 fn listening(data_dir: &Path, to: &str, more: &[&str]) -> Command {
     let mut command = command(data_dir, &["listen", to, "--no-open", "--port", "0", "--api-port", "0"]);
     command.args(more);
@@ -66,7 +66,7 @@ async fn one_command_leads_from_nothing_to_a_delivered_and_verified_event() {
         command
     });
     let capture = listen.capture().await;
-    listen.says("/hooks").await; // the target is there
+    listen.says("/hooks").await; // the target exists
     let reply = github(capture, "gh", "s3cret", "d1", "{\"ref\":\"x\"}").await;
     assert_eq!(reply.status, 200);
     let seen = &server.wait_for(1).await[0];
@@ -179,7 +179,7 @@ async fn with_a_source_it_tells_of_no_others_attached_and_serving() {
     let mut program = Process::start(listening(folder.path(), &server.url(), &["--source", "two", "--json"]));
     second.says(&server.url()).await;
     program.says("listening").await;
-    // What came before is told before: of "one" was told, or is not, when "two" is delivered.
+    // Messages keep their order: if "one" is reported at all, then before "two" is.
     post(capture, "/one", &[], b"1").await;
     others.wait_for(1).await;
     first.says("  200  ").await;

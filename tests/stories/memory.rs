@@ -1,4 +1,4 @@
-//! What is left of a secret in a process that has let go of it (promise 7).
+//! What is left of a secret in a process that has dropped it (promise 7).
 
 use std::{
     fs::{File, read_to_string},
@@ -9,10 +9,10 @@ use std::{
 
 use hookmitt_stories::{Ran, Server, hookmitt};
 
-/// How many bytes are looked at at a time.
+/// How many bytes are searched at a time.
 const PART: usize = 1 << 20;
 
-/// How often these bytes are in what a process can write to: its stacks and its heap.
+/// Returns how often these bytes are in the process's writable memory: its stacks and its heap.
 fn times_in_memory(pid: u32, bytes: &[u8]) -> usize {
     let maps = read_to_string(format!("/proc/{pid}/maps")).expect("a list of its memory");
     let memory = File::open(format!("/proc/{pid}/mem")).expect("we are its parent");
@@ -20,7 +20,7 @@ fn times_in_memory(pid: u32, bytes: &[u8]) -> usize {
         maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|mode| mode.starts_with("rw")));
     let mut times = 0;
     for range in written.filter_map(range_of) {
-        // What was never used is most of it, and reads as zeros. Parts overlap, so that nothing is cut in two.
+        // Most of it was never used and reads as zeros. The parts overlap, so that no match is cut in two.
         for start in range.step_by(PART) {
             let mut part = vec![0; PART + bytes.len() - 1];
             let Ok(read) = memory.read_at(&mut part, start) else { continue };
@@ -45,7 +45,7 @@ async fn secret(data_dir: &Path, verb: &str, input: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn promise_7_nothing_is_left_in_memory_of_a_secret_that_was_removed() {
     const SECRET: &str = "the-beginning-of-a-secret-whose-end-is-this-9f31c7";
-    // What frees memory may overwrite its beginning by itself.
+    // Freeing memory may overwrite its beginning, so only the end of the secret counts.
     let end = &SECRET.as_bytes()[24..];
     let folder = tempfile::tempdir().unwrap();
     let serving = Server::start(folder.path()).await;

@@ -1,4 +1,4 @@
-//! No story is left out: each file of this folder is named in `stories.rs`, or nobody would miss what it tells.
+//! No story is left out: `stories.rs` names every file of this folder. A file that it does not name would never run.
 
 use std::{collections::BTreeSet, fs, path::Path};
 

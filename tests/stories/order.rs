@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::delivery::bodies;
 
-/// An answer that may pass, and that asks for an hour's pause: only a retry by hand comes earlier.
+/// A retryable answer that asks for a pause of an hour, so that only a retry by hand comes earlier.
 fn busy() -> Answer {
     let text = "HTTP/1.1 503 Busy\r\nRetry-After: 3600\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     Answer::Raw(text.as_bytes().to_vec())
@@ -19,7 +19,7 @@ fn held() -> (Arc<Notify>, Answer) {
     (Arc::clone(&go), Answer::When(go))
 }
 
-/// A hookmitt whose source `demo` has one target with that order.
+/// Starts a hookmitt whose source `demo` has one target with this order.
 async fn in_order(order: &str, answers: Vec<Answer>) -> (App, LocalServer) {
     let (app, server) = (App::start().await, LocalServer::start().await);
     server.will(answers);
@@ -33,7 +33,7 @@ async fn waits_for_its_retry(app: &App, id: &str) {
     app.until(id, "it waits for its retry", retry).await;
 }
 
-/// How many of these are being sent.
+/// Returns how many of these events are being sent.
 async fn processing(app: &App, ids: &[String]) -> usize {
     let mut count = 0;
     for id in ids {
@@ -126,7 +126,7 @@ async fn parallel_runs_so_many_at_once_and_no_more() {
         ids.push(app.catch("demo", &[], &number.to_string()).await);
     }
     server.wait_for(3).await;
-    gates[1].notify_one(); // whichever it is, one place is free
+    gates[1].notify_one(); // whichever it is, a place is free
     server.wait_for(4).await;
     eventually("three are being sent again", async || (processing(&app, &ids).await == 3).then_some(()))
         .await;

@@ -1,11 +1,11 @@
-//! A signing scheme of one's own: written once, shared as a file, and judged by whoever takes it.
+//! An own signing scheme: defined once, shared as a file, and used for verification by whoever imports it.
 
 use hookmitt_stories::{Ran, post};
 use serde_json::json;
 
 use super::listen::{command, folder, run, serving};
 
-/// A scheme as no provider of the catalogue has it: over method and body, with the time in the signature's header.
+/// A scheme that no provider has: it covers method and body, and its signature header also carries the time.
 const FLAGS: [&str; 14] = [
     "--sign-header",
     "X-Shop-Proof",

@@ -1,4 +1,4 @@
-//! The web page on the API's port: open to whoever calls it by its own name, and closed in every other way.
+//! The web page on the API's port: open to callers that use the port's own name, closed in every other way.
 
 use hookmitt_api::{Host, HostOptions};
 use hookmitt_engine::StoreChoice;
@@ -77,7 +77,7 @@ async fn a_fresh_url_comes_through_the_socket_and_never_over_tcp() {
     }
 }
 
-/// What `hookmitt url --ui` prints beside an app.
+/// Returns what `hookmitt url --ui` prints beside a running app.
 async fn url(app: &App) -> String {
     app_delivers(app).await;
     let output = hookmitt(app.folder.path()).args(["url", "--ui"]).output().await.unwrap();
@@ -85,7 +85,7 @@ async fn url(app: &App) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
-/// Waits until it can be attached to.
+/// Waits until commands can attach to the app.
 async fn app_delivers(app: &App) {
     let socket = app.folder.path().join("hookmitt.sock");
     hookmitt_stories::eventually("its socket is there", async || socket.exists().then_some(())).await;

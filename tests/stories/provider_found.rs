@@ -1,4 +1,4 @@
-//! A source's first valid event says who sends to it; a person can undo that.
+//! A source's first valid event sets the source's provider; a user can undo that.
 
 use hookmitt_event::Timestamp;
 use hookmitt_stories::{App, eventually, post, signature};
@@ -9,7 +9,7 @@ async fn shown(app: &App) -> (Value, Value) {
     (source["provider"].clone(), source["provider_event"].clone())
 }
 
-/// Waits until that is the provider. Answers the event that set it.
+/// Waits until the source has this provider. Returns the event that set it.
 async fn provider_is(app: &App, wanted: &str) -> Value {
     eventually(wanted, async || {
         let (provider, event) = shown(app).await;
@@ -68,7 +68,7 @@ async fn an_event_that_a_new_secret_proves_sets_the_provider_too() {
     assert_eq!(shown(&app).await, (json!("github"), genuine));
 }
 
-/// Makes the source one of an earlier version, which set no provider by itself.
+/// Makes the source look as in an earlier version, which set no provider by itself.
 async fn as_an_earlier_version_left_it(app: App) -> App {
     let folder = app.stop().await;
     let db = rusqlite::Connection::open(folder.path().join("inbox.db")).unwrap();
@@ -85,7 +85,7 @@ async fn a_source_that_several_send_to_is_left_to_recognise_them() {
     provider_is(&app, "github").await;
     let app = as_an_earlier_version_left_it(app).await;
 
-    // The next valid one sets it where all are of one provider.
+    // The next valid event sets the provider if all events are of one provider.
     let next = app.github("hub", "2", Some("hush"), "{}").await.json()["id"].clone();
     assert_eq!(provider_is(&app, "github").await, next);
 

@@ -3,7 +3,7 @@
 use hookmitt_stories::{App, Peer, Reply, SDKS, post, report};
 use serde_json::{Value, json};
 
-/// A body as the provider sends it; the headers come from its SDK.
+/// Returns a body as the provider sends it; the headers come from its SDK.
 fn body(sdk: &str) -> Value {
     match sdk {
         "github" => {
@@ -27,7 +27,7 @@ fn body(sdk: &str) -> Value {
     }
 }
 
-/// The type and id that are to be read out of it.
+/// Returns the type and the id that hookmitt must find in the event.
 fn facts(sdk: &str, headers: &[(String, String)]) -> (String, String) {
     let header = |wanted: &str| {
         let found = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
@@ -124,7 +124,7 @@ async fn a_wrong_secret_is_named_and_the_right_one_beside_it_is_found() {
         assert!(
             ["message", "fix"].iter().all(|name| cause[name].as_str().is_some_and(|text| !text.is_empty()))
         );
-        // The rotated secret judges what is stored anew, as of when it came, and what comes then.
+        // A new secret verifies stored events again, as of their arrival, and also events that come later.
         app.secret(sdk, "new", secret).await;
         let rejudged = app.until(&id, "it is judged anew", |event| event["verdict"] == "valid").await;
         assert_eq!(rejudged["causes"], json!([]));

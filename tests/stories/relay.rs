@@ -1,4 +1,4 @@
-//! The relay: what a sender was thanked for is kept, sealed, and comes out byte for byte.
+//! The relay: every acknowledged event is kept, sealed, and comes out byte for byte.
 
 use std::fs;
 
@@ -32,7 +32,7 @@ impl Set {
         post(self.relay.address, path, &[], body).await
     }
 
-    /// How many bytes of what goes out it says it has in memory.
+    /// Returns how many outgoing bytes the relay reports to have in memory.
     pub(super) async fn outgoing(&self) -> usize {
         let text = self.relay.metrics().await;
         let line = text.lines().find_map(|line| line.strip_prefix("hookmitt_relay_outgoing_bytes "));
@@ -134,7 +134,7 @@ async fn small_webhooks_pass_a_large_one_between_its_pieces() {
     }
     let mut line = set.device.connect().await;
     let Some(RelayFrame::Parcel { position, parcel, size }) = line.next().await else { panic!("no letter") };
-    // Nothing more is taken until the small ones are on their way out, too: the sockets between don't hold the large one.
+    // No more is read until the small letters are on their way out too; the sockets don't buffer the large one.
     let both = large.len() + SMALL * small.len() / 2;
     eventually("all are in memory", async || (set.outgoing().await > both).then_some(())).await;
     let (mut data, mut passed) = (parcel.data.to_vec(), 0);
@@ -204,7 +204,7 @@ async fn a_sender_is_held_where_only_the_app_can_answer() {
     let answered = async {
         let came = line.letter().await;
         let answer = |event| AppFrame::Answer { event, status: 401, headers: Vec::new(), body: "".into() };
-        line.say(&answer([0; 16])).await; // of no event
+        line.say(&answer([0; 16])).await; // an answer for an unknown event
         line.say(&answer(came.letter.id)).await;
     };
     let (reply, ()) = tokio::join!(set.post("/acme-dev/discord", b"{}"), answered);

@@ -1,4 +1,4 @@
-//! A relay that gets its certificate by itself, from a real ACME server that comes to see whether the name is its own.
+//! A relay that gets its certificate by itself, from a real ACME server that checks whether the relay owns its name.
 
 use std::{fs, net::Ipv4Addr, path::Path, sync::Arc, time::Duration};
 
@@ -20,7 +20,7 @@ use tokio::{
 
 const MONTHS: Duration = Duration::from_secs(90 * 86_400);
 
-/// An authority, and where the relay is going to be.
+/// An authority, and the place where the relay will run.
 struct Set {
     authority: Authority,
     root: CertificateDer<'static>,
@@ -44,7 +44,7 @@ impl Set {
         RelayProcess::start_at(self.dir.path(), &address, &flags).await
     }
 
-    /// What a client that trusts the authority alone gets for a request; none while there is no certificate.
+    /// Sends a request as a client that trusts only the authority; returns `None` while there is no certificate.
     async fn over_tls(&self, asked: Vec<u8>) -> Option<Secured> {
         let address = (Ipv4Addr::LOCALHOST, self.port).into();
         secured(address, "localhost", vec![self.root.clone()], asked).await
@@ -57,7 +57,7 @@ impl Set {
         came
     }
 
-    /// An app with a tunnel through the relay, and a source of GitHub's.
+    /// Starts an app with a tunnel through the relay and a GitHub source.
     async fn app(&self, data_dir: &Path) -> Server {
         let mut command = serve(data_dir);
         command.env("HOOKMITT_RELAY_CA", self.authority.root_file().await);
@@ -170,7 +170,7 @@ async fn a_certificate_is_renewed_in_time_and_nobody_is_cut_off() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_challenge_that_fails_is_explained_and_tried_again() {
     let Some(set) = set(MONTHS).await else { return };
-    set.authority.names_lead_to(Ipv4Addr::new(127, 0, 0, 9)).await; // not to the relay
+    set.authority.names_lead_to(Ipv4Addr::new(127, 0, 0, 9)).await; // an address where the relay isn't
     let mut relay = set.relay().await;
     relay.process.says("could not make sure that localhost is ours").await;
     let said = relay.process.err();
@@ -192,7 +192,7 @@ async fn an_authority_that_keeps_silent_holds_up_nobody() {
     let relay = RelayProcess::start(dir.path(), &[&flags[..], &["--metrics", "127.0.0.1:0"]].concat()).await;
     let (_asked, _) = within("the relay asks", silent.accept()).await.unwrap();
     assert!(relay.metrics().await.contains("certificate_expires_timestamp_seconds 0"));
-    // There is no certificate to show, and that is said at once.
+    // The relay has no certificate, and says so at once.
     let mut caller = TcpStream::connect(relay.address).await.unwrap();
     caller.write_all(&client_hello()).await.unwrap();
     let mut answer = Vec::new();
@@ -201,7 +201,7 @@ async fn an_authority_that_keeps_silent_holds_up_nobody() {
     relay.process.stop().await.exits(0);
 }
 
-/// The first bytes of a client that wants TLS.
+/// Returns the first bytes of a client that starts a TLS handshake.
 fn client_hello() -> Vec<u8> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
     let config = config.with_safe_default_protocol_versions().unwrap();

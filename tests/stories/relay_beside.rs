@@ -1,5 +1,5 @@
-//! Relays beside each other, as processes on a cluster of three real NATS servers behind a load balancer: any takes any
-//! request, the app is at any of them, and one that is killed takes nothing with it.
+//! Several relays, each a process, on a cluster of three real NATS servers behind a load balancer: any relay takes any
+//! request, the app is connected to any one of them, and killing a relay loses nothing.
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -17,10 +17,10 @@ use super::{
     tunnel_chaos::{connected, drained, open, tunnel},
 };
 
-/// How many senders there are.
+/// The number of senders.
 const SENDERS: usize = 6;
 
-/// How many events pass between one blow and the next.
+/// How many events pass between two kills.
 const MORE: usize = 60;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,7 +48,7 @@ async fn relays_and_nodes_killed_under_load_lose_nothing_and_double_nothing_in_t
         load.more(MORE).await;
         relays.remove(at).process.kill().await;
         load.more(MORE).await;
-        connected(&app).await; // which only the other one can be
+        connected(&app).await; // this can only be to the other relay
         relays.insert(at, relay(dir.path(), &addresses[at].to_string(), &store).await);
         for address in &addresses {
             held(*address, &bot).await;
@@ -80,7 +80,7 @@ async fn answers_that_nobody_waits_for_hold_up_nobody() {
         event[..8].copy_from_slice(&number.to_be_bytes());
         line.say(&AppFrame::Answer { event, status: 200, headers: Vec::new(), body: "".into() }).await;
     }
-    // One after the other they would take minutes.
+    // One after the other, these would take minutes.
     assert_eq!(line.pong().await.letters, 0);
 }
 
@@ -88,7 +88,7 @@ async fn relay(dir: &Path, address: &str, store: &str) -> RelayProcess {
     RelayProcess::start_at(dir, address, &["--store", store, "--hold", "30s"]).await
 }
 
-/// A source whose provider must hear 401, and one whose provider wants its challenge back.
+/// Adds a source whose provider must get a 401, and one whose provider wants its challenge back.
 async fn sources_that_hold(app: &Server) -> TestKeyPair {
     let pair = TestKeyPair::generate(PairKind::Ed25519).unwrap();
     for (provider, secret) in
@@ -114,7 +114,7 @@ async fn offered(relays: &[SocketAddr]) {
     }
 }
 
-/// Whichever relay a provider asks: it is the app that answers.
+/// Checks that the app answers, whichever relay a provider asks.
 async fn held(relay: SocketAddr, bot: &TestKeyPair) {
     let ping = r#"{"application_id":"1","id":"2","type":1,"version":1}"#;
     let forged = TestKeyPair::generate(PairKind::Ed25519).unwrap();

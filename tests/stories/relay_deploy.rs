@@ -1,4 +1,4 @@
-//! What `deploy/` and the guide tell a server to do is what the binary does.
+//! What `deploy/` and the guide tell users to run works with this binary.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ fn file(name: &str) -> String {
     fs::read_to_string(repository().join(name)).unwrap()
 }
 
-/// The value of the one line that begins so.
+/// Returns the rest of the only line that begins with `begin`.
 fn value<'a>(text: &'a str, begin: &str) -> &'a str {
     let mut found = text.lines().filter_map(|line| line.strip_prefix(begin));
     let value = found.next().unwrap_or_else(|| panic!("no {begin} in\n{text}"));
@@ -25,7 +25,7 @@ fn value<'a>(text: &'a str, begin: &str) -> &'a str {
     value.trim()
 }
 
-/// Starts a relay with these arguments, asks it how it is, and ends it with that signal.
+/// Starts a relay with these arguments, checks its health, and ends it with this signal.
 async fn serves(arguments: &[String], dir: &TempDir, signal: &str) {
     let mut command = hookmitt(dir.path());
     command.args(arguments);
@@ -75,7 +75,7 @@ async fn systemd_finds_no_fault_with_the_service() {
         .unwrap();
     let found = Command::new("systemd-analyze").arg("verify").arg(&unit).output().unwrap();
     let said = String::from_utf8_lossy(&found.stderr).into_owned();
-    // What it doesn't know it ignores, and says so.
+    // systemd-analyze ignores settings that it doesn't know, but names them.
     assert!(found.status.success() && !said.contains("hookmitt"), "{said}");
 }
 
@@ -106,7 +106,7 @@ async fn the_images_line_runs_a_relay_and_its_signal_ends_it() {
     assert!(image.contains(&format!("FROM rust:{channel}-bookworm AS build")), "Rust {channel}");
 }
 
-/// The words of a JSON list.
+/// Returns the words of a JSON list.
 fn words(list: &str) -> Vec<String> {
     serde_json::from_str(list).unwrap()
 }
@@ -124,7 +124,7 @@ async fn every_line_that_the_guide_gives_to_a_relay_is_understood() {
     let mut lines = 0;
     for line in args.chain(typed) {
         let mut command = hookmitt(dir.path());
-        // What stands before it is read first.
+        // The arguments before `--help` are parsed first, so a wrong one would be reported.
         command.arg("relay").args(line.split_whitespace()).arg("--help");
         Ran::of(command).await.exits(0);
         lines += 1;

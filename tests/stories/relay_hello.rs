@@ -1,4 +1,4 @@
-//! Who may take a tunnel's letters: a device with its own key, and nobody who listened or guesses (Threat 9).
+//! Who may receive a tunnel's letters: a device with its own key, and nobody who eavesdrops or guesses (Threat 9).
 
 use bytes::Bytes;
 use ed25519_dalek::SigningKey;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::relay::set;
 
-/// What the relay answers to a first word.
+/// Returns the relay's refusal of a first frame, if it refuses.
 async fn answer(line: &mut Line, word: &AppFrame) -> Option<String> {
     line.say(word).await;
     line.refused().await

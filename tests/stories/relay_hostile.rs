@@ -1,4 +1,4 @@
-//! Senders that are odd or mean: whatever a relay thanks them for is in the app's inbox, and the rest is refused clearly.
+//! Odd or hostile senders: whatever a relay acknowledges is in the app's inbox, and the rest is refused clearly.
 
 use hookmitt_event::EventId;
 use hookmitt_stories::{exchange, parse_reply, request};
@@ -9,25 +9,25 @@ use super::{
     tunnel::{arrived, set},
 };
 
-/// A POST to the source with that host, those lines and a body.
+/// Returns a POST to a target with this host, these lines and a body.
 fn odd(target: &str, host: &str, lines: &str) -> Vec<u8> {
     let head = format!("POST {target} HTTP/1.1\r\nHost: {host}\r\n{lines}Connection: close\r\n");
     format!("{head}Content-Length: 1\r\n\r\nx").into_bytes()
 }
 
-/// A POST whose body is framed so.
+/// Returns a POST whose body has this framing.
 fn framed(lines: &str, body: &str) -> Vec<u8> {
     format!("POST /acme-dev/s HTTP/1.1\r\nHost: r\r\nConnection: close\r\n{lines}\r\n\r\n{body}").into_bytes()
 }
 
-/// What may follow the source, and hosts that lead nowhere else.
+/// Paths that may follow the source, and hosts that don't lead to another place.
 const PATHS: [&str; 9] =
     ["/..", "//a/../-/v1/tunnels", "/%00%zz", "/{a}|\"<>^`\\", "/a#b?c", "/é", "?", "??", "/?a=é&<b>"];
 const HOSTS: [&str; 6] = ["a_b", "%00", "[::1]:80", "r:", "relay.", "~!$&'()*+;="];
 const BAD_HOSTS: [&str; 12] =
     ["", "a b", "a\tb", "é", "a,b", "\"", "a?b#c", "[::1", "http://x", "user@host", "-/../-", "r:99999"];
 
-/// Requests that are odd, and requests all the same.
+/// Returns requests that are odd but valid.
 fn odd_ones() -> Vec<Vec<u8>> {
     let long = format!("/{}", "a".repeat(60_000));
     let paths = PATHS.into_iter().chain([long.as_str()]);
@@ -71,7 +71,7 @@ async fn what_an_odd_sender_is_thanked_for_is_in_the_inbox() {
     assert_eq!((&tunnel["state"], &tunnel["error"]), (&json!("connected"), &Value::Null));
 }
 
-/// Bodies whose end is not clear, and lines that are none; with the status and the code of the refusal.
+/// Bodies whose end is ambiguous, and invalid lines; with the status and the code of the refusal.
 const BODIES: &[(&str, &str, u16, &str)] = &[
     ("Content-Length: 4\r\nTransfer-Encoding: chunked", "0\r\n\r\n", 400, "bad-request-head"),
     ("Transfer-Encoding: chunked\r\nContent-Length: 4", "0\r\n\r\n", 400, "bad-request-head"),
@@ -134,7 +134,7 @@ async fn what_is_no_request_is_refused_in_words_and_nothing_hides_behind_it() {
     assert_eq!(line.pong().await.letters, 0, "nothing came of it");
 }
 
-/// One answer, which refuses, and the end.
+/// Checks that a request gets one refusal as its answer, and that the connection ends.
 async fn refused(set: &relay::Set, bytes: &[u8], status: u16, code: &str) {
     let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(200)]).into_owned();
     let answered = exchange(set.relay.address, bytes).await;

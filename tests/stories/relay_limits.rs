@@ -1,4 +1,4 @@
-//! What a relay refuses: clearly, with the next step, and without others noticing.
+//! What a relay refuses: clearly, with the next step, and without affecting others.
 
 #[cfg(target_os = "linux")]
 use std::net::{Ipv4Addr, SocketAddr};
@@ -154,7 +154,7 @@ async fn one_tunnels_large_bodies_leave_room_for_those_of_others() {
             (sender.reply().await, sender)
         });
     }
-    // The other two go on being slow.
+    // The other two stay slow.
     let (refused, _sender) = within("one is too many", senders.join_next()).await.unwrap().unwrap();
     assert_eq!((refused.status, refused.json()["code"].as_str()), (503, Some("not-stored")));
     assert!(refused.header("retry-after").is_some());
@@ -172,7 +172,7 @@ async fn a_wish_to_upgrade_elsewhere_or_badly_put_is_an_ordinary_request() {
     let raw = format!("GET /acme-dev/s HTTP/1.1\r\nHost: r\r\n{wish}\r\n\r\n");
     assert_eq!(parse_reply(&exchange(set.relay.address, raw.as_bytes()).await).status, 202);
     assert_eq!(line.letter().await.letter.method, "GET");
-    // What comes after a refused wish was not recorded, so that nothing of it may be taken.
+    // The bytes after a refused upgrade were not recorded, so none of them may be accepted.
     let raw = "GET /-/v1/tunnel HTTP/1.1\r\nHost: r\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\
                POST /acme-dev/s HTTP/1.1\r\nHost: r\r\nContent-Length: 1\r\n\r\nx";
     let answered = exchange(set.relay.address, raw.as_bytes()).await;
@@ -182,8 +182,8 @@ async fn a_wish_to_upgrade_elsewhere_or_badly_put_is_an_ordinary_request() {
     assert_eq!(line.pong().await.letters, 1);
 }
 
-/// Asks for a device's WebSocket from that address, and says no more.
-#[cfg(target_os = "linux")] // elsewhere a machine has one address of its own
+/// Requests a device's WebSocket from this address, and sends nothing more.
+#[cfg(target_os = "linux")] // elsewhere a machine has only one loopback address
 async fn knock(from: Ipv4Addr, relay: SocketAddr) -> (TcpStream, String) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind((from, 0).into()).unwrap();

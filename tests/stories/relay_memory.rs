@@ -1,4 +1,4 @@
-//! What a relay has in memory for devices that take nothing: so much altogether, and others get on beside them.
+//! How much memory a relay uses for devices that read nothing: it is limited in total, and others are not slowed down.
 
 use futures_util::future::join_all;
 use hookmitt_stories::{Device, Line, RelayProcess, eventually, offer, post, within};
@@ -8,7 +8,7 @@ use super::relay::{Set, set};
 
 const MIB: usize = 1024 * 1024;
 
-/// Takes a large letter in, piece by piece; answers its size.
+/// Receives a large letter piece by piece; returns its size.
 async fn whole(line: &mut Line) -> usize {
     let taken = async {
         let mut rest: Option<usize> = None;
@@ -48,7 +48,7 @@ async fn devices_that_take_nothing_fill_no_memory_and_hold_up_nobody() {
     let mut lines = devices(&set, &mut first, 10).await;
 
     assert_eq!(set.post("/acme-dev/s", &vec![b'x'; 25 * MIB]).await.status, 202);
-    // One letter for eleven devices is 275 MiB. Seven have it in memory; what the sockets took is theirs still.
+    // One letter for eleven devices is 275 MiB. Seven have theirs in memory, including the bytes that sockets took.
     eventually("as many as may have it in memory", async || (set.outgoing().await > 170 * MIB).then_some(()))
         .await;
     assert!(set.outgoing().await <= 192 * MIB, "large letters have a part of their own");

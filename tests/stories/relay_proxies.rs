@@ -1,4 +1,4 @@
-//! A relay behind a real proxy, from the files in `deploy/`: what senders sent arrives as it was, and they are known.
+//! A relay behind a real proxy, with the files in `deploy/`: requests arrive unchanged, with their senders' addresses.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -18,10 +18,10 @@ use tempfile::TempDir;
 
 use super::tunnel::{id_of, on_the_wire};
 
-/// Where senders are: not where the proxy is.
+/// The senders' address, which differs from the proxy's.
 pub(super) const SENDER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// Sources, each with the secret of the provider that it is called after: one signs the body, the others more.
+/// Sources with the secrets of the providers that they are named after. GitHub signs the body, the others more.
 pub(super) const SECRETS: [(&str, &str); 5] = [
     ("github", "s3cret"),
     ("twilio", "an-auth-token"),
@@ -30,7 +30,7 @@ pub(super) const SECRETS: [(&str, &str); 5] = [
     ("contentful", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"),
 ];
 
-/// An app, its tunnel, a relay, and a proxy before it.
+/// An app, its tunnel, a relay, and a proxy in front of the relay.
 pub(super) struct Set {
     pub(super) proxy: Proxy,
     relay: RelayProcess,
@@ -74,7 +74,7 @@ impl Set {
         tunnel["since"].as_str()?.parse().ok()
     }
 
-    /// Sends a request to a source through the proxy, as soon as the relay was told of it.
+    /// Sends a request to a source through the proxy, as soon as the relay knows the source.
     pub(super) async fn send(&self, source: &str, asked: &Request) -> Reply {
         let bytes = on_the_wire(source, asked);
         eventually("the relay knows the source", async || {
@@ -86,7 +86,7 @@ impl Set {
         .await
     }
 
-    /// A request of GitHub's, signed, from somebody who also makes things up.
+    /// Returns a signed GitHub request whose sender also forges some header lines.
     fn github(&self, body: &[u8]) -> Request {
         let signed = format!("sha256={}", signature("s3cret", body));
         let headers = [
@@ -113,7 +113,7 @@ impl Set {
         .await
     }
 
-    /// What every proxy has to leave as it is.
+    /// Checks what every proxy has to leave unchanged.
     async fn does_no_harm(&self) {
         let body = b"{\"zen\": \"a \0 and a \xff\" }\r\n\r\n";
         let event = self.arrived(&self.send("github//a/../b%2Fc", &self.github(body)).await).await;
@@ -130,7 +130,7 @@ impl Set {
         assert_eq!(self.app.call("GET", &path, &Value::Null).await.body, body);
     }
 
-    /// What a sender wrote about itself is not what we go by.
+    /// Checks that what a sender claims about itself is not believed.
     async fn is_not_lied_to(&self) {
         let event = self.arrived(&self.send("github", &self.github(b"{}")).await).await;
         let said = format!("{} {} {}", event["remote"], event["url"], event["forwarded"]);
@@ -139,7 +139,7 @@ impl Set {
             !event["url"].to_string().contains("evil") && !said.contains("X-Forwarded-For\",\"6.6"),
             "{said}"
         );
-        // Past the proxy nothing is believed, and nothing taken out.
+        // Around the proxy, nothing is believed and nothing is removed.
         let bytes = on_the_wire("github", &self.github(b"{}"));
         let event = self.arrived(&past(SENDER, self.relay.address, &bytes).await).await;
         assert!(event["remote"].as_str().unwrap().starts_with("127.0.0.2:"), "{}", event["remote"]);
@@ -147,7 +147,7 @@ impl Set {
         assert_eq!(event["verdict"], "valid");
     }
 
-    /// A provider that signs the URL called the public one.
+    /// Checks that a signature over the public URL holds.
     async fn keeps_the_url(&self) {
         let headers = [("Host", self.host.as_str()), ("Content-Type", "application/x-www-form-urlencoded")];
         let unsigned = plain(&headers, Some("a=1"), b"Body=Ahoy&From=%2B15550001111");
@@ -179,7 +179,7 @@ pub(super) fn plain(headers: &[(&str, &str)], query: Option<&str>, body: &[u8]) 
     }
 }
 
-/// Sends bytes from that address, without TLS.
+/// Sends bytes from this address, without TLS.
 async fn past(from: Ipv4Addr, address: SocketAddr, bytes: &[u8]) -> Reply {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let socket = tokio::net::TcpSocket::new_v4().unwrap();

@@ -1,4 +1,4 @@
-//! What real proxies change of a request, with the files in `deploy/`, and which signatures hold behind each.
+//! What real proxies with the files in `deploy/` change about a request, and which signatures hold behind each.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::relay_proxies::{SECRETS, SENDER, Set, plain, set};
 
-/// What is sent after a source's name, and what arrives behind nginx and Caddy; none where they refuse it.
+/// What is sent after a source's name, and what arrives behind nginx and behind Caddy; `None` if the proxy refuses it.
 const PATHS: [(&str, Option<&str>, Option<&str>); 14] = [
     ("//a/../b%2Fc?x=%20&y", SAME, SAME),
     ("/./x", SAME, SAME),
@@ -27,16 +27,16 @@ const PATHS: [(&str, Option<&str>, Option<&str>); 14] = [
     ("/a%", None, None),
 ];
 
-/// It arrives as it was sent.
+/// The path arrives as it was sent.
 const SAME: Option<&str> = Some("");
 
-/// Header lines as a sender writes them, beside those that every request has.
+/// Header lines as a sender writes them, besides those of every request.
 const LINES: &str = "x-zeta: 1\r\nX-B: 1\r\nx-b:  2 \r\nX-A: a\r\nX-B: 3\r\nx_odd.name: kept\r\nX!#$%&'*+.^`|~: t\r\n\
                      X-Empty:\r\nX-Tab: a\tb\r\nCookie: a=1\r\nCookie: b=2\r\nTE: trailers\r\n\
                      Keep-Alive: 1\r\nUser-Agent: U\r\n";
 
-/// The lines as they arrive behind nginx: names, their case and their order are kept; spaces around a value, and lines of
-/// the connection, are not, and those that nginx writes itself come first.
+/// The lines as they arrive behind nginx. It keeps names, case and order. It drops white space around values and
+/// hop-by-hop lines, and puts its own lines first.
 const BEHIND_NGINX: [(&str, &str); 14] = [
     ("Host", "@"),
     ("Content-Length", "1"),
@@ -54,7 +54,7 @@ const BEHIND_NGINX: [(&str, &str); 14] = [
     ("User-Agent", "U"),
 ];
 
-/// Behind Caddy: sorted by name, and names written its way.
+/// The lines as they arrive behind Caddy: sorted by name, with names in canonical case.
 const BEHIND_CADDY: [(&str, &str); 15] = [
     ("Host", "@"),
     ("User-Agent", "U"),
@@ -83,7 +83,7 @@ impl Set {
         if reply.status == 400 { None } else { Some(self.arrived(&reply).await) }
     }
 
-    /// What comes of each path, which is the sender's business.
+    /// Checks what becomes of each path.
     async fn keeps_paths(&self, expected: impl Fn(usize) -> Option<&'static str>) {
         for (at, (sent, ..)) in PATHS.iter().enumerate() {
             let event = self.raw(&format!("github{sent}"), "").await;
@@ -103,7 +103,7 @@ impl Set {
         assert_eq!(event["headers"], json!(expected));
     }
 
-    /// Whether what a provider signs is still what it signed, for each path that is passed on.
+    /// Checks whether each provider's signature still holds, for each path that the proxy forwards.
     async fn verifies(&self, holds: impl Fn(&str, usize) -> bool, passes: impl Fn(usize) -> bool) {
         for (source, secret) in SECRETS {
             for at in (0..PATHS.len()).filter(|at| passes(*at)) {
@@ -134,7 +134,7 @@ impl Set {
     }
 }
 
-/// Whether a provider signs nothing but the body, or headers beside it.
+/// Whether a provider signs nothing but the body.
 fn signs_body_alone(source: &str) -> bool {
     source == "github"
 }

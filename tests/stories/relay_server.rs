@@ -1,4 +1,4 @@
-//! A relay as a server: health, metrics, logs, proxies before it, hosts of its own.
+//! A relay as a server: health, metrics, logs, proxies in front of it, its host names.
 
 use hookmitt_stories::{
     Cluster, Ran, RelayProcess, eventually, exchange, lacking, nats_server, offer, parse_reply, post, request,

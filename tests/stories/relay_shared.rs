@@ -1,4 +1,4 @@
-//! A relay is shared: what one tunnel answers, one token opens, or one network sends is nothing to the others (Threat 12).
+//! A relay is shared: one tunnel's answers, one token and one network's senders don't affect others (Threat 12).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_stories::{
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::relay::set;
 
-/// What a tunnel's owner would like browsers to believe of the whole host, and web servers to do.
+/// Header lines with which a tunnel's owner could affect browsers or web servers for the whole host.
 const REACHING_OUT: [(&str, &str); 18] = [
     ("Set-Cookie", "sid=stolen; Path=/"),
     ("Set-Cookie", "sid=stolen; Domain=relay.test; Path=/"),
@@ -33,7 +33,7 @@ const REACHING_OUT: [(&str, &str); 18] = [
     ("X-Permitted-Cross-Domain-Policies", "all"),
 ];
 
-/// What says something about the answer, or to its sender.
+/// Header lines that only describe the answer, or concern its sender.
 const DESCRIBING: [(&str, &str); 7] = [
     ("Content-Type", "text/html"),
     ("Content-Language", "de"),
@@ -46,7 +46,7 @@ const DESCRIBING: [(&str, &str); 7] = [
 
 const ORDERS: [(&str, &str); 2] = [("X-Accel-Redirect", "/internal/secret"), ("X-Sendfile", "/etc/passwd")];
 
-/// Lines that end the head, or another, and values that are none.
+/// Names and values that would end a line or the head, and invalid values.
 const BROKEN: [(&str, &str); 3] =
     [("X-Split", "a\r\nSet-Cookie: sid=split"), ("X-B\r\nSet-Cookie", "x"), ("Content-Length", "1")];
 
@@ -69,7 +69,7 @@ fn is_inert(reply: &Reply) {
     }
 }
 
-/// What a sender gets that the app answers with all of these lines.
+/// Returns the answer that a sender gets if the app answers with all these lines.
 async fn answered(device: &Device, target: &str, host: &str, status: u16) -> Reply {
     let held = SourceOffer { hold: Hold::Always, ..offer("held") };
     let mut line = device.offering(vec![held, SourceOffer { headers: lines(), ..offer("own") }]).await;
@@ -216,7 +216,7 @@ async fn threat_12_a_name_that_was_never_used_may_be_taken_again_by_its_own_toke
     assert_eq!(before.refused().await.as_deref(), Some("unknown-device"));
 }
 
-/// Asks for a device's WebSocket, as a proxy would for somebody there, and says no more.
+/// Requests a device's WebSocket, as a proxy would for a client at `from`, and sends nothing more.
 async fn knock(set: &super::relay::Set, from: &str) -> (Connection, String) {
     let mut sender = Connection::open(set.relay.address).await;
     let asked = format!(
@@ -248,14 +248,14 @@ async fn threat_12_no_block_of_addresses_takes_all_places_at_the_door() {
     }
 }
 
-#[cfg(target_os = "linux")] // elsewhere a machine has one address of its own
+#[cfg(target_os = "linux")] // elsewhere a machine has only one loopback address
 #[tokio::test]
 async fn threat_12_one_networks_slow_bodies_leave_a_tunnel_room_for_its_other_senders() {
     use tokio::{io::AsyncWriteExt as _, net::TcpSocket};
     let set = set(&[]).await;
     let _line = set.device.offering(vec![offer("s")]).await;
     let mut senders = JoinSet::new();
-    // Together a little less than the tunnel has room for.
+    // Together slightly less than the tunnel's room.
     for size in [24_000_000, 24_000_000, 18_000_000] {
         let mut sender = Connection::open(set.relay.address).await;
         let mut bytes = b"POST /acme-dev/s HTTP/1.1\r\nHost: r\r\nContent-Length: 25000000\r\n\r\n".to_vec();
@@ -299,7 +299,7 @@ async fn threat_12_all_tunnels_of_one_token_leave_room_for_those_of_others() {
             (sender.reply().await, sender)
         });
     }
-    // The others go on being slow: two for each tunnel, as many as it may have.
+    // The others stay slow: two per tunnel, as many as a tunnel may have.
     let (refused, _sender) = within("one is too many", senders.join_next()).await.unwrap().unwrap();
     assert_eq!(code(&refused), (503, "not-stored".to_owned()));
     let device = Device::open(relay.address, &other, None).await;

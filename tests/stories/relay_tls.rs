@@ -1,11 +1,11 @@
-//! A relay that speaks TLS by itself.
+//! A relay that terminates TLS itself.
 
 use std::{fs, net::SocketAddr, path::Path};
 
 use hookmitt_stories::{RelayProcess, eventually, exchange, request, secured};
 use rustls::pki_types::CertificateDer;
 
-/// Makes a certificate for `relay.test` and puts it where the relay looks.
+/// Makes a certificate for `relay.test` and stores it where the relay looks for it.
 fn certificate(dir: &Path) -> CertificateDer<'static> {
     let made = rcgen::generate_simple_self_signed(vec!["relay.test".to_owned()]).unwrap();
     fs::write(dir.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
@@ -13,7 +13,7 @@ fn certificate(dir: &Path) -> CertificateDer<'static> {
     made.cert.der().clone()
 }
 
-/// What `GET /-/healthz` answers to somebody who trusts that certificate alone.
+/// Returns the answer to `GET /-/healthz` for a client that trusts only this certificate.
 async fn healthz(address: SocketAddr, trusted: CertificateDer<'static>) -> Option<String> {
     let asked = request("GET", "/-/healthz", &[], b"");
     let came = secured(address, "relay.test", vec![trusted], asked).await?;

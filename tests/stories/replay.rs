@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::delivery::bodies;
 
-/// A hookmitt whose source `gh` has a secret and one target.
+/// Starts a hookmitt whose source `gh` has a secret and one target.
 async fn github() -> (App, LocalServer) {
     let (app, server) = (App::start().await, LocalServer::start().await);
     app.source("gh", json!({ "provider": "github" })).await;
@@ -25,7 +25,7 @@ async fn replay(app: &App, id: &str, edit: Value) -> Value {
     replayed["items"][0].clone()
 }
 
-/// The whole message but for our own lines.
+/// Returns the whole message without our own lines.
 fn without_ours(seen: &Seen) -> Vec<u8> {
     let head = seen.head();
     let lines = head.split("\r\n").filter(|line| !line.starts_with("x-hookmitt-")).collect::<Vec<_>>();

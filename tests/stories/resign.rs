@@ -1,4 +1,4 @@
-//! Signed anew: for the URL that the handler sees, with test keys where the provider's own is private.
+//! Re-signing: for the URL that the handler sees, and with test keys if the provider's own key is private.
 
 use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp, Verdict};
 use hookmitt_stories::{App, LocalServer, Ran, Seen, eventually};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::listen::{command, folder, run, serving};
 
-/// The verdict of a handler that knows the secret and the URL under which it was called.
+/// Returns the verdict of a handler that knows the secret and the URL under which it was called.
 fn judged(seen: &Seen, id: &str, url: &str, secret: &str) -> Verdict {
     let head = seen.head();
     let lines: Vec<_> = head.split("\r\n").skip(1).filter_map(|line| line.split_once(": ")).collect();
@@ -43,12 +43,12 @@ async fn what_signs_its_url_is_signed_for_the_url_that_is_called() {
         let secret = if id == "contentful" { "c".repeat(64) } else { "a-secret-of-ours".to_owned() };
         app.secret(id, "default", &secret).await;
         let server = LocalServer::start().await;
-        // To our own port: as the provider calls it.
+        // To our own port: signed for the URL that the provider would call.
         let order = json!({ "provider": id, "to": format!("http://{}/{id}", app.capture()) });
         app.ask("POST", "/api/send", order).await;
         let event = app.event("last").await;
         assert_eq!((&event["verdict"], &event["via"]), (&json!("valid"), &json!("direct")), "{id}: {event}");
-        // To a handler: as that sees it, joined to its own path and query.
+        // To a handler: signed for the URL that the handler sees, with its own path and query joined.
         let to = format!("{}/hooks?v=1", server.url());
         app.ask("POST", "/api/send", json!({ "provider": id, "to": to })).await;
         assert_eq!(app.event("last").await["verdict"], "valid", "{id}");

@@ -1,4 +1,4 @@
-//! `respond = app`: the sender gets what the local server answers, and waits no longer than it may.
+//! `respond = app`: the sender gets the local server's answer, and waits no longer than allowed.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-/// Longer than any story waits for an answer: one that comes at all came without it.
+/// Longer than any story waits: an answer that arrives came before this time was over.
 pub(super) const FOR_EVER: &str = "1h";
 
 pub(super) const SLACK: &str = "token=t&command=%2Fweather&text=Oslo&trigger_id=1";
 pub(super) const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 pub(super) const TWIML: &str = "<?xml version=\"1.0\"?><Response><Say>Ahoy</Say></Response>";
 
-/// A local server's answer of its own.
+/// Returns a local server's answer with a special header line.
 pub(super) fn says(status: &str, kind: &str, body: &str) -> Answer {
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nX-Own: 1\r\nContent-Length: {}\r\n",
@@ -23,7 +23,7 @@ pub(super) fn says(status: &str, kind: &str, body: &str) -> Answer {
     Answer::Raw(format!("{head}Connection: close, X-Hop\r\nX-Hop: 1\r\n\r\n{body}").into_bytes())
 }
 
-/// A hookmitt whose senders wait so long.
+/// Starts a hookmitt whose senders wait this long.
 async fn waits(hold: &str) -> (TempDir, Server) {
     let dir = tempfile::tempdir().unwrap();
     let mut command = serve(dir.path());
@@ -32,7 +32,7 @@ async fn waits(hold: &str) -> (TempDir, Server) {
     (dir, app)
 }
 
-/// A source whose senders wait, with a target.
+/// Adds a source whose senders wait, with a target.
 pub(super) async fn asks(app: &Server, slug: &str, url: &str) -> Value {
     app.ask("POST", "/api/sources", json!({ "slug": slug, "answer": { "respond": "app" } })).await;
     app.ask("POST", "/api/targets", json!({ "source": slug, "url": url })).await
@@ -43,7 +43,7 @@ fn default_of(reply: &Reply) -> String {
     reply.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// The event, once it has that status.
+/// Returns the event once it has this status.
 pub(super) async fn becomes(app: &Server, id: &str, status: &str) -> Value {
     eventually(status, async || {
         let event = app.ask("GET", &format!("/api/events/{id}"), Value::Null).await;

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::respond::{FOR_EVER, FORM, SLACK, TWIML, asks, becomes, says};
 
-/// A relay and a hookmitt, each a process of its own, with a tunnel between them.
+/// A relay and a hookmitt, each in its own process, with a tunnel between them.
 struct Pair {
     dirs: [TempDir; 2],
     relay: RelayProcess,
@@ -32,7 +32,7 @@ async fn pair(hold: &str) -> Pair {
 }
 
 impl Pair {
-    /// Posts to a source by its public URL, as soon as the relay was told of it.
+    /// Posts to a source at its public URL, as soon as the relay knows the source.
     async fn post(&self, source: &str, body: &[u8]) -> Reply {
         let target = format!("/acme-dev/{source}");
         let reply = async || Some(post(self.relay.address, &target, &[FORM], body).await);
@@ -41,7 +41,7 @@ impl Pair {
     }
 }
 
-/// The relay's own answer: the event's id.
+/// Checks that this is the relay's default answer; returns the event's id.
 fn default_of(reply: &Reply) -> String {
     assert_eq!((reply.status, reply.json()["received"].clone()), (202, json!(true)));
     reply.json()["id"].as_str().unwrap().to_owned()
@@ -106,7 +106,7 @@ async fn nobody_is_held_for_an_app_that_goes_or_is_away() {
     let (address, body) = (pair.relay.address, SLACK.as_bytes());
     let held = post(address, "/acme-dev/local", &[FORM], body);
     let goes = async {
-        server.wait_for(2).await; // the sender is held, and the local server is thinking
+        server.wait_for(2).await; // the sender is held while the local server works
         pair.app.process.kill().await.unwrap();
     };
     let (reply, ()) = within("the sender is answered", async { tokio::join!(held, goes) }).await;

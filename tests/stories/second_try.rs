@@ -1,4 +1,4 @@
-//! The second try that a failed story gets in CI: it passes loudly, or has failed for good.
+//! A failed story's second try in CI: it passes with a visible notice, or fails for good.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
@@ -26,14 +26,14 @@ test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; 
 test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.0s
 ";
 
-/// Whether the second try passed, what it asked cargo for, and what it told.
+/// Whether the second try passed, what it asked cargo to run, and what it reported.
 struct Tried {
     passed: bool,
     asked: String,
     told: String,
 }
 
-/// Tries again what a log names; a stand-in for cargo notes what it is asked for, and ends with `code`.
+/// Retries what a log names. A stand-in for cargo notes its arguments and exits with `code`.
 fn tried(log: &str, code: u8) -> Tried {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

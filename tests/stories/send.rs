@@ -1,4 +1,4 @@
-//! `hookmitt send`: samples that are genuinely signed, as the providers' own SDKs see it.
+//! `hookmitt send`: samples with genuine signatures, as checked by the providers' own SDKs.
 
 use std::{collections::HashSet, path::Path};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::listen::{command, folder, run, serving};
 
-/// `send` with a secret in the environment.
+/// Runs `send` with a secret in the environment.
 async fn send(data_dir: &Path, secret: &str, arguments: &[&str]) -> Ran {
     let mut command = command(data_dir, &["send", "--json", "--secret-env", "SECRET"]);
     command.args(arguments).env("SECRET", secret);
@@ -32,7 +32,7 @@ async fn every_sdk_takes_what_send_signs() {
         report(&format!("send: {} verified", versions[sdk]));
     }
     serve.stop().await.exits(0);
-    // Every type that a provider sends, by one that is checked strictly.
+    // Several types of one provider whose SDK checks events strictly.
     for kind in ["invoice.paid", "checkout.session.completed"] {
         send(folder.path(), SDKS[1].1, &["stripe", kind, "--to", &receiver.url("stripe")]).await.exits(0);
         let body = receiver.next().await["body_base64"].as_str().unwrap().to_owned();
@@ -111,7 +111,7 @@ async fn a_sample_of_a_provider_that_signs_nothing_goes_out_unsigned_and_says_so
         let event = run(folder.path(), &["show", "last", "--json"]).await.exits(0).json().remove(0);
         assert_eq!((&event["provider"], &event["verdict"]), (&json!(provider), &json!("unsigned")));
     }
-    // A secret changes nothing of that, and of others nothing is said.
+    // A secret doesn't change that; for providers that sign, nothing is said about being unsigned.
     let given = send(folder.path(), "s3cret", &["datadog", "--to", &server.url()]).await.exits(0);
     assert_eq!(given.json().remove(0)["unsigned"], "Datadog signs nothing");
     let signed = send(folder.path(), "s3cret", &["github", "--to", &server.url()]).await.exits(0);

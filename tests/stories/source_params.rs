@@ -1,4 +1,4 @@
-//! What a source knows and no request says: parameters, kept, shown and taken away again.
+//! Params that a source knows and that no request contains: stored, shown and removed again.
 
 use hookmitt_stories::App;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! A kill can't see a missing fsync, for the system keeps what was written. So the system calls are looked at: the log
-//! is synced before each 2xx, here and at a relay.
+//! A kill can't reveal a missing fsync, because the system keeps what was written. So these stories check the system
+//! calls: the log is synced before each 2xx, here and at a relay.
 
 use std::{collections::HashMap, net::SocketAddr, path::Path};
 
@@ -28,7 +28,7 @@ async fn an_acknowledgement_without_a_sync_would_be_noticed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_relays_log_is_synced_before_each_acknowledgement() {
     let Some(trace) = traced_relay("FULL").await else { return };
-    // The opening of the tunnel is thanked for, too.
+    // The opening of the tunnel is acknowledged, too.
     assert_synced(&trace, 1 + POSTS, MAILBOX);
 }
 
@@ -61,8 +61,8 @@ fn assert_synced(trace: &str, answers: usize, log: &str) {
     assert!(syncs >= answers, "{syncs} syncs for {answers} answers");
 }
 
-/// Serves under strace, posts one after the other, and answers what strace wrote, in the order in which it happened.
-/// `None`: there is no strace here, and need not be.
+/// Serves under strace, posts events one after the other, and returns strace's output in the order of events.
+/// Returns `None` if there is no strace here and none is required.
 async fn traced(synchronous: &str) -> Option<String> {
     if !has_strace().await {
         return None;
@@ -78,7 +78,7 @@ async fn traced(synchronous: &str) -> Option<String> {
     Some(written(&file, port).await)
 }
 
-/// As [`traced`], of a relay.
+/// Like [`traced`], for a relay.
 async fn traced_relay(synchronous: &str) -> Option<String> {
     if !has_strace().await {
         return None;
@@ -111,33 +111,33 @@ async fn post_all(address: SocketAddr, target: &str) {
     }
 }
 
-/// What strace wrote, once it has ended: syncs, and what was said on that port.
+/// Returns strace's output once it has ended: syncs, and what was sent from this port.
 async fn written(file: &Path, port: u16) -> String {
     let whole = eventually("strace ends", async || {
         let text = std::fs::read_to_string(file).ok()?;
         text.trim_end().ends_with("+++ killed by SIGKILL +++").then_some(text)
     });
     let (whole, port) = (whole.await, format!(":{port}->"));
-    // What the API answers is none of our concern here.
+    // The API's answers don't matter here.
     let ours = whole.lines().filter(|line| !line.contains("<TCP") || line.contains(&port));
     ours.map(|line| format!("{line}\n")).collect()
 }
 
-/// The tracer is a grandchild (`-D`): what we start, and end, is `serve` itself.
+/// The tracer is a grandchild (`-D`), so the process that we start and end is `serve` itself.
 fn strace(file: &Path) -> Vec<String> {
     let traced = "--trace=fdatasync,fsync,write,writev,sendto,sendmsg";
     let file = file.to_str().expect("a path in UTF-8");
     ["strace", "-D", "-f", "-qq", "-yy", "-s", "16", traced, "-o", file].map(str::to_owned).to_vec()
 }
 
-/// Checks that the log was synced between each of so many answers and the one before. Answers how often it was synced.
+/// Checks that the log was synced before each of the expected answers. Returns how often it was synced.
 fn syncs_before_answers(trace: &str, expected: usize, log: &str) -> Result<usize, String> {
     let mut under_way: HashMap<&str, &str> = HashMap::new();
     let (mut syncs, mut answers, mut is_synced) = (0, 0, false);
     for line in trace.lines() {
         let (thread, call) = line.split_once(' ').unwrap_or((line, ""));
         let call = call.trim_start();
-        // A call counts as answered where it begins, as synced where it has ended.
+        // An answer counts when its call begins, a sync when its call has ended.
         if is_answer(call) {
             answers += 1;
             if !is_synced {

@@ -1,4 +1,4 @@
-//! Several processes on one data directory: each captures, one delivers, and another takes over when that one dies.
+//! Several processes on one data directory: all capture, one delivers, and another takes over when that one dies.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use hookmitt_stories::{Answer, LocalServer, Seen, Server, Stored, eventually, ho
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-/// Well below a sweep (30 s): what takes longer was not begun by whom it should have been.
+/// Well below a sweep (30 s): what takes longer was left to the sweep.
 const SOON: Duration = Duration::from_secs(25);
 
 #[tokio::test(flavor = "multi_thread")]
@@ -21,7 +21,7 @@ async fn the_second_process_stores_and_the_first_delivers() {
     .await;
     add_target(&first, &local.url(), "sequential").await;
 
-    // The owner has never heard of this target from an event of its own.
+    // The owner has stored no event for this target itself.
     let posted = soon("the first event reaches the local server", async {
         let posted = post_to(&second, 1).await;
         local.wait_for(1).await;
@@ -30,7 +30,7 @@ async fn the_second_process_stores_and_the_first_delivers() {
     .await;
     assert_eq!(delivered(&local.seen()), HashMap::from([(posted[0].clone(), 1)]));
 
-    // Both capture, one delivers: everything once.
+    // Both processes capture and one delivers: every event arrives once.
     let (mut all, more) = tokio::join!(post_to(&first, 40), post_to(&second, 40));
     all.extend(more.into_iter().chain(posted));
     let stored = Stored::open(folder.path());
@@ -52,7 +52,7 @@ async fn when_the_one_that_delivers_is_killed_another_takes_over_with_what_it_ha
     let second = Server::start(folder.path()).await;
     add_target(&second, &local.url(), "parallel:4").await;
 
-    // Some are delivered; four are on their way and get no answer; the others wait behind them.
+    // Some events are delivered; four are being sent and get no answer; the others wait behind them.
     let mut all = post_to(&first, 10).await;
     let stored = Stored::open(folder.path());
     soon("the first ten are delivered", completed(&stored, 10)).await;
@@ -73,7 +73,7 @@ async fn when_the_one_that_delivers_is_killed_another_takes_over_with_what_it_ha
         let times = if begun.contains(id) { 2 } else { 1 };
         assert_eq!(delivered.get(id), Some(&times), "event {id}");
     }
-    // What the dead process had begun is an attempt without an answer, for it may have arrived.
+    // What the dead process had begun is an attempt without an answer, because it may have arrived.
     let event = second.ask("GET", &format!("/api/events/{}", begun[0]), Value::Null).await;
     let attempts = &event["deliveries"][0]["attempts"];
     assert_eq!(attempts.as_array().map(Vec::len), Some(2), "{attempts}");
@@ -112,7 +112,7 @@ async fn add_target(server: &Server, url: &str, order: &str) {
     server.ask("POST", "/api/targets", json!({ "source": "shop", "url": url, "order": order })).await;
 }
 
-/// Posts so many different events, one after the other. Answers their ids.
+/// Posts `count` different events, one after the other. Returns their ids.
 async fn post_to(server: &Server, count: usize) -> Vec<String> {
     let mut ids = Vec::with_capacity(count);
     for _ in 0..count {
@@ -128,7 +128,7 @@ fn event_of(request: &Seen) -> String {
     request.header("x-hookmitt-event-id").expect("an event id")
 }
 
-/// How often each event reached the local server.
+/// Returns how often each event reached the local server.
 fn delivered(seen: &[Seen]) -> HashMap<String, usize> {
     let mut times = HashMap::new();
     for request in seen {
@@ -137,7 +137,7 @@ fn delivered(seen: &[Seen]) -> HashMap<String, usize> {
     times
 }
 
-/// How many deliveries there are in each state.
+/// Returns how many deliveries are in each state.
 fn states(stored: &Stored) -> HashMap<i64, usize> {
     let mut states = HashMap::new();
     for state in stored.deliveries().into_values().flatten() {

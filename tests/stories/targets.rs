@@ -1,4 +1,4 @@
-//! Targets that are down, paused, removed or new, and which events they get.
+//! Targets that are down, paused, removed or new, and the events that they get.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ async fn a_server_that_goes_and_comes_back_misses_nothing() {
 async fn a_name_that_does_not_resolve_is_a_server_that_is_down() {
     let app = App::start().await;
     app.source("demo", Value::Null).await;
-    // Longer than any label of a name may be: it is refused here, and no resolver is asked.
+    // Longer than any DNS label may be, so the name is refused here and no resolver is asked.
     let name = format!("http://{}.invalid:3000/", "a".repeat(64));
     let id = app.target(Some("demo"), &name, json!({})).await;
     let event = app.catch("demo", &[], "x").await;

@@ -1,4 +1,4 @@
-//! Local test key pairs, in place of the private key that only a provider has.
+//! Local test key pairs, in place of private keys that only providers have.
 
 use hookmitt_stories::App;
 use serde_json::{Value, json};

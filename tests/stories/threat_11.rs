@@ -1,6 +1,6 @@
-//! Threat 11, the confused signer: nobody gets a text of his own signed with a source's secret.
+//! Threat 11, the confused signer: nobody gets a text of his choice signed with a source's secret.
 //!
-//! Every place that computes with a secret is in the list of `threat_11_places.rs`; what each may do is told here.
+//! `threat_11_places.rs` lists every place that computes with a secret; these stories test what each may do.
 
 use hookmitt_stories::{App, Reply, exchange, parse_reply, post, request, signature};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::tunnel;
 
 const SECRET: &str = "whsec_the-secret-of-the-source";
 
-/// Texts that forge an event of some provider where they are signed with its secret, and some that look harmless.
+/// Texts that would forge a provider's event if they were signed with its secret, and some that look harmless.
 const TEXTS: [&str; 9] = [
     "a-plain-token",
     "1700000000.{\"type\":\"invoice.paid\"}",
@@ -27,7 +27,7 @@ fn validation(token: &str) -> String {
         .to_string()
 }
 
-/// A validation request as Zoom signs it.
+/// Returns the header lines of a validation request as Zoom signs it.
 fn by_zoom(secret: &str, body: &str) -> [(&'static str, String); 2] {
     let made = signature(secret, format!("v0:1700000000:{body}").as_bytes());
     [("x-zm-request-timestamp", "1700000000".to_owned()), ("x-zm-signature", format!("v0={made}"))]
@@ -42,7 +42,7 @@ async fn got(app: &App, target: &str, headers: &[(&str, &str)]) -> Reply {
     parse_reply(&exchange(app.capture(), &request("GET", target, headers, b"")).await)
 }
 
-/// Nothing but the source's own answer, and nothing kept with the event that a secret made.
+/// Checks that the answer is the source's own, and that nothing computed with a secret is stored with the event.
 async fn nothing_is_signed(app: &App, reply: &Reply, text: &str) {
     let answer = String::from_utf8_lossy(&reply.body).into_owned();
     assert_eq!(reply.json()["received"], json!(true), "{text:?} was answered {answer}");
@@ -59,7 +59,7 @@ async fn threat_11_nothing_is_signed_for_a_source_whose_provider_is_not_set() {
     app.source("shop", json!({ "provider": "stripe" })).await;
     app.source("own", json!({ "generic": { "signature_header": "X-Sig", "signed_content": "{body}" } }))
         .await;
-    app.catch("found", &[], "{}").await; // made by its first request
+    app.catch("found", &[], "{}").await; // created by its first request
     for slug in ["plain", "shop", "own", "found"] {
         app.secret(slug, "default", SECRET).await;
         for text in TEXTS {
@@ -88,7 +88,7 @@ async fn threat_11_nothing_is_signed_for_a_request_that_its_provider_did_not_sig
             nothing_is_signed(&app, &posted(&app, "zoom", headers, &body).await, text).await;
         }
     }
-    // A scheme of the source's own that covers less than the challenge proves nothing of it.
+    // An own scheme that doesn't cover the challenge proves nothing about it.
     let own = json!({ "signature_header": "X-Sig", "signed_content": "{/event_ts}" });
     app.source("own", json!({ "provider": "zoom", "generic": own })).await;
     app.secret("own", "default", SECRET).await;

@@ -1,4 +1,4 @@
-//! Threat 11: what a secret of the owner's has signed here leaves in no file; what a public test secret signed may.
+//! Threat 11: signatures made here with an owner's secret are in no file; those of a public test secret may be.
 
 use hookmitt_event::Timestamp;
 use hookmitt_fixture::Fixture;
@@ -14,13 +14,13 @@ async fn exported(app: &App, id: &str) -> Value {
     app.ask("POST", "/api/export", json!({ "ids": [id], "raw": true })).await["items"][0].clone()
 }
 
-/// Every value of a header line or the body in which a signature may stand.
+/// Returns every value of a header line, where a signature could be.
 fn texts(fixture: &Fixture) -> Vec<String> {
     let lines = fixture.request.headers.iter();
     lines.map(|line| String::from_utf8_lossy(line.value).into_owned()).collect()
 }
 
-/// The event's file holds a genuine signature by the public test secret, and not the event's own.
+/// Checks that the event's file has a genuine signature by the public test secret instead of the event's own.
 async fn leaves_signed_anew(app: &App, id: &str) {
     let event = app.event(id).await;
     assert_eq!(event["verdict"], "valid", "{event}");
@@ -75,13 +75,13 @@ async fn threat_11_what_was_signed_here_with_a_secret_of_the_owner_s_leaves_sign
     ] {
         app.source(id, json!({ "provider": id })).await;
         app.secret(id, "default", OWN).await;
-        // A stranger's, re-signed, and edited once more.
+        // A stranger's event, re-signed, and then edited.
         let forged = app.catch(id, &[(header, "push")], r#"{"forged":true}"#).await;
         let resigned = replayed(&app, &forged, json!({ "to": server.url(), "resign": true })).await;
         leaves_signed_anew(&app, &resigned).await;
         let edit = json!({ "to": server.url(), "headers": [["X-More", "1"]] });
         leaves_signed_anew(&app, &replayed(&app, &resigned, edit).await).await;
-        // Samples: to a server, and to our own port, where they arrive like the provider's.
+        // Samples: sent to a server, and to our own port, where they arrive like the provider's events.
         app.ask("POST", "/api/send", json!({ "provider": id, "to": server.url() })).await;
         let sent = app.event("last").await;
         assert_eq!(sent["via"], "send");
@@ -112,7 +112,7 @@ async fn threat_11_what_is_captured_or_signed_with_a_test_secret_leaves_as_it_is
         line.map(|line| line[1].as_str().unwrap().to_owned())
     };
     assert_eq!(signature(&file), (header(&id).await, None), "the provider's, to the byte");
-    // Edited and not re-signed, it carries what the provider signed.
+    // Edited without being re-signed, the event has the provider's signature.
     let edited = replayed(&app, &id, json!({ "to": server.url(), "set": { "/a": 1 } })).await;
     assert_eq!(signature(&exported(&app, &edited).await), (header(&id).await, None));
     let resigned = replayed(&app, &id, json!({ "to": server.url(), "resign": true })).await;

@@ -1,7 +1,7 @@
-//! Threat 11: every place that computes with a secret, what it makes, and for whom.
+//! Threat 11: every place that computes with a secret, what it computes, and for whom.
 //!
-//! Whoever adds a place is stopped by the test below until it is in the list, and is to say here who chooses what is
-//! signed or hashed, and who gets to see the result. Where a stranger does both, DESIGN's Threat 11 says what must hold.
+//! If you add a place, the test below fails until it is listed here. Say who chooses what is signed or hashed, and who
+//! gets to see the result. If a stranger does both, DESIGN's Threat 11 says what must hold.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,10 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A file that computes with secrets or hands them on, and why nobody gets a text of his own signed there.
+/// A file that computes with secrets or passes them on, and why nobody gets a text of his choice signed there.
 type Place = (&'static str, &'static str);
 
-/// What a stranger gets an answer from.
+/// Places whose results strangers receive.
 const FOR_SENDERS: &[Place] = &[
     (
         "crates/engine/src/judging/answered.rs",
@@ -35,7 +35,7 @@ const FOR_SENDERS: &[Place] = &[
     ("crates/verify/src/jwt/token.rs", "the same for JSON Web Tokens"),
 ];
 
-/// What the owner of the inbox asks for, by the window, the API with its token, or the command line.
+/// Places that serve the owner of the inbox, through the window, the API with its token, or the command line.
 const FOR_THE_OWNER: &[Place] = &[
     (
         "crates/engine/src/replay/resign.rs",
@@ -70,7 +70,7 @@ const FOR_THE_OWNER: &[Place] = &[
     ("crates/cli/src/local_verdict.rs", "`verify --request`, with a secret of the command's own environment"),
 ];
 
-/// The means of those above, which serve nobody by themselves, and what has nothing to do with the secrets of sources.
+/// Helpers of the places above that serve nobody by themselves, and code unrelated to the secrets of sources.
 const MEANS: &[Place] = &[
     ("crates/verify/src/lib.rs", "names"),
     ("crates/engine/src/replay/mod.rs", "names"),
@@ -113,7 +113,7 @@ const MEANS: &[Place] = &[
     ("crates/vault/src/vault.rs", "where secrets are kept"),
 ];
 
-/// What gives away that a file computes with secrets, makes signatures, or hands secrets on.
+/// Texts that show that a file computes with secrets, makes signatures, or passes secrets on.
 const MARKS: &[&str] = &[
     ".expose()",
     "key_bytes(",
@@ -155,7 +155,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The marks that a file carries, outside of its comments and its own tests.
+/// Returns the marks in a file, outside of its comments and its own tests.
 fn marks(text: &str) -> Vec<&'static str> {
     let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let lines: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
@@ -163,7 +163,7 @@ fn marks(text: &str) -> Vec<&'static str> {
     MARKS.iter().filter(|mark| code.contains(*mark)).copied().collect()
 }
 
-/// Every file of the product that carries a mark, by its path within the repository.
+/// Returns every file of the product that has a mark, by its path in the repository.
 fn marked() -> BTreeMap<String, Vec<&'static str>> {
     let root = root();
     let mut folders: Vec<_> =

@@ -1,4 +1,4 @@
-//! Threat 11: whose secret a source believes. Whoever gets his own accepted signs its events from then on.
+//! Threat 11: whose secret a source believes. If a stranger's secret is accepted, he can sign the source's events.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hookmitt_stories::{App, Ran, post};
@@ -9,7 +9,7 @@ use super::listen::{command, folder, run, serving};
 const FIRST: &str = "b537207f20cbfa02357cf448134da559";
 const SECOND: &str = "0000000000000000000000000000aaaa";
 
-/// A request as Asana's first, which brings a secret. Answers the event's id.
+/// Posts a request like Asana's first one, which brings a secret. Returns the event's id.
 async fn brought(app: &App, slug: &str, secret: &str, more: &[(&str, &str)]) -> String {
     let headers = [&[("X-Hook-Secret", secret)], more].concat();
     let reply = post(app.capture(), &format!("/{slug}"), &headers, b"{}").await;
@@ -26,7 +26,7 @@ async fn secrets(app: &App, slug: &str) -> Vec<Value> {
     all["items"].as_array().unwrap().iter().map(|entry| entry["label"].clone()).collect()
 }
 
-/// It is neither offered nor kept, with or without a label, and the event says why.
+/// Checks that the secret is neither offered nor stored, with or without a label, and that the event says why.
 async fn is_not_kept(app: &App, slug: &str, id: &str, code: &str) {
     let event = app.event(id).await;
     assert_eq!(event.get("handshake_offer"), None, "{code}: {event}");
@@ -43,7 +43,7 @@ async fn threat_11_a_delivered_secret_is_offered_for_a_set_provider_only() {
     app.source("tasks", json!({})).await;
     let id = brought(&app, "tasks", FIRST, &[]).await;
     is_not_kept(&app, "tasks", &id, "provider-not-set").await;
-    let found = brought(&app, "found", FIRST, &[]).await; // its source was made by it
+    let found = brought(&app, "found", FIRST, &[]).await; // this request created its source
     is_not_kept(&app, "found", &found, "provider-not-set").await;
     app.source("notes", json!({ "provider": "notion" })).await;
     let other = brought(&app, "notes", FIRST, &[]).await;
@@ -96,7 +96,7 @@ async fn threat_11_a_delivered_secret_never_takes_the_place_of_another_and_joins
     app.source("tasks", json!({ "provider": "asana" })).await;
     let (first, second) =
         (brought(&app, "tasks", FIRST, &[]).await, brought(&app, "tasks", SECOND, &[]).await);
-    // Two clicks at once keep one.
+    // Of two simultaneous clicks, one stores its secret.
     let clicks = tokio::join!(saved(&app, &first, json!({})), saved(&app, &second, json!({})));
     let mut statuses = [clicks.0.0, clicks.1.0];
     statuses.sort_unstable();
@@ -112,7 +112,7 @@ async fn threat_11_a_delivered_secret_never_takes_the_place_of_another_and_joins
     let kept = saved(&app, &late, json!({ "label": "second" })).await;
     assert_eq!(kept, (200, json!({ "source": "tasks", "label": "second" })));
     assert_eq!(secrets(&app, "tasks").await.len(), 2);
-    // One that is there in an environment variable that nobody has set counts, too.
+    // A secret in an environment variable counts, even if the variable is not set.
     app.source("more", json!({ "provider": "asana" })).await;
     app.ask("PUT", "/api/sources/more/secrets/env", json!({ "env": "NOT_SET_ANYWHERE" })).await;
     let id = brought(&app, "more", FIRST, &[]).await;

@@ -1,4 +1,4 @@
-//! What strangers' requests may do at the capture port, and what our files let others read.
+//! What strangers' requests can do at the capture port, and what others can read of our files.
 
 use std::{net::SocketAddr, os::unix::fs::PermissionsExt as _, path::Path, sync::Arc};
 
@@ -11,7 +11,7 @@ use hookmitt_stories::{App, LocalServer, post};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-/// An engine that nobody reaches by a port.
+/// Opens an engine without ports.
 async fn engine(folder: &Path) -> Arc<Engine> {
     let (data_dir, secrets) = (folder.to_owned(), StoreChoice::File);
     let (network, clock) = (Network::default(), Arc::new(MachineClock));
@@ -161,7 +161,7 @@ async fn threat_3_what_a_proxy_passed_on_makes_no_source_whatever_line_it_adds()
     }
     assert_eq!(app.ask("GET", "/api/sources", Value::Null).await["items"], json!([]));
     assert!(app.events().await.is_empty());
-    // A source that is there takes what was passed on.
+    // An existing source accepts forwarded requests.
     assert_eq!(post(app.capture(), "/here", &[], b"{}").await.status, 202);
     assert_eq!(post(app.capture(), "/here", &[("Via", "1.1 proxy")], b"{}").await.status, 202);
 }
@@ -180,7 +180,7 @@ async fn threat_3_unknown_names_make_fifty_sources_and_no_more() {
     assert_eq!((refused.status, &refused.json()["code"]), (404, &json!("too-many-sources")));
     assert!(refused.json()["hint"].as_str().unwrap().contains("source add"));
     assert_eq!((app.events().await.len(), app.refused().await.len()), (50, 30));
-    // Sources made by hand don't count, and those that are there go on.
+    // Sources made by hand don't count, and existing ones keep working.
     app.source("by-hand", json!({})).await;
     assert_eq!(post(app.capture(), "/by-hand", &[], b"{}").await.status, 202);
     let made = app.ask("GET", "/api/sources", Value::Null).await["items"].as_array().unwrap().clone();
@@ -271,7 +271,7 @@ async fn threat_5_a_fixture_leads_nowhere_else_either() {
     }
 }
 
-/// Every file and folder beneath, with its mode.
+/// Returns every file and folder below a folder, with its mode.
 fn modes(folder: &Path) -> Vec<(String, u32)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

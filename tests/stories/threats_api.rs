@@ -3,7 +3,7 @@
 use hookmitt_stories::{App, Reply, exchange, parse_reply, post};
 use serde_json::{Value, json};
 
-/// A call with this Host, this token and one more line.
+/// Calls the API with this Host, this token and further lines.
 async fn call(app: &App, host: &str, token: &str, more: &[(&str, &str)]) -> Reply {
     let mut headers = vec![("Host", host), ("Authorization", token)];
     headers.extend_from_slice(more);

@@ -1,4 +1,4 @@
-//! How a browser gets in: what is given to it stands in the process list, which every user reads (Threat 1).
+//! How a browser gets access: its arguments are in the process list, which every user can read (Threat 1).
 
 use std::{
     collections::BTreeSet,
@@ -15,8 +15,8 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// What the system opens files and URLs with. It notes what it was given and which processes there are, and keeps a copy
-/// of the file, whose mode it notes, too.
+/// Stands in for the program that opens files and URLs. It notes its arguments and the running processes, copies the
+/// file, and notes the file's mode.
 const OPENER: &str = r#"#!/bin/sh
 cp "$1" "$NOTES/page.html"
 stat -c %a "$1" "$(dirname "$1")" >"$NOTES/modes"
@@ -25,14 +25,14 @@ printf '%s\n' "$@" >"$NOTES/given.new"
 mv "$NOTES/given.new" "$NOTES/given"
 "#;
 
-/// A person at a desktop who starts `hookmitt serve` in a terminal.
+/// A user at a desktop who starts `hookmitt serve` in a terminal.
 struct Person {
     notes: TempDir,
     serving: Process,
 }
 
 impl Person {
-    /// `None`: there is no terminal to be had, and that is written down as a skip; on Debian it is a failure.
+    /// Returns `None`, noted as a skip, if no terminal is available; on Debian that is a failure.
     async fn serves(data_dir: &Path) -> Option<Self> {
         let folders = std::env::var_os("PATH").unwrap_or_default();
         if !std::env::split_paths(&folders).any(|folder| folder.join("script").exists()) {
@@ -56,19 +56,19 @@ impl Person {
         Some(Self { notes, serving: Process::start(script) })
     }
 
-    /// What the opener noted under that name.
+    /// Returns what the opener noted under this name.
     fn noted(&self, name: &str) -> String {
         fs::read_to_string(self.notes.path().join(name)).expect("it was noted")
     }
 
-    /// Waits until something was given to the opener.
+    /// Waits until the opener was called; returns its arguments.
     async fn is_shown_something(&self) -> String {
         let given = self.notes.path().join("given");
         eventually("the browser is opened", async || fs::read_to_string(&given).ok()).await
     }
 }
 
-/// Every one-time code in a text.
+/// Returns every one-time code in a text.
 fn codes(text: &str) -> BTreeSet<String> {
     let ends = |text: &str| text.find(|letter: char| !letter.is_ascii_hexdigit()).unwrap_or(text.len());
     text.split("#code=").skip(1).map(|rest| rest[..ends(rest)].to_owned()).collect()
@@ -123,8 +123,8 @@ async fn threat_1_a_code_that_nobody_used_leaves_with_its_process_or_at_the_next
     let file = PathBuf::from(person.is_shown_something().await.trim());
     let pages = || fs::read_dir(file.parent().unwrap()).unwrap().count();
     assert_eq!(pages(), 1);
-    drop(person); // with the terminal the process goes, too
-    // However it ended: what it may have left is old by the next start.
+    drop(person); // the process ends with the terminal
+    // However the process ended, a file that it left is old at the next start.
     let left = file.with_file_name("left.html");
     for path in [&left, &file] {
         let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);

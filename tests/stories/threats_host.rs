@@ -1,11 +1,11 @@
-//! A web page whose name was made to lead to this machine (DNS rebinding), and sign-ins that come back here.
+//! A web page whose name was made to resolve to this machine (DNS rebinding), and sign-ins that return here.
 
 use std::net::SocketAddr;
 
 use hookmitt_stories::{Answer, App, LocalServer, Reply, exchange, hookmitt, parse_reply};
 use serde_json::{Value, json};
 
-/// A request without a body, its header lines exactly as given.
+/// Sends a request without a body, with exactly these header lines.
 async fn send(address: SocketAddr, line: &str, headers: &[(&str, &str)]) -> Reply {
     let mut head = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
     headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
@@ -92,7 +92,7 @@ async fn threat_1_a_get_by_a_name_of_this_machine_is_forwarded() {
         get(&app, &format!("/demo/{number}"), host).await;
         assert_eq!(app.event("last").await["browser"], false, "{host}");
     }
-    // HTTP/1.0 may do without a Host line, and no browser does.
+    // HTTP/1.0 doesn't require a Host line, but every browser sends one.
     exchange(app.capture(), b"GET /demo/old HTTP/1.0\r\n\r\n").await;
     server.wait_for(ours.len() + 1).await;
 }
@@ -214,7 +214,7 @@ async fn threat_1_a_sign_in_that_comes_back_reaches_a_local_server_that_answers(
     assert_eq!((&event["browser"], &event["withheld"]), (&json!(true), &Value::Null), "{event}");
     assert_eq!(server.wait_for(1).await[0].line(), "GET /callback?code=1&state=2 HTTP/1.1");
 
-    // The same again is no repeat: what a browser sent owns no key.
+    // The same request again is no duplicate, because an event from a browser owns no dedupe key.
     send(app.capture(), "GET /login/callback?code=1&state=2", &lines).await;
     assert_eq!(app.event("last").await["duplicate_of"], Value::Null);
     server.wait_for(2).await;

@@ -1,9 +1,9 @@
-//! Nothing is sent round in circles, or through a proxy to this machine (Threat 4).
+//! Nothing is sent in circles, or through a proxy to this machine (Threat 4).
 
 use hookmitt_stories::{App, LocalServer, Serving, hookmitt, post};
 use serde_json::{Value, json};
 
-/// Ways to write a port of this machine.
+/// Ways to write an address of this machine.
 const NAMES: [&str; 13] = [
     "127.0.0.1",
     "localhost",
@@ -56,7 +56,7 @@ async fn threat_4_a_target_that_turns_out_to_be_ourselves_gets_nothing() {
     let app = App::start().await;
     let db = rusqlite::Connection::open(app.folder.path().join("inbox.db")).unwrap();
     db.busy_timeout(std::time::Duration::from_secs(60)).unwrap();
-    // As another process would have put it there, before this port was ours.
+    // As if another process had added the target before this port was ours.
     const SQL: &str = "INSERT INTO target (url, settings, kind, created_at) VALUES (?1, '{}', 0, 0)";
     db.execute(SQL, [format!("http://127.0.0.1:{}/again", app.capture().port())]).unwrap();
     db.execute("UPDATE meta SET value = value + 1 WHERE key = 'config'", []).unwrap();
@@ -78,7 +78,7 @@ async fn threat_4_a_delivery_of_ours_that_comes_back_is_kept_and_goes_no_further
     post(app.capture(), "/one", &[], b"{}").await;
     let seen = server.wait_for(1).await;
     let delivery = seen[0].header("x-hookmitt-delivery-id").expect("a delivery's id");
-    // The last two as CGI and PHP may write the name; a line before it takes nothing from it.
+    // The last two are names as CGI and PHP may write them; a line before them doesn't hide them.
     let by_hand = ("X-Hookmitt-Delivery-Id", "nonsense");
     for (number, name) in
         ["X-Hookmitt-Delivery-Id", "X_HOOKMITT_DELIVERY_ID", "x.hookmitt.delivery.id"].into_iter().enumerate()

@@ -1,4 +1,4 @@
-//! What isn't proved passes no source that rejects, and owns no key where anything can be proved (Threat 6, promise 5).
+//! An unproved event passes no source that rejects, and owns no key where events can be proved (Threat 6, promise 5).
 
 use hookmitt_event::{Request, Timestamp};
 use hookmitt_stories::{App, LocalServer, ProviderHost, Reply, post, signature};
@@ -12,7 +12,7 @@ const TOPIC: &str = "arn:aws:sns:eu-central-1:123456789012:greenhouse-alarms";
 const REJECTED: &str = "its signature was rejected";
 const WAITS: &str = "waits for its verdict";
 
-/// An app that listens to a topic of Amazon's, whose keys are at `host`.
+/// Starts an app with the source of an Amazon topic; `host` publishes Amazon's keys.
 async fn topic(host: &ProviderHost, on_invalid: &str) -> (App, LocalServer) {
     let (app, server) = (App::start_reaching(host.network()).await, LocalServer::start().await);
     let params = json!({ "topic_arn": TOPIC });
@@ -21,7 +21,7 @@ async fn topic(host: &ProviderHost, on_invalid: &str) -> (App, LocalServer) {
     (app, server)
 }
 
-/// A host that will publish the pair's public half.
+/// Returns a host that will publish the pair's public half.
 fn amazon(pair: &TestKeyPair) -> ProviderHost {
     let host = ProviderHost::start(HOST);
     host.publishes(&pair.public(PublicForm::Pem).unwrap());
@@ -32,7 +32,7 @@ fn pair() -> TestKeyPair {
     TestKeyPair::generate(PairKind::Rsa).unwrap()
 }
 
-/// A message with that id, signed as Amazon signs it.
+/// Returns a message with this id, signed as Amazon signs it.
 fn message(pair: &TestKeyPair, id: &str, text: &str) -> Request {
     let (amazon, now) = (provider("aws_sns").unwrap(), Timestamp::now());
     let mut made = sample(amazon, Some("Notification"), id, now).unwrap();
@@ -75,7 +75,7 @@ async fn threat_6_a_rejecting_source_forwards_nothing_before_its_verdict() {
     app.status(id(&event), "completed").await;
     let seen = server.wait_for(1).await;
     assert_eq!(seen[0].header("x-hookmitt-verdict").as_deref(), Some("valid"));
-    // The key is known now: what another key signed is told at once.
+    // The key is known now, so a signature by another key is invalid at once.
     let (reply, forged) = caught(&app, &message(&self::pair(), "2", "hot")).await;
     assert_eq!(reply.status, 401);
     assert_eq!(held(&forged), (&json!("invalid"), &json!("skipped"), &json!(REJECTED)));
@@ -141,11 +141,11 @@ async fn a_source_that_records_delivers_what_waits_for_its_verdict() {
     assert_eq!(repeat["duplicate_of"], event["id"], "it took its key when it became valid");
 }
 
-/// A request that proves nothing to a source of those settings: settings, secret, header lines, verdict.
+/// A request that proves nothing to a source with these settings: settings, secret, header lines, verdict.
 type Unproved = (&'static str, Option<&'static str>, &'static [(&'static str, &'static str)], &'static str);
 
 const UNPROVED: [Unproved; 7] = [
-    // PayPal's event without a signature, where its webhook id makes its published keys count.
+    // PayPal's event without a signature; the webhook id makes its published keys apply.
     (r#"{"provider":"paypal","params":{"webhook_id":"1AB23456CD789012E"}}"#, None, &[], "unsigned"),
     (
         r#"{"params":{"webhook_id":"1AB23456CD789012E"}}"#,
@@ -155,7 +155,7 @@ const UNPROVED: [Unproved; 7] = [
     ),
     (r#"{"provider":"github"}"#, Some("hush"), &[("X-GitHub-Delivery", "1")], "unsigned"),
     (r#"{"provider":"github"}"#, Some("hush"), &[("X-Hub-Signature-256", "sha256=00")], "invalid"),
-    // No provider is set: the sender chooses by whose rules it is judged.
+    // No provider is set, so the sender chooses by whose rules the event is verified.
     ("{}", Some("hush"), &[("Plaid-Verification", "e30.e30.e30")], "unsupported"),
     ("{}", Some("hush"), &[("X-PagerDuty-Signature", "v1=00")], "invalid"),
     ("{}", Some("hush"), &[], "unsigned"),

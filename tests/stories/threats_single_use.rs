@@ -1,4 +1,4 @@
-//! A signature that leaves the body open can be carried over to another body: the id that it covers tells (Threat 6).
+//! A signature that doesn't cover the body can be reused for another one; the id that it covers shows that (Threat 6).
 
 use hookmitt_event::{HeaderLines, Request, Timestamp};
 use hookmitt_stories::{App, LocalServer, ProviderHost};
@@ -10,7 +10,7 @@ use super::handshakes::send;
 const WEBHOOK_ID: &str = "1JE4291016473214C";
 const OTHER_BODY: &str = "another body came before under the same signed id, which covers only one";
 
-/// An event of PayPal's, signed with that key.
+/// Returns a PayPal event signed with this key.
 fn transmission(pair: &TestKeyPair, id: &str) -> Request {
     let (paypal, now) = (provider("paypal").unwrap(), Timestamp::now());
     let params = [("webhook_id".to_owned(), WEBHOOK_ID.to_owned())];
@@ -19,7 +19,7 @@ fn transmission(pair: &TestKeyPair, id: &str) -> Request {
     sign(&by, &sample(paypal, None, id, now).unwrap()).unwrap()
 }
 
-/// The same signature over another event with the same CRC-32: a comment of four bytes makes up for the change.
+/// Returns another event with the same signature and the same CRC-32: four extra bytes make up for the change.
 fn forged(genuine: &Request) -> Request {
     let text = String::from_utf8(genuine.body.to_vec()).unwrap();
     let id = serde_json::from_str::<Value>(&text).unwrap()["id"].as_str().unwrap().to_owned();
@@ -39,7 +39,7 @@ fn crc(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc: u32, byte| (crc >> 8) ^ table[((crc ^ u32::from(*byte)) & 0xff) as usize])
 }
 
-/// The body with four bytes at its end that give it the CRC-32 that is wanted.
+/// Returns the body with four bytes at its end that give it the wanted CRC-32.
 fn with_crc(body: &[u8], wanted: u32) -> Vec<u8> {
     let table = table();
     let (mut state, mut path) = (!wanted, Vec::new());
@@ -74,7 +74,7 @@ fn id(event: &Value) -> &str {
     event["id"].as_str().unwrap()
 }
 
-/// Verdict, conflict, whose repeat, and why it isn't sent.
+/// Returns verdict, conflict, the first event of a duplicate, and why the event isn't sent.
 fn told(event: &Value) -> (&Value, &Value, &Value, &Value) {
     (&event["verdict"], &event["conflict"], &event["duplicate_of"], &event["deliveries"][0]["last_error"])
 }
@@ -92,12 +92,12 @@ async fn threat_6_another_body_under_one_transmission_is_a_conflict_that_reject_
     assert_eq!(status, 401, "its signature holds, and it is another body");
     assert_ne!(other["dedupe_key"], first["dedupe_key"]);
     assert_eq!(told(&other), (&json!("valid"), &json!(true), &first["id"], &json!(OTHER_BODY)));
-    // A genuine repeat is no conflict, and what PayPal sends next is delivered.
+    // A genuine duplicate is no conflict, and PayPal's next event is delivered.
     let (status, again) = caught(&app, "pay", &genuine).await;
     assert_eq!((status, &again["conflict"], &again["duplicate_of"]), (200, &json!(false), &first["id"]));
     let (status, next) = caught(&app, "pay", &transmission(&pair, "0197-two")).await;
     assert_eq!((status, &next["conflict"]), (200, &json!(false)));
-    // Another key: what was proved stays so, and says nothing new of whose id it is.
+    // With another key, what was proved stays proved, and who owns an id does not change.
     let another = TestKeyPair::generate(PairKind::Rsa).unwrap();
     app.secret("pay", "default", &another.private_pem()).await;
     assert_eq!(told(&app.event(id(&other)).await), told(&other));
@@ -167,7 +167,7 @@ async fn a_source_that_records_marks_another_body_as_a_conflict() {
     let (_, first) = caught(&app, "pay", &genuine).await;
     let (status, other) = caught(&app, "pay", &forged(&genuine)).await;
     assert_eq!((status, &other["conflict"], &other["duplicate_of"]), (200, &json!(true), &first["id"]));
-    // With an algorithm that isn't checked it isn't even compared.
+    // With an unknown algorithm the event is invalid, and isn't even compared with the first one.
     let lines = genuine.headers.iter().map(|line| match line.name {
         "PAYPAL-AUTH-ALGO" => (line.name, &b"SHA1withRSA"[..]),
         name => (name, line.value),

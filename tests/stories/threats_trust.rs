@@ -1,4 +1,4 @@
-//! Threat 13: what the system trusts counts for targets and relays.
+//! Threat 13: certificates that the system trusts are trusted for targets and relays.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use hookmitt_stories::{Ran, RelayProcess, hookmitt};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use tokio::process::Command;
 
-/// An authority such as mkcert's, and a certificate by it for `localhost`.
+/// Makes an authority like mkcert's, and a certificate by it for `localhost`.
 fn certificate(dir: &Path) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -21,7 +21,7 @@ fn certificate(dir: &Path) {
     fs::write(dir.join("key.pem"), key.serialize_pem()).unwrap();
 }
 
-/// A command that finds the system's store there.
+/// Returns a command whose system certificate store is this file.
 fn trusting(store: &Path, arguments: &[&str]) -> (Command, tempfile::TempDir) {
     let data = tempfile::tempdir().unwrap();
     let mut command = hookmitt(data.path());
@@ -29,7 +29,7 @@ fn trusting(store: &Path, arguments: &[&str]) -> (Command, tempfile::TempDir) {
     (command, data)
 }
 
-#[cfg(all(unix, not(target_os = "macos")))] // elsewhere the system's store is no file
+#[cfg(all(unix, not(target_os = "macos")))] // elsewhere the system's store is not a file
 #[tokio::test]
 async fn threat_13_a_target_and_a_relay_may_have_a_certificate_that_the_system_trusts() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Messages that two readers could understand differently, at the capture port and at a relay (Threats 1 and 7).
+//! Messages that two parsers could read differently, at the capture port and at a relay (Threats 1 and 7).
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::relay;
 
-/// Hosts that are none.
+/// Values that are not valid hosts.
 const NO_HOSTS: [&str; 24] = [
     "",
     " ",
@@ -38,13 +38,13 @@ const NO_HOSTS: [&str; 24] = [
     "b\u{fc}cher.example",
 ];
 
-/// One request with these lines after its first one; the connection ends with it.
+/// Sends one request with these lines after the request line; the connection ends with it.
 async fn ask(address: SocketAddr, first: &str, lines: &str) -> Reply {
     let head = format!("{first}\r\n{lines}Connection: close\r\nContent-Length: 2\r\n\r\nhi");
     parse_reply(&exchange(address, head.as_bytes()).await)
 }
 
-/// What is asked of either port, with the status and the code of its answer: `PATH` stands for a path that is taken.
+/// Requests to either port, with the status and the code of the answer. `PATH` stands for a path that is accepted.
 const HEADS: [(&str, &str, u16, Option<&str>); 14] = [
     ("POST PATH HTTP/1.1", "", 400, Some("bad-host")),
     ("POST PATH HTTP/1.1", "Host: h\r\nHost: h\r\n", 400, Some("bad-host")),
@@ -62,10 +62,10 @@ const HEADS: [(&str, &str, u16, Option<&str>); 14] = [
     ("POST PATH HTTP/1.0", "", 202, None),
 ];
 
-/// Targets that are neither a path nor a URL.
+/// Request targets that are neither a path nor a URL.
 const NO_PATHS: [&str; 4] = ["CONNECT h.example:443", "OPTIONS *", "POST ftp://h/demo", "POST demo"];
 
-/// Asks all of them and says how many were taken. `no_path`: what is answered where the target is none.
+/// Sends all of them and returns how many were accepted. `no_path` is the expected answer to an invalid target.
 async fn asked(address: SocketAddr, path: &str, no_path: (u16, &str)) -> usize {
     for target in NO_PATHS {
         let reply = ask(address, &format!("{target} HTTP/1.1"), "Host: h\r\n").await;
@@ -95,7 +95,7 @@ async fn threat_1_bad_hosts_are_refused_at_the_capture_port_and_listed() {
     let bad = refused.iter().filter(|refusal| refusal["code"] == "bad-host");
     assert!(bad.clone().count() > NO_HOSTS.len());
     assert!(bad.clone().any(|refusal| refusal["target"] == "/demo/x?y"), "{refused:?}");
-    // A host that is none makes no source either.
+    // A request with an invalid host creates no source either.
     ask(app.capture(), "POST /new HTTP/1.1", "Host: a/b\r\n").await;
     assert_eq!(app.ask("GET", "/api/sources", json!(null)).await["items"].as_array().unwrap().len(), 1);
 }
@@ -108,7 +108,7 @@ async fn threat_1_bad_hosts_are_refused_at_a_relay() {
     assert_eq!(line.pong().await.letters, taken as u64);
 }
 
-/// A webhook of Twilio's, signed for a URL, with this Host line, at this target.
+/// Returns a Twilio webhook, signed for this URL, with this Host line and this request target.
 fn twilio(url: &str, host: &str, target: &str) -> Vec<u8> {
     let lines =
         [("Host", host), ("Content-Type", "application/x-www-form-urlencoded"), ("Connection", "close")];
@@ -201,7 +201,7 @@ async fn threat_1_a_whole_url_names_the_tunnel_and_the_url_at_a_relay() {
     assert_eq!(ask(set.relay.address, first, "Host: relay.example.com\r\n").await.status, 200);
 }
 
-/// Chunked bodies that two readers could see another end of.
+/// Chunked bodies of which two parsers could see different ends.
 const BROKEN: [&str; 24] = [
     "5;\r\nhello\r\n0\r\n\r\n",
     "5 \r\nhello\r\n0\r\n\r\n",

@@ -1,4 +1,4 @@
-//! An app and a relay: what a provider posts to the public URL is here, judged and answered as if it had come straight.
+//! An app and a relay: what a provider posts to the public URL arrives, is verified and answered as if sent directly.
 
 use hookmitt_event::{HeaderLines, HttpVersion, Request, Timestamp};
 use hookmitt_stories::{
@@ -33,7 +33,7 @@ pub(super) async fn set(flags: &[&str]) -> Set {
     Set { dir, relay, app }
 }
 
-/// The tunnel, once it is connected.
+/// Returns the tunnel once it is connected.
 pub(super) async fn connected(app: &App) -> Value {
     eventually("the tunnel is connected", async || {
         tunnel(app).await.filter(|one| one["state"] == "connected")
@@ -47,7 +47,7 @@ pub(super) async fn tunnel(app: &App) -> Option<Value> {
 }
 
 impl Set {
-    /// Posts to a source by its public URL, as soon as the relay was told of it.
+    /// Posts to a source at its public URL, as soon as the relay knows the source.
     pub(super) async fn post(&self, source: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         let target = format!("/acme-dev/{source}");
         let reply = async || Some(post(self.relay.address, &target, headers, body).await);
@@ -63,7 +63,7 @@ impl Set {
     }
 }
 
-/// A request to a source of the tunnel as bytes, for the host that it names.
+/// Returns the bytes of a request to a source of the tunnel, for the host that the request names.
 pub(super) fn on_the_wire(source: &str, asked: &Request) -> Vec<u8> {
     let host = asked.headers.get_str("host").unwrap_or("127.0.0.1");
     let others = asked.headers.iter().filter(|line| !line.name.eq_ignore_ascii_case("host"));
@@ -77,7 +77,7 @@ pub(super) fn on_the_wire(source: &str, asked: &Request) -> Vec<u8> {
     [&bytes[..at], format!("Host: {host}\r\n").as_bytes(), &bytes[at + split.len()..]].concat()
 }
 
-/// The event of that id, once it is here.
+/// Returns the event with this id, once it is in the inbox.
 pub(super) async fn arrived(app: &App, id: &str) -> Value {
     let path = format!("/api/events/{id}");
     eventually("the event is in the inbox", async || {

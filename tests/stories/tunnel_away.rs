@@ -1,4 +1,4 @@
-//! What comes of the times when an app and its relay were not connected.
+//! What becomes of the times in which an app and its relay were not connected.
 
 use std::{fs, path::Path};
 
@@ -73,7 +73,7 @@ async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forward
     let folder = app.stop().await;
     let reply = post(relay.address, "/acme-dev/old", &[], b"2").await;
     assert_eq!(reply.status, 202);
-    // As if it had been removed while the event was on its way.
+    // As if the source had been removed while the event was on its way.
     let away = hookmitt_inbox::Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock))
         .unwrap();
     away.remove_source("old".parse().unwrap(), Timestamp::now()).await.unwrap();
@@ -122,7 +122,7 @@ async fn of_what_waited_at_a_relay_that_forgot_this_device_nothing_is_claimed() 
 async fn a_copy_of_a_data_directory_is_told_from_a_relay_that_breaks_off() {
     let Set { dir: _dir, relay: _relay, app } = set(&[]).await;
     let folder = app.stop().await;
-    // SQLite takes its log away when the last connection closes: what is copied is whole.
+    // SQLite removes its log when the last connection closes, so the copy is complete.
     let is_closed = || !fs::read_dir(folder.path()).unwrap().any(|entry| is_log(&entry.unwrap()));
     eventually("the inbox is closed", async || is_closed().then_some(())).await;
     let copy = tempfile::tempdir().unwrap();

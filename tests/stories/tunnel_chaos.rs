@@ -1,5 +1,5 @@
-//! Relay and app are killed at random under load, and the network between them does what networks do: what was
-//! acknowledged is here, once, in its order, and the state that is shown is no lie.
+//! Relay and app are killed at random under load, and the network between them misbehaves as networks do: every
+//! acknowledged event arrives once and in order, and the state shown is true.
 
 use std::{path::Path, time::Duration};
 
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 const ROUNDS: usize = 20;
 const SENDERS: usize = 8;
 
-/// Senders rest so long: the network between relay and app is worse than the load is high.
+/// How long senders pause: these stories test a bad network, not a high load.
 const REST: Duration = Duration::from_millis(20);
 
-/// Silence that is no more a connection: 15 s, and what a slow machine may need beside. Any other limit that would
-/// notice it is a minute or more.
+/// How long to wait until silence counts as a lost connection: 15 s, and what a slow machine may need in addition. Any
+/// other limit that would notice it is a minute or more.
 const DEAD: Duration = Duration::from_secs(40);
 
-/// Whom a round kills.
+/// What a round kills.
 #[derive(Clone, Copy, Debug)]
 enum Victim {
     Relay,
@@ -104,7 +104,7 @@ async fn a_network_that_cuts_delays_and_half_opens_loses_nothing_and_is_not_beli
     acknowledged.are_here(at_app.path());
 }
 
-/// Each trouble twice, and a half-open connection once, for it takes fifteen seconds; in any order.
+/// Returns each trouble twice, and a half-open connection once because it takes 15 s, in random order.
 fn troubles(random: &mut SmallRng) -> Vec<Trouble> {
     let latency = Duration::from_millis(random.random_range(20..400));
     let weathers = [Weather::Slow(latency), Weather::StalledDown, Weather::StalledUp].map(Trouble::Weather);
@@ -115,9 +115,9 @@ fn troubles(random: &mut SmallRng) -> Vec<Trouble> {
     troubles
 }
 
-/// Half-opens the connection. The app finds out, says so, comes back by itself, and tells what came of it.
+/// Makes the connection half-open. The app notices it, says so, reconnects by itself, and reports what came of it.
 async fn half_open(between: &Between, app: &Server, load: &Load) {
-    // A gap before this one may still be catching up, and is told when it has; but its own time is over.
+    // An earlier gap may still be catching up and be reported later, but its own time is over.
     let cut = Timestamp::now();
     assert_eq!(between.cut(Cut::HalfOpen), 1, "the app has one connection");
     let before = load.count();
@@ -136,14 +136,14 @@ async fn half_open(between: &Between, app: &Server, load: &Load) {
         gaps(app).await.into_iter().find(|gap| time(&gap["until"]).is_some_and(|until| until > cut))
     })
     .await;
-    // It is told from when the relay was heard last, not from when that was noticed.
+    // The gap starts when the relay was last heard, not when the silence was noticed.
     let from = time(&gap["from"]).unwrap();
     assert!(now.since(from) >= Duration::from_secs(14), "{gap}");
-    // Each sender may have been thanked for one more that had just come through.
+    // Each sender may have got one more acknowledgement for an event that had just come through.
     let caught_up = usize::try_from(gap["caught_up"].as_u64().unwrap()).unwrap();
     assert!(missed > SENDERS && caught_up + SENDERS >= missed, "{missed} were missed: {gap}");
     assert_eq!((&gap["lost"], &gap["why"]), (&json!(0), &json!("network")));
-    // Nothing was heard of the relay, or one answer is missing that was asked for just before.
+    // The relay was silent, or one answer is missing that was requested shortly before.
     let code = &tunnel["error"]["code"];
     assert!(["relay-silent", "relay-slow"].iter().any(|told| code == told), "{tunnel}");
 }
@@ -152,7 +152,7 @@ fn time(written: &Value) -> Option<Timestamp> {
     written.as_str()?.parse().ok()
 }
 
-/// Opens a tunnel of the app's with a source.
+/// Adds a source and opens a tunnel for the app.
 pub(super) async fn open(app: &Server, relay: &str, token: &str) {
     app.ask("POST", "/api/sources", json!({ "slug": "s" })).await;
     app.ask("POST", "/api/tunnels", json!({ "relay": relay, "token": token, "name": "acme" })).await;
@@ -174,12 +174,12 @@ pub(super) async fn connected(app: &Server) {
         .await;
 }
 
-/// The gaps that are over and in which something came.
+/// Returns the gaps that are over and in which events came.
 async fn gaps(app: &Server) -> Vec<Value> {
     app.ask("GET", "/api/gaps", Value::Null).await["items"].as_array().unwrap().clone()
 }
 
-/// Waits until all that was acknowledged is here, and nothing is left at the relay.
+/// Waits until everything that was acknowledged is in the inbox, and nothing is left at the relay.
 pub(super) async fn drained(app: &Server, folder: &Path, acknowledged: &Acknowledged) {
     acknowledged.arrive(folder).await;
     eventually("the relay has nothing left", async || {

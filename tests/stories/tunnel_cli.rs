@@ -1,4 +1,4 @@
-//! The verbs of tunnels, as they are typed.
+//! The tunnel commands as users type them.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use hookmitt_stories::{LocalServer, Process, Ran, RelayProcess, Server, eventual
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Runs `hookmitt tunnel …` with that on standard input.
+/// Runs `hookmitt tunnel …` with this standard input.
 async fn typed(data_dir: &Path, arguments: &[&str], input: &str) -> Ran {
     let mut command = hookmitt(data_dir);
     command.arg("tunnel").args(arguments).env_remove("HOOKMITT_RELAY_TOKEN");

@@ -1,4 +1,4 @@
-//! Devices of one tunnel: listed, bounded, and revoked by the one that opened it (Threats 9 and 12).
+//! Devices of one tunnel: listed, limited in number, and revoked by the device that opened it (Threats 9 and 12).
 
 use hookmitt_event::Timestamp;
 use hookmitt_seal::{KeyPair, Opener};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::tunnel::{Set, arrived, connected, id_of, set, tunnel};
 
-/// Another app that takes part in the tunnel.
+/// Starts another app that joins the tunnel.
 async fn joined(set: &Set) -> App {
     let app = App::start().await;
     let id = tunnel(&set.app).await.unwrap()["id"].clone();
@@ -28,7 +28,7 @@ async fn devices(app: &App) -> Vec<Value> {
     listed["items"].as_array().unwrap().clone()
 }
 
-/// The id of the device that an app is.
+/// Returns the device id of an app.
 async fn own_id(app: &App) -> String {
     let devices = devices(app).await;
     let own = devices.iter().find(|device| device["this"] == true).expect("it takes part");
@@ -39,7 +39,7 @@ async fn revoke(by: &App, device: &str) -> (u16, Value) {
     by.call("DELETE", &format!("{}/{device}", path(by).await), Value::Null).await
 }
 
-/// Until the relay seals for every device of now as they can read.
+/// Waits until the relay seals letters for each of the current devices in the form that they can read.
 async fn introduced(set: &Set, devices: usize) {
     let store = Connection::open(set.dir.path().join("relay.db")).unwrap();
     let count = "SELECT count(*) FROM device WHERE proof IS NOT NULL";

@@ -1,4 +1,4 @@
-//! Gaps of tunnels, as the database keeps them: opened once, counted with the events, and closed with what came of them.
+//! Gaps of tunnels as the database stores them: opened once, counted with the events, and closed with their results.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_seconds(NOW.as_seconds() + seconds)
 }
 
-/// An inbox with a tunnel that was connected until [`NOW`].
+/// Makes an inbox with a tunnel that was connected until [`NOW`].
 async fn set() -> (TempDir, Inbox, i64, i64) {
     let (folder, inbox, source) = inbox().await;
     let new = NewTunnel {
@@ -49,7 +49,7 @@ async fn newest(inbox: &Inbox, tunnel: i64) -> Gap {
 async fn a_gap_counts_what_was_caught_up_once_and_what_was_lost() {
     let (_folder, inbox, source, tunnel) = set().await;
     inbox.open_gap(tunnel, at(0), GapWhy::Asleep).await.unwrap();
-    inbox.open_gap(tunnel, at(50), GapWhy::Network).await.unwrap(); // it is open already
+    inbox.open_gap(tunnel, at(50), GapWhy::Network).await.unwrap(); // it is already open
     let first = store(&inbox, letter(source, tunnel, 1)).await;
     let again = store(&inbox, letter(source, tunnel, 1)).await;
     assert_eq!(first.id, again.id, "a re-send adds no row, and counts for nothing");

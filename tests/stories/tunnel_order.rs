@@ -1,11 +1,11 @@
-//! What comes through a tunnel is stored in the order in which the relay took it, whatever its size.
+//! What comes through a tunnel is stored in the order in which the relay accepted it, whatever its size.
 
 use hookmitt_stories::{App, eventually, post};
 use serde_json::{Value, json};
 
 use super::tunnel::{Set, connected, set, tunnel};
 
-/// Much more than a piece, and than what is deciphered in passing.
+/// Much larger than a piece, and than what is decrypted on the spot.
 const LARGE: usize = 12 << 20;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -27,7 +27,7 @@ async fn large_letters_neither_overtake_nor_are_overtaken() {
     stored(&set.app, &[live, waited].concat()).await;
 }
 
-/// Posts requests one after the other, each taken before the next is sent; every sixth is large. Answers their paths.
+/// Posts requests one after the other; every sixth is large. Returns their paths.
 async fn take(set: &Set, numbers: std::ops::Range<usize>) -> Vec<String> {
     let mut paths = Vec::new();
     for number in numbers {
@@ -40,7 +40,7 @@ async fn take(set: &Set, numbers: std::ops::Range<usize>) -> Vec<String> {
     paths
 }
 
-/// Waits until these are stored, and sees that they are in that order.
+/// Waits until these are stored, and checks their order.
 async fn stored(app: &App, paths: &[String]) {
     let seen = eventually("all are stored", async || {
         let events = app.events().await;

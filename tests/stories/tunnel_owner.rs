@@ -1,4 +1,4 @@
-//! Two processes on one data directory: one has the tunnels, and the other takes them over when that one dies.
+//! Two processes on one data directory: one runs the tunnels, and the other takes them over when that one dies.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn when_the_one_that_has_the_tunnel_is_killed_the_other_drains_it() {
     let first = Server::start(folder.path()).await;
     first.delivers().await;
     let second = Server::start(folder.path()).await;
-    // What is asked of the second is done by the first.
+    // The first process carries out what the second is asked to do.
     open(&second, &format!("http://{}", relay.address), &token).await;
     connected(&first).await;
     offered(&relay).await;
@@ -38,7 +38,7 @@ async fn when_the_one_that_has_the_tunnel_is_killed_the_other_drains_it() {
     assert_eq!((&gap["why"], &gap["lost"]), (&json!("app_closed"), &json!(0)), "{gaps}");
     assert!(gap["caught_up"].as_u64().unwrap() > 0, "{gap}");
 
-    // Commands find who has it now.
+    // Commands find the new owner.
     let mut status = hookmitt(folder.path());
     status.args(["tunnel", "status", "acme", "--json"]);
     let told = hookmitt_stories::Ran::of(status).await.exits(0).json().remove(0);

@@ -1,11 +1,11 @@
-//! Which sources a relay is told of, and takes events for: those that were chosen for its tunnel (Threat 12).
+//! The sources that a relay knows and accepts events for: those chosen for its tunnel (Threat 12).
 
 use std::{net::SocketAddr, path::Path};
 
 use hookmitt_stories::{Process, Ran, RelayProcess, eventually, hookmitt, post};
 use serde_json::{Value, json};
 
-/// Runs `hookmitt …` with that on standard input.
+/// Runs `hookmitt …` with this standard input.
 async fn typed(data_dir: &Path, arguments: &[&str], input: &str) -> Ran {
     let mut command = hookmitt(data_dir);
     command.args(arguments).env_remove("HOOKMITT_RELAY_TOKEN");
@@ -20,7 +20,7 @@ async fn serve(data_dir: &Path) -> Process {
     process
 }
 
-/// Waits until the relay answers for a source like this.
+/// Waits until the relay answers requests to a source with this status.
 async fn answers(relay: SocketAddr, source: &str, status: u16) {
     eventually(&format!("the relay answers {status} for {source}"), async || {
         let reply = post(relay, &format!("/acme/{source}"), &[], b"{}").await;
@@ -47,13 +47,13 @@ async fn threat_12_a_relay_learns_of_the_chosen_sources_alone_and_reaches_no_oth
     let status = typed(data, &["tunnel", "status", "acme"], "").await.exits(0).text();
     assert!(status.contains("all: none was chosen"), "{status}");
 
-    // Chosen while it is connected: the relay forgets the other one.
+    // Chosen while connected: the relay forgets the other source.
     let edited = typed(data, &["tunnel", "edit", "acme", "--source", "shop"], "").await.exits(0).text();
     assert!(edited.contains("sources") && edited.contains("shop") && !edited.contains("all:"), "{edited}");
     answers(relay.address, "private", 404).await;
     answers(relay.address, "shop", 202).await;
 
-    // All again; what waits then for a source that is no longer chosen belongs to none, and goes nowhere.
+    // All sources again. What waits for a source that is no longer chosen belongs to no source, and goes nowhere.
     typed(data, &["tunnel", "edit", "acme", "--all-sources"], "").await.exits(0);
     answers(relay.address, "private", 202).await;
     serving.stop().await;

@@ -1,4 +1,4 @@
-//! `hookmitt verify --request`: the published vectors, each by a process of its own.
+//! `hookmitt verify --request` with the published vectors, each in a process of its own.
 
 use std::{
     collections::HashMap,
@@ -42,7 +42,7 @@ struct Causes {
 }
 
 impl Causes {
-    /// The codes that may come first for a reason; `None` where it names a scenario.
+    /// Returns the codes that may come first for a reason; `None` if the reason names a scenario.
     fn of(&self, reason: &str) -> Option<Vec<String>> {
         let decided = || self.codes.iter().find(|(_, reasons)| reasons.iter().any(|known| known == reason));
         self.undecidable.get(reason).cloned().or_else(|| decided().map(|(code, _)| vec![code.clone()]))
@@ -50,7 +50,7 @@ impl Causes {
 }
 
 impl Vector {
-    /// As a raw message; its lines end in CRLF or LF.
+    /// Returns the vector as a raw message with lines that end in CRLF or LF.
     fn message(&self, line_end: &str) -> Vec<u8> {
         let target = self.url.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
         let target = target.map_or(String::new(), |(_, path)| path.to_owned());
@@ -62,7 +62,7 @@ impl Vector {
         [head.into_bytes(), STANDARD.decode(&self.body_base64).expect("base64")].concat()
     }
 
-    /// Has the command judge it. Answers what is wrong with what it says.
+    /// Lets the command verify the message; returns the vector and the command's output.
     async fn complaint(self, at: usize, folder: PathBuf) -> Option<(Self, Ran)> {
         let line_end = if at.is_multiple_of(2) { "\r\n" } else { "\n" };
         let file = folder.join(format!("{at}.http"));
@@ -87,13 +87,13 @@ impl Vector {
         Some((self, Ran::of(verify).await))
     }
 
-    /// What is not in the request; a key's id too, which a PEM doesn't say.
+    /// Returns the params that the request doesn't contain, including a key's id, which a PEM file doesn't contain.
     fn params(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let params = self.params.iter().flatten().map(|(name, value)| (name.clone(), text(value)));
         let kid = self.public_key_format.as_deref().and_then(|format| format.split_once("(kid "));
         let kid = kid.map(|(_, kid)| ("kid".to_owned(), kid.trim_end_matches(')').to_owned()));
-        // The vectors are older than the rule that a topic must be configured (Threat 6), and name it nowhere else.
+        // The vectors are older than the rule that a topic must be configured (Threat 6), so it is taken from the body.
         let body = STANDARD.decode(&self.body_base64).expect("base64");
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
         let topic = body["TopicArn"].as_str().filter(|_| self.provider == "aws_sns");
@@ -121,7 +121,7 @@ impl Vector {
     }
 }
 
-/// Those of every provider.
+/// Returns the vectors of every provider.
 fn vectors() -> Option<Vec<Vector>> {
     let within = |folder: &Path| {
         let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
@@ -172,7 +172,7 @@ async fn verify(file: &Path, secrets: &[(&str, &str)], more: &[&str]) -> Ran {
     Ran::of(verify).await
 }
 
-/// Stripe's signature at a moment.
+/// Returns Stripe's signature at this time.
 fn stripe(at: i64, secret: &str) -> String {
     format!("t={at},v1={}", signature(secret, format!("{at}.{{}}").as_bytes()))
 }

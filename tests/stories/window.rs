@@ -1,4 +1,4 @@
-//! The window as a process: how it starts, what it shares a machine with, how it ends.
+//! The window as a process: how it starts, what it shares on a machine, how it ends.
 
 use std::{collections::HashSet, path::Path, sync::Arc};
 
@@ -11,25 +11,25 @@ use tokio::{process::Command, sync::Notify};
 
 use super::listen::{folder, run};
 
-/// What the window is called.
+/// The window's title.
 pub(crate) const TITLE: &str = "Hookmitt";
 
-/// The state of a delivery that got a 2xx, as it is stored.
+/// The stored state of a delivery that got a 2xx.
 const COMPLETED: i64 = 2;
 
-/// A desktop with a data directory, for as long as a story lasts.
+/// A desktop with a data directory, for the duration of a story.
 pub(crate) struct Scene {
     pub(crate) desk: Desk,
     pub(crate) folder: TempDir,
 }
 
 impl Scene {
-    /// `None`: this machine has no display to give.
+    /// Returns `None` if this machine has no display.
     pub(crate) async fn start() -> Option<Self> {
         Some(Self { desk: Desk::start().await?, folder: folder() })
     }
 
-    /// The window; it is to be seen, and catches.
+    /// Opens the window and waits until it is visible and captures.
     pub(crate) async fn opened(&self) -> Process {
         let mut process = Process::start(self.desk.window(self.folder.path()));
         process.capture().await;
@@ -37,25 +37,25 @@ impl Scene {
         process
     }
 
-    /// Waits until the window is to be seen.
+    /// Waits until the window is visible.
     pub(crate) async fn seen(&self) -> u32 {
         let screen = self.desk.screen();
         eventually("the window is to be seen", async || screen.window(TITLE)).await
     }
 
-    /// Waits until the window is not to be seen.
+    /// Waits until the window is no longer visible.
     pub(crate) async fn unseen(&self) {
         let screen = self.desk.screen();
         eventually("the window is gone", async || screen.window(TITLE).is_none().then_some(())).await;
     }
 
-    /// Closes the window by its frame's button.
+    /// Closes the window with the button in its frame.
     pub(crate) async fn close(&self) {
         let window = self.seen().await;
         self.desk.screen().close(window);
     }
 
-    /// Waits until other processes can attach to the one that runs.
+    /// Waits until other processes can attach to the running one.
     async fn attachable(&self) {
         eventually("commands attach", async || {
             self.hookmitt(&["doctor"]).await.text().contains("a running hookmitt").then_some(())
@@ -63,7 +63,7 @@ impl Scene {
         .await;
     }
 
-    /// A command on the same data directory.
+    /// Runs a command on the same data directory.
     pub(crate) async fn hookmitt(&self, arguments: &[&str]) -> Ran {
         run(self.folder.path(), arguments).await
     }
@@ -87,7 +87,7 @@ async fn the_window_opens_and_nothing_listens_but_the_capture_port() {
     scene.desk.end().await;
 }
 
-/// What shows the page is started by the window after it has cleared the variable, and inherits what is left.
+/// The process that shows the page starts after the window has cleared the variable, and inherits the rest.
 #[tokio::test(flavor = "multi_thread")]
 async fn threat_10_the_variable_that_would_let_others_drive_the_window_is_cleared_at_its_start() {
     for (flag, is_kept) in [("0", false), ("1", true)] {
@@ -125,7 +125,7 @@ async fn a_second_start_brings_the_first_ones_window_to_the_front_and_ends() {
     eventually("the first one's window has the focus", async || screen.has_focus(window).then_some(())).await;
     assert_eq!(first.stop().await.code, 0);
 
-    // Another data directory is another Hookmitt.
+    // Another data directory means another Hookmitt.
     let (mut first, elsewhere) = (scene.opened().await, folder());
     let mut second = Process::start(scene.desk.window(elsewhere.path()));
     assert_ne!(first.capture().await, second.capture().await);
@@ -150,7 +150,7 @@ async fn a_signal_ends_it_when_what_is_in_flight_is_finished() {
 
         window.signal(signal).await;
         scene.unseen().await;
-        // Who starts it again meanwhile gets a window.
+        // A start in the meantime opens a window.
         let again = scene.opened().await;
         answer.notify_one();
         let ran = window.end().await;
@@ -183,13 +183,13 @@ async fn it_starts_without_a_bus_and_then_joins_the_hookmitt_that_runs() {
     let capture = first.capture().await;
     scene.seen().await;
     scene.attachable().await;
-    // Nothing tells the two of each other but the socket in their folder.
+    // The two processes know of each other only through the socket in their folder.
     let mut second = without();
     assert_eq!(second.capture().await, capture);
     assert_eq!(listening(second.id()), HashSet::new());
     assert_eq!(first.stop().await.code, 0);
 
-    // Who is left takes over.
+    // The remaining process takes over.
     let port = eventually("the second one catches", async || listening(second.id()).into_iter().next()).await;
     second.says(&format!(":{port}")).await;
     let capture = second.capture().await;

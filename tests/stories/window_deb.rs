@@ -1,4 +1,4 @@
-//! The package: installed, started, removed; nothing stays.
+//! The package: installed, started and removed; nothing is left.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,14 +13,14 @@ use super::{listen::folder, window::Scene};
 /// The package's name.
 const NAME: &str = "hookmitt";
 
-/// Where the package lies: in the system, or, without the right to that, in a folder.
+/// Where the package is installed: in the system or, without the rights for that, in a folder.
 enum Place {
     System(Vec<PathBuf>),
     Folder(TempDir),
 }
 
 impl Place {
-    /// Installs it. Never over one that a person has installed.
+    /// Installs the package, but never over one that a user has installed.
     fn install(package: &Path) -> Self {
         let folder = folder();
         if rustix::process::geteuid().is_root() && !is_installed() {
@@ -39,7 +39,7 @@ impl Place {
         }
     }
 
-    /// Removes it; the files that stay.
+    /// Removes the package; returns the files that are left.
     fn remove(mut self) -> Vec<PathBuf> {
         let Self::System(files) = &mut self else { return Vec::new() };
         let files = std::mem::take(files);
@@ -79,7 +79,7 @@ async fn the_package_installs_a_window_that_starts_and_leaves_nothing_behind() {
     scene.desk.end().await;
 }
 
-/// The package that was made from these sources: `HOOKMITT_DEB`, else the newest beside this binary.
+/// Returns the package built from these sources: `HOOKMITT_DEB`, else the newest one near this binary.
 fn package() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("HOOKMITT_DEB") {
         return Some(path.into());
@@ -99,7 +99,7 @@ fn is_installed() -> bool {
     Command::new("dpkg").args(["-s", NAME]).output().expect("dpkg is there").status.success()
 }
 
-/// The package's own files; folders may be others' too.
+/// Returns the package's own files. Folders are left out, because they may belong to other packages too.
 fn files() -> Vec<PathBuf> {
     let listed = Command::new("dpkg").args(["-L", NAME]).output().expect("dpkg is there");
     let text = String::from_utf8(listed.stdout).expect("text");

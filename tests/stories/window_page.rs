@@ -1,4 +1,4 @@
-//! The page in the real window, driven as a person would, through WebKit's own driver.
+//! The page in the real window, driven as a user would, through WebKit's own driver.
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -13,10 +13,10 @@ use super::{
     window::Scene,
 };
 
-/// The page of a window.
+/// The page in a window.
 pub(crate) struct Page(WebDriver);
 
-/// Calls the API as the page does, and takes the answer apart.
+/// Calls the API as the page does, and decodes the answer.
 const CALL: &str = "
     const [head, done] = arguments, text = new TextEncoder().encode(head);
     const frame = new Uint8Array(4 + text.length);
@@ -28,14 +28,14 @@ const CALL: &str = "
     }, (why) => done(JSON.stringify(why)));
 ";
 
-/// Calls a command of the shell: `[true, answer]` or `[false, why]`.
+/// Calls a command of the shell; returns `[true, answer]` or `[false, reason]`.
 const INVOKE: &str = "
     const [command, given, done] = arguments;
     window.__TAURI_INTERNALS__.invoke(command, given)
         .then((answer) => done([true, answer ?? null]), (why) => done([false, why]));
 ";
 
-/// As `INVOKE`, for the command that saves a file.
+/// Like `INVOKE`, for the command that saves a file.
 const SAVE: &str = "
     const [head, done] = arguments, text = new TextEncoder().encode(head);
     const frame = new Uint8Array(4 + text.length);
@@ -46,12 +46,12 @@ const SAVE: &str = "
 ";
 
 impl Page {
-    /// Opens the window on this desktop, to be driven.
+    /// Opens the window on this desktop, controlled by the driver.
     pub(crate) async fn open(desk: &Desk, data_dir: &Path) -> Self {
         Self(WebDriver::open(desk, data_dir, &["--port", "0"]).await)
     }
 
-    /// Where the window catches.
+    /// Returns the window's capture address.
     pub(crate) async fn capture(&self) -> SocketAddr {
         eventually("it catches", async || {
             let urls = self.call("GET", "/api/urls").await;
@@ -73,7 +73,7 @@ impl Page {
         if answer[0] == true { Ok(answer[1].take()) } else { Err(answer[1].to_string()) }
     }
 
-    /// Has the shell save what the API answers.
+    /// Lets the shell save the API's answer as a file.
     pub(crate) async fn save(&self, path: &str, name: &str) -> Result<Value, String> {
         let head =
             json!({ "method": "GET", "path": path, "headers": [["x-hookmitt-save-as", name]] }).to_string();
@@ -81,17 +81,17 @@ impl Page {
         if answer[0] == true { Ok(answer[1].take()) } else { Err(answer[1].to_string()) }
     }
 
-    /// Runs a script, without waiting for what it promises.
+    /// Runs a script, without waiting for its promises.
     pub(crate) async fn run(&self, script: &str) {
         self.0.execute(script, json!([])).await.expect("the page is there");
     }
 
-    /// What an expression is.
+    /// Returns the value of an expression.
     pub(crate) async fn value(&self, expression: &str) -> Value {
         self.0.execute(&format!("return {expression}"), json!([])).await.expect("the page is there")
     }
 
-    /// Clicks the button that says that, as soon as it is there.
+    /// Clicks the button with this text, as soon as it exists.
     pub(crate) async fn click(&self, words: &str) {
         let script = "const button = [...document.querySelectorAll('button')].find((one) => one.innerText.trim() === arguments[0]); \
             button?.click(); return button !== undefined";
@@ -182,7 +182,7 @@ async fn a_taken_port_is_said_and_another_can_be_chosen() {
     assert_ne!(capture.port().to_string(), port);
     page.close().await;
 
-    // It is remembered.
+    // The port is remembered.
     let page = Page(WebDriver::open(&scene.desk, scene.folder.path(), &[]).await);
     assert_eq!(page.capture().await, capture);
     page.close().await;

@@ -1,4 +1,4 @@
-//! What the page has from its shell beside the API: files, links, and news that never outrun it.
+//! What the shell gives the page besides the API: files, links, and news in the right order.
 
 use std::{os::unix::fs::PermissionsExt, path::Path};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{window::Scene, window_page::Page};
 
-/// A browser that only writes down what it is to open.
+/// A browser that only notes the URLs that it should open.
 const BROWSER: &str = "#!/bin/sh\necho \"$1\" >>\"$HOME/opened\"\n";
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +64,7 @@ async fn a_burst_reaches_the_page_whole_and_in_order() {
     )
     .await;
     eventually("the stream is open", async || page.value("window.stream ?? null").await.as_u64()).await;
-    // Every second one is too long to come as a script: the page fetches it, later than what follows.
+    // Every second event is too long for a script, so the page fetches it, later than the events that follow.
     for number in 0..EVENTS {
         let long = "x".repeat(if number % 2 == 0 { 20 } else { 9_000 });
         assert_eq!(post(capture, "/demo", &[("X-Long", &long)], b"{}").await.status, 202);

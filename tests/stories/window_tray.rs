@@ -1,4 +1,4 @@
-//! Closing to the tray: asked once, remembered; what the tray's menu does. The desktop's own part is played here.
+//! Closing to the tray: asked once, remembered; what the tray's menu does. The desktop's own part is simulated.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ struct Watcher(mpsc::UnboundedSender<(String, String)>);
 
 #[interface(name = "org.kde.StatusNotifierWatcher")]
 impl Watcher {
-    /// An icon announces itself: by its path, at the name of whoever called.
+    /// Registers an icon: its path, and the bus name of the caller.
     fn register_status_notifier_item(&self, path: String, #[zbus(header)] header: Header<'_>) {
         let sender = header.sender().expect("a bus names the sender").to_string();
         let _story_over = self.0.send((sender, path));
@@ -30,13 +30,13 @@ impl Watcher {
     }
 }
 
-/// A desktop's tray, with the icons that came.
+/// A desktop's tray, with the registered icons.
 struct TrayHost {
     bus: Connection,
     icons: mpsc::UnboundedReceiver<(String, String)>,
 }
 
-/// Text and number of each line of a menu.
+/// The text and the number of each line of a menu.
 type Menu = HashMap<String, i32>;
 
 impl TrayHost {
@@ -48,7 +48,7 @@ impl TrayHost {
         Self { bus: bus.build().await.expect("the bus is there"), icons }
     }
 
-    /// The icon's menu: where it is, and what it says.
+    /// Returns the address of the icon's menu: bus name and path.
     async fn menu(&mut self) -> (String, String) {
         let (sender, path) = within("an icon has come", self.icons.recv()).await.expect("an icon");
         let (properties, asked) = ("org.freedesktop.DBus.Properties", ("org.kde.StatusNotifierItem", "Menu"));
@@ -115,7 +115,7 @@ async fn closing_asks_once_and_the_tray_brings_the_window_back() {
     tray.choose(&menu, "Open Hookmitt").await;
     scene.seen().await;
     scene.close().await;
-    scene.unseen().await; // without a question
+    scene.unseen().await; // without asking
     assert_eq!(scene.hookmitt(&["events", "--json"]).await.exits(0).json().len(), 1);
 
     tray.choose(&menu, "Quit").await;

@@ -1,8 +1,8 @@
-//! Secrets never stand in exports, logs, answers, process lists or URLs (promise 7): they are planted everywhere, everything
-//! is logged, and whatever comes out is searched for them.
+//! Exports, logs, answers, process lists and URLs never contain secrets (promise 7): secrets are planted everywhere,
+//! everything is logged, and all output is searched for them.
 //!
-//! What prints a secret because that is what it was asked for isn't searched for that secret: `relay token create`,
-//! `tunnel invite` (and its route), `url --ui`, `POST /api/session`, and the URL that `serve` prints.
+//! Output that prints a secret on request isn't searched for that secret: `relay token create`, `tunnel invite` (and
+//! its route), `url --ui`, `POST /api/session`, and the URL that `serve` prints.
 
 mod scene;
 
@@ -163,7 +163,7 @@ async fn the_api_is_asked_wrongly(scene: &mut Scene) {
     ];
     for (method, path) in routes {
         for body in &bodies {
-            // A secret that is taken would be kept, and a relay that is down is waited for: neither is a wrong question.
+            // A valid secret would be stored, and a relay that is down awaited: neither request is malformed.
             let status = scene.calls(&bearer, method, path, body.as_bytes()).await;
             assert!(status >= 400, "{method} {path} {body}: {status}");
         }
@@ -172,7 +172,7 @@ async fn the_api_is_asked_wrongly(scene: &mut Scene) {
     }
 }
 
-/// Bodies that no route takes, with a secret somewhere in each.
+/// Returns bodies that no route accepts, each with a secret in it.
 fn wrong_bodies() -> Vec<String> {
     let quoted = json!(IN_JSON).to_string();
     let base64 = json!(STANDARD.encode(IN_JSON)).to_string();

@@ -1,4 +1,4 @@
-//! A whole hookmitt with its relay, a teammate, and secrets planted in each: whatever comes out of them is kept.
+//! A whole hookmitt with its relay, a teammate, and secrets planted in each. All their output is kept.
 
 use std::{
     ffi::OsStr,
@@ -27,7 +27,7 @@ pub(super) const ARGUMENT: &str = "planted-Argument=8";
 pub(super) const DAMAGED: &str = "planted-in-a-damaged-vault-9";
 pub(super) const BAD_KEY: &str = "UGxhbnRlZFByaXZhdGVLZXkxMFBsYW50ZWRQcml2YXRlS2V5MTA";
 
-/// Everything that runs, and everything that it said.
+/// Everything that runs, and everything that it printed or answered.
 pub(super) struct Scene {
     pub(super) planted: Planted,
     pub(super) data: TempDir,
@@ -43,7 +43,7 @@ pub(super) struct Scene {
     said: Vec<(String, Vec<u8>)>,
 }
 
-/// The command with everything logged, and with the secrets of its environment.
+/// Returns the command with everything logged, and with secrets in its environment.
 pub(super) fn telling_all(data_dir: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
     let mut command = hookmitt(data_dir);
     command.args(arguments).env("HOOKMITT_LOG", "trace").env("PLANTED", OF_ENV).env("LENT", LENT);
@@ -101,7 +101,7 @@ impl Scene {
         }
     }
 
-    /// Runs a command with that on standard input, and keeps what it says.
+    /// Runs a command with this standard input, and keeps its output.
     pub(super) async fn runs(&mut self, arguments: &[&str], input: &str) -> Ran {
         let command = telling_all(self.data.path(), arguments);
         self.runs_as(command, &arguments.join(" "), input).await
@@ -114,7 +114,7 @@ impl Scene {
         ran
     }
 
-    /// As [`runs`](Self::runs) with a command that prints a secret because it was asked for it: only its messages are kept.
+    /// Like [`runs`](Self::runs), for a command that prints a secret on request: only its messages are kept.
     pub(super) async fn asks_for(&mut self, arguments: &[&str]) -> String {
         let ran = Ran::of(telling_all(self.data.path(), arguments)).await.exits(0);
         let text = ran.text().trim().to_owned();
@@ -142,7 +142,7 @@ impl Scene {
         self.said.push((name, bytes));
     }
 
-    /// The keys of the tunnel, out of the vault.
+    /// Registers the tunnel's keys, read from the vault, as planted secrets.
     pub(super) fn plant_kept_keys(&mut self) {
         let tunnels = read_vault(&self.data.path().join("tunnels/secrets.json"));
         for keys in tunnels {
@@ -159,7 +159,7 @@ impl Scene {
         self.planted.plant("the test key's bytes", &STANDARD.decode(line).expect("base64")[16..]);
     }
 
-    /// Ends everything, and searches all that came out: what was said, files, logs, the process list.
+    /// Stops everything, and searches all output: messages, files, logs, the process list.
     pub(super) async fn search_all(mut self) {
         let serve = self.serve.stop().await;
         self.said.push(("serve: standard output".to_owned(), serve.out));
@@ -200,7 +200,7 @@ fn read_vault(file: &Path) -> Vec<Vec<u8>> {
     values.map(|value| STANDARD.decode(value).expect("base64")).collect()
 }
 
-/// Every file but those that keep secrets.
+/// Returns every file except those that store secrets.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
