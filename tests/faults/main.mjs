@@ -1,4 +1,4 @@
-// Prints every request that the bench of faults judges, one line of JSON each; the last line counts.
+// Prints every request that the bench of faults judges, one line of JSON each; the last line has the counts.
 import address from './signers/address.mjs';
 import body from './signers/body.mjs';
 import clock from './signers/clock.mjs';
@@ -62,7 +62,7 @@ function line(row, fault, found) {
   };
 }
 
-// What two faults leave alike is one pair: the words that name them aside, the same request and the same knowledge.
+// Two faults with the same result count once: the same request and the same knowledge, apart from the faults' names.
 const alike = ({ row, fault, group, expect, ...rest }) => JSON.stringify(rest);
 
 const only = process.env.FAULTS_ROW;

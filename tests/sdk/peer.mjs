@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { sign, verify, versions } from './sdks.mjs';
 
 const realNow = Date.now;
-// Our output is the protocol: what the SDKs have to tell goes nowhere.
+// Our output is the protocol, so the SDKs' own messages are discarded.
 for (const name of ['log', 'debug', 'info']) console[name] = () => {};
 
 async function answer({ op, sdk, body_base64: body = '', ...order }) {
@@ -31,7 +31,7 @@ async function answer({ op, sdk, body_base64: body = '', ...order }) {
 for await (const line of createInterface({ input: process.stdin })) {
   if (!line.trim()) continue;
   const order = JSON.parse(line);
-  // The SDKs read the clock themselves: it is set for this one order.
+  // The SDKs read the clock themselves, so it is set for this order only.
   if (order.now_unix !== undefined) Date.now = () => order.now_unix * 1000;
   let reply;
   try {

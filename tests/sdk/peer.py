@@ -40,7 +40,7 @@ def sign(order):
     body = request.pop("body", None)
     if body is not None:
         request["body_base64"] = base64.b64encode(body.encode()).decode()
-    # A recipe counts only when the SDK's verifier accepts what it made.
+    # A recipe counts only if the SDK's verifier accepts its result.
     if sdk.signed_by:
         sdk.verify(Order(order | request))
     return request | {"signed_by": sdk.signed_by or sdk.version()}
@@ -69,7 +69,7 @@ def main():
     for line in sys.stdin:
         order = Order(json.loads(line))
         try:
-            # Our output is the protocol: what the SDKs print goes nowhere.
+            # Our output is the protocol, so what the SDKs print is discarded.
             with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
                 reply = {"ok": True} | answer(order)
         except Exception as error:

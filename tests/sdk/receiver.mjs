@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 
 import { sdks, verify } from './sdks.mjs';
 
-// Our output is the protocol: what the SDKs have to tell goes nowhere.
+// Our output is the protocol, so the SDKs' own messages are discarded.
 for (const name of ['log', 'debug', 'info']) console[name] = () => {};
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -40,5 +40,5 @@ const server = createServer(async (request, response) => {
 
 server.listen(Number(process.env.HOOKMITT_RECEIVER_PORT ?? 0), '127.0.0.1', () => say({ port: server.address().port }));
 for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => process.exit(0));
-// Ends with whoever started it, where that one holds our input open.
+// Exits when the parent process closes our input, if it said that it holds it open.
 if (process.env.HOOKMITT_RECEIVER_STDIN) process.stdin.on('end', () => process.exit(0)).resume();

@@ -7,11 +7,11 @@ import { standard } from './node/standard.mjs';
 
 export const sdks = { ...apps, ...messages, ...money, ...standard };
 
-/** `name → sdk@version` of everything above. */
+/** Returns `name → sdk@version` for all of them. */
 export const versions = () =>
   Object.fromEntries(Object.entries(sdks).map(([name, sdk]) => [name, `${sdk.package}@${version(sdk.package)}`]));
 
-/** Signs with the SDK; a recipe counts only when the SDK's verifier accepts what it made. */
+/** Signs with the SDK; a recipe counts only if the SDK's verifier accepts its result. */
 export async function sign(name, order) {
   const sdk = sdks[name] ?? refuse(`no SDK for ${name}`);
   const made = await sdk.sign(order);

@@ -1,5 +1,5 @@
 // Measures the UI: node bench.mjs. Prints a table and writes target/bench/ui.json.
-// BENCH_MINUTES (5): how long memory is watched. BENCH_EVENTS (100,000), BENCH_RATE (100): how much is stored and comes in.
+// BENCH_MINUTES (5): how long memory is watched. BENCH_EVENTS (100,000): events stored. BENCH_RATE (100): per second.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -32,7 +32,7 @@ async function inChromium() {
   const { page, watch } = await openPage(hookmitt.api.url);
   const ui = new Ui(page, watch, hookmitt);
   await watchShifts(page);
-  const url = await hookmitt.freshUrl(); // the first code has aged
+  const url = await hookmitt.freshUrl(); // the first code is too old by now
   const loaded = await bundle(page, () => page.goto(url));
   await ui.ready();
   const stream = streamed(hookmitt, rate, events);

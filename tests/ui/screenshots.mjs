@@ -1,5 +1,5 @@
-// Renders every screen from seeded data into tests/ui/screenshots: node screenshots.mjs [a part of a name]
-// With SCENE in the environment, only that one is played.
+// Renders every screen from seeded data into tests/ui/screenshots: node screenshots.mjs [part of a name]
+// If SCENE is set in the environment, only that scene is rendered.
 import { mkdirSync } from 'node:fs';
 
 import * as inbox from './scenes/inbox.mjs';
@@ -22,7 +22,7 @@ for (const scene of scenes.filter(({ name }) => name === (process.env.SCENE ?? n
     failed = true;
     console.error(`${scene.name}: ${error.stack}`);
   }
-  await stage.end(); // what a page does wrong is the stories' to tell
+  await stage.end(); // the stories check for errors on a page
 }
 await closeBrowser();
 process.exit(failed ? 1 : 0);

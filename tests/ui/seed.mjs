@@ -1,5 +1,5 @@
 // Fills a running hookmitt with a day's events: node tests/ui/seed.mjs --api URL --capture URL --token-file FILE
-// (HOOKMITT_TOKEN works too). The inbox should be empty. With --stay, its two local servers go on until Ctrl-C.
+// (HOOKMITT_TOKEN works too). The inbox should be empty. With --stay, its two local servers run until Ctrl-C.
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 

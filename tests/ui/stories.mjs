@@ -1,4 +1,4 @@
-// Every story of the web UI, in one process with one browser: node stories.mjs [a part of a name]
+// Runs every story of the web UI, in one process with one browser: node stories.mjs [part of a name]
 import { appendFileSync, existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
@@ -24,7 +24,7 @@ import { chromiumPath, closeBrowser } from './support/browser.mjs';
 import { perform, stories } from './support/stage.mjs';
 import { playAll } from './support/tries.mjs';
 
-/** Why nothing can be played here. On Debian and in CI that is a failure, elsewhere it is written down as a skip. */
+/** Says why no story can run here. On Debian and in CI that is a failure, elsewhere it is recorded as a skip. */
 function lacking() {
   if (chromiumPath()) return undefined;
   const missing = 'Chromium is missing: scripts/setup.sh brings it on Debian, HOOKMITT_CHROMIUM names another';

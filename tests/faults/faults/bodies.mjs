@@ -1,8 +1,8 @@
-// Bodies that were parsed and written again.
+// Bodies that were parsed and serialised again.
 import { bodyFault, isForm, isJson } from './kit.mjs';
 
 const RESERIALIZED = ['body_reserialized'];
-// The order of the keys is lost; a verifier that cannot restore it may say so or not.
+// The order of the keys is lost; a verifier that can't restore it may report either code.
 const SORTED = ['body_reserialized', 'no_match'];
 const express = (app) => async (_body, lab, signed) => (await lab.express(app, signed)).body;
 const flask = (op) => (body, lab) => lab.python(op, body);

@@ -1,4 +1,4 @@
-// Bodies whose bytes changed and whose meaning did not: character sets, marks, line ends, compression; and those cut off.
+// Bodies whose bytes changed but not their meaning: character sets, marks, line ends, compression; and cut-off bodies.
 import { execFileSync } from 'node:child_process';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
@@ -21,7 +21,7 @@ const compressed = (compress, coding) => (body, _lab, signed) => {
   signed.headers.splice(-1, 0, ['Content-Encoding', coding]);
   return compress(body);
 };
-// The sender compresses, and signs what it sends.
+// The sender compresses the body, and signs what it sends.
 const gzipped = {
   order: (row, lab) => ({
     write: async (value, about) => {

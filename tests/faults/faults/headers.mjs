@@ -1,4 +1,4 @@
-// Headers that were dropped, renamed, or that belong to somebody else.
+// Headers that were dropped or renamed, or that belong to somebody else.
 import { fault, lower, withHeader, without } from './kit.mjs';
 
 const header = (name, run) =>

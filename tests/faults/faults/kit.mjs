@@ -1,13 +1,13 @@
-// What the tables of faults are written with.
+// Helpers for the tables of faults.
 //
-// A fault is {name, group, run(row, lab)}; run gives what the handler saw and what the inspector knows, as far as that
-// differs from a right delivery, and the codes of which one has to come first. null: it does not apply.
+// A fault is {name, group, run(row, lab)}. run returns what the handler saw and what the inspector knows, as far as
+// that differs from a correct delivery, and the codes one of which must come first; null if the fault doesn't apply.
 
 export const isForm = (row) => row.type.includes('urlencoded');
 export const isJson = (row) => !isForm(row);
 export const lower = (name) => name.toLowerCase();
 
-/// The request with another body; its length is right again unless `keepLength`, as for a handler behind a parser.
+/// Returns the request with another body. `keepLength` keeps the old length, as a handler behind a parser sees it.
 export function withBody(request, body, keepLength = false) {
   const length = ([name, value]) => [name, !keepLength && lower(name) === 'content-length' ? `${body.length}` : value];
   return { ...request, headers: request.headers.map(length), body };
@@ -25,7 +25,7 @@ export const withHeader = (request, header, change) => ({
   ),
 });
 
-/// A fault of the body. `order` is what the sender is asked for, `change` what the software makes of the body.
+/// Makes a fault of the body. `order` is what the sender is asked for, `change` what software does to the body.
 export function bodyFault(
   group,
   name,
@@ -47,5 +47,5 @@ export function bodyFault(
   };
 }
 
-/// A fault of anything else: `run` without the name and the group.
+/// Makes any other fault.
 export const fault = (group, name, run) => ({ name, group, run });

@@ -1,4 +1,4 @@
-// Right deliveries of every kind: none of them may be called invalid.
+// Correct deliveries of every kind: none of them may be judged invalid.
 import { gzipSync } from 'node:zlib';
 
 import { fault, isJson } from './kit.mjs';
@@ -21,7 +21,7 @@ const ends = (row, lab, change) => ({
 const dos = (body) => Buffer.from(body.toString().replace(/\r?\n/g, '\r\n'));
 const text = (row) => row.kind === 'text';
 
-// A second signature beside the right one, as while secrets rotate.
+// Adds a second signature to the correct one, as providers do while secrets rotate.
 const beside = (signature, about, row) => {
   const strange = signature.replace(/[0-9a-zA-Z]/g, (letter) => (/\d/.test(letter) ? '1' : 'a'));
   const joint =

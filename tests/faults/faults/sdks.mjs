@@ -1,4 +1,4 @@
-// The providers' own SDKs (those of tests/sdk) sign: as they should, and with a wrong setting.
+// The providers' own SDKs (those of tests/sdk) sign: correctly, and with a wrong setting.
 import { createRequire } from 'node:module';
 
 import { fault, withHeader } from './kit.mjs';
@@ -15,7 +15,7 @@ const date = (now = NOW) => new Date(now * 1000);
 const fields = (body) => Object.fromEntries(new URLSearchParams(body.toString()));
 const set = (request, header, value) => withHeader(request, header, (name) => [name, value]);
 
-// One SDK's signature on the row's own request.
+// Signs the row's own request with one SDK.
 const signing = (rows, name, group, expect, make) =>
   fault(group, name, async (row, lab) => {
     if (!rows.includes(row.row)) return null;

@@ -16,7 +16,7 @@ const secret = (name, change, expect, { applies = () => true, order = {} } = {})
       ? null
       : { request: await lab.signed(row, order), secrets: [changed], expect: codes };
   });
-// Decoders of base64 and hex pass over white space, as the providers' own do.
+// Decoders of base64 and hex skip white space, as the providers' own decoders do.
 const SPACE = (row) =>
   ['whsec', 'base64', 'hex'].includes(row.kind) ? ['secret_whitespace', 'valid'] : ['secret_whitespace'];
 const ENCODING = ['secret_encoding'];
@@ -80,7 +80,7 @@ export default [
   ),
 ];
 
-// The one that fits belongs to somebody else here.
+// The fitting secret belongs to another source here.
 function known(row, label) {
   const strangers = [{ label: 'unrelated', value: 'nothing of the kind' }];
   if (keyed(row)) return { secrets: [row.other], others: [...strangers, { label, value: row.secret }] };

@@ -1,4 +1,4 @@
-// The signature is written wrongly, made with another algorithm or over a reading of the secret that was not meant.
+// The signature is encoded wrongly, or made with another algorithm or with an unintended reading of the secret.
 import { fault, withHeader } from './kit.mjs';
 import { base64, hex, text } from '../signers/recipe.mjs';
 
@@ -39,7 +39,7 @@ export default [
   shaped(
     'base64url instead of base64',
     (bytes) => bytes.toString('base64url'),
-    // Of a public key's signature both alphabets are read.
+    // For a public key's signature, both alphabets are accepted.
     (row) => (row.kind === 'public' ? [...ENCODING, 'valid'] : ENCODING),
     enc('base64'),
   ),
@@ -142,7 +142,7 @@ export default [
     if (row.row === 'aws_sns')
       return { request: await lab.signed(row, { certUrl: strange }), expect: ['untrusted_key'] };
     if (row.row !== 'paypal') return null;
-    // Its URL is not signed, and the certificate is already at hand.
+    // The certificate's URL is not signed, and the certificate is already cached.
     return {
       request: withHeader(await lab.signed(row), 'PAYPAL-CERT-URL', (name) => [name, strange]),
       expect: ['untrusted_key', 'valid'],
@@ -163,7 +163,7 @@ export default [
   ),
 ];
 
-// The sender took the secret otherwise than its kind says.
+// The sender interpreted the secret differently from what its kind requires.
 function reading(name, key, applies) {
   return fault('secret', name, async (row, lab) => {
     if (!applies(row) || row.tokenOnly) return null;
@@ -180,7 +180,7 @@ function jwt(name, order, expect, applies) {
   );
 }
 
-// Of a DER signature, its two numbers in 32 bytes each.
+// Converts a DER signature to its two numbers, in 32 bytes each.
 function joined(der) {
   const numbers = [];
   for (let at = 2; at < der.length; at += 2 + der[at + 1]) numbers.push(der.subarray(at + 2, at + 2 + der[at + 1]));

@@ -1,4 +1,4 @@
-// Clocks, and what belongs to another event.
+// Wrong clocks, and parts of another event.
 import { fault, lower, withHeader, withBody } from './kit.mjs';
 import { NOW, units } from '../signers/recipe.mjs';
 

@@ -1,12 +1,12 @@
-// The handler, and so whoever rebuilds the URL, sees another one than the provider called.
+// The handler sees another URL than the provider called, and so does whoever rebuilds the URL from the request.
 import { fault, lower, withHeader } from './kit.mjs';
 
 const MISMATCH = ['url_mismatch'];
-// Nothing in the request says what the provider called.
+// Nothing in the request says which URL the provider called.
 const NO_TRACE = ['url_mismatch', 'no_match'];
 const covers = (row, what) => row.coversUrl || (what === 'path' && row.coversPath);
 
-// A proxy in front of the handler. `what` it changes: the path, or only the scheme and the host.
+// A proxy in front of the handler. `what` says what it changes: the path, or only the scheme and the host.
 const proxied = (name, kind, server, what, expect) =>
   fault('url', name, async (row, lab) => {
     const signed = await lab.signed(row);

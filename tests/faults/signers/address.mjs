@@ -1,4 +1,4 @@
-// Providers that sign the address they called, or the request line.
+// Providers that sign the URL they called, or the request line.
 import { hash, mac, recipe, text, URL_CALLED } from './recipe.mjs';
 
 const address = (given) => recipe({ coversUrl: true, url: URL_CALLED, enc: 'base64', ...given });

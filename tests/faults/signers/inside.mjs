@@ -1,4 +1,4 @@
-// Providers whose signature stands in the body, or that send a token.
+// Providers whose signature is in the body, or that send a token.
 import { createHash } from 'node:crypto';
 
 import { hex, mac, recipe } from './recipe.mjs';

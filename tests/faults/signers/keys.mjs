@@ -1,4 +1,4 @@
-// Providers that sign with a private key, each with a pair made for this run, and those that send a JWT.
+// Providers that sign with a private key, each with a pair generated for this run, and providers that send a JWT.
 import { execFileSync } from 'node:child_process';
 import { createHash, createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { recipe } from './recipe.mjs';
 const pair = (kind, options) => generateKeyPairSync(kind, options);
 const raw = (key) => Buffer.from(key.export({ format: 'jwk' }).x, 'base64url');
 
-// A self-made certificate, which node:crypto cannot make.
+// Makes a self-signed certificate, which node:crypto can't make.
 function certified(name) {
   const folder = mkdtempSync(join(tmpdir(), 'faults-'));
   try {
@@ -41,7 +41,7 @@ function certified(name) {
   }
 }
 
-// Of an asymmetric row: its own pair and that of somebody else.
+// Makes an asymmetric row, with its own key pair and a foreign one.
 function keyed(given, own, foreign, show) {
   return recipe({
     kind: 'public',
@@ -70,7 +70,7 @@ const jwk = (key) => JSON.stringify({ ...key.export({ format: 'jwk' }), kid: 'k1
 const part = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const bodyHash = (body) => createHash('sha256').update(body).digest('hex');
 
-// A JWT of these claims; `about.jwt` is where a fault bends them.
+// Returns a JWT with these claims; faults change it through `about.jwt`.
 function jwt(about, header, claims, signer) {
   const head = `${part({ ...header, ...about.jwt?.header })}.${part({ ...claims, ...about.jwt?.claims })}`;
   return `${head}.${about.jwt?.unsigned ? '' : about.shape(signer(head))}`;

@@ -1,7 +1,8 @@
-// How a row of the bench signs: by the provider's published recipe, with nothing but node:crypto.
+// How a row of the bench signs: by the provider's published recipe, with node:crypto only.
 //
-// An order says what is to be signed: {now, id, secret, …}; what a fault bends is in it too: `stamp` (the timestamp's
-// text), `alg`, `shape` (how the signature's bytes are written), `value` (how its header is), `write` (how the body is).
+// An order says what to sign: {now, id, secret, …}. It also has what faults change: `stamp` (the timestamp's text),
+// `alg`, `shape` (how the signature's bytes are encoded), `value` (how its header is built), `write` (how the body is
+// written).
 import { createHash, createHmac } from 'node:crypto';
 
 export const NOW = 1_750_000_000;
@@ -26,7 +27,7 @@ export function hash(alg, parts) {
 
 const iso = (now) => new Date(now * 1000).toISOString();
 
-// How each unit of time is written.
+// The formats of the time units.
 export const units = {
   s: (now) => `${now}`,
   ms: (now) => `${now}000`,
@@ -44,7 +45,7 @@ const DEFAULTS = {
   url: 'https://hooks.example.com/in',
   type: 'application/json',
   style: 'compact',
-  // What the signature protects: the body's bytes, the values in it, or nothing of it.
+  // What the signature covers: the body's bytes, the values in it, or nothing of it.
   covers: 'body',
   coversUrl: false,
   value: (signature) => signature,
@@ -54,7 +55,7 @@ const DEFAULTS = {
   params: {},
 };
 
-/// A row: what is written in `given`, over the defaults.
+/// Makes a row: the defaults, overridden by `given`.
 export function recipe(given) {
   const row = { ...DEFAULTS, ...given };
   row.provider ??= row.row;
@@ -62,7 +63,7 @@ export function recipe(given) {
   return row;
 }
 
-/// The event that a row's provider sends; `grow` makes it long.
+/// Returns the event that a row's provider sends; `grow` makes it long.
 export function event(row, about) {
   const common = {
     id: about.id,
@@ -81,7 +82,7 @@ export function event(row, about) {
   return row.whole ? row.whole(about, common) : { ...common, ...row.event(about) };
 }
 
-/// Signs one event: {method, url, headers, body}.
+/// Signs one event; returns {method, url, headers, body}.
 export async function sign(row, order, writers) {
   const about = {
     method: row.method,

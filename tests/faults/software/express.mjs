@@ -1,4 +1,4 @@
-// Express and its body parsers, each as an application that hands on what it parsed.
+// Express and its body parsers, each as an application that returns what it parsed.
 import express from 'express';
 import { createServer } from 'node:http';
 import { stringify as querystring } from 'node:querystring';
@@ -32,7 +32,7 @@ const APPS = {
   'read already': [drained, ({ body }) => body ?? ''],
 };
 
-// A middleware that reads the stream for its log and keeps nothing.
+// A middleware that reads the stream for its log and doesn't keep it.
 async function drained(request, _response, next) {
   await read(request);
   next();
@@ -58,7 +58,7 @@ async function start(name) {
   return port;
 }
 
-/// The body that the application hands on, and the headers that it saw.
+/// Returns the body that the application got, and the headers that it saw.
 export async function throughExpress(name, request) {
   if (!ports.has(name)) ports.set(name, start(name));
   return send(await ports.get(name), request);

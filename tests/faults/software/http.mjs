@@ -1,4 +1,4 @@
-// Sends a request over a real connection, and what a handler at the other end sees of it.
+// Sends a request over a real connection, and reports what a handler at the other end sees.
 import { createServer, request as open } from 'node:http';
 
 export async function read(stream) {
@@ -11,7 +11,7 @@ export const listen = (server, port = 0) =>
   new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server.address().port)));
 export const pairs = (raw) => raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1]]] : []));
 
-/// Calls the path of a signed request at 127.0.0.1; the answer is JSON of what was seen there.
+/// Sends a signed request to its path at 127.0.0.1; the answer is JSON with what was seen there.
 export async function send(port, { method, url, headers, body }, path) {
   const { pathname, search } = new URL(url);
   const answer = await new Promise((resolve, reject) => {
@@ -34,7 +34,7 @@ export async function send(port, { method, url, headers, body }, path) {
   return { ...seen, body: Buffer.from(seen.body, 'base64') };
 }
 
-/// What `handle` says about each request that it gets.
+/// Answers each request with the result of `handle` as JSON.
 export function answering(handle) {
   return async (request, response) => {
     const seen = await handle(request);
@@ -43,7 +43,7 @@ export function answering(handle) {
   };
 }
 
-/// A handler behind a proxy: it builds the URL as a framework does, from the Host header that it sees.
+/// Makes a handler behind a proxy: it builds the URL as a framework does, from the Host header that it sees.
 export const handler = () =>
   createServer(
     answering(async (request) => ({

@@ -130,6 +130,6 @@ for line in sys.stdin:
         made = OPS[order["op"]](base64.b64decode(order["text"]))
         made = made.encode() if isinstance(made, str) else made
         reply = {"text": base64.b64encode(made).decode()}
-    except Exception as error:  # whatever goes wrong is the answer
+    except Exception as error:  # any failure is returned as the answer
         reply = {"error": repr(error)}
     print(json.dumps(reply), flush=True)

@@ -9,7 +9,7 @@ import httpProxy from 'http-proxy';
 
 import { handler, listen, send } from './http.mjs';
 
-// The `server` blocks of nginx.conf, in its order.
+// The `server` blocks of nginx.conf, in the same order.
 const SERVERS = [
   'plain',
   'forwarded',
@@ -73,7 +73,7 @@ async function startHttpProxy(backend, options) {
   return port;
 }
 
-/// Starts them all: `nginx(name, request)` and `nodeProxy(name, request)` give what the handler behind sees.
+/// Starts all proxies: `nginx(name, request)` and `nodeProxy(name, request)` return what the handler behind them sees.
 export async function startProxies() {
   const backend = await listen(handler().unref());
   const nginx = await startNginx(backend);

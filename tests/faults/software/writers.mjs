@@ -1,4 +1,4 @@
-// How senders write their bodies, each with the library that writes so.
+// How senders serialise their bodies, each with the library that does it that way.
 import qs from 'qs';
 
 const json = (indent) => async (value) => Buffer.from(JSON.stringify(value, null, indent));
@@ -12,7 +12,7 @@ export const writersWith = (python, php) => {
     ascii: by(python, 'write ascii'),
     go: by(python, 'write go'),
     php: by(php, 'json_encode'),
-    // SendGrid's: an array with one item a line, and line ends of Windows.
+    // SendGrid's: an array with one item per line, and CRLF line ends.
     batch: async (items) => Buffer.from(`[${items.map((item) => JSON.stringify(item)).join(',\r\n')}]\r\n`),
     form: async (value) => Buffer.from(qs.stringify(flat(value), { format: 'RFC1738' })),
     // GitHub's: the event as JSON in one field.
@@ -20,7 +20,7 @@ export const writersWith = (python, php) => {
   };
 };
 
-// A form has no nested values: Slack's commands are flat, and so are they here.
+// A form has no nested values: Slack's commands are flat, so these are too.
 function flat(value) {
   const { data, ...rest } = value;
   if (!data) return rest;

@@ -20,7 +20,7 @@ const workos = new WorkOS('sk_hookmitt');
 const pathQuery = (url) => url.replace(/^[a-z]+:\/\/[^/]+/, '');
 const base64url = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The validator downloads the certificate: here that request is answered, whatever the URL says. */
+/** Answers the validator's download of the certificate with `pem`, whatever the URL is. */
 async function withCertificate(pem, work) {
   const real = https.get;
   https.get = (_url, answer) => {

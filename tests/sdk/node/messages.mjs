@@ -14,13 +14,13 @@ import twilio from 'twilio';
 import { header, lower, mac, refuse, seconds } from './shape.mjs';
 
 const require = createRequire(import.meta.url);
-// Bolt's index starts its whole framework; the verifier alone is what a receiver calls.
+// Bolt's index starts its whole framework; a receiver only calls the verifier.
 const { verifySlackRequest } = require(fileURLToPath(
   new URL('../node_modules/@slack/bolt/dist/receivers/verify-request.js', import.meta.url)));
 
 const FORM = 'application/x-www-form-urlencoded';
 
-/** As Express reads them: a name that is there twice has a list of values. */
+/** Parses a form as Express does: a name that occurs twice has a list of values. */
 const formOf = ({ body, headers }) =>
   (header(headers, 'content-type').startsWith(FORM) ? parseForm(body.toString()) : {});
 

@@ -1,5 +1,5 @@
-// What the SDKs' entries share. Each is {package, sign?, signed_by?, verify}: `sign` returns what the provider would send
-// for a body ({headers, body?, url?}), or only the header lines; `verify` throws where the SDK refuses.
+// What the SDKs' entries share. Each is {package, sign?, signed_by?, verify}: `sign` returns what the provider would
+// send for a body ({headers, body?, url?}), or only the header lines; `verify` throws if the SDK rejects the request.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -12,6 +12,6 @@ export const header = (headers, name) => lower(headers)[name] ?? '';
 export const mac = (algorithm, key, encoding, ...parts) =>
   parts.reduce((hmac, part) => hmac.update(part), createHmac(algorithm, key)).digest(encoding);
 
-/** The version of an installed package. */
+/** Returns the version of an installed package. */
 export const version = (name) =>
   JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url))).version;

@@ -1,4 +1,4 @@
-// Standard Webhooks and those who use its format.
+// Standard Webhooks and providers that use its format.
 import { WebhookHandler } from '@liveblocks/node';
 import { verifyWebhook as clerkVerify } from '@clerk/backend/webhooks';
 import OpenAI from 'openai';
@@ -9,7 +9,7 @@ import { Webhook as SvixWebhook } from 'svix';
 
 import { freshId, lower, refuse, seconds } from './shape.mjs';
 
-/** The three headers of Standard Webhooks under either name. */
+/** Makes the three headers of Standard Webhooks with this prefix. */
 const family = (prefix, make) => ({ secret, body }) => {
   const [id, at] = [freshId(), new Date(seconds() * 1000)];
   return [[`${prefix}-id`, id], [`${prefix}-timestamp`, String(seconds())],

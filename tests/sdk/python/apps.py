@@ -5,7 +5,7 @@ import time
 
 from .shape import Sdk, demand
 
-# What is sent where a test asks for no version.
+# The versions sent if a test asks for none.
 HUBSPOT = {"hubspot-v1": "v1", "hubspot-v2": "v2"}
 
 

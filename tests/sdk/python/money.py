@@ -42,7 +42,7 @@ def adyen_verify(order):
     if signature := order.header("hmacsignature"):
         demand(is_valid_hmac_payload(signature, order["secret"], order.body), "is_valid_hmac_payload")
         return
-    # The helper looks at the first item only: each gets its turn.
+    # The helper looks only at the first item, so each item is checked by itself.
     for item in json.loads(order.body)["notificationItems"]:
         valid = is_valid_hmac_notification({"notificationItems": [item]}, order["secret"])
         demand(valid, "is_valid_hmac_notification")
@@ -124,7 +124,7 @@ def paypal_verify(order):
     store = crypto.X509Store()
     store.add_cert(crypto.X509.from_cryptography(root))
 
-    # Where the certificate comes from and who vouches for it is ours; chain, name, age and signature the SDK judges.
+    # The test supplies the certificate and its authority; the SDK checks chain, name, age and signature.
     WebhookEvent._get_cert = staticmethod(lambda url: crypto.X509.from_cryptography(leaf))
     WebhookEvent._get_certificate_store = classmethod(lambda cls: store)
     valid = WebhookEvent.verify(

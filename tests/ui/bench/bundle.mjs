@@ -1,7 +1,7 @@
-// What the page loads before anything is opened.
+// What the page loads at its start.
 import { gzipSync } from 'node:zlib';
 
-/** Opens the page; answers the bytes of its files: scripts and styles gzipped, fonts as they are. */
+/** Opens the page; returns the bytes of its files: scripts and styles gzipped, fonts as they are. */
 export async function bundle(page, open) {
   const answers = [];
   const note = (response) => {

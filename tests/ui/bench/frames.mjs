@@ -2,16 +2,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 const SPAN = 20_000;
-/** Pixels a second that a hand scrolls. */
+/** The scrolling speed of a hand, in pixels per second. */
 const SPEED = 1_500;
 
-/** In the page: notes the time from one frame to the next until told to end. */
+/** Runs in the page: records the time between frames until it is stopped. */
 const begin = () => {
   const spans = [];
   let last;
   let on = true;
   const frame = () => {
-    const now = performance.now(); // when it is really drawn: the frame's own time hides what came late
+    const now = performance.now(); // the real time of drawing, because the frame's own timestamp hides delays
     if (last !== undefined) spans.push(now - last);
     last = now;
     if (on) requestAnimationFrame(frame);
@@ -23,7 +23,7 @@ const begin = () => {
   };
 };
 
-/** How long the page's main thread has worked, in seconds. */
+/** Returns how long the page's main thread has worked, in seconds. */
 async function worked(session) {
   const { metrics } = await session.send('Performance.getMetrics');
   return metrics.find(({ name }) => name === 'TaskDuration').value;
@@ -43,10 +43,10 @@ async function framesDuring(page, what) {
   return { frames: spans.length, busy, under_20_ms: quick, p50: percentile(50), p95: percentile(95), p99: percentile(99), longest: spans.at(-1) };
 }
 
-/** Frames while new events come in at the top. */
+/** Measures frames while new events come in at the top. */
 export const atTop = (page) => framesDuring(page, () => pause(SPAN));
 
-/** Frames while a hand scrolls up and down through the list. */
+/** Measures frames while a hand scrolls the list up and down. */
 export async function whileScrolling(page, list) {
   const session = await page.context().newCDPSession(page);
   const { x, y, width, height } = await list.boundingBox();
@@ -62,7 +62,7 @@ export async function whileScrolling(page, list) {
   });
 }
 
-/** Notes every layout shift from the first paint on. */
+/** Records every layout shift from the first paint on. */
 export const watchShifts = (page) => page.addInitScript(() => {
   window.hookmittShifts = [];
   new PerformanceObserver((seen) => {
@@ -73,6 +73,6 @@ export const watchShifts = (page) => page.addInitScript(() => {
   }).observe({ type: 'layout-shift', buffered: true });
 });
 
-/** The sum of all shifts of anything in the list. */
+/** Returns the sum of all layout shifts within the list. */
 export const shifts = async (page, list) => (await list.elementHandle()).evaluate((element) =>
   window.hookmittShifts.filter(({ nodes }) => nodes.some((node) => element.contains(node))).reduce((sum, { value }) => sum + value, 0));

@@ -1,11 +1,11 @@
-// The load: signed events of GitHub's shape, always the same ones.
+// The load: signed events of GitHub's shape, the same ones in every run.
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { keepAlive } from '../support/http.mjs';
 import { eventually } from '../support/wait.mjs';
 
-/** Where the numbers begin. */
+/** The seed of the random numbers. */
 export const SEED = 20_261_121;
 
 const SECRET = 'the secret of the load';
@@ -13,7 +13,7 @@ const CONNECTIONS = 32;
 const NAMES = ['push', 'issues', 'pull_request', 'check_suite', 'workflow_run', 'release'];
 const SUBJECTS = ['Water the tomatoes twice on hot days', 'Close the roof when it rains', 'Crash on empty beds', 'Count the beds once', 'Retries when the roof is open'];
 
-/** Numbers that look random and are the same in each run (mulberry32). */
+/** Returns a generator of pseudo-random numbers that are the same in each run (mulberry32). */
 function numbers(seed) {
   let state = seed;
   return () => {
@@ -42,7 +42,7 @@ async function post(hookmitt, agent, number) {
   if (answer.status !== 200) throw new Error(`event ${number} was answered ${answer.status}`);
 }
 
-/** Stores so many events as fast as they are taken. */
+/** Stores this many events as fast as they are accepted. */
 export async function fill(hookmitt, count) {
   await hookmitt.api.source('load', { provider: 'github' });
   await hookmitt.api.secret('load', SECRET);
@@ -56,7 +56,7 @@ export async function fill(hookmitt, count) {
   await eventually('all of them are stored', async () => (await hookmitt.api.ask('GET', '/api/stats')).events >= count);
 }
 
-/** Sends so many a second until `end` is called, which answers how many a second went out. */
+/** Sends `rate` events per second until `end` is called, which returns the rate that was reached. */
 export function streamed(hookmitt, rate, first) {
   const agent = keepAlive(CONNECTIONS);
   const begun = performance.now();

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const EVERY = 5_000;
-/** What is loaded, compiled and cached at first is no leak. */
+/** The share of the time in which growth is no leak, because things are loaded, compiled and cached at first. */
 const WARM_UP_SHARE = 0.2;
 
-/** A figure of a process's memory in MiB, such as `Pss`; null where the system does not tell. */
+/** Returns a figure of a process's memory in MiB, such as `Pss`; null if the system doesn't provide it. */
 export function memoryOf(pid, figure) {
   try {
     const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
@@ -21,7 +21,7 @@ async function renderers(browserSession) {
   return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
 }
 
-/** The slope of a straight line through points, by least squares. */
+/** Returns the slope of a straight line through points, by least squares. */
 export function slope(points) {
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [mx, my] = [mean(points.map(([x]) => x)), mean(points.map(([, y]) => y))];
@@ -29,7 +29,7 @@ export function slope(points) {
   return above / points.reduce((sum, [x]) => sum + (x - mx) ** 2, 0);
 }
 
-/** Looks at the page every few seconds, its garbage collected; answers the samples and what grows a minute. */
+/** Samples the page's memory every few seconds, after garbage collection; returns samples and growth per minute. */
 export async function watchMemory(page, minutes) {
   const session = await page.context().newCDPSession(page);
   const browserSession = await page.context().browser().newBrowserCDPSession();
@@ -41,7 +41,7 @@ export async function watchMemory(page, minutes) {
     await session.send('HeapProfiler.collectGarbage');
     const { metrics } = await session.send('Performance.getMetrics');
     const metric = (wanted) => metrics.find(({ name }) => name === wanted).value;
-    // Anonymous memory is the page's own: what it shares with other processes comes and goes with them.
+    // Only anonymous memory is the page's own; shared memory depends on other processes.
     const own = (await renderers(browserSession)).reduce((sum, pid) => sum + memoryOf(pid, 'Anonymous'), 0);
     samples.push({ minute: passed(), heap_mib: metric('JSHeapUsedSize') / 1_048_576, renderer_mib: own, nodes: metric('Nodes'), listeners: metric('JSEventListeners') });
   }

@@ -48,7 +48,7 @@ function table({ top, scrolling, shift, memory, bundle, window, sent }) {
   atMost('main process of the window, PSS, MB', window?.pss_mb ?? null, 110, 1);
 }
 
-/** Prints the table, writes the file; answers whether every limit was met. */
+/** Prints the table and writes the file; returns whether every limit was met. */
 export function write(measured, folder) {
   table(measured);
   const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), system: platform(), arch: arch() };

@@ -1,4 +1,4 @@
-// The desktop window: how soon it is shown, and what its main process weighs.
+// The desktop window: how soon it is shown, and how much memory its main process uses.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,10 +10,10 @@ import { within } from '../support/wait.mjs';
 import { memoryOf } from './memory.mjs';
 
 const RUNS = 7;
-/** How long the window rests before it is weighed. */
+/** How long the window rests before its memory is measured. */
 const REST = 5_000;
 
-/** A display without a screen; answers its name. */
+/** Starts a virtual display; returns its name. */
 async function display() {
   const server = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1440x900x24', '-nolisten', 'tcp'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   const started = new Promise((resolve, reject) => {
@@ -23,10 +23,10 @@ async function display() {
   return { name: `:${await within('Xvfb starts', started)}`, end: () => server.kill() };
 }
 
-/** Starts the window once; answers milliseconds until it was shown, and its weight where asked for. */
+/** Starts the window once; returns the milliseconds until it was shown and, if requested, its memory. */
 async function once(program, screen, weigh) {
   const folder = mkdtempSync(join(tmpdir(), 'hookmitt-window-'));
-  // A display in memory has no graphics card to share buffers with; WebKit would hold software ones in our process.
+  // A virtual display has no graphics card to share buffers with; WebKit would hold software buffers in our process.
   const env = { ...process.env, DISPLAY: screen, WEBKIT_DISABLE_DMABUF_RENDERER: '1', HOOKMITT_TIMINGS: '1', HOOKMITT_KEYRING: 'off', HOOKMITT_DATA_DIR: folder, XDG_CONFIG_HOME: folder, XDG_DATA_HOME: folder };
   const child = spawn(program, ['--port', '0'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const ended = new Promise((resolve) => { child.on('exit', resolve); });
@@ -52,7 +52,7 @@ async function once(program, screen, weigh) {
   }
 }
 
-/** Starts the window several times; answers the median time and the weight. */
+/** Starts the window several times; returns the median time and the memory. */
 export async function windowOf(program) {
   const screen = await display();
   try {

@@ -1,4 +1,4 @@
-// The inspector and settings, from a day's events, from none, and where something is missing.
+// The inspector and settings: with a day's events, with none, and where something is missing.
 import { seed } from '../support/inbox.mjs';
 import { LOOK, NARROW, PHONE, picture, settle } from '../support/picture.mjs';
 import { stripe } from '../support/samples.mjs';
@@ -61,7 +61,7 @@ export async function inbox(stage) {
   await states(ui, hookmitt);
 }
 
-/** Nothing fits, much is new, the line is cut. */
+/** States in which nothing matches, many events are new, or the connection is lost. */
 async function states(ui, hookmitt) {
   await ui.go('#/events');
   await ui.page.keyboard.press('?');
@@ -86,7 +86,7 @@ async function states(ui, hookmitt) {
   await picture(ui, 'not-connected');
 }
 
-/** An empty inbox, with and without what it needs. */
+/** An empty inbox, with and without its requirements. */
 export async function beginning(stage) {
   const hookmitt = await stage.hookmitt();
   const ui = await stage.open(hookmitt, LOOK);
@@ -105,7 +105,7 @@ export async function beginning(stage) {
   await picture(ui, 'empty-view');
 }
 
-/** What is seen before the list is there, and instead of it. */
+/** What the page shows before the list is loaded, and in place of it. */
 export async function waiting(stage) {
   const hookmitt = await stage.hookmitt();
   await hookmitt.post('shop', { body: '{"a":1}' });
@@ -124,7 +124,7 @@ export async function waiting(stage) {
   await picture(ui, 'error');
 }
 
-/** An event whose first attempt was under way when hookmitt was killed: nobody knows whether it arrived. */
+/** An event whose first attempt was running when hookmitt was killed: nobody knows whether it arrived. */
 export async function cutOff(stage) {
   const [hookmitt, server] = [await stage.hookmitt(), await stage.server()];
   await hookmitt.api.target('shop', server.url);

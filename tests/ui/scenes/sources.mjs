@@ -1,8 +1,8 @@
-// How a source is set: who signs and how, and what it answers.
+// The settings of a source: who signs and how, and what it answers.
 import { LOOK, NARROW, PHONE, WIDE, picture, settle } from '../support/picture.mjs';
 import { sees } from '../support/see.mjs';
 
-/** How a sender signs that the catalogue doesn't have, and set-up requests with what is left to do. */
+/** A signing scheme that the catalogue doesn't have, and set-up requests with what is left to do. */
 export async function signing(stage) {
   const hookmitt = await stage.hookmitt();
   const generic = { signature_header: 'X-Greenhouse-Signature', algorithm: 'hmac-sha256', encoding: 'hex', format: 'fields', version: 'v1', signed_content: '{timestamp}.{body}', timestamp_header: 'X-Greenhouse-Time', id_at: '/id', title_at: '/title' };
@@ -34,7 +34,7 @@ export async function signing(stage) {
   }
 }
 
-/** What a source answers, and what is said where that can't be. */
+/** What a source answers, and the messages if an answer is not possible. */
 export async function answers(stage) {
   const hookmitt = await stage.hookmitt();
   await hookmitt.api.source('shop', { provider: 'stripe' });

@@ -1,4 +1,4 @@
-// What isn't trusted, and why: withheld events, secrets that requests bring, what a signature leaves open, devices.
+// What isn't trusted, and why: withheld events, secrets from requests, parts that a signature doesn't cover, devices.
 import { both, LOOK, NARROW, PHONE, picture, settle } from '../support/picture.mjs';
 import { send } from '../support/http.mjs';
 import { says, sees } from '../support/see.mjs';
@@ -6,7 +6,7 @@ import { SECRETS, signed } from '../support/senders.mjs';
 import { stripe } from '../support/samples.mjs';
 import { eventually } from '../support/wait.mjs';
 
-/** What was withheld, and what may be done about it. */
+/** What was withheld, and what the user can do about it. */
 export async function withheld(stage) {
   const [hookmitt, server] = [await stage.hookmitt(), await stage.server()];
   for (const name of ['login', 'tasks', 'notes', 'pay', 'calls', 'shop', 'refuses']) await hookmitt.api.source(name, {});
@@ -40,7 +40,7 @@ export async function withheld(stage) {
   await both(ui, 'provider-found-narrow', '#/settings/sources/shop', 'the first valid event', NARROW);
 }
 
-/** Who takes part in a tunnel, what its relay is told, and the questions before that changes. */
+/** Who takes part in a tunnel, which sources its relay knows, and the questions before that changes. */
 export async function devices(stage) {
   const [hookmitt, other, relay] = [await stage.hookmitt(), await stage.hookmitt(), await stage.relay()];
   for (const name of ['shop', 'billing', 'private']) await hookmitt.api.source(name, {});

@@ -1,4 +1,4 @@
-// Tunnels: a week of them in every state, and real ones.
+// Tunnels: a simulated week of them in every state, and real ones.
 import { Channel, Programs } from '../support/detours.mjs';
 import { seed } from '../support/inbox.mjs';
 import { LOOK, NARROW, PHONE, WIDE, both, picture, settle } from '../support/picture.mjs';
@@ -12,7 +12,7 @@ const dialog = (ui) => ui.page.getByRole('dialog');
 
 const UNKNOWN = 'this relay doesn\'t know this tunnel, or this device isn\'t one of it: it left, was away for too long, or the tunnel\'s token was revoked; add the tunnel anew';
 
-/** What is different of a tunnel in each state. */
+/** How a tunnel differs in each state. */
 const states = (now) => ({
   connecting: { state: 'connecting', rtt_ms: null },
   offline: { state: 'offline', why: 'network', rtt_ms: null, error: { code: 'relay-unreachable', message: 'the relay does not answer: connection refused', hint: 'check this machine’s network, and that the relay runs' } },
@@ -22,7 +22,7 @@ const states = (now) => ({
   troubled: { waiting: { letters: 3, bytes: 9_000, oldest_at: null }, error: { code: 'disk-full', message: 'the disk that holds the inbox is full', hint: 'free some space: 32 MiB (an eighth of a small disk) are kept for what is here already; senders were told to try again, and capture goes on by itself' } },
 });
 
-/** A hookmitt with a day behind it, whose page hears of tunnels what it is told. */
+/** Starts a hookmitt with a day's events, whose page gets simulated tunnels. */
 async function hearing(stage) {
   const hookmitt = await stage.hookmitt();
   const { servers, ...ids } = await seed(hookmitt.api, hookmitt.capture);
@@ -38,7 +38,7 @@ async function hearing(stage) {
   return { ui, told, now, three, ids };
 }
 
-/** Tunnels with a week behind them, in every state. */
+/** Tunnels with a week's history, in every state. */
 export async function tunnels(stage) {
   const { ui, told, now, three, ids } = await hearing(stage);
   await both(ui, 'tunnels', '#/tunnels/1', 'Last 7 days');
@@ -66,7 +66,7 @@ export async function tunnels(stage) {
   await both(ui, 'strip-narrow', '#/events', 'relay-troubled', NARROW);
 }
 
-/** How tunnels are added and removed, and what is there before the first one. */
+/** How tunnels are added and removed, and what the page shows before the first one. */
 export async function adding(stage) {
   const { ui, told, three, now } = await hearing(stage);
   told.tunnels = three(states(now).catching);
@@ -101,7 +101,7 @@ export async function adding(stage) {
   await both(ui, 'tunnels-empty-phone', '#/tunnels', 'No tunnel yet', PHONE);
 }
 
-/** Before the tunnels are read, and where they can't be. */
+/** The page before the tunnels are loaded, and if they can't be. */
 export async function unread(stage) {
   const hookmitt = await stage.hookmitt();
   await hookmitt.post('shop', { body: '{}' });
@@ -121,7 +121,7 @@ export async function unread(stage) {
   }
 }
 
-/** A channel and a program that really run, with their limits, and what is left of them. */
+/** A channel and a program that really run, with their limits, and what remains when they end. */
 export async function detours(stage) {
   const [programs, channel] = [new Programs(), await Channel.start()];
   stage.leaves(() => programs.remove());
@@ -141,7 +141,7 @@ export async function detours(stage) {
   await both(ui, 'detour-smee-offline-phone', '#/tunnels/1', 'Offline since', PHONE);
 }
 
-/** A real relay: an invitation, what proxies added, and a token that is revoked. */
+/** A real relay: an invitation, header lines added by proxies, and a revoked token. */
 export async function relay(stage) {
   const hookmitt = await stage.hookmitt();
   const relay = await stage.relay(['--trusted-proxy', '127.0.0.1']);

@@ -6,7 +6,7 @@ import { OTHER_SECRETS, SECRETS, signed } from '../support/senders.mjs';
 import { counts, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
 
-/** The senders whose signature is made, or accepted, by the provider's own SDK. */
+/** The providers whose signature is made, or accepted, by their own SDK. */
 const SIGNERS = {
   stripe: () => ({ body: stripe.invoicePaid(Date.now()) }),
   github: () => githubEvents.pullRequest(),

@@ -1,4 +1,4 @@
-// Copy as curl: a command that does again what the provider did.
+// Copy as curl: a command that repeats the provider's request.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

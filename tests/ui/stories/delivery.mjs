@@ -1,4 +1,4 @@
-// Events go to the developer's server: replayed, waiting, given up, taken up again.
+// Events go to the developer's server: replayed, waiting, dead letters, resumed.
 import assert from 'node:assert/strict';
 
 import { stripe } from '../support/samples.mjs';
@@ -6,7 +6,7 @@ import { says } from '../support/see.mjs';
 import { SECRETS, signed } from '../support/senders.mjs';
 import { story } from '../support/stage.mjs';
 
-/** A source of Stripe's that delivers to a server. */
+/** Makes a Stripe source that delivers to a server. */
 async function shop(stage, settings = {}) {
   const [hookmitt, server] = [await stage.hookmitt(), await stage.server()];
   await hookmitt.api.source('shop', { provider: 'stripe' });
@@ -91,7 +91,7 @@ story('a skipped repeat is forwarded on request', async (stage) => {
   await send(stripe.invoicePaid(now));
   await server.waitFor(1);
   await send(stripe.invoicePaid(now, { pending: 1 }));
-  await ui.hasRows(2); // the first one says ×2 before the second one is there
+  await ui.hasRows(2); // the first one shows ×2 before the second one is listed
   await ui.row('invoice.paid').first().click();
   await says(ui.row('invoice.paid').first(), '×2', 'Skipped');
   assert.equal(server.seen.length, 1);

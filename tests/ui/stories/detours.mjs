@@ -1,4 +1,4 @@
-// For people without a relay: a channel and a program, real ones but for who plays them, and the page.
+// For users without a relay: the page with a channel and a program, both played by stand-ins.
 import assert from 'node:assert/strict';
 
 import { Channel, Programs } from '../support/detours.mjs';
@@ -10,7 +10,7 @@ import { eventually } from '../support/wait.mjs';
 const paneOf = (ui) => ui.page.getByRole('region', { name: 'Tunnel', exact: true });
 const strip = (ui) => ui.page.getByRole('list', { name: 'Connection' });
 
-/** The dialog of a page, where that way is chosen. */
+/** Opens the dialog that adds a tunnel, with this way chosen. */
 async function adding(ui, way) {
   await ui.go('#/tunnels/add');
   const dialog = ui.page.getByRole('dialog');

@@ -44,7 +44,7 @@ story('the first event is opened, also where the page hears of the count before 
   await says(ui.selected, '/shop/hooks');
 });
 
-/** The step with that title. */
+/** The step with this title. */
 const step = (ui, title) => ui.page.getByRole('listitem', { name: title });
 
 story('a provider, its secret and a target are set in the first run; the next event is valid and delivered', async (stage) => {

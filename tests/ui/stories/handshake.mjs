@@ -1,4 +1,4 @@
-// Set-up requests: answered at once, shown as what they are, finished by hand where that is needed.
+// Set-up requests: answered at once, shown as such, finished by hand if necessary.
 import assert from 'node:assert/strict';
 
 import { hasNoBarriers, says, sees } from '../support/see.mjs';

@@ -1,4 +1,4 @@
-// Web pages and this machine (Threat 1), in a real browser: sign-ins come back, hostile pages reach nothing.
+// Web pages and this machine (Threat 1), in a real browser: sign-ins return, hostile pages reach nothing.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 
@@ -8,18 +8,18 @@ import { hasNoBarriers, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
 
-/** Both names lead here, as a stranger's name may. Chromium asks before a page of elsewhere calls this machine, which not
- *  every browser does, and only until somebody says yes. */
+/** Both names resolve to this machine, as a stranger's name may. Chromium's question before a foreign page calls this
+ *  machine is turned off, because not every browser asks, and a user may say yes. */
 const RULES = ['--host-resolver-rules=MAP evil.example 127.0.0.1, MAP idp.example 127.0.0.1', '--disable-features=LocalNetworkAccessChecks'];
 
-/** A page of a browser that knows those names. */
+/** Opens a page in a browser that resolves those names. */
 async function stranger(stage) {
   const chromium = await launch(RULES);
   stage.leaves(() => chromium.close());
   return (await chromium.newContext({ serviceWorkers: 'block' })).newPage();
 }
 
-/** A site on a port of its own; answers its port. `answer` gives `{ status, headers, body }` for a path. */
+/** Starts a site on a free port; returns the port. `answer` returns `{ status, headers, body }` for a path. */
 async function site(stage, answer) {
   const server = createServer((request, response) => {
     const { status = 200, headers = {}, body = '' } = answer(request.url);
@@ -30,7 +30,7 @@ async function site(stage, answer) {
   return server.address().port;
 }
 
-/** A hookmitt whose source `login` is answered by the local server. */
+/** Starts a hookmitt whose source `login` is answered by the local server. */
 async function answering(stage) {
   const [hookmitt, server] = [await stage.hookmitt({ flags: ['--hold', '1h'] }), await stage.server()];
   await hookmitt.api.source('login', { answer: { respond: 'app' } });
@@ -63,7 +63,7 @@ story('threat 1: a sign-in comes back, and the browser gets the local server’s
   assert.equal(event.withheld, undefined);
 });
 
-/** Everything that a page can do to a URL without going there; each to a path of its own. */
+/** Everything that a page can do to a URL without navigating to it, each to a path of its own. */
 const HOSTILE = (base) => `<!doctype html><title>hostile</title>
 <link rel="prefetch" href="${base}/prefetch"><link rel="stylesheet" href="${base}/style">
 <script type="speculationrules">{"prefetch":[{"urls":["${base}/speculative"]}],"prerender":[{"urls":["${base}/prerender"]}]}</script>
@@ -84,7 +84,7 @@ const HOSTILE = (base) => `<!doctype html><title>hostile</title>
   });
 </script>`;
 
-/** Those of them that every browser sends at once. */
+/** Those of these paths that every browser requests at once. */
 const SENT = ['/style', '/image', '/frame', '/object', '/script', '/beacon', '/events', '/fetch', '/fetch-opaque', '/fetch-post', '/fetch-head', '/fetch-cookies'];
 
 story('threat 1: whatever else a hostile page sends does not reach the local server', async (stage) => {
@@ -105,7 +105,7 @@ story('threat 1: whatever else a hostile page sends does not reach the local ser
     const read = await eventually('and read what it may', () => page.evaluate(() => window.read));
     assert.ok(read.every((text) => !text.includes('the local server')), read.join());
   }
-  // A frame that is gone to is no tab, and a form that is posted is no callback.
+  // Navigating a frame is not opening a tab, and posting a form is not a callback.
   const odd = (await hookmitt.api.events()).filter(({ status, browser }) => status !== 'skipped' || !browser);
   assert.deepEqual(odd.map(({ method, path }) => `${method} ${path}`), []);
   await send('GET', `${base}/by-hand`);
@@ -131,7 +131,7 @@ story('threat 1: a rebound page reads nothing of the local server and makes no s
   const { hookmitt, server } = await answering(stage);
   const origin = `http://evil.example:${new URL(hookmitt.capture).port}`;
   const page = await stranger(stage);
-  // The page itself comes from its own server, before its name leads to this machine.
+  // The page itself comes from its own server, before its name resolves to this machine.
   await page.route(`${origin}/page`, (route) => route.fulfill({ contentType: 'text/html', body: '<title>rebound</title>' }));
   await page.goto(`${origin}/page`);
   const asked = (method, path) => page.evaluate(async ([method, path]) => {

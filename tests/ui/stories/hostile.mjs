@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { says, sees, textOf } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
 
-/** Runs in the page: nothing of a body may have become an element or a value. */
+/** Runs in the page: checks that nothing in a body became an element or a value. */
 const nothingRan = () => ({
   marked: window.pwned ?? null,
   elements: document.querySelectorAll('[data-hostile], #hostile, main script, main iframe, main object, main embed, main foreignObject').length,
@@ -18,7 +18,7 @@ const SVG = '<svg xmlns="http://www.w3.org/2000/svg" id="hostile" onload="window
   + '<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><img src="http://127.0.0.1:9/y.png"/></body></foreignObject>'
   + '<image href="http://127.0.0.1:9/z.png"/></svg>';
 
-/** Every view of the body shows the text, and nothing of it ran. */
+/** Checks that every view of the body shows the text, and that nothing in it ran. */
 async function staysText(ui, words) {
   await ui.tab('Body');
   for (const view of ['Raw', 'Hex', 'Pretty']) {

@@ -1,4 +1,4 @@
-// Everything by the keyboard: no story here touches the mouse.
+// Everything works with the keyboard: no story here uses the mouse.
 import assert from 'node:assert/strict';
 
 import { stripe } from '../support/samples.mjs';

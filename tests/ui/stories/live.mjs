@@ -1,4 +1,4 @@
-// The list while much happens, nothing happens, or the line is cut.
+// The list while much happens, nothing happens, or the connection is lost.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { gone, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
 
-/** Posts so many plain events, several at a time. */
+/** Posts this many plain events, several at a time. */
 async function stream(hookmitt, count, name = 'busy') {
   const one = (number) => hookmitt.post(name, { path: `/${number}`, headers: [['Content-Type', 'application/json']], body: `{"number":${number}}` });
   for (let begun = 0; begun < count; begun += 10) {

@@ -1,4 +1,4 @@
-// Every screen in both themes and in a small window: drawn, readable, and without barriers.
+// Every screen in both themes and in a small window: rendered, readable, and accessible.
 import assert from 'node:assert/strict';
 
 import { focused, gone, hasNoBarriers, says, sees } from '../support/see.mjs';
@@ -11,16 +11,16 @@ const NARROW = [900, 700];
 const TABS = [/^Overview/, /^Headers/, /^Body/, /^Signature/, /^Deliveries/];
 const PAGES = ['sources', 'sources/stripe-test', 'general', 'about'];
 
-/** Nothing is wider than the window. */
+/** Checks that nothing is wider than the window. */
 async function fits(ui, screen) {
   const wide = await ui.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   assert.ok(wide <= 0, `${screen} is ${wide} px too wide`);
 }
 
-/** Whether the page is dark, by what it is painted with. */
+/** Whether the page's background is dark. */
 const isDark = (ui) => ui.page.evaluate(() => Number(/\d+/.exec(getComputedStyle(document.body).backgroundColor)[0]) < 60);
 
-/** Goes through the screens of a filled inbox, and has each of them looked at. */
+/** Goes through the screens of a filled inbox and calls `look` on each. */
 async function tour(ui, { first, invalid, dead }, look) {
   await look('the inspector without a selection');
   for (const id of [invalid, dead, first]) {
@@ -40,7 +40,7 @@ async function tour(ui, { first, invalid, dead }, look) {
 }
 
 for (const [theme, size] of [['dark', WIDE], ['light', WIDE], ['dark', NARROW], ['light', NARROW]]) {
-  // What a narrow window changes has the same colours, so that one theme of it is enough.
+  // A narrow window uses the same colours, so one theme is enough there.
   const examined = size === WIDE || theme === 'dark';
   const finds = examined ? ', and axe-core finds nothing serious' : '';
   story(`every screen renders in ${theme} at ${size.join('×')}${finds}`, async (stage) => {

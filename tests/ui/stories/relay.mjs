@@ -5,11 +5,11 @@ import { gone, hasNoBarriers, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
 
-/** What the page shows of one tunnel. */
+/** The part of the page that shows one tunnel. */
 const paneOf = (ui) => ui.page.getByRole('region', { name: 'Tunnel', exact: true });
 const strip = (ui) => ui.page.getByRole('list', { name: 'Connection' });
 
-/** A relay, and an app with a source that is connected to it as `acme-dev`. */
+/** Starts a relay, and an app with a source that is connected to it as `acme-dev`. */
 async function connected(stage, options, flags) {
   const [hookmitt, relay] = [await stage.hookmitt(), await stage.relay(flags)];
   await hookmitt.api.source('shop');

@@ -1,4 +1,4 @@
-// How a browser comes in (Threat 1), and what keeps it in its place.
+// How a browser gets access (Threat 1), and what limits it.
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';

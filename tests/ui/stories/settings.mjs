@@ -1,4 +1,4 @@
-// Sources, secrets and targets are set in the window.
+// Sources, secrets and targets are configured in the window.
 import assert from 'node:assert/strict';
 
 import { stripe } from '../support/samples.mjs';
@@ -9,7 +9,7 @@ import { eventually } from '../support/wait.mjs';
 
 const items = async (hookmitt, what) => (await hookmitt.api.ask('GET', `/api/${what}`)).items;
 
-/** A source of Stripe's with one event, and its settings open. */
+/** Makes a Stripe source with one event, and opens its settings. */
 async function settings(stage, page = 'sources/shop', options = {}) {
   const hookmitt = await stage.hookmitt();
   await hookmitt.api.source('shop', { provider: 'stripe' });

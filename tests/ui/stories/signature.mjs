@@ -8,7 +8,7 @@ import { OTHER_SECRETS, SECRETS, signed } from '../support/senders.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
 
-/** A source of Stripe's with a secret, and a server. */
+/** Makes a Stripe source with a secret, and a server as its target. */
 async function shop(stage) {
   const [hookmitt, server] = [await stage.hookmitt(), await stage.server()];
   await hookmitt.api.source('shop', { provider: 'stripe' });
@@ -17,7 +17,7 @@ async function shop(stage) {
   return { hookmitt, server };
 }
 
-/** Whether Stripe's rule holds for what a server got. */
+/** Whether the request that a server got has a correct Stripe signature. */
 function fitsStripe(seen) {
   const [, time, mark] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(seen.header('stripe-signature'));
   return createHmac('sha256', SECRETS.stripe).update(`${time}.`).update(seen.body).digest('hex') === mark;

@@ -1,4 +1,4 @@
-// How a sender signs is set in the window: found, confirmed, filled in, shared.
+// A sender's signing scheme is configured in the window: found, confirmed, filled in, shared.
 import assert from 'node:assert/strict';
 
 import { hasNoBarriers, says, sees } from '../support/see.mjs';
@@ -7,7 +7,7 @@ import { eventually } from '../support/wait.mjs';
 
 const source = async (hookmitt, slug) => (await hookmitt.api.ask('GET', '/api/sources')).items.find((one) => one.slug === slug);
 
-/** The settings of a new source. */
+/** Opens the settings of a new source. */
 async function settings(stage, provider, options) {
   const hookmitt = await stage.hookmitt();
   await hookmitt.api.source('in', provider ? { provider } : {});
@@ -93,7 +93,7 @@ story('what the engine refuses of a scheme is said at its field, which gets the 
   await eventually('it is kept', async () => (await source(hookmitt, 'in')).generic?.timestamp_header === 'X-Time');
 });
 
-/** The field is marked, says why, and is where one types. */
+/** Checks that the field is marked, says why, and has the focus. */
 async function refused(ui, field, why) {
   await eventually('the field is marked', async () => (await field.getAttribute('aria-invalid')) === 'true');
   await says(ui.page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`), why);

@@ -1,4 +1,4 @@
-// Tunnels as they are shown: their state, their week, their gaps, and how they are added.
+// How tunnels are shown: their state, their week, their gaps, and how they are added.
 import assert from 'node:assert/strict';
 
 import { gap, pretend, quick, smee, tunnel, week } from '../support/pretend.mjs';
@@ -6,7 +6,7 @@ import { counts, gone, hasNoBarriers, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
 
-/** A hookmitt whose page hears these tunnels; answers what it is told. */
+/** Starts a hookmitt whose page gets these tunnels; returns the simulated data, which can be changed. */
 async function hearing(stage, make, options = {}) {
   const hookmitt = await stage.hookmitt();
   const { events = 3 } = options;
@@ -52,7 +52,7 @@ story('the events of a gap are one click away', async (stage) => {
   await says(ui.page.locator('body'), '3 events are hidden by after:');
 });
 
-/** Where rows and gap lines stand: each begins where the one above it ends. */
+/** Measures rows and gap lines: each should begin where the one above it ends. */
 const standing = (ui) => ui.list.evaluate((list) => {
   const boxes = [...list.querySelectorAll('[role=option], .gap')].map((one) => ({ gap: one.classList.contains('gap'), ...one.getBoundingClientRect().toJSON() }));
   const sorted = boxes.sort((a, b) => a.top - b.top);
@@ -196,7 +196,7 @@ story('without a tunnel the first run and the strip lead to one', async (stage) 
   await sees(ui.page.getByText('No tunnel yet'));
 });
 
-/** How many pixels of the page are to its right. */
+/** How many pixels the page is wider than the window. */
 const sticksOut = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 story('however long the dates are, the gaps fit into a narrow window', async (stage) => {

@@ -1,9 +1,9 @@
-// The management API, called as a program calls it: with the token.
+// The management API, called as programs call it: with the token.
 import { send } from './http.mjs';
 
 const isJson = (answer) => /^application\/(problem\+)?json/.test(answer.headers['content-type'] ?? '');
 
-/** A client of one API. */
+/** A client for one API. */
 export class Api {
   #base;
   #token;
@@ -13,7 +13,7 @@ export class Api {
     this.#token = token;
   }
 
-  /** Calls; answers the status and the JSON, null where there is none. */
+  /** Calls the API; returns the status and the JSON, or null if the answer is not JSON. */
   async call(method, path, body) {
     const headers = [['Authorization', `Bearer ${this.#token}`], ['Content-Type', 'application/json']];
     const answer = await send(method, this.#base + path, { headers, body: body === undefined ? '' : JSON.stringify(body) });
@@ -21,19 +21,19 @@ export class Api {
     return { status: answer.status, headers: answer.headers, json: isJson(answer) ? JSON.parse(text) : null, body: answer.body };
   }
 
-  /** As `call`, which must answer 2xx; answers the JSON alone. */
+  /** Like `call`, but fails unless the status is 2xx; returns only the JSON. */
   async ask(method, path, body) {
     const { status, json } = await this.call(method, path, body);
     if (status < 200 || status > 299) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`);
     return json;
   }
 
-  /** Makes a source. */
+  /** Adds a source. */
   source(slug, settings = {}) {
     return this.ask('POST', '/api/sources', { slug, ...settings });
   }
 
-  /** Gives a source a secret; the source is made where it is new. */
+  /** Adds a secret to a source; creates the source if it is new. */
   secret(source, value, label = 'default') {
     const body = { value_base64: Buffer.from(value).toString('base64') };
     return this.ask('PUT', `/api/sources/${source}/secrets/${encodeURIComponent(label)}`, body);
@@ -44,22 +44,22 @@ export class Api {
     return this.ask('POST', '/api/targets', { source, url, ...settings });
   }
 
-  /** The newest events, at most a thousand. */
+  /** Returns the newest events, at most a thousand. */
   async events(query = '') {
     return (await this.ask('GET', `/api/events?limit=1000${query && `&${query}`}`)).items;
   }
 
-  /** One event with its deliveries. */
+  /** Returns one event with its deliveries. */
   event(id) {
     return this.ask('GET', `/api/events/${encodeURIComponent(id)}`);
   }
 
-  /** The exact bytes of an event's body. */
+  /** Returns the exact bytes of an event's body. */
   async body(id) {
     return (await this.call('GET', `/api/events/${encodeURIComponent(id)}/body`)).body;
   }
 
-  /** Takes fixtures in; `forward` delivers them too. */
+  /** Imports fixtures; with `forward`, they are delivered too. */
   import(fixtures, { forward = false } = {}) {
     const items = fixtures.map((fixture, at) => ({
       name: `${at}.fixture.json`,

@@ -1,4 +1,4 @@
-// Debian's Chromium, once for the whole run; every page in a context of its own, watched for anything it should not do.
+// Debian's Chromium, started once per run; every page has its own context and is watched for unwanted behaviour.
 import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
@@ -11,7 +11,7 @@ import { LONG } from './wait.mjs';
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 
-/** Where Chromium is: HOOKMITT_CHROMIUM, else the first on the PATH; undefined where there is none. */
+/** Returns Chromium's path: HOOKMITT_CHROMIUM, else the first on the PATH; undefined if there is none. */
 export function chromiumPath() {
   const inPath = (process.env.PATH ?? '').split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
   return [process.env.HOOKMITT_CHROMIUM, ...inPath].filter(Boolean).find((path) => {
@@ -30,7 +30,7 @@ export const launch = (flags = []) =>
 
 let shared;
 
-/** The run's one Chromium; another one where it did not start, or is gone. */
+/** Returns the run's shared Chromium; starts another one if it did not start or is gone. */
 export function browser() {
   if (shared) return shared;
   const started = launch();
@@ -39,25 +39,25 @@ export function browser() {
   return (shared = started);
 }
 
-/** Ends it, where it was started. */
+/** Closes Chromium if it was started. */
 export const closeBrowser = async () => (await shared)?.close();
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-/** Tells the watcher of what the content security policy has stopped; in every page before its own scripts. */
+/** Reports content security policy violations to the watcher; runs in every page before the page's own scripts. */
 const reportViolations = () => {
   document.addEventListener('securitypolicyviolation', (event) => {
     window.hookmittViolation(`${event.violatedDirective}: ${event.blockedURI} ${event.sourceFile ?? ''}:${event.lineNumber}`);
   });
 };
 
-/** A warning's stack tells what the page was doing, which its text often does not. */
+/** Adds a stack trace to warnings, because their text often doesn't say what the page was doing. */
 const tellWhereFrom = () => {
   const warn = console.warn;
   console.warn = (...words) => warn(...words, new Error('warned').stack);
 };
 
-/** What a page did that it should not have. */
+/** Records what a page did that it should not have done. */
 export class Watch {
   trouble = [];
   #forgiven = [];
@@ -82,19 +82,19 @@ export class Watch {
     this.trouble.push(line);
   }
 
-  /** What this story brings about on purpose. */
+  /** Ignores messages that a story causes on purpose. */
   forgive(...patterns) {
     this.#forgiven.push(...patterns);
   }
 
-  /** Fails when anything else happened. */
+  /** Fails if anything else was recorded. */
   assertQuiet() {
     const left = this.trouble.filter((line) => !this.#forgiven.some((pattern) => pattern.test(line)));
     if (left.length) throw new Error(`the page did what it should not:\n${left.join('\n')}`);
   }
 }
 
-/** A page in a context of its own; answers `{ page, watch, close }`. */
+/** Opens a page in its own context; returns `{ page, watch, close }`. */
 export async function openPage(origin, { theme = 'dark', size = [1440, 900], motion = 'no-preference', scale = 1, clipboard = false, proxy } = {}) {
   const context = await (await browser()).newContext({
     viewport: { width: size[0], height: size[1] }, colorScheme: theme, reducedMotion: motion, deviceScaleFactor: scale,

@@ -1,4 +1,4 @@
-// The world without a relay: a channel that says what smee.io says, and a program that plays cloudflared.
+// The world without a relay: a channel that answers like smee.io, and a program that plays cloudflared.
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { eventually } from './wait.mjs';
 
-/** A channel of smee.io's make. */
+/** A channel like smee.io's. */
 export class Channel {
   #open = new Set();
   #server = createServer((request, response) => {
@@ -23,7 +23,7 @@ export class Channel {
     return channel;
   }
 
-  /** Passes a request on, as far as a channel does. */
+  /** Forwards a request, as far as a channel does. */
   async passOn(headers, body) {
     await eventually('somebody listens', async () => this.#open.size > 0);
     const message = { 'content-type': 'application/json', ...headers, body, query: {}, timestamp: Date.now() };
@@ -36,7 +36,7 @@ export class Channel {
   }
 }
 
-/** What cloudflared says, and a way in: each connection to the edge leads to the port that it was told. */
+/** Prints what cloudflared prints, and forwards each connection to its edge to the port that it was given. */
 const PLAYER = `
 import { renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -71,7 +71,7 @@ export class Programs {
     return { PATH: this.#folder, QUICK_URL_DIR: this.#folder };
   }
 
-  /** The run that named this URL: its `pid`, its `url`, and the `port` of its edge. */
+  /** Returns the run that printed this URL: its `pid`, its `url`, and the `port` of its edge. */
   run(url) {
     const notes = readdirSync(this.#folder).filter((name) => name.endsWith('.json'));
     return notes.map((name) => JSON.parse(readFileSync(join(this.#folder, name), 'utf8'))).find((run) => url.startsWith(run.url));

@@ -1,4 +1,4 @@
-// `hookmitt serve` as a process of its own, on free ports and a folder of its own.
+// `hookmitt serve` in its own process, on free ports and with its own folder.
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,10 +11,10 @@ import { Api } from './api.mjs';
 import { post } from './senders.mjs';
 import { within } from './wait.mjs';
 
-/** The repository's root. */
+/** The root of the repository. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** The binary under test: HOOKMITT_BIN, else what `cargo build` makes. */
+/** The binary under test: HOOKMITT_BIN, else the one that `cargo build` makes. */
 export const binary = process.env.HOOKMITT_BIN ?? join(process.env.CARGO_TARGET_DIR ?? join(root, 'target'), 'debug/hookmitt');
 
 const run = promisify(execFile);
@@ -31,7 +31,7 @@ export class Hookmitt {
   #ended;
   said = [];
 
-  /** Starts one on an empty folder, with `env` in its environment and `flags` for `serve`. */
+  /** Starts a hookmitt on an empty folder, with `env` in its environment and `flags` for `serve`. */
   static async start({ program = binary, env = {}, flags = [] } = {}) {
     const hookmitt = new Hookmitt();
     hookmitt.#flags = flags;
@@ -43,23 +43,23 @@ export class Hookmitt {
     return hookmitt;
   }
 
-  /** Its process id. */
+  /** The process id. */
   get pid() {
     return this.#child.pid;
   }
 
-  /** Posts to the capture port; answers with the event's `id`. */
+  /** Posts to the capture port; the result has the event's `id`. */
   post(source, request) {
     return post(this.capture, source, request);
   }
 
-  /** Another URL for the browser, with a code of its own. */
+  /** Returns a new URL for the browser, with its own one-time code. */
   async freshUrl() {
     const { stdout } = await run(this.#program, ['url', '--ui', '--data-dir', this.dataDir], { env: this.#env });
     return stdout.trim();
   }
 
-  /** Asks it to end, and waits until it has. */
+  /** Sends it a signal, and waits until it has ended. */
   async stop(signal = 'SIGINT') {
     this.#child.kill(signal);
     await within('hookmitt ends', this.#ended);
@@ -91,7 +91,7 @@ export class Hookmitt {
     this.api.url = urls.API;
   }
 
-  /** Reads whole lines until the ports and the URL for the browser were said; keeps all that is said. */
+  /** Reads whole lines until the ports and the browser's URL were printed; keeps everything that is printed. */
   #announced() {
     this.said = [];
     return new Promise((resolve, reject) => {

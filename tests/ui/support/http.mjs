@@ -1,13 +1,13 @@
-// Plain HTTP with the header lines exactly as given, which `fetch` would not leave alone.
+// Plain HTTP with the header lines exactly as given, because `fetch` would change them.
 import { Agent, request } from 'node:http';
 
-/** Connections that are kept, for whoever sends much. */
+/** Returns an agent with persistent connections, for senders of many requests. */
 export const keepAlive = (connections) => new Agent({ keepAlive: true, maxSockets: connections });
 
-/** Header values travel as bytes: text beyond ASCII goes out as UTF-8. */
+/** Encodes a header value as bytes: text beyond ASCII is sent as UTF-8. */
 const asBytes = (value) => Buffer.from(String(value), 'utf8').toString('latin1');
 
-/** Sends one request; answers `{ status, headers, body }`. `headers` are `[name, value]` pairs, in order. */
+/** Sends one request; returns `{ status, headers, body }`. `headers` are `[name, value]` pairs, in order. */
 export function send(method, url, { headers = [], body = Buffer.alloc(0), agent } = {}) {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(body);
   const lines = [...headers.map(([name, value]) => [name, asBytes(value)]), ['Content-Length', String(bytes.length)]];

@@ -1,5 +1,5 @@
-// A day in an inbox, as the reference pictures show it: valid, invalid, unsigned, without a secret, repeated with and
-// without a conflict, delivered, retried, waiting, given up.
+// A day in an inbox, as in the reference pictures: valid, invalid, unsigned, without a secret, duplicates with and
+// without a conflict, delivered, retried, waiting, dead letters.
 import { clerkEvents, githubEvents, intakeLead, resendDelivered, shopifyEvents, slackEvents, stripe } from './samples.mjs';
 import { OTHER_SECRETS, SECRETS, post, signed } from './senders.mjs';
 import { LocalServer } from './server.mjs';
@@ -8,7 +8,7 @@ import { eventually } from './wait.mjs';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** The request of an event, as of a moment. */
+/** Functions that make an event's request as of a moment. */
 const makes = {
   stripe: (body) => (at) => signed('stripe', { at, body, path: '/webhooks/stripe', headers: [['Connection', 'keep-alive'], ['Cache-Control', 'no-cache'], ['X-Forwarded-Proto', 'https']] }),
   github: ({ body, headers }) => (at) => signed('github', { at, body, headers }),
@@ -16,7 +16,7 @@ const makes = {
   other: (provider, body, secret) => (at) => signed(provider, { at, body, secret }),
 };
 
-/** What came in earlier: source, age, request. Oldest first. */
+/** Returns the earlier events: source, age, request. Oldest first. */
 function history(now) {
   const at = (age) => now - age;
   return [
@@ -36,7 +36,7 @@ function history(now) {
   ];
 }
 
-/** A fixture, which keeps the moment when it was received. */
+/** Makes a fixture, which keeps the time at which it was received. */
 async function fixture(source, at, make) {
   const { method, path, headers, body } = await make(at);
   const url = `http://127.0.0.1:4400/${source}${path}`;
@@ -44,7 +44,7 @@ async function fixture(source, at, make) {
     headers: [['Host', '127.0.0.1:4400'], ...headers, ['Content-Length', String(body.length)]], body: body.toString() };
 }
 
-/** How the developer's server takes each event. */
+/** Returns the developer's server's answer to each event. */
 function manners() {
   let invoices = 0;
   return (seen) => {
@@ -77,13 +77,13 @@ async function settings(api, local, second) {
   await api.target('shopify', `${second.url}/shop`, { ...quick, attempts: 3 });
 }
 
-/** Waits until no delivery moves any more, but for those of sources whose target is down. */
+/** Waits until no delivery changes any more, except for sources whose target is down. */
 const settled = (api, down = []) => eventually('every delivery is settled', async () => {
   const [pending, processing] = await Promise.all([api.events('status=pending'), api.events('status=processing')]);
   return [...pending, ...processing].every((event) => down.includes(event.source));
 });
 
-/** The newest ones come through the capture port; the second server goes down before most of them. */
+/** Posts the newest events to the capture port; the second server goes down before most of them. */
 async function arrivals(api, capture, second) {
   const now = Date.now();
   const send = async (source, make) => post(capture, source, await make(Date.now()));
@@ -107,8 +107,8 @@ async function arrivals(api, capture, second) {
 }
 
 /**
- * Fills an empty inbox; answers the ids of telling events, and the two local servers: the second one is down.
- * `ports` are wished for, so that pictures read well.
+ * Fills an empty inbox; returns the ids of important events, and the two local servers: the second one is down.
+ * `ports` are preferences, so that pictures read well.
  */
 export async function seed(api, capture, ports = [3000, 8787]) {
   const now = Date.now();

@@ -1,13 +1,13 @@
-// The line between browser and hookmitt, which can be cut: an HTTP proxy on a port of its own.
+// The connection between browser and hookmitt, which can be cut: an HTTP proxy on its own port.
 import { createServer, request } from 'node:http';
 
-/** A proxy that a browser's context goes through. */
+/** A proxy that a browser's context uses. */
 export class Line {
   #server;
   #open = new Set();
   #lives = new Set();
   #swallows = false;
-  /** What did not reach the page. */
+  /** The data that did not reach the page. */
   swallowed = '';
 
   static async start() {
@@ -20,24 +20,24 @@ export class Line {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Ends every connection, and refuses new ones. */
+  /** Closes every connection, and refuses new ones. */
   async cut() {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.#open) socket.destroy();
     await closed;
   }
 
-  /** Takes connections again. */
+  /** Accepts connections again. */
   mend() {
     return this.#listen(this.port);
   }
 
-  /** From now on nothing that happens reaches the page, though the connection stays: its reader lags. */
+  /** From now on no live event reaches the page, though the connection stays open: its reader lags. */
   swallow() {
     this.#swallows = true;
   }
 
-  /** Lets what happens through again, and says first how much was missed, as hookmitt does. */
+  /** Forwards live events again, and first says how many were missed, as hookmitt does. */
   tell(missed) {
     this.#swallows = false;
     for (const live of this.#lives) live.write(`event: lagged\ndata: {"missed":${missed}}\n\n`);
@@ -46,7 +46,7 @@ export class Line {
   #forward(incoming, outgoing) {
     const onward = request(incoming.url, { method: incoming.method, headers: incoming.rawHeaders }, (answer) => {
       outgoing.writeHead(answer.statusCode, answer.rawHeaders);
-      outgoing.flushHeaders(); // a live stream begins before there is anything to say
+      outgoing.flushHeaders(); // a live stream begins before it has data
       if (answer.headers['content-type'] === 'text/event-stream') this.#live(answer, outgoing);
       else answer.pipe(outgoing);
     });

@@ -1,5 +1,5 @@
-// The page from a folder instead of from the binary, so that a change of the UI is seen without building hookmitt anew:
-// HOOKMITT_UI_DIST=ui/dist. Its policy is the binary's own.
+// Serves the page from a folder instead of the binary, so that a change of the UI shows without building hookmitt
+// again: HOOKMITT_UI_DIST=ui/dist. The policy is still the binary's own.
 import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
@@ -7,7 +7,7 @@ import { send } from './http.mjs';
 
 const KINDS = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.woff2': 'font/woff2', '.json': 'application/json' };
 
-/** Lets a context take the page's files from the folder. */
+/** Makes a context take the page's files from the folder. */
 export async function fromFolder(context, origin, folder) {
   const { headers } = await send('GET', `${origin}/`);
   const policy = { 'content-security-policy': headers['content-security-policy'], 'x-content-type-options': 'nosniff' };

@@ -1,20 +1,20 @@
-// Pictures of a page, by name, and the sizes that they are taken at.
+// Pictures of a page, by name, and the window sizes for them.
 import { fileURLToPath } from 'node:url';
 
 import { sees } from './see.mjs';
 
-/** Where they are kept. */
+/** The folder for pictures. */
 export const folder = fileURLToPath(new URL('../screenshots', import.meta.url));
 
 /** Window sizes: three panes, a rail with two, one pane. */
 export const [WIDE, NARROW, PHONE] = [[1440, 900], [900, 700], [600, 800]];
 
-/** How a page for pictures is opened. */
+/** The options with which a page for pictures is opened. */
 export const LOOK = { scale: 2, size: WIDE };
 
 const [part = ''] = process.argv.slice(2);
 
-/** Takes a picture, once fonts are there and nothing is busy. */
+/** Takes a picture, once fonts are loaded and nothing is busy. */
 export async function picture(ui, name) {
   if (!name.includes(part)) return;
   await ui.page.evaluate(() => document.fonts.ready);
@@ -23,13 +23,13 @@ export async function picture(ui, name) {
   console.log(`${name}.png`);
 }
 
-/** Gives a page its theme and its size. */
+/** Sets a page's theme and size. */
 export async function settle(ui, theme, size = WIDE) {
   await ui.page.emulateMedia({ colorScheme: theme });
   await ui.page.setViewportSize({ width: size[0], height: size[1] });
 }
 
-/** Takes one in both themes, where `hash` leads, once `text` stands there. */
+/** Takes a picture in both themes, at `hash`, once `text` is visible. */
 export async function both(ui, name, hash, text, size = WIDE) {
   for (const theme of ['dark', 'light']) {
     await settle(ui, theme, size);

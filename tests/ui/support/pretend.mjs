@@ -1,17 +1,17 @@
-// Tunnels with a week behind them, which no test can live through: the API's answers about them are put in their place in
-// the browser. What tunnels do is told by the stories with a real relay.
+// Tunnels with a week's history, for which no test can wait: the API's answers about them are replaced in the browser.
+// The stories with a real relay test what tunnels do.
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** A moment of the days before `now`. */
+/** Returns a time on a day before `now`. */
 function ago(now, days, time) {
   const [hours, minutes] = time.split(':').map(Number);
   const date = new Date(now);
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() - days, hours, minutes).toISOString();
 }
 
-/** A tunnel to a relay that is well; `change` says what is different. */
+/** Makes a healthy tunnel to a relay; `change` overrides its fields. */
 export const tunnel = (now, change = {}) => ({
   id: 1, kind: 'relay', label: 'acme-dev', tunnel: 'acme-dev', relay: 'https://relay.acme.dev', source: null, sources: [], host: 'relay.acme.dev',
   public_url: 'https://relay.acme.dev/acme-dev', enabled: true, state: 'connected', since: new Date(now - 16 * MINUTE).toISOString(),
@@ -20,7 +20,7 @@ export const tunnel = (now, change = {}) => ({
   created_at: new Date(now - 40 * 24 * HOUR).toISOString(), gap: null, ...change,
 });
 
-/** Two devices of a tunnel, of which this one opened it. */
+/** Makes two devices of a tunnel; this one opened it. */
 export const devices = () => {
   const device = (name, change) => ({
     id: name.repeat(64).slice(0, 64), name, since: '2026-10-12T08:00:00Z', last_seen_at: '2026-11-20T08:00:00Z', connected: true, owner: false, this: false, ...change,
@@ -28,23 +28,23 @@ export const devices = () => {
   return [device('laptop', { owner: true, this: true }), device('desktop', { connected: false })];
 };
 
-/** A channel with its limits. */
+/** Makes a channel, which has limits. */
 export const smee = (now, change = {}) => tunnel(now, {
   id: 2, kind: 'smee', label: 'smee channel', tunnel: null, relay: null, host: 'smee.io', public_url: 'https://smee.io/AbC123', source: 'stripe-test', state: 'limited', rtt_ms: null, ...change,
 });
 
-/** A quick URL that is off. */
+/** Makes a quick URL that is off. */
 export const quick = (now, change = {}) => tunnel(now, {
   id: 3, kind: 'cloudflared', label: 'cloudflared', tunnel: null, relay: null, host: 'cloudflared', source: 'stripe-test', public_url: null, enabled: false, state: 'off', rtt_ms: null,
   since: ago(now, 1, '15:20'), last_event_at: null, ...change,
 });
 
-/** A gap of tunnel 1. */
+/** Makes a gap of tunnel 1. */
 export const gap = (id, from, until, change = {}) => ({
   id, tunnel_id: 1, label: 'acme-dev', from, until, why: 'asleep', caught_up: 0, lost: 0, took_ms: 200, first_seq: null, last_seq: null, ...change,
 });
 
-/** The gaps of a week, newest first; the newest ended 16 minutes ago. `last_seq`: the last event that it brought. */
+/** Makes the gaps of a week, newest first; the newest ended 16 minutes ago. `last_seq` is the last event it brought. */
 export function week(now, last_seq = null) {
   const row = (id, days, from, until, caught_up, change = {}) => gap(id, ago(now, days, from), ago(now, days, until), { caught_up, ...change });
   const back = new Date(now - 16 * MINUTE).toISOString();
@@ -61,7 +61,7 @@ export function week(now, last_seq = null) {
   ];
 }
 
-/** Lets a page hear these tunnels and gaps; answers them, to be changed while it runs, and the orders that it was given. */
+/** Gives a page these tunnels and gaps; returns them, so that they can be changed, and the orders of the page. */
 export async function pretend(page, { tunnels, gaps = [] }) {
   const told = { tunnels, gaps, orders: [], refuse: null };
   const items = (list) => ({ json: { items: list, next_cursor: null } });

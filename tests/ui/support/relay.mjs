@@ -1,4 +1,4 @@
-// `hookmitt relay` as a process of its own, on a free port and a folder of its own.
+// `hookmitt relay` in its own process, on a free port and with its own folder.
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ export class Relay {
   #folder = mkdtempSync(join(tmpdir(), 'hookmitt-relay-'));
   said = [];
 
-  /** Starts one with an empty store, with these flags of `hookmitt relay`. */
+  /** Starts a relay with an empty store and these flags. */
   static async start(flags = []) {
     const relay = new Relay();
     relay.#flags = flags;
@@ -30,25 +30,25 @@ export class Relay {
     return relay;
   }
 
-  /** A fresh token. */
+  /** Creates a token. */
   async token() {
     const { stdout } = await run(binary, ['relay', 'token', 'create', '--data-dir', this.#folder]);
     return stdout.trim();
   }
 
-  /** Takes back every token that it gave out. */
+  /** Revokes every token. */
   async revoke() {
     const token = (...args) => run(binary, ['relay', 'token', ...args, '--data-dir', this.#folder]);
     const { stdout } = await token('list', '--json');
     for (const line of stdout.trim().split('\n')) await token('revoke', JSON.parse(line).id);
   }
 
-  /** Posts to a tunnel as a provider does; answers with the event's `id`. */
+  /** Posts to a tunnel as a provider does; the result has the event's `id`. */
   post(tunnel, source, request) {
     return post(`${this.url}/${tunnel}`, source, request);
   }
 
-  /** Asks it to end, and waits until it has. */
+  /** Sends it a signal, and waits until it has ended. */
   async stop(signal = 'SIGINT') {
     this.#child.kill(signal);
     await within('the relay ends', this.#ended);

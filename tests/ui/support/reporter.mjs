@@ -5,7 +5,7 @@ import { LATER, SECOND_TRIES } from './tries.mjs';
 
 const line = (data, outcome) => `test ui::${data.name} ... ${outcome}\n`;
 
-/** The reason of a failure, without the runner's own wrapping. */
+/** Returns the reason of a failure, without the runner's own wrapping. */
 const why = ({ details: { error } }) =>
   stripVTControlCharacters(String(error.cause?.message ?? error.cause ?? error.stack ?? error));
 

@@ -1,7 +1,7 @@
-// Webhooks as the providers send them, with the names of one small invented world.
+// Webhooks as the providers send them, with names from one small invented world.
 import { createHash } from 'node:crypto';
 
-/** A hexadecimal name that is always the same for the same words. */
+/** Returns a hexadecimal name that is always the same for the same words. */
 export const hex = (words, length = 24) => createHash('sha256').update(words).digest('hex').slice(0, length);
 
 const uuid = (words) => hex(words, 32).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*/, '$1-$2-4$3-a$4-$5');
@@ -127,7 +127,7 @@ const clerkUser = (type, words, at) => JSON.stringify({
   instance_id: 'ins_greenhouse', object: 'event', timestamp: at, type,
 });
 
-/** Clerk's events; each `(at)` → the body as text. Their id is a signed header line, which the SDK makes. */
+/** Clerk's events; each `(at)` → the body as text. Their id is in a signed header line, which the SDK makes. */
 export const clerkEvents = {
   created: (at) => clerkUser('user.created', 'ada', at),
   updated: (at, words = 'ada') => clerkUser('user.updated', words, at),
@@ -139,7 +139,7 @@ export const resendDelivered = (at) => JSON.stringify({
   data: { email_id: uuid('mail'), from: 'Greenhouse <hello@example.com>', to: ['ada@example.com'], subject: 'Your tomatoes are ripe' },
 });
 
-/** A form of one's own, which nobody signs. */
+/** A custom form that nobody signs. */
 export const intakeLead = () => ({
   method: 'POST', path: '/lead', headers: [['User-Agent', 'greenhouse-forms/3.2'], ['Content-Type', 'application/json']],
   body: Buffer.from(JSON.stringify({ name: 'Grace Hopper', company: 'Northwind Traders', message: 'Do you ship to Oslo?', consent: true, size: 'M' })),

@@ -1,18 +1,18 @@
-// What the page shows, waited for.
+// Waits for what the page should show.
 import assert from 'node:assert/strict';
 
 import { eventually } from './wait.mjs';
 
 const flat = (text) => text.replace(/\s+/g, ' ').trim();
 
-/** In the page: an element's text as it is drawn, that of shadow trees (the editor's) included. */
+/** Runs in the page: returns an element's text as rendered, including shadow trees (the editor's). */
 const drawn = (element) => {
   const hosts = [...element.querySelectorAll('*')].filter((one) => one.shadowRoot);
   const inside = hosts.flatMap((host) => [...host.shadowRoot.children].map((child) => child.innerText ?? ''));
   return [element.innerText, ...inside].join(' ');
 };
 
-/** The text of an element as it reads, on one line. */
+/** Returns the text of an element on one line. */
 export const textOf = async (locator) => flat(await locator.evaluate(drawn));
 
 const fits = (text, wanted) => (wanted instanceof RegExp ? wanted.test(text) : text.includes(wanted));
@@ -38,16 +38,16 @@ export async function says(locator, ...parts) {
   return text;
 }
 
-/** Waits until there are so many of them. */
+/** Waits until there are this many elements. */
 export const counts = (locator, wanted) => eventually(`${locator} is there ${wanted} times`, async () => {
   const count = await locator.count();
   if (count === wanted) return true;
   throw new Error(`there are ${count}`);
 });
 
-/** What axe-core finds that is serious or critical, in words. */
+/** Returns what axe-core finds that is serious or critical, in words. */
 export const barriers = (page) => page.evaluate(async () => {
-  // A colour on its way to another one is neither: what moved while axe-core looked, it looks at again.
+  // A colour in transition is neither the old nor the new one: what moved while axe-core looked is checked again.
   const begins = ['animationstart', 'transitionrun'];
   let moved;
   const moves = () => { moved = true; };
@@ -71,12 +71,12 @@ export const barriers = (page) => page.evaluate(async () => {
   }
 });
 
-/** Fails where axe-core finds anything serious or critical. */
+/** Fails if axe-core finds anything serious or critical. */
 export async function hasNoBarriers(page, screen) {
   assert.deepEqual(await barriers(page), [], `axe-core about ${screen}`);
 }
 
-/** What has the focus, as a person hears it; fails where it is not to be seen. */
+/** Returns the focused element as a screen reader names it; fails if the focus is not visible. */
 export async function focused(page) {
   const focus = await page.evaluate(() => {
     let element = document.activeElement;

@@ -1,9 +1,9 @@
-// Providers that send: signed by their own SDKs (tests/sdk), with the header lines that they add.
+// Requests from providers: signed by their own SDKs (tests/sdk), with the header lines that they add.
 import { sign } from '../../sdk/sdks.mjs';
 
 import { send } from './http.mjs';
 
-/** A secret of the kind that each provider gives. */
+/** A secret in the form that each provider issues. */
 export const SECRETS = {
   stripe: 'whsec_dGhpcyBpcyBhIHN0cmlwZSBrZXk',
   github: 'c2VjcmV0IG9mIHRoZSBob29r',
@@ -14,7 +14,7 @@ export const SECRETS = {
   resend: 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3',
 };
 
-/** Another one of the same kind, that the inbox does not know. */
+/** Other secrets of the same form, which the inbox does not have. */
 export const OTHER_SECRETS = { ...SECRETS, stripe: 'whsec_YW5vdGhlciBzdHJpcGUga2V5', clerk: 'whsec_OTg3NjU0MzIxMGFiY2RlZjk4NzY1NDMy' };
 
 const AGENTS = {
@@ -26,7 +26,7 @@ const AGENTS = {
 
 const realNow = Date.now;
 
-/** Signs as of a moment: the SDKs read the clock themselves. */
+/** Signs as of a moment: sets the clock, because the SDKs read it themselves. */
 async function signAt(at, provider, order) {
   if (at === undefined) return sign(provider, order);
   Date.now = () => at;
@@ -38,8 +38,8 @@ async function signAt(at, provider, order) {
 }
 
 /**
- * A request as the provider sends it: `{ method, path, headers, body }`.
- * `headers` of the order replace what the SDK's sample says (X-GitHub-Event and the like); `at` is in milliseconds.
+ * Makes a request as the provider sends it: `{ method, path, headers, body }`.
+ * `headers` replace those of the SDK's sample (X-GitHub-Event and the like); `at` is in milliseconds.
  */
 export async function signed(provider, { body, secret = SECRETS[provider], headers = [], at, path = '' } = {}) {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
@@ -55,7 +55,7 @@ export async function signed(provider, { body, secret = SECRETS[provider], heade
   return { method: 'POST', path, headers: lines, body: bytes };
 }
 
-/** Posts a request to the capture port under a source; answers with `id`, the event's. */
+/** Posts a request to a source at the capture port; the result has the event's `id`. */
 export async function post(capture, source, { method = 'POST', path = '', headers = [], body = '', agent } = {}) {
   const answer = await send(method, `${capture}/${source}${path}`, { headers, body, agent });
   return { ...answer, id: answer.headers['x-hookmitt-event-id'] };

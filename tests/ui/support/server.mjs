@@ -1,4 +1,4 @@
-// The developer's own server: remembers what reached it byte for byte, answers as it is told, stops and starts.
+// The developer's own server: it records requests byte for byte, answers as configured, and can be stopped and started.
 import { createServer } from 'node:net';
 
 import { eventually } from './wait.mjs';
@@ -15,26 +15,26 @@ export class Seen {
     [this.line, ...this.lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
   }
 
-  /** The first header of that name, in any case. */
+  /** Returns the first header with this name, ignoring case. */
   header(name) {
     const line = this.lines.find((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`));
     return line?.slice(name.length + 1).trim();
   }
 }
 
-/** A server on a port of its own. */
+/** A server on its own port. */
 export class LocalServer {
   /** Every request so far. */
   seen = [];
-  /** Decides about a request: a status, `{ status, body, after }` (milliseconds), or a promise of one. */
+  /** Decides the answer to a request: a status, `{ status, body, after }` (milliseconds), or a promise of one. */
   answer = () => 200;
-  /** Whether it keeps nothing, for whoever sends it much. */
+  /** Whether requests are not recorded, for stories that send many. */
   forgets = false;
   #next = [];
   #server;
   #open = new Set();
 
-  /** Listens on a free port, or on one that is wished for if nobody has it. */
+  /** Listens on the wished port if it is free, else on any free port. */
   static async start(wished = 0) {
     const server = new LocalServer();
     await server.#listen(wished).catch(() => server.#listen(0));
@@ -45,13 +45,13 @@ export class LocalServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The next requests are answered so, one after the other. */
+  /** Answers the next requests with these, one after the other. */
   will(...answers) {
     this.#next.push(...answers);
     return this;
   }
 
-  /** Waits until so many requests have reached it. */
+  /** Waits until this many requests have arrived. */
   async waitFor(count) {
     await eventually(`${count} requests reach the local server`, () => this.seen.length >= count);
     return this.seen;
@@ -64,7 +64,7 @@ export class LocalServer {
     await closed;
   }
 
-  /** Listens again, where it did. */
+  /** Listens again on the same port. */
   async startAgain() {
     await eventually('the port is free', () => this.#listen(this.port).then(() => true));
   }
@@ -98,7 +98,7 @@ export class LocalServer {
   async #reply(socket, seen) {
     const given = await (this.#next.length ? this.#next.shift() : this.answer(seen));
     const { status, body = 'ok', after = 0 } = typeof given === 'number' ? { status: given } : given;
-    if (after) await new Promise((resolve) => { setTimeout(resolve, after); }); // a server that takes its time
+    if (after) await new Promise((resolve) => { setTimeout(resolve, after); }); // simulates a slow server
     const type = body.startsWith('{') ? 'application/json' : 'text/plain';
     socket.end(
       `HTTP/1.1 ${status} ${REASONS[status] ?? 'X'}\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
@@ -107,7 +107,7 @@ export class LocalServer {
   }
 }
 
-/** The request, once all of it is there. */
+/** Returns the request once it is complete. */
 function request(bytes) {
   const end = bytes.indexOf(HEAD_END);
   if (end < 0) return null;

@@ -1,4 +1,4 @@
-// What a story plays on: it asks for a hookmitt, local servers and pages, and all of it goes when the story ends.
+// The stage of a story: it provides a hookmitt, local servers and pages, and removes all of them when the story ends.
 import { openPage } from './browser.mjs';
 import { Hookmitt } from './hookmitt.mjs';
 import { Line } from './line.mjs';
@@ -8,60 +8,60 @@ import { LocalServer } from './server.mjs';
 import { Ui } from './ui.mjs';
 import { LONG, within } from './wait.mjs';
 
-/** How long a whole story may take, on the slowest of machines. */
+/** How long a whole story may take on a slow machine. */
 const STORY = 5 * LONG;
 
 const written = [];
 
-/** Who has the clipboard: all pages of a browser share one. */
+/** Resolves when the clipboard is free: all pages of a browser share one. */
 let clipboard = Promise.resolve();
 
 /** A story: its name reads as a sentence. */
 export const story = (name, play) => written.push({ name, play });
 
-/** Every story that was written, in order. */
+/** Returns every story, in order. */
 export const stories = () => written;
 
-/** One story's stage. */
+/** The stage of one story. */
 export class Stage {
   #leaving = [];
   #watches = [];
   #pages = [];
 
-  /** A hookmitt on an empty folder. */
+  /** Starts a hookmitt on an empty folder. */
   async hookmitt(options) {
     const hookmitt = await Hookmitt.start(options);
     this.#leaving.push(() => hookmitt.remove());
     return hookmitt;
   }
 
-  /** A relay with an empty store. */
+  /** Starts a relay with an empty store. */
   async relay(flags) {
     const relay = await Relay.start(flags);
     this.#leaving.push(() => relay.remove());
     return relay;
   }
 
-  /** A local server. */
+  /** Starts a local server. */
   async server() {
     const server = await LocalServer.start();
     this.#leaving.push(() => server.stop());
     return server;
   }
 
-  /** A line between a page and its hookmitt, which can be cut: `open(hookmitt, { proxy: line.url })`. */
+  /** Makes a connection between a page and its hookmitt that can be cut: `open(hookmitt, { proxy: line.url })`. */
   async line() {
     const line = await Line.start();
     this.#leaving.push(() => line.cut().catch(() => {}));
     return line;
   }
 
-  /** Does something when the story ends. */
+  /** Registers what to do when the story ends. */
   leaves(leave) {
     this.#leaving.push(leave);
   }
 
-  /** The UI of a hookmitt, opened with a one-time code. With `clipboard`, it may use that, and no other story does. */
+  /** Opens a hookmitt's UI with a one-time code. With `clipboard`, only this story may use the clipboard. */
   async open(hookmitt, options = {}) {
     const ui = await this.page(hookmitt, options);
     await ui.page.goto(await hookmitt.freshUrl());
@@ -69,7 +69,7 @@ export class Stage {
     return ui;
   }
 
-  /** A page that has not gone anywhere yet. */
+  /** Opens a page that has not navigated anywhere yet. */
   async page(hookmitt, options = {}) {
     if (options.clipboard) await this.#hasClipboard();
     const { page, watch, close } = await openPage(hookmitt.api.url, options);
@@ -79,20 +79,20 @@ export class Stage {
     return new Ui(page, watch, hookmitt);
   }
 
-  /** Waits until no other story has the clipboard; it is this one's until it ends. */
+  /** Waits until the clipboard is free, and takes it until the story ends. */
   async #hasClipboard() {
     const before = clipboard;
     clipboard = new Promise((resolve) => this.leaves(resolve));
     await before;
   }
 
-  /** Where its pages are and what they say: for whoever reads of a failure later. */
+  /** Returns the URLs and texts of the pages, which help to understand a failure. */
   async looks() {
     const look = async (page) => `the page was at ${page.url()} and said: ${(await textOf(page.locator('body'))).slice(0, 2_000)}`;
     return (await Promise.all(this.#pages.map((page) => look(page).catch(String)))).join('\n\n');
   }
 
-  /** Ends everything, whatever fails; answers the failures, those of pages that did what they should not included. */
+  /** Ends everything, whatever fails; returns the failures, including what pages did wrong. */
   async end() {
     const failures = [];
     for (const leave of this.#leaving.reverse()) await attempt(leave, failures);
@@ -109,7 +109,7 @@ async function attempt(what, failures, limit = LONG) {
   }
 }
 
-/** Plays a story from its beginning to its end. What its pages did wrong is told with what failed. */
+/** Plays a story from its beginning to its end. Failures are reported together with what its pages did wrong. */
 export async function perform(play) {
   const stage = new Stage();
   const failures = [];

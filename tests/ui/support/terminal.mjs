@@ -1,4 +1,4 @@
-// A person who starts `hookmitt serve` in a terminal on a desktop; what opens files there only notes which.
+// A user who starts `hookmitt serve` in a terminal on a desktop; the program that opens files only notes which.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export class Terminal {
   #folder;
   #said = '';
 
-  /** Starts one on an empty folder, and waits until it says where its page is. */
+  /** Starts a hookmitt on an empty folder, and waits until it prints where its page is. */
   static async start() {
     const terminal = new Terminal();
     terminal.#folder = mkdtempSync(join(tmpdir(), 'hookmitt-ui-'));
@@ -33,14 +33,14 @@ export class Terminal {
     return terminal;
   }
 
-  /** The file that was given to be opened. */
+  /** Returns the file that the opener was given. */
   async opened() {
     const note = join(this.#folder, 'opened');
     await eventually('something is opened', () => existsSync(note));
     return readFileSync(note, 'utf8');
   }
 
-  /** Closes the terminal, and with it what runs there. */
+  /** Closes the terminal, which also ends the hookmitt in it. */
   async end() {
     this.#child.kill('SIGKILL');
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20 });

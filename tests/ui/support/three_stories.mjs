@@ -1,4 +1,4 @@
-// What stories/tries.mjs looks at: one story that passes, one that fails at first, one that always fails.
+// Test data for stories/tries.mjs: one story that passes, one that fails at first, one that always fails.
 import { playAll } from './tries.mjs';
 
 let tries = 0;

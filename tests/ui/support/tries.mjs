@@ -1,17 +1,17 @@
-// Plays stories as tests of Node's runner. What a browser does on a machine that does other things too is not all ours:
-// in CI a story that fails is played once more, alone, after all others. It passes loudly, or has failed for good.
+// Plays stories as tests of Node's runner. A browser on a busy machine can fail for reasons outside our control, so in
+// CI a failed story is played once more, alone, after all others. It passes with a visible notice, or fails for good.
 import { appendFileSync } from 'node:fs';
 import { after, describe, test } from 'node:test';
 
-/** Why a story that failed at first is not counted yet: its second try is. */
+/** Why a story that failed at first is not counted yet: its second try counts. */
 export const LATER = 'failed; it is played once more after all others';
 
-/** The test that holds the second tries; it is no story. */
+/** The name of the test that contains the second tries; it is not a story itself. */
 export const SECOND_TRIES = 'second tries';
 
 const twice = process.env.CI === 'true';
 
-/** Plays each story, so many at a time, then what failed. `skip` is why none can be; `close` ends what they share. */
+/** Plays the stories, then the failed ones. `skip` says why none can run; `close` ends what the stories share. */
 export function playAll(stories, { perform, concurrency, skip, close }) {
   const failed = [];
   describe('the web UI', () => {
@@ -44,7 +44,7 @@ export function playAll(stories, { perform, concurrency, skip, close }) {
   }
 }
 
-/** Tells it where it is seen, and where scripts/test.sh counts. */
+/** Reports a text where people see it, or where scripts/test.sh counts it. */
 function tell(text) {
   if (process.env.HOOKMITT_FLAKY) appendFileSync(process.env.HOOKMITT_FLAKY, `${text}\n`);
   else console.log(text);

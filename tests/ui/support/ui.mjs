@@ -1,4 +1,4 @@
-// The UI as a person finds their way in it: by roles, names and words.
+// The UI as users find their way in it: by roles, names and words.
 import { counts, sees } from './see.mjs';
 import { eventually } from './wait.mjs';
 
@@ -15,7 +15,7 @@ export class Ui {
     this.search = page.getByRole('searchbox').or(page.getByRole('textbox', { name: /search|filter/i })).first();
   }
 
-  /** Waits until the first screen is there: the list, or the page of the first run. */
+  /** Waits until the first screen is visible: the list, or the page of the first run. */
   async ready() {
     await this.list.or(this.page.getByRole('heading', { name: 'Ready to catch' })).first().waitFor();
   }
@@ -35,7 +35,7 @@ export class Ui {
     return within.getByRole('button', { name });
   }
 
-  /** Selects a row, and waits until the detail shows that event. */
+  /** Selects a row, and waits until the detail pane shows that event. */
   async select(text) {
     const row = this.row(text).first();
     await row.click();
@@ -43,7 +43,7 @@ export class Ui {
     await sees(this.detail);
   }
 
-  /** Opens a tab of the detail. */
+  /** Opens a tab of the detail pane. */
   async tab(name) {
     const tab = this.detail.getByRole('tab', { name });
     await tab.click();
@@ -51,12 +51,12 @@ export class Ui {
     return this.panel;
   }
 
-  /** Chooses one of a few that are all in sight. */
+  /** Chooses one of a few visible options. */
   async choose(group, name) {
     await this.page.getByRole('radiogroup', { name: group }).getByText(name, { exact: true }).click();
   }
 
-  /** Scrolls the list so far down. */
+  /** Scrolls the list down to this position. */
   async scrollTo(top) {
     await this.list.evaluate((list, top) => { list.scrollTop = top; }, top);
   }
@@ -66,17 +66,17 @@ export class Ui {
     await this.page.evaluate((hash) => { location.hash = hash; }, hash);
   }
 
-  /** What the clipboard holds. The context needs the permission. */
+  /** Returns the clipboard's text. The context needs the permission. */
   clipboard() {
     return this.page.evaluate(() => navigator.clipboard.readText());
   }
 
-  /** Waits until so many rows are in the list's count. */
+  /** Waits until the list has this many rows. */
   async hasRows(count) {
     await counts(this.rows, count);
   }
 
-  /** Waits until at least so many rows are drawn: a long list draws only those in view. */
+  /** Waits until at least this many rows are rendered: a long list renders only visible ones. */
   async hasRowsBeyond(count) {
     await eventually(`${count} rows or more are drawn`, async () => (await this.rows.count()) >= count);
   }

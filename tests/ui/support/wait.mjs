@@ -1,12 +1,12 @@
-// Waiting for something to become so.
+// Waits for something to become true.
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long anything may take, on the slowest of machines. */
+/** How long anything may take on a slow machine. */
 export const LONG = 60_000;
 
 /**
- * Asks again and again until `ask` answers something other than `undefined`, `null` or `false`.
- * What it throws counts as "not yet", and is told when the time is over.
+ * Calls `ask` repeatedly until it returns something other than `undefined`, `null` or `false`.
+ * An error that it throws counts as "not yet", and is reported if the time runs out.
  */
 export async function eventually(what, ask, within = LONG) {
   const end = performance.now() + within;
@@ -19,13 +19,13 @@ export async function eventually(what, ask, within = LONG) {
       last = error;
     }
     if (performance.now() > end) break;
-    await pause(15); // not a guess at how long it takes: only the pace of asking
+    await pause(15); // the pace of asking, not a guess at how long it takes
   }
   const seen = last instanceof Error ? last.message : JSON.stringify(last);
   throw new Error(`it never came to this within ${within / 1000} s: ${what} (last: ${seen})`);
 }
 
-/** Settles as the promise does, or fails when it takes too long. */
+/** Settles like the promise, or fails if that takes too long. */
 export function within(what, promise, limit = LONG) {
   let timer;
   const late = new Promise((_, reject) => {
