@@ -170,7 +170,7 @@ fn assert_delivered(stored: &Stored, all: &[Acknowledged], local: &LocalServer) 
     assert!(deliveries.values().flatten().all(|state| *state == 2), "{deliveries:?}");
 }
 
-/// Stores 40,000 events of 3 kB, as fast as the inbox takes them.
+/// Stores 40,000 events of 3 KiB, as fast as the inbox takes them.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_write_ahead_log_stays_within_its_bound_under_sustained_load() {
     let watched = watched(Load { events: 40_000, width: 256, size: 3 * 1_024 }).await;

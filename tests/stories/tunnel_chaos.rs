@@ -16,8 +16,8 @@ const SENDERS: usize = 8;
 /// How long senders pause: these stories test a bad network, not a high load.
 const REST: Duration = Duration::from_millis(20);
 
-/// How long to wait until silence counts as a lost connection: 15 s, and what a slow machine may need in addition. Any
-/// other limit that would notice it is a minute or more.
+/// How soon the app must notice a dead connection: after 15 s of silence, plus what a slow machine may need. Any other
+/// limit that would notice it is a minute or more.
 const DEAD: Duration = Duration::from_secs(40);
 
 /// What a round kills.

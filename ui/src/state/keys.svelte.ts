@@ -2,7 +2,7 @@ import { untrack } from 'svelte';
 
 import { capOf } from '../format/words';
 
-/** A shortcut. If `run` returns false, the key press is not handled here. */
+/** A shortcut. If `run` returns false, the key press goes on to the next binding, then to the browser. */
 export interface Shortcut {
   /** The text in the shortcut sheet; without it, the shortcut is not listed. */
   label?: string | undefined;
