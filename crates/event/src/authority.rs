@@ -1,8 +1,8 @@
-//! Whom a request is for: `uri-host [":" port]` (RFC 9110, 7.2), read to the letter.
+//! The host and port that a request names: `uri-host [":" port]` (RFC 9110, 7.2), parsed strictly.
 
 use std::net::Ipv6Addr;
 
-/// A host with the port that may follow it, as a Host line or a URL writes them.
+/// A host with an optional port, as written in a Host line or a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Authority<'a> {
     text: &'a str,
@@ -11,8 +11,8 @@ pub struct Authority<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// Reads a whole text as `host`, `host:` or `host:port`. None where it is anything else: no user, no path, no blank,
-    /// no list.
+    /// Parses the whole text as `host`, `host:` or `host:port`. Returns `None` for anything else, for example a text
+    /// with a user, a path, a space or a list of hosts.
     pub fn parse(text: &'a str) -> Option<Self> {
         let end =
             if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
@@ -30,24 +30,24 @@ impl<'a> Authority<'a> {
         is_host.then_some(Self { text, host, port })
     }
 
-    /// All of it, as it was written.
+    /// Returns the whole text, as it was written.
     pub const fn as_str(&self) -> &'a str {
         self.text
     }
 
-    /// The host alone, as it was written: a name, an IPv4 address, or an address in brackets.
+    /// Returns the host without the port, as it was written: a name, an IPv4 address, or an address in brackets.
     pub const fn host(&self) -> &'a str {
         self.host
     }
 
-    /// The port, where there is one.
+    /// Returns the port, if there is one.
     pub const fn port(&self) -> Option<u16> {
         self.port
     }
 }
 
-/// A `reg-name` of RFC 3986, 3.2.2, an IPv4 address among them. The comma is left out: it is what stands between two
-/// Host lines that a proxy made one of.
+/// Returns whether the text is a `reg-name` of RFC 3986, 3.2.2, which includes IPv4 addresses. Commas are not allowed,
+/// because a proxy that merges two Host lines into one separates them with a comma.
 fn is_name(host: &str) -> bool {
     let mut bytes = host.bytes();
     while let Some(byte) = bytes.next() {
@@ -61,7 +61,7 @@ fn is_name(host: &str) -> bool {
     true
 }
 
-/// An IPv6 address, or an `IPvFuture` of RFC 3986, 3.2.2.
+/// Returns whether the text is an IPv6 address or an `IPvFuture` of RFC 3986, 3.2.2.
 fn is_ip_literal(inside: &str) -> bool {
     let future = inside.strip_prefix(['v', 'V']).and_then(|rest| rest.split_once('.'));
     inside.parse::<Ipv6Addr>().is_ok()
@@ -71,7 +71,7 @@ fn is_ip_literal(inside: &str) -> bool {
         })
 }
 
-/// `unreserved`, and `sub-delims` without the comma.
+/// Returns whether the byte is one of RFC 3986's `unreserved` characters or `sub-delims`, except the comma.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=".contains(&byte)
 }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn what_is_read_holds_nothing_that_ends_an_authority() {
-        // Every text of up to three of these, so that no order of them slips through.
+        // Tests every text made of three of these pieces, so that no combination slips through.
         let signs = ["a", "1", ":", "[", "]", "/", "@", "%", "2", "?", "#", " ", ",", ".", "\\", "é"];
         for first in signs {
             for second in signs {

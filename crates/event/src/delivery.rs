@@ -1,4 +1,4 @@
-//! One event bound for one target, and its tries.
+//! Deliveries (one event bound for one target) and their attempts.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DeliveryId, HeaderLines, TargetId, Timestamp};
 
-/// How far a delivery has come.
+/// The state of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
-    /// Waits, for the first time or for its next retry.
+    /// The delivery waits for its first attempt or for its next retry.
     Pending,
-    /// Claimed by the process that delivers.
+    /// The process that delivers has claimed the delivery.
     Processing,
-    /// Got a 2xx.
+    /// The target answered with a 2xx status.
     Completed,
-    /// Ended by a reason that a retry can't mend.
+    /// The delivery ended for a reason that a retry cannot fix.
     Failed,
-    /// Used up its attempts.
+    /// The delivery used up its attempts.
     DeadLetter,
-    /// Not sent on purpose.
+    /// The delivery was not sent, on purpose.
     Skipped,
 }
 
 impl DeliveryState {
-    /// Every state with its name, in the order in which the inbox numbers them from 0.
+    /// Every state with its name. The inbox stores a state as its position here, from 0.
     pub const ALL: [(Self, &'static str); 6] = [
         (Self::Pending, "pending"),
         (Self::Processing, "processing"),
@@ -36,7 +36,7 @@ impl DeliveryState {
         (Self::Skipped, "skipped"),
     ];
 
-    /// The name used in JSON and filters.
+    /// Returns the name used in JSON and filters.
     pub fn as_str(self) -> &'static str {
         Self::ALL[self as usize].1
     }
@@ -48,28 +48,28 @@ impl fmt::Display for DeliveryState {
     }
 }
 
-/// The status of an event: the most telling of its deliveries' states, or `captured` without a target.
+/// The status of an event: the most important state among its deliveries, or `captured` if it has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EventStatus {
     /// A delivery used up its attempts.
     DeadLetter,
-    /// A delivery ended by a reason that a retry can't mend.
+    /// A delivery ended for a reason that a retry cannot fix.
     Failed,
     /// A delivery is being tried.
     Processing,
-    /// A delivery waits.
+    /// A delivery waits for its first attempt or for its next retry.
     Pending,
-    /// All were delivered or skipped.
+    /// Every delivery was completed or skipped, and at least one was completed.
     Completed,
-    /// None was sent, on purpose.
+    /// Every delivery was skipped on purpose.
     Skipped,
-    /// There is no delivery.
+    /// The event has no delivery.
     Captured,
 }
 
 impl EventStatus {
-    /// Every status with its name, most telling first.
+    /// Every status with its name, most important first.
     pub const ALL: [(Self, &'static str); 7] = [
         (Self::DeadLetter, "dead_letter"),
         (Self::Failed, "failed"),
@@ -80,7 +80,7 @@ impl EventStatus {
         (Self::Captured, "captured"),
     ];
 
-    /// The status of an event with these deliveries.
+    /// Returns the status of an event whose deliveries have these states.
     pub fn of(states: impl IntoIterator<Item = DeliveryState>) -> Self {
         let rank = |state: DeliveryState| match state {
             DeliveryState::DeadLetter => Self::DeadLetter,
@@ -94,7 +94,7 @@ impl EventStatus {
         first.unwrap_or(Self::Captured)
     }
 
-    /// The name used in JSON and filters.
+    /// Returns the name used in JSON and filters.
     pub fn as_str(self) -> &'static str {
         Self::ALL[self as usize].1
     }
@@ -121,38 +121,38 @@ impl FromStr for EventStatus {
 /// One event bound for one target.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// Its id.
+    /// The delivery's id.
     pub id: DeliveryId,
-    /// The target; it may be gone.
+    /// The target's id. The target may have been removed since.
     pub target: TargetId,
-    /// The target's URL.
+    /// The target's URL. Empty if the target has been removed.
     pub target_url: String,
-    /// How far it has come.
+    /// The delivery's state.
     pub state: DeliveryState,
-    /// A replay rather than the first hand-over.
+    /// Whether this is a replay rather than the event's first delivery.
     pub replay: bool,
-    /// Where it stands while it is held up; known only where one event is shown.
+    /// The delivery's place in the queue while its target is paused or down. Known only if a single event is shown.
     pub queue: Option<Queue>,
-    /// Why it was skipped, or the last thing that went wrong.
+    /// Why the delivery was skipped, or what went wrong last.
     pub last_error: Option<String>,
-    /// When it is tried next, where it waits for a retry.
+    /// When the next attempt is due, if the delivery waits for a retry.
     pub next_attempt_at: Option<Timestamp>,
-    /// When it ended.
+    /// When the delivery ended.
     pub completed_at: Option<Timestamp>,
-    /// Its tries, in order.
+    /// The attempts, in order.
     pub attempts: Vec<Attempt>,
 }
 
-/// Where a delivery stands among those that wait for its target, in order of arrival.
+/// The place of a delivery in the queue of its target, in order of arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Queue {
-    /// Its place, from 1.
+    /// The delivery's place, from 1.
     pub place: u64,
-    /// How many wait.
+    /// How many deliveries wait for the target.
     pub of: u64,
 }
 
-/// The status line and header lines of a response.
+/// The status and header lines of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseHead {
     /// The status.
@@ -161,29 +161,29 @@ pub struct ResponseHead {
     pub headers: HeaderLines,
 }
 
-/// One HTTP try of a delivery, with the response that it got.
+/// One HTTP attempt of a delivery, with the response that it got.
 #[derive(Clone, Debug)]
 pub struct Attempt {
-    /// Which try, from 1.
+    /// The attempt's number, from 1.
     pub number: u32,
-    /// When it began.
+    /// When the attempt began.
     pub started_at: Timestamp,
-    /// How long it took.
+    /// How long the attempt took.
     pub duration: Duration,
-    /// The connection was there: the target may have got the request.
+    /// Whether there was a connection, so that the target may have received the request.
     pub sent: bool,
-    /// What was answered, where anything was.
+    /// The head of the response, if there was a response.
     pub response: Option<ResponseHead>,
-    /// The response's body, up to 1 MiB.
+    /// The response body, at most 1 MiB of it.
     pub body: Bytes,
-    /// The body went on beyond that.
+    /// Whether the response body was longer than what is stored.
     pub body_truncated: bool,
-    /// What went wrong, where no whole answer came.
+    /// What went wrong, if there was no complete response.
     pub error: Option<String>,
 }
 
 impl Attempt {
-    /// It was sent, and no answer came: whether it was acted on is not known.
+    /// Returns whether the request was sent but not answered. Then it is unknown whether the target acted on it.
     pub fn is_ambiguous(&self) -> bool {
         self.sent && self.response.is_none()
     }

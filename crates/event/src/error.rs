@@ -1,13 +1,13 @@
-//! How an error speaks to a person: a stable code, a message and the next step.
+//! How errors are presented to people: a stable code, a message and the next step.
 
-/// An error that names itself and says what to do next.
+/// An error that has a stable code and says what to do next.
 ///
-/// The code is stable: the UI, scripts and tests match on it, never on the message.
+/// The UI, scripts and tests match on the code, never on the message.
 pub trait Explain: std::error::Error {
-    /// A stable, kebab-case name such as `unknown-event`.
+    /// Returns the stable code, in kebab case, such as `unknown-event`.
     fn code(&self) -> &'static str;
 
-    /// What the person can do about it, as a sentence fragment; `None` where there is nothing to add.
+    /// Returns what the user can do about the error, as a sentence fragment, or `None` if there is nothing to add.
     fn hint(&self) -> Option<String> {
         None
     }

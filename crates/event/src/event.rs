@@ -10,74 +10,74 @@ use crate::{Cause, EventId, HeaderLines, Request, Slug, Timestamp, Verdict};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
-    /// Posted to the capture port.
+    /// The sender posted it to the capture port.
     Direct,
-    /// Through a relay.
+    /// It came through a relay.
     Tunnel,
-    /// Fetched from the provider's own API.
+    /// It was fetched from the provider's own API.
     BackupSync,
-    /// From a fixture or HAR file.
+    /// It was imported from a fixture or HAR file.
     Import,
-    /// Made by `hookmitt send`.
+    /// `hookmitt send` made it.
     Send,
-    /// An edited or re-signed copy of another event.
+    /// It is an edited or re-signed copy of another event.
     Edit,
 }
 
 impl Via {
-    /// Every way in, in the order in which the inbox numbers them from 0.
+    /// Every way in. The inbox stores one as its position here, from 0.
     pub const ALL: [Self; 6] =
         [Self::Direct, Self::Tunnel, Self::BackupSync, Self::Import, Self::Send, Self::Edit];
 }
 
-/// What a provider's catalogue entry (or a generic source's settings) reads out of a request.
+/// The facts that a provider's catalogue entry (or a generic source's settings) reads out of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The provider's own id of the event, where the request names one.
+    /// The provider's own id of the event, if the request has one.
     pub event_id: Option<String>,
-    /// The type, such as `push` or `invoice.paid`.
+    /// The event's type, such as `push` or `invoice.paid`.
     pub event_type: Option<String>,
-    /// A short human subject, such as `octocat/hello: Fix the build`.
+    /// A short subject for people, such as `octocat/hello: Fix the build`.
     pub title: Option<String>,
-    /// When it happened, by the provider's clock.
+    /// When the event happened, by the provider's clock.
     pub event_time: Option<Timestamp>,
-    /// The object that the event is about, where order matters (`cus_123`).
+    /// The object that the event is about, such as `cus_123`, if the order of events matters for it.
     pub object: Option<String>,
-    /// The set-up request that this is, such as `url_verification`.
+    /// The name of the set-up request, such as `url_verification`, if the request is one.
     pub handshake: Option<&'static str>,
 }
 
-/// What a set-up request was answered, without its header lines: those may carry a secret.
+/// The answer to a set-up request, without its header lines because they may contain a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct HandshakeAnswer {
     /// The status.
     pub status: u16,
     /// The body.
     pub body: String,
-    /// When the URL was called that confirms it.
+    /// When the confirmation URL was called, if the set-up request asks for that and it was done.
     #[serde(default)]
     #[schema(value_type = Option<String>, format = "date-time")]
     pub confirmed_at: Option<Timestamp>,
 }
 
-/// What can be done with a set-up request by hand.
+/// What a person can do about a set-up request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HandshakeOffer {
-    /// It delivers the secret that signs from now on, and that isn't kept yet.
+    /// Save the secret that the request delivers. The provider signs with it from now on, and it is not stored yet.
     SaveSecret,
-    /// A URL of the provider's is to be called.
+    /// Call the provider's confirmation URL.
     Confirm,
 }
 
-/// Whose secret made the signature of an event that was signed here.
+/// The secret that made the signature of an event that was signed here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignedWith {
-    /// None: the event was edited, and not signed anew.
+    /// No secret: the event was edited and not signed again.
     Nothing,
-    /// A public test secret, by its name.
+    /// A public test secret, with its name.
     Test(String),
-    /// A secret of the owner's; with the place of the signature, where a scheme of the source's own signed.
+    /// A secret of the user's own. If the source defines its own scheme, this also holds the place of the signature.
     Own(Option<String>),
 }
 
@@ -106,12 +106,13 @@ impl FromStr for SignedWith {
     }
 }
 
-/// What makes two events of a source the same.
+/// The key by which two events of a source count as the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DedupeKey {
     /// The provider's event id.
     Id(String),
-    /// SHA-256 (hex) over method, path, query and body, where the provider names no id. Holds for five minutes.
+    /// SHA-256 (hex) over method, path, query and body, if the provider gives no id. It identifies duplicates for five
+    /// minutes only.
     Content(String),
 }
 
@@ -136,68 +137,69 @@ impl FromStr for DedupeKey {
     }
 }
 
-/// One captured request as the inbox holds it.
+/// One captured request as the inbox stores it.
 #[derive(Clone, Debug)]
 pub struct Event {
-    /// Its id.
+    /// The event's id.
     pub id: EventId,
-    /// Its sequence number in this inbox, from 1: `#1234`.
+    /// The event's sequence number in this inbox, from 1 (`#1234`).
     pub seq: i64,
-    /// The source that it came in under.
+    /// The source to which the event was sent.
     pub source: Slug,
-    /// The catalogue id of its provider, set or recognised.
+    /// The catalogue id of the provider, whether set by hand or recognised.
     pub provider: Option<String>,
-    /// The request, byte for byte. The body is empty where a list was asked for; `size` still holds.
+    /// The request, byte for byte. In lists its body is empty; `size` holds the body's size all the same.
     pub request: Request,
-    /// The URL as the provider called it.
+    /// The URL that the provider called.
     pub url: String,
     /// The sender's address.
     pub remote: Option<String>,
-    /// The lines that a relay's trusted proxy added to the request's own. Only where one event is asked for.
+    /// The header lines that a relay's trusted proxy added to the request. Read only with a single event.
     pub forwarded: Option<HeaderLines>,
-    /// What was read out of it.
+    /// The event's type, as read out of the request.
     pub event_type: Option<String>,
-    /// A short human subject.
+    /// A short subject for people.
     pub title: Option<String>,
-    /// When it happened, by the provider's clock.
+    /// When the event happened, by the provider's clock.
     pub event_time: Option<Timestamp>,
-    /// Bytes of the body.
+    /// The size of the body in bytes.
     pub size: u64,
     /// SHA-256 of the body.
     pub sha256: [u8; 32],
-    /// When it was received.
+    /// When the event was received.
     pub received_at: Timestamp,
-    /// How long it has been stored when it was read, by the inbox's own clock; known only where one whole event is read,
-    /// and not of what an earlier version stored.
+    /// How long the event had been stored when it was read, by the inbox's own clock. Known only if a single whole
+    /// event is read, and not for events that an earlier version stored.
     pub stored_for: Option<Duration>,
-    /// How it came in.
+    /// How the event came in.
     pub via: Via,
-    /// What verification found.
+    /// What signature verification found.
     pub verdict: Verdict,
-    /// Why the verdict is `invalid`, likeliest first.
+    /// Why the verdict is `invalid`, likeliest cause first.
     pub causes: Vec<Cause>,
-    /// What makes it the same as another.
+    /// The key by which the event's duplicates are found.
     pub dedupe_key: Option<DedupeKey>,
-    /// The first event with the same key.
+    /// The first event with the same dedupe key, if this event is a duplicate.
     pub duplicate_of: Option<EventId>,
-    /// A duplicate with other bytes than its first.
+    /// Whether the event is a duplicate with other bytes than the first event.
     pub conflict: bool,
-    /// Older than an event already delivered for the same object.
+    /// Whether a newer event for the same object had already been delivered.
     pub stale: bool,
-    /// Sent by a web page of another origin, or by one that may be.
+    /// Whether a web page of another origin sent the request, or may have sent it.
     pub browser: bool,
-    /// A web page's navigation that was forwarded all the same, as the local server answers it (`respond = app`).
+    /// Whether the event is a web page's navigation that was forwarded all the same, because the local server answers
+    /// it (`respond = app`).
     pub callback: bool,
-    /// The name that it was called by, where it was withheld because that is none of this machine's.
+    /// The host name that was called, if the event was withheld because the name is not one of this machine's.
     pub foreign_host: Option<String>,
-    /// The event that this one is an edit of.
+    /// The event of which this event is an edited copy.
     pub parent: Option<EventId>,
-    /// The set-up request that this is.
+    /// The name of the set-up request, if the event is one.
     pub handshake: Option<String>,
-    /// What that was answered.
+    /// The answer to the set-up request.
     pub handshake_answer: Option<HandshakeAnswer>,
-    /// When it was put in the bin.
+    /// When the event was moved to the bin.
     pub deleted_at: Option<Timestamp>,
-    /// Whose secret made its signature, where it was signed here.
+    /// The secret that made the event's signature, if the event was signed here.
     pub signed_with: Option<SignedWith>,
 }

@@ -1,70 +1,70 @@
-//! Why a verdict is what it is, for people who look closer: every part of it is evidence that can be checked.
+//! The explanation of a verdict in detail. Every part of it is evidence that can be checked.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Cause, Verdict};
 
-/// An explained verdict.
+/// A verdict with its explanation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
     /// The catalogue id of the provider.
     pub provider: Option<String>,
-    /// The scheme that was judged.
+    /// The signature scheme that was verified.
     pub scheme: Option<String>,
-    /// The scheme in words, such as `v1, HMAC-SHA256`.
+    /// The scheme for people, such as `v1, HMAC-SHA256`.
     pub scheme_name: Option<String>,
-    /// The finding in a sentence.
+    /// The finding in one sentence.
     pub sentence: String,
-    /// What to know beyond it, a sentence or two; empty where nothing is.
+    /// More to know about the finding, in a sentence or two. Empty if there is nothing to add.
     pub detail: String,
-    /// How many suppositions were tried.
+    /// How many possible causes were tried.
     pub tried: u32,
     /// How long that took, in milliseconds.
     pub took_ms: u64,
-    /// What was looked for: proven first, then likely, then ruled out.
+    /// The causes that were tried: proven ones first, then likely ones, then those that were ruled out.
     pub causes: Vec<ExplainedCause>,
-    /// What is signed, in the order in which it is signed.
+    /// The pieces of the signed content, in the order in which they are signed.
     pub signed_content: Vec<ContentPart>,
-    /// The URL that was called, where that is signed.
+    /// The URL that was called, if the signature covers it.
     #[serde(default)]
     pub called: Option<CalledUrl>,
-    /// The signatures that the request carries, as they were sent.
+    /// The signatures in the request, as they were sent.
     pub got: Vec<String>,
-    /// The signature that the chosen secret makes of it.
+    /// The signature that the chosen secret produces for the signed content.
     pub expected: Option<String>,
-    /// What fits instead, where something does.
+    /// What makes the signature fit, if something was found.
     pub fitting: Option<Fitting>,
-    /// The body as it must have been when it was signed, where that was found.
+    /// The body as it must have been when it was signed, in base64, if it was found.
     pub rebuilt_body_base64: Option<String>,
-    /// What tells the two bodies apart.
+    /// How the rebuilt body differs from the received body.
     pub body_note: Option<String>,
-    /// Every secret of the source.
+    /// Every secret of the source, and whether it fits.
     pub secrets: Vec<SecretFit>,
-    /// A change to the receiver's code that mends it.
+    /// A change to the receiver's code that fixes the problem.
     pub fix: Option<CodeFix>,
 }
 
-/// The URL for which a signature was checked.
+/// The URL against which a signature was verified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CalledUrl {
     /// The URL.
     pub url: String,
-    /// Who says that it was called by this name, as a sentence or two; empty where that is not known.
+    /// How it is known that this URL was called, in a sentence or two. Empty if it is not known.
     pub note: String,
 }
 
-/// Something that may be the reason.
+/// A possible cause of the verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ExplainedCause {
     /// A stable code such as `body_reserialized`.
     pub code: String,
-    /// Its name for people.
+    /// The cause's name for people.
     pub title: String,
-    /// How sure that is.
+    /// How certain the cause is.
     pub state: CauseState,
-    /// What was seen that says so.
+    /// The observation that supports the cause or rules it out.
     pub evidence: String,
     /// What was found, as a sentence.
     pub message: String,
@@ -72,28 +72,28 @@ pub struct ExplainedCause {
     pub fix: String,
 }
 
-/// How sure a cause is.
+/// How certain a cause is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CauseState {
-    /// The signature fits once it is undone.
+    /// The signature fits once the cause is undone.
     Proven,
-    /// What was seen speaks for it.
+    /// There is evidence for the cause.
     Likely,
-    /// It was tried and does not explain it.
+    /// The cause was tried and does not explain the verdict.
     RuledOut,
 }
 
-/// A piece of what is signed.
+/// A piece of the signed content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct ContentPart {
-    /// Its text.
+    /// The piece's text.
     pub text: String,
-    /// Where it comes from.
+    /// Where the piece comes from.
     pub kind: ContentKind,
 }
 
-/// Where a piece of what is signed comes from.
+/// Where a piece of the signed content comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContentKind {
@@ -103,41 +103,41 @@ pub enum ContentKind {
     Literal,
 }
 
-/// What fits instead of what is configured.
+/// What makes the signature fit in place of what is configured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Fitting {
     /// What it is, such as `secret of stripe-live`.
     pub label: String,
-    /// The signature that it makes.
+    /// The signature that it produces.
     pub value: String,
 }
 
-/// Whether a secret fits.
+/// Whether one secret fits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct SecretFit {
-    /// Its label.
+    /// The secret's label.
     pub label: String,
-    /// Whether the signature holds with it.
+    /// Whether the signature is valid with this secret.
     pub fits: bool,
 }
 
 /// A change to the receiver's code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct CodeFix {
-    /// What it does.
+    /// What the change does.
     pub title: String,
-    /// The same change for each framework, the one that was guessed first.
+    /// The same change for each framework, the guessed framework first.
     pub frameworks: Vec<FrameworkFix>,
 }
 
-/// A change to code that is written with one framework.
+/// The change for code written with one framework.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct FrameworkFix {
     /// A stable id such as `express`.
     pub id: String,
-    /// Its name for people.
+    /// The framework's name for people.
     pub name: String,
-    /// Whether the receiver seems to be written with it.
+    /// Whether the receiver seems to be written with this framework.
     pub guessed: bool,
     /// Why it seems so.
     pub why: Option<String>,
@@ -145,29 +145,29 @@ pub struct FrameworkFix {
     pub lines: Vec<FixLine>,
 }
 
-/// A line of code.
+/// A line of code in a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct FixLine {
-    /// What becomes of it.
+    /// What the change does to the line.
     pub kind: FixKind,
-    /// Its text.
+    /// The line's text.
     pub text: String,
 }
 
-/// What becomes of a line of code.
+/// What a change does to a line of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FixKind {
-    /// It stays.
+    /// The line stays.
     Same,
-    /// It goes.
+    /// The line is removed.
     Del,
-    /// It comes.
+    /// The line is added.
     Add,
 }
 
 impl Explanation {
-    /// The causes as an event keeps them: those that were not ruled out.
+    /// Returns the causes that are stored with an event: all that were not ruled out.
     pub fn kept_causes(&self) -> Vec<Cause> {
         let kept = self.causes.iter().filter(|cause| cause.state != CauseState::RuledOut);
         let kept = kept.map(|cause| Cause {

@@ -1,43 +1,44 @@
-//! What a row of a list says of an event beside the event itself.
+//! What a row of an event list shows besides the event itself.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{DeliveryId, DeliveryState, TargetId, Timestamp};
 
-/// How often an event came in, and how its deliveries stand.
+/// How often an event came in, and the state of its deliveries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Glance {
-    /// How often it came in: the events with the same first that are not in the bin, itself included.
+    /// How many copies of the event came in and are not in the bin. The first event and all its duplicates count.
     pub copies: u64,
-    /// One of those has other bytes than the first.
+    /// Whether a duplicate has other bytes than the first event.
     pub copies_differ: bool,
-    /// Its most telling delivery; null where there is none.
+    /// The event's most important delivery; null if it has none.
     pub delivery: Option<DeliveryGlance>,
 }
 
-/// The most telling delivery of an event, with what came of its last attempt.
+/// The most important delivery of an event, with the outcome of its last attempt. An event's status follows from this
+/// delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DeliveryGlance {
-    /// `<event id>.<n>`.
+    /// The delivery's id, `<event id>.<n>`.
     #[schema(value_type = String)]
     pub id: DeliveryId,
-    /// The target's id; it may be gone.
+    /// The target's id. The target may have been removed since.
     pub target_id: TargetId,
-    /// The target's URL.
+    /// The target's URL. Empty if the target has been removed.
     pub target: String,
-    /// How far it has come.
+    /// The delivery's state.
     pub status: DeliveryState,
-    /// It is held up: its target is paused, or nobody answers there.
+    /// Whether the delivery is held up because its target is paused or down.
     pub waiting: bool,
-    /// It was sent, and no answer came: whether it was acted on is not known.
+    /// Whether the last attempt was sent but not answered. Then it is unknown whether the target acted on it.
     pub ambiguous: bool,
-    /// The status that was answered last.
+    /// The status of the last attempt's response.
     pub response_status: Option<u16>,
     /// How long the last attempt took, in milliseconds.
     pub duration_ms: Option<u64>,
-    /// Why it was skipped, or the last thing that went wrong.
+    /// Why the delivery was skipped, or what went wrong last.
     pub error: Option<String>,
-    /// When it is tried next.
+    /// When the next attempt is due.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub next_attempt_at: Option<Timestamp>,
     /// How many deliveries the event has.

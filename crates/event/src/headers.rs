@@ -1,4 +1,4 @@
-//! Header lines as the wire carried them.
+//! Header lines exactly as they were received.
 
 use std::fmt;
 
@@ -6,51 +6,52 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::{Deserialize, Serialize, de::Error as _, ser::SerializeSeq};
 
-/// Header lines as they came: order, case, repeats and inner spacing kept.
+/// Header lines as they were received: order, case, repeats and inner spacing are kept.
 ///
-/// Held as the wire's own block (`Name: value\r\n` …), so that capturing copies no names and forwarding writes the
-/// same lines.
+/// They are stored as the received block (`Name: value\r
+/// ` …), so that capture copies no names and forwarding sends the same lines.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct HeaderLines(Bytes);
 
-/// One line of a head.
+/// One header line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderLine<'a> {
-    /// The name, in the case that the wire carried.
+    /// The name, in the case in which it was received.
     pub name: &'a str,
-    /// The value without the white space around it; any bytes but CR, LF and NUL.
+    /// The value without the white space around it. It may hold any bytes except CR, LF and NUL.
     pub value: &'a [u8],
     /// The whole line without its line end.
     pub line: &'a [u8],
 }
 
 impl HeaderLine<'_> {
-    /// What follows `Name:` less one space: the value with any unusual white space still around it.
+    /// Returns what follows `Name:` without the usual one space. Any other white space around the value is kept.
     pub fn spaced_value(&self) -> &[u8] {
         let rest = &self.line[self.name.len() + 1..];
         rest.strip_prefix(b" ").unwrap_or(rest)
     }
 }
 
-/// A header that could not be written on a wire.
+/// The reason why a header line cannot be sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// A name with characters that no header name may have (RFC 9110, 5.6.2).
+    /// The name has characters that header names may not contain (RFC 9110, 5.6.2).
     #[error("not a header name: {0:?}")]
     Name(String),
-    /// A value that would break out of its line.
+    /// The value contains a line break or a NUL, and would break out of its line.
     #[error("the value of {0} holds a line break or a NUL")]
     Value(String),
-    /// A line without a colon.
+    /// The line has no colon.
     #[error("a header line without a colon")]
     Line,
 }
 
 impl HeaderLines {
-    /// From a head's block of lines, each ended by CRLF or LF; without the empty line that ends a head.
+    /// Reads header lines from a block in which CRLF or LF ends each line. The block does not include the empty line
+    /// that ends a head.
     ///
     /// # Errors
-    /// [`HeaderError`] where a line has no colon, or a name or value that may not be there.
+    /// Returns a [`HeaderError`] if a line has no colon, or if its name or value is not allowed.
     pub fn from_wire(block: Bytes) -> Result<Self, HeaderError> {
         let mut ends_in_crlf = true;
         for line in split_lines(&block) {
@@ -61,10 +62,10 @@ impl HeaderLines {
         Ok(Self(if ends_in_crlf { block } else { with_crlf(&block) }))
     }
 
-    /// From names and values, each line written `Name: value`.
+    /// Makes header lines from names and values. Each line is written `Name: value`.
     ///
     /// # Errors
-    /// [`HeaderError`] for a name or value that could not be written on a wire.
+    /// Returns a [`HeaderError`] if a name or value cannot be sent.
     pub fn from_pairs<N: AsRef<[u8]>, V: AsRef<[u8]>>(
         pairs: impl IntoIterator<Item = (N, V)>,
     ) -> Result<Self, HeaderError> {
@@ -79,7 +80,7 @@ impl HeaderLines {
         Ok(Self(block.freeze()))
     }
 
-    /// The lines in order.
+    /// Returns the lines in order.
     pub fn iter(&self) -> impl Iterator<Item = HeaderLine<'_>> {
         split_lines(&self.0).filter_map(|line| {
             let colon = line.text.iter().position(|byte| *byte == b':')?;
@@ -88,27 +89,28 @@ impl HeaderLines {
         })
     }
 
-    /// The value of the first line of that name, in any case.
+    /// Returns the value of the first line with this name. Case is ignored.
     pub fn get(&self, name: &str) -> Option<&[u8]> {
         split_lines(&self.0).find_map(|line| value_of(line.text, name.as_bytes()))
     }
 
-    /// As [`get`](Self::get), where the value is UTF-8.
+    /// Like [`get`](Self::get), but returns `None` if the value is not UTF-8.
     pub fn get_str(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(|value| std::str::from_utf8(value).ok())
     }
 
-    /// The values of all lines of that name, in order.
+    /// Returns the values of all lines with this name, in order. Case is ignored.
     pub fn get_all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         split_lines(&self.0).filter_map(|line| value_of(line.text, name.as_bytes()))
     }
 
-    /// Whether there is a line of that name.
+    /// Returns whether there is a line with this name. Case is ignored.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// The lines whose name does not belong beside, and those whose name does; each line as it came, in order.
+    /// Splits the lines in two: those whose name `beside` rejects come first, those whose name it accepts second. Each
+    /// line stays as it was received, in order.
     #[must_use]
     pub fn parted(&self, beside: impl Fn(&str) -> bool) -> (Self, Self) {
         let mut parts = [BytesMut::with_capacity(self.0.len()), BytesMut::new()];
@@ -121,17 +123,17 @@ impl HeaderLines {
         (own, beside)
     }
 
-    /// The block as it is stored and sent: every line ended by CRLF.
+    /// Returns the block as it is stored and sent: every line ends in CRLF.
     pub fn as_wire(&self) -> &Bytes {
         &self.0
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.iter().count()
     }
 
-    /// Whether there is no line.
+    /// Returns whether there are no lines.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -142,7 +144,7 @@ struct Line<'a> {
     crlf: bool,
 }
 
-/// Capture asks for dozens of names per request, so lines are found by `memchr` rather than byte by byte.
+/// Splits a block into lines. It uses `memchr` because capture looks up dozens of names per request.
 fn split_lines(block: &[u8]) -> impl Iterator<Item = Line<'_>> {
     let mut rest = block;
     std::iter::from_fn(move || {
@@ -157,7 +159,7 @@ fn split_lines(block: &[u8]) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// The value of a line, where it has that name.
+/// Returns the line's value if the line has this name.
 fn value_of<'a>(line: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (found, rest) = line.split_at_checked(name.len())?;
     let value = rest.strip_prefix(b":")?;
@@ -184,12 +186,12 @@ fn check(name: &[u8], value: &[u8]) -> Result<(), HeaderError> {
     Ok(())
 }
 
-/// Whether a byte may stand in a method or a header name: a `tchar` of RFC 9110, 5.6.2.
+/// Returns whether a byte may occur in a method or a header name (a `tchar` of RFC 9110, 5.6.2).
 pub fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// Without optional white space (space and tab, RFC 9110, 5.6.3) at both ends.
+/// Returns the value without optional white space (space and tab, RFC 9110, 5.6.3) at both ends.
 fn trim(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] = value {
         value = rest;
@@ -207,13 +209,13 @@ impl fmt::Debug for HeaderLines {
     }
 }
 
-/// A header value in JSON: a text, or `{"base64": …}` where it is not UTF-8.
+/// A header value in JSON: a string, or `{"base64": …}` if the value is not UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(untagged)]
 pub enum HeaderValueJson {
     /// A value that is UTF-8.
     Text(String),
-    /// A value that is not.
+    /// A value that is not UTF-8.
     Bytes {
         /// The bytes in standard base64.
         base64: String,
@@ -230,10 +232,10 @@ impl From<&[u8]> for HeaderValueJson {
 }
 
 impl HeaderValueJson {
-    /// The bytes of the value.
+    /// Returns the bytes of the value.
     ///
     /// # Errors
-    /// Where `base64` is not base64.
+    /// Returns an error if `base64` is not valid base64.
     pub fn to_bytes(&self) -> Result<Vec<u8>, base64::DecodeError> {
         match self {
             Self::Text(text) => Ok(text.clone().into_bytes()),

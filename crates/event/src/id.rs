@@ -1,27 +1,27 @@
-//! Names of events, deliveries and targets.
+//! Ids of events, deliveries and targets.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Names an event: a UUIDv7, so that sorting by id is sorting by arrival.
+/// The id of an event: a UUIDv7, so that sorting by id sorts by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EventId(Uuid);
 
 impl EventId {
-    /// A fresh id, later than every id made before it in this process.
+    /// Makes a new id. It sorts after every id made before it in this process.
     pub fn fresh() -> Self {
         Self(Uuid::now_v7())
     }
 
-    /// From the sixteen bytes that the inbox stores.
+    /// Makes an id from the 16 bytes that the inbox stores.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
     }
 
-    /// The sixteen bytes that the inbox stores.
+    /// Returns the 16 bytes that the inbox stores.
     pub const fn as_bytes(&self) -> &[u8; 16] {
         self.0.as_bytes()
     }
@@ -41,12 +41,12 @@ impl FromStr for EventId {
     }
 }
 
-/// Names a delivery: its event and its number among that event's deliveries, from 1; printed `<event id>.<n>`.
+/// The id of a delivery: its event and its number among that event's deliveries, from 1. Printed as `<event id>.<n>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryId {
     /// The event that is delivered.
     pub event: EventId,
-    /// Which of the event's deliveries, from 1.
+    /// The delivery's number among the event's deliveries, from 1.
     pub number: u32,
 }
 
@@ -78,7 +78,7 @@ impl<'de> Deserialize<'de> for DeliveryId {
     }
 }
 
-/// Names a target: its row number in the inbox.
+/// The id of a target: its row number in the inbox.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema,
 )]
@@ -91,7 +91,7 @@ impl fmt::Display for TargetId {
     }
 }
 
-/// A text that names nothing.
+/// The error for a text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an id: {0}")]
 pub struct IdError(String);

@@ -1,9 +1,9 @@
-//! What was caught: the words of the product as types, without input or output.
+//! The product's words as types: what was captured, and what is known about it. Without input or output.
 //!
-//! Every other crate speaks these words; this one leans on none of them.
+//! Every other crate uses these types; this crate depends on none of them.
 //!
-//! How a word reads in JSON, and what the API's document says of it, is derived from where the word is defined, so that
-//! it is said once. What the API makes of words, such as an event with its deliveries, is the API's.
+//! The JSON form and the API descriptions of a type are derived where the type is defined, so that they are written
+//! only once. Types that the API builds from these, such as an event with its deliveries, belong to the API.
 
 mod authority;
 mod delivery;

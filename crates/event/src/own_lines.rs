@@ -1,10 +1,11 @@
-//! The header lines that hookmitt writes itself, and what servers may take for them.
+//! The header lines that hookmitt adds, and the names that servers may take for theirs.
 
-/// What the names of our own lines begin with.
+/// How the names of hookmitt's own header lines begin.
 const OURS: &str = "x-hookmitt-";
 
-/// Whether some server reads one name as the other. CGI and all that came after it (WSGI, Rack, PHP) put one sign in
-/// the place of whatever is no letter or digit, so to them `X_Hookmitt.Verdict` is `X-Hookmitt-Verdict`.
+/// Returns whether some server reads one name as the other. CGI and its successors (WSGI, Rack, PHP) replace every
+/// character that is not a letter or digit with the same one, so they read `X_Hookmitt.Verdict` as
+/// `X-Hookmitt-Verdict`.
 pub fn reads_as(name: &str, other: &str) -> bool {
     let same = |(a, b): (u8, u8)| {
         a.eq_ignore_ascii_case(&b) || !(a.is_ascii_alphanumeric() || b.is_ascii_alphanumeric())
@@ -12,8 +13,8 @@ pub fn reads_as(name: &str, other: &str) -> bool {
     name.len() == other.len() && name.bytes().zip(other.bytes()).all(same)
 }
 
-/// Whether some server reads a name as that of a line that hookmitt writes. Such a line proves nothing when a sender
-/// wrote it, and is never handed on.
+/// Returns whether some server reads this name as that of a line that hookmitt adds. A sender's line with such a name
+/// proves nothing and is never forwarded.
 pub fn is_ours(name: &str) -> bool {
     name.get(..OURS.len()).is_some_and(|start| reads_as(start, OURS))
 }
@@ -37,7 +38,7 @@ mod tests {
         ] {
             assert!(is_ours(name), "{name}");
         }
-        // Every sign that a name may have, in both places.
+        // Every character that is allowed in a name, in both places.
         for sign in "!#$%&'*+-.^_`|~".chars() {
             assert!(is_ours(&format!("X{sign}Hookmitt{sign}Verdict")), "{sign}");
         }

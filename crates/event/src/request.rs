@@ -10,22 +10,22 @@ use crate::{Authority, HeaderLines};
 /// A captured HTTP request: the exact bytes, immutable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The method as it came; any token.
+    /// The method as it was sent; any token.
     pub method: String,
-    /// The raw path after the source's slug: `""`, `/`, `/a//b%2Fc`.
+    /// The raw path after the source's slug, for example `""`, `/` or `/a//b%2Fc`.
     pub path: String,
-    /// The raw query: `None` without `?`, `Some("")` after a bare one.
+    /// The raw query: `None` if there is no `?`, `Some("")` if nothing follows the `?`.
     pub query: Option<String>,
-    /// The version that the sender spoke.
+    /// The HTTP version that the sender used.
     pub version: HttpVersion,
-    /// The header lines as they came.
+    /// The header lines as they were received.
     pub headers: HeaderLines,
     /// The body, with transfer coding removed and content coding kept.
     pub body: Bytes,
 }
 
 impl Request {
-    /// `path` with `?query` where there is one.
+    /// Returns the path, followed by `?query` if there is a query.
     pub fn path_and_query(&self) -> String {
         match &self.query {
             Some(query) => format!("{}?{query}", self.path),
@@ -33,22 +33,24 @@ impl Request {
         }
     }
 
-    /// Whom its Host line says that it calls; nobody where there isn't exactly one that reads `host[:port]`.
+    /// Returns the host and port that the Host line names, or `None` unless there is exactly one Host line and it has
+    /// the form `host[:port]`.
     pub fn authority(&self) -> Option<Authority<'_>> {
         let mut lines = self.headers.get_all("host");
         let only = lines.next().filter(|_| lines.next().is_none())?;
         Authority::parse(std::str::from_utf8(only).ok()?)
     }
 
-    /// The URL that was called where nothing stands before the capture port: `http://`, Host, slug and target. Path
-    /// and query are those that were called: a Host that says more than a host and a port adds nothing to them.
+    /// Returns the URL that the sender called if there is no proxy or tunnel in front of the capture port: `http://`,
+    /// Host, slug, path and query. A Host that is not `host[:port]` is left out, so that it cannot change path or
+    /// query.
     pub fn called_url(&self, slug: &str) -> String {
         let host = self.authority().map_or("", |authority| authority.as_str());
         format!("http://{host}/{slug}{}", self.path_and_query())
     }
 }
 
-/// The HTTP versions that a catcher speaks.
+/// The HTTP versions that a captured request may have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 pub enum HttpVersion {
     /// HTTP/1.0.

@@ -16,13 +16,13 @@ use crate::{EventId, HeaderLines};
 #[serde(transparent)]
 pub struct Slug(String);
 
-/// A text that can't be a slug.
+/// The error for a text that cannot be a slug.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a source name: use 1 to 63 of a-z, 0-9, - and _, starting with a letter or digit")]
 pub struct SlugError;
 
 impl Slug {
-    /// Its text.
+    /// Returns the slug's text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -53,65 +53,67 @@ impl<'de> Deserialize<'de> for Slug {
     }
 }
 
-/// What is done with an event whose signature does not hold.
+/// What happens to an event that is not proved genuine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnInvalid {
-    /// Answered as usual and forwarded with its verdict: an inspector shows everything.
+    /// The event is answered as usual and forwarded with its verdict, because an inspector shows everything.
     #[default]
     Record,
-    /// Answered 401, kept and marked, never forwarded.
+    /// Unless the verdict is `valid`, the sender gets 401, and the event is stored and marked but not forwarded. An
+    /// event whose verdict is `pending` is held back until its final verdict.
     Reject,
 }
 
-/// What is done with a repeat.
+/// What happens to a duplicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDuplicate {
-    /// Not forwarded where its first is waiting, running or completed.
+    /// The duplicate is not sent to a target where the first event, or another duplicate of it, waits, is being tried
+    /// or is completed. A duplicate that was found by its content alone is always sent.
     #[default]
     Skip,
-    /// Forwarded like any other.
+    /// The duplicate is forwarded like any other event.
     Forward,
 }
 
-/// What the capture port answers, where a source sets it.
+/// A source's settings for the answers of the capture port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Answer {
-    /// The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
+    /// The status, 200 to 599. By default 200 if the source's provider is known, and 202 if it is not.
     pub status: Option<u16>,
-    /// Header lines to add.
+    /// Header lines to add to the answer.
     #[schema(value_type = Vec<(String, String)>)]
     pub headers: HeaderLines,
-    /// The body instead of `{"received":true,"id":…}`.
+    /// The body of the answer. By default `{"received":true,"id":…}`.
     pub body: Option<String>,
     /// How long to wait before answering, in milliseconds.
     pub delay_ms: u64,
-    /// How many of the next requests are answered 500 (they are stored all the same).
+    /// How many of the next requests are answered with 500. They are stored all the same.
     pub fail_next: u32,
-    /// Who answers; `stored` without.
+    /// Who answers the sender; `stored` if not set.
     pub respond: Option<Respond>,
 }
 
-/// Who answers a sender, once its request is stored.
+/// Who answers the sender once its request is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Respond {
-    /// Hookmitt does, as the source has it.
+    /// Hookmitt answers, as set for the source.
     Stored,
-    /// The local server, within a limit; after it, or where none answers, Hookmitt does.
+    /// The local server answers. If it does not answer within the time limit, Hookmitt does.
     App,
 }
 
 impl Answer {
-    /// How long to wait before answering.
+    /// Returns how long to wait before answering.
     pub fn delay(&self) -> Duration {
         Duration::from_millis(self.delay_ms)
     }
 }
 
-/// How a source without a catalogue provider signs and names its events.
+/// How a source without a catalogue provider signs its requests, and where they carry id, type and title.
 ///
 /// A place is `header:Name`, a JSON pointer (`/data/id`), `form:field` or `query:name`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -119,83 +121,85 @@ impl Answer {
 pub struct GenericScheme {
     /// The header that carries the signature, such as `X-Signature`.
     pub signature_header: Option<String>,
-    /// The place of the signature, where it is not a header's whole value.
+    /// The place of the signature, if it is not the whole value of a header.
     pub signature_at: Option<String>,
-    /// `hmac-sha256` (default), `hmac-sha1`, `hmac-sha512`, `sha256` (a plain hash over content with `{secret}` in it),
-    /// `ed25519`, `ecdsa-p256-sha256`, `rsa-sha256`, `rsa-sha1`, or `token` for plain equality.
+    /// `hmac-sha256` (default), `hmac-sha1`, `hmac-sha512`, `sha256` (a plain hash over content that contains
+    /// `{secret}`), `ed25519`, `ecdsa-p256-sha256`, `rsa-sha256`, `rsa-sha1`, or `token` (the value equals the secret).
     pub algorithm: Option<String>,
-    /// `hex` (default), `base64` or `base64url`.
+    /// The encoding of the signature: `hex` (default), `base64` or `base64url`.
     pub encoding: Option<String>,
-    /// Text before the signature, such as `sha256=`.
+    /// The text before the signature, such as `sha256=`.
     pub prefix: Option<String>,
-    /// `plain` (default): prefix and signature; `fields`: `t=…,v1=…`; `list`: `v1,… v1,…`.
+    /// The format of the signature's value: `plain` (default: prefix and signature), `fields` (`t=…,v1=…`) or `list`
+    /// (`v1,… v1,…`).
     pub format: Option<String>,
-    /// The field or tag that carries the signature, such as `v1`, where the format is not plain.
+    /// The field or tag that carries the signature, such as `v1`, if the format is not `plain`.
     pub version: Option<String>,
-    /// The letter between fields; a comma without.
+    /// The character between fields; a comma by default.
     pub separator: Option<String>,
-    /// What is signed, with `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, `{path_query}`, `{secret}` or any
-    /// place in braces; default `{body}`.
+    /// The signed content, as a template with `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, `{path_query}`,
+    /// `{secret}` or any place in braces. The default is `{body}`.
     pub signed_content: Option<String>,
     /// How the secret becomes a key: `utf8` (default), `base64`, `hex` or `whsec` (base64 after `whsec_`).
     pub key: Option<String>,
-    /// The header that carries the timestamp, where one is signed.
+    /// The header that carries the timestamp, if a timestamp is signed.
     pub timestamp_header: Option<String>,
     /// The place of the timestamp, or `field:t` for a field of the signature header.
     pub timestamp_at: Option<String>,
-    /// `s` (Unix seconds, default), `ms` or `rfc3339`.
+    /// The unit of the timestamp: `s` (Unix seconds, default), `ms` or `rfc3339`.
     pub timestamp_unit: Option<String>,
-    /// Where the event's id is.
+    /// The place of the event's id.
     pub id_at: Option<String>,
-    /// Where its type is.
+    /// The place of the event's type.
     pub type_at: Option<String>,
-    /// Where its time is (RFC 3339 or Unix seconds).
+    /// The place of the event's time (RFC 3339 or Unix seconds).
     pub time_at: Option<String>,
-    /// Where the key of its object is.
+    /// The place of the key of the object that the event is about.
     pub object_at: Option<String>,
-    /// Where a title for people is.
+    /// The place of a title for people.
     pub title_at: Option<String>,
 }
 
-/// Who said which provider sends to a source, or that none is to be set.
+/// Who settled which provider sends to a source, or that no provider should be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderFrom {
-    /// A person; or nobody, because events of several providers are valid.
+    /// A person settled it. Also used if nobody did, because events of several providers are valid here.
     Hand,
-    /// Its first valid event.
+    /// This event settled it: the source's first valid event.
     Event(EventId),
 }
 
-/// One integration as the inbox holds it. Its secrets live in the vault.
+/// One integration as the inbox stores it. The vault holds its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its row in the inbox.
+    /// The source's row in the inbox.
     pub row: i64,
-    /// Its name in URLs.
+    /// The source's name in URLs.
     pub slug: Slug,
-    /// The catalogue id of the provider, where it was set.
+    /// The catalogue id of the provider, if one is set.
     pub provider: Option<String>,
-    /// Who settled that; `None` leaves it to the first valid event.
+    /// Who settled the provider. `None` leaves it to the first valid event.
     pub provider_from: Option<ProviderFrom>,
-    /// What is done with a bad signature.
+    /// What happens to an event that is not proved genuine.
     pub on_invalid: OnInvalid,
-    /// What is done with a repeat.
+    /// What happens to a duplicate.
     pub on_duplicate: OnDuplicate,
-    /// The URL that the provider calls, where something else stands before us.
+    /// The URL that the provider calls, if a proxy or another tunnel is in front of the capture port.
     pub public_url: Option<String>,
-    /// Names that its GET and HEAD requests may be called by, beside those of this machine; in lower case, no port.
+    /// Host names by which GET and HEAD requests may call the source, in addition to those of this machine. In lower
+    /// case, without a port.
     pub allowed_hosts: BTreeSet<String>,
-    /// How old a signed timestamp may be, in seconds, where the provider's own limit is not wanted.
+    /// The maximum age of a signed timestamp, in seconds, if it replaces the provider's own limit.
     pub tolerance_s: Option<u32>,
-    /// What the capture port answers.
+    /// The settings for the answers of the capture port.
     pub answer: Answer,
-    /// How a source without a catalogue provider signs.
+    /// How the source signs, if it has no catalogue provider.
     pub generic: Option<GenericScheme>,
-    /// What its verdicts depend on and no request says, such as a webhook id.
+    /// Values on which verdicts depend but that no request contains, such as a webhook id.
     pub params: BTreeMap<String, String>,
-    /// A genuine set-up request that wants a URL called is confirmed without a click.
+    /// Whether a genuine set-up request that asks for a URL to be called is confirmed without a click.
     pub confirm: bool,
-    /// Made by an unknown slug on the capture port rather than by hand.
+    /// Whether a request for an unknown slug on the capture port created the source, rather than a person.
     pub auto_created: bool,
 }

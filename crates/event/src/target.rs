@@ -1,4 +1,4 @@
-//! Where events go.
+//! Targets: where events go.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -9,24 +9,24 @@ use crate::{Slug, TargetId, Timestamp};
 /// The order in which a target gets its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OrderMode {
-    /// One at a time in order of arrival; a failing event steps aside until its retry.
+    /// One event at a time, in order of arrival. A failing event lets the next ones pass until its retry.
     #[default]
     Sequential,
-    /// Strict: the head blocks until it is completed or dead.
+    /// One event at a time, in strict order. The oldest event blocks all later ones until its delivery ends.
     Fifo,
-    /// Strict for each object; objects side by side.
+    /// Strict order for each object; events about different objects are sent in parallel.
     FifoByKey,
-    /// Up to so many at a time.
+    /// Up to this many events at a time.
     Parallel(u16),
 }
 
-/// A text that names no order mode.
+/// The error for a text that is not an order mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an order mode: use sequential, fifo, fifo-by-key or parallel:N with N from 1 to 256")]
 pub struct OrderModeError;
 
 impl OrderMode {
-    /// How many deliveries may run at once.
+    /// Returns how many deliveries may run at once.
     pub fn width(self) -> u16 {
         match self {
             Self::Sequential | Self::Fifo => 1,
@@ -75,10 +75,10 @@ impl<'de> Deserialize<'de> for OrderMode {
     }
 }
 
-/// When a failed attempt is tried again: exponential backoff with full jitter.
+/// When a failed attempt is retried: exponential backoff with full jitter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Attempts in all, from 1.
+    /// The maximum number of attempts, at least 1.
     pub attempts: u32,
     /// The longest wait before the second attempt.
     pub base: Duration,
@@ -93,37 +93,38 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// The longest wait after attempt `number` (from 1); the real one is uniform between zero and this.
+    /// Returns the longest wait after attempt `number` (from 1). The actual wait is random, uniform between zero and
+    /// this.
     pub fn ceiling(&self, number: u32) -> Duration {
         let doubled = 2u32.saturating_pow(number.saturating_sub(1).min(31));
         self.base.saturating_mul(doubled).min(self.cap)
     }
 }
 
-/// Where events go: a URL, with its order mode, time limit and retry policy.
+/// Where events go: a URL, with its order mode, timeout and retry policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// Its id.
+    /// The target's id.
     pub id: TargetId,
-    /// The source whose events it gets; `None` for every source.
+    /// The source whose events the target gets; `None` for every source.
     pub source: Option<Slug>,
-    /// Its base URL, `http` or `https`.
+    /// The base URL, `http` or `https`.
     pub url: String,
-    /// The order in which it gets its events.
+    /// The order in which the target gets its events.
     pub order: OrderMode,
-    /// How long one attempt may take.
+    /// The timeout of one attempt.
     pub timeout: Duration,
-    /// When a failed attempt is tried again.
+    /// When a failed attempt is retried.
     pub retry: RetryPolicy,
-    /// The sender's Host line goes out instead of the target's.
+    /// Whether requests carry the sender's Host line instead of the target's.
     pub preserve_host: bool,
-    /// The `x-hookmitt-*` lines are added.
+    /// Whether the `x-hookmitt-*` lines are added.
     pub hookmitt_headers: bool,
-    /// Paused by hand.
+    /// Whether a person paused the target.
     pub paused: bool,
-    /// Nobody answered there since then: it drains when it answers again.
+    /// Since when nobody answers at the target. Its queue is sent when it answers again.
     pub down_since: Option<Timestamp>,
-    /// How long it lasts.
+    /// How long the target lasts.
     pub kind: TargetKind,
 }
 
@@ -135,12 +136,12 @@ pub enum TargetKind {
     Kept,
     /// Until the command that made it (`listen`) ends.
     Session,
-    /// A URL given once (`--to`): it gets no events by itself.
+    /// A URL that was given once (`--to`). It gets no events by itself.
     Once,
 }
 
 impl TargetKind {
-    /// Every kind, in the order in which the inbox numbers them from 0.
+    /// Every kind. The inbox stores a kind as its position here, from 0.
     pub const ALL: [Self; 3] = [Self::Kept, Self::Session, Self::Once];
 }
 

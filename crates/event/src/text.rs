@@ -1,9 +1,9 @@
-//! Text from strangers, made safe for a terminal, a log or a notification.
+//! Makes untrusted text safe for a terminal, a log or a notification.
 
 use std::fmt;
 
-/// Prints a stranger's text with control and bidirectional characters escaped (`\u{1b}`), so that it can't steer
-/// a terminal, forge a log line or swap the order of what is read.
+/// Prints untrusted text with control and bidirectional characters escaped (`\u{1b}`), so that it cannot control a
+/// terminal, forge a log line or reorder the text on screen.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain<'a>(pub &'a str);
 
@@ -20,7 +20,7 @@ impl fmt::Display for Plain<'_> {
     }
 }
 
-/// Prints JSON with the same characters as JSON's own escapes (`\u001b`): whoever reads it back gets the same text.
+/// Prints JSON text with the same characters escaped as in JSON (`\u001b`), so that it still parses to the same value.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainJson<'a>(pub &'a str);
 
@@ -38,7 +38,8 @@ impl fmt::Display for PlainJson<'_> {
     }
 }
 
-/// Control characters, line separators, and what reorders or hides text (Unicode's Bidi_Control and zero-width set).
+/// Returns whether the character is a control character, a line separator, or one that reorders or hides text
+/// (Unicode's Bidi_Control and zero-width characters).
 fn is_hostile(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

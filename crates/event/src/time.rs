@@ -1,4 +1,4 @@
-//! A moment, in microseconds of UTC.
+//! Moments in UTC, in microseconds.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -8,50 +8,50 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// A text that is not an RFC 3339 moment.
+/// The error for a text that is not an RFC 3339 time.
 #[derive(Debug, thiserror::Error)]
 #[error("not an RFC 3339 time: {0}")]
 pub struct TimestampError(String);
 
 impl Timestamp {
-    /// The present moment. The one place where the product reads the wall clock.
+    /// Returns the current time. This is the only place where the product reads the wall clock.
     #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is handed")]
     pub fn now() -> Self {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self(since.map_or(0, |past| i64::try_from(past.as_micros()).unwrap_or(i64::MAX)))
     }
 
-    /// From microseconds since the epoch.
+    /// Makes a timestamp from microseconds since the epoch.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }
 
-    /// From whole seconds since the epoch; saturates.
+    /// Makes a timestamp from whole seconds since the epoch; saturates.
     pub const fn from_seconds(seconds: i64) -> Self {
         Self(seconds.saturating_mul(1_000_000))
     }
 
-    /// Microseconds since the epoch.
+    /// Returns the microseconds since the epoch.
     pub const fn as_micros(self) -> i64 {
         self.0
     }
 
-    /// Whole seconds since the epoch, rounded down.
+    /// Returns the whole seconds since the epoch, rounded down.
     pub const fn as_seconds(self) -> i64 {
         self.0.div_euclid(1_000_000)
     }
 
-    /// This moment and `span` more; saturates.
+    /// Returns this moment plus `span`; saturates.
     pub fn after(self, span: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
     }
 
-    /// This moment less `span`; saturates.
+    /// Returns this moment minus `span`; saturates.
     pub fn before(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
     }
 
-    /// How long since `earlier`; zero where it lies ahead.
+    /// Returns the time since `earlier`, or zero if `earlier` is later than this moment.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -61,7 +61,7 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_microsecond(self.0) {
             Ok(moment) => write!(out, "{moment:.6}"),
-            Err(_) => write!(out, "{}us", self.0), // beyond year 9999: nothing that we stored
+            Err(_) => write!(out, "{}us", self.0), // beyond year 9999; the product stores no such time
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Ways in from the outside.
+//! Tunnels: ways in from the internet.
 
 use serde::{Deserialize, Serialize};
 
-/// What makes a tunnel.
+/// What provides a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TunnelKind {
-    /// A relay of ours, which keeps what comes while nobody is connected.
+    /// A Hookmitt relay. It keeps requests while nobody is connected.
     Relay,
-    /// A channel of smee.io or of its like.
+    /// A channel of smee.io or of a compatible server.
     Smee,
     /// An installed `cloudflared`.
     Cloudflared,
@@ -17,7 +17,7 @@ pub enum TunnelKind {
 }
 
 impl TunnelKind {
-    /// Every kind, in the order in which the inbox numbers them from 0.
+    /// Every kind. The inbox stores a kind as its position here, from 0.
     pub const ALL: [Self; 4] = [Self::Relay, Self::Smee, Self::Cloudflared, Self::Ngrok];
 }
 
@@ -25,19 +25,19 @@ impl TunnelKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GapWhy {
-    /// The computer slept.
+    /// The computer was asleep.
     Asleep,
-    /// The network was gone or another.
+    /// The network was down, or it changed.
     Network,
-    /// The other side did not answer, or not as it should.
+    /// The relay or the other tunnel service did not answer, or not correctly.
     Relay,
-    /// No hookmitt ran.
+    /// Hookmitt was not running.
     AppClosed,
-    /// It was turned off by hand.
+    /// A person turned the tunnel off.
     Off,
 }
 
 impl GapWhy {
-    /// Every reason, in the order in which the inbox numbers them from 0.
+    /// Every reason. The inbox stores a reason as its position here, from 0.
     pub const ALL: [Self; 5] = [Self::Asleep, Self::Network, Self::Relay, Self::AppClosed, Self::Off];
 }

@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The signature matches one of the source's secrets, in time.
+    /// The signature matches one of the source's secrets, and its timestamp is within the limit.
     Valid,
-    /// There is a signature or token and it does not hold; the causes say why.
+    /// There is a signature or token, but it is not valid. The causes say why.
     Invalid,
-    /// No signature or token at all, whether or not there is a secret.
+    /// There is no signature or token at all, whether or not the source has a secret.
     Unsigned,
-    /// Signed, but the source has no secret to check it with.
+    /// There is a signature, but the source has no secret to verify it with.
     NoSecret,
-    /// The provider is known and its scheme is not supported.
+    /// The provider is known, but its signature scheme is not supported.
     Unsupported,
     /// A key that the provider publishes is being fetched.
     Pending,
 }
 
 impl Verdict {
-    /// Every verdict with its name, in the order in which the inbox numbers them from 0.
+    /// Every verdict with its name. The inbox stores a verdict as its position here, from 0.
     pub const ALL: [(Self, &'static str); 6] = [
         (Self::Valid, "valid"),
         (Self::Invalid, "invalid"),
@@ -33,7 +33,7 @@ impl Verdict {
         (Self::Pending, "pending"),
     ];
 
-    /// The name used in JSON, filters and headers.
+    /// Returns the name used in JSON, filters and headers.
     pub fn as_str(self) -> &'static str {
         Self::ALL[self as usize].1
     }
@@ -57,12 +57,12 @@ impl FromStr for Verdict {
     }
 }
 
-/// Why a signature does not hold, with the fix. The likeliest comes first.
+/// Why a signature is not valid, and what to do about it. In lists, the likeliest cause comes first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Cause {
     /// A stable code such as `body_reserialized`.
     pub code: String,
-    /// Its name for people, where it was explained: `Secret of stripe-live fits`.
+    /// The cause's name for people, if the verdict was explained: `Secret of stripe-live fits`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What was found, as a sentence.

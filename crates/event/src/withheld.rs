@@ -1,23 +1,24 @@
-//! Why a captured request is not forwarded by itself (Threat 1).
+//! Why a captured request is not forwarded automatically (Threat 1).
 
 use serde::{Deserialize, Serialize};
 
 use crate::Request;
 
-/// Why an event is not forwarded by itself.
+/// Why an event is not forwarded automatically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WithheldReason {
-    /// A web page of another origin sent it.
+    /// A web page of another origin sent the request.
     WebPage,
-    /// A web page posted it as a form.
+    /// A web page posted the request as a form.
     FormPost,
-    /// It was called by a name that isn't one of this machine's: a page of that name could read the answer.
+    /// The request was sent to a host name that is not one of this machine's. A web page of that name could read the
+    /// answer.
     ForeignHost,
 }
 
 impl WithheldReason {
-    /// What its deliveries say.
+    /// Returns the reason that the event's deliveries show.
     pub const fn words(self) -> &'static str {
         match self {
             Self::WebPage => "it was sent by a web page",
@@ -29,7 +30,7 @@ impl WithheldReason {
     }
 }
 
-/// Whether a text is a name of DNS in lower case: letters, digits, hyphens and underscores between dots.
+/// Returns whether a text is a DNS name in lower case: letters, digits, hyphens and underscores between dots.
 pub fn is_host_name(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
     let label = |label: &str| (1..=63).contains(&label.len()) && label.bytes().all(plain);
@@ -37,8 +38,8 @@ pub fn is_host_name(text: &str) -> bool {
 }
 
 impl Request {
-    /// Whether this is a page that a browser goes to in a tab of its own, as after a redirect from a sign-in page: no
-    /// frame, no image, no script, nothing that is fetched in advance.
+    /// Returns whether this is a page that a browser opens in a tab, for example after a redirect from a sign-in page.
+    /// Frames, images, scripts and anything fetched in advance do not count.
     pub fn is_navigation(&self) -> bool {
         let says = |name: &str, value: &[u8]| {
             let mut lines = self.headers.get_all(name);
@@ -51,8 +52,8 @@ impl Request {
             && !self.is_in_advance()
     }
 
-    /// Whether a browser fetches this before anybody goes there, because a page tells it to. Such a request may pass for
-    /// one that a person typed (`Sec-Fetch-Site: none`).
+    /// Returns whether a browser fetches this in advance, before the user goes there, because a page asks for it. Such
+    /// a request can look like one that a person typed (`Sec-Fetch-Site: none`).
     pub fn is_in_advance(&self) -> bool {
         let older = ["purpose", "x-purpose", "x-moz"];
         let early = [&b"prefetch"[..], b"prerender", b"preview"];
@@ -60,7 +61,8 @@ impl Request {
         self.headers.has("sec-purpose") || older.iter().any(|name| self.headers.get_all(name).any(says))
     }
 
-    /// Whether this is a form that a browser posts while it goes to another page, as an OAuth form_post.
+    /// Returns whether this is a form that a browser posts while it navigates to another page, such as an OAuth
+    /// form_post.
     pub fn is_form_post(&self) -> bool {
         let kind = self.headers.get_str("content-type").unwrap_or_default().to_ascii_lowercase();
         let goes =
