@@ -1,4 +1,4 @@
-//! The exact bytes of a body, whole or in part.
+//! Serves the exact bytes of a body, whole or in part.
 
 use std::{ops::Range, sync::Arc};
 
@@ -12,8 +12,9 @@ use hookmitt_engine::Engine;
 
 use crate::{Problem, events::named, input::Path};
 
-/// The exact bytes of the body, or with a `Range` line one part of them. They come from strangers: no browser is to
-/// render them (Threat 2).
+/// Returns the exact bytes of an event's body, or one part of them if there is a `Range` line.
+///
+/// The bytes are untrusted, so the answer's header lines stop browsers from rendering them (Threat 2).
 #[utoipa::path(get, operation_id = "event_body", path = "/api/events/{id}/body", params(("id" = String, Path), ("range" = Option<String>, Header, description = "one part, such as bytes=0-65535")), responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), (status = 206, description = "that part", body = Vec<u8>, content_type = "application/octet-stream"), (status = 404, body = Problem), (status = 416, body = Problem)))]
 pub(crate) async fn body(
     State(engine): State<Arc<Engine>>,
@@ -37,7 +38,7 @@ pub(crate) async fn body(
     Ok(response)
 }
 
-/// The whole body, the part that was asked for, or that there is no such part.
+/// Answers with the whole body, with the requested part, or with 416 if there is no such part.
 fn part(body: Bytes, asked: Option<Asked>) -> Response {
     let kind = (header::CONTENT_TYPE, "application/octet-stream");
     let length = body.len();
@@ -56,14 +57,14 @@ fn part(body: Bytes, asked: Option<Asked>) -> Response {
     }
 }
 
-/// A part of a body, as a `Range` line names it.
+/// The part of a body that a `Range` line names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
-    /// `2-5`: the last one counts.
+    /// `2-5`: the first and the last byte, both included.
     Between(usize, usize),
-    /// `2-`
+    /// `2-`: from this byte to the end.
     From(usize),
-    /// `-5`
+    /// `-5`: this many bytes at the end.
     Last(usize),
 }
 
@@ -78,7 +79,8 @@ impl Asked {
     }
 }
 
-/// The one part that is asked for. A line that can't be read, or that asks for several, doesn't count (RFC 9110, 14.2).
+/// Returns the part that is asked for. A line that cannot be read, or that asks for several parts, is ignored (RFC
+/// 9110, 14.2).
 fn asked(headers: &HeaderMap) -> Option<Asked> {
     let (first, last) = headers.get(header::RANGE)?.to_str().ok()?.strip_prefix("bytes=")?.split_once('-')?;
     let number = |text: &str| text.trim().parse::<usize>().ok();

@@ -1,4 +1,4 @@
-//! Deliveries asked for by hand: replays and retries.
+//! Deliveries that a person asks for: replays and retries.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::{
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ReplayedJson {
     items: Vec<Replayed>,
-    /// Which secret signed it anew.
+    /// The secret with which the event was signed again.
     secret: Option<String>,
 }
 
-/// Delivers an event again, as it was or edited.
+/// Delivers an event again, unchanged or edited.
 #[utoipa::path(post, operation_id = "replay_event", path = "/api/events/{id}/replay", params(("id" = String, Path)), request_body = Edit, responses((status = 200, body = ReplayedJson), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn replay(
     State(engine): State<Arc<Engine>>,
@@ -34,7 +34,7 @@ pub(crate) async fn replay(
     Ok(Json(ReplayedJson { items, secret }))
 }
 
-/// Makes an event's failed, dead and skipped deliveries wait again.
+/// Retries an event's failed, dead and skipped deliveries: they become pending again.
 #[utoipa::path(post, operation_id = "retry_event", path = "/api/events/{id}/retry", params(("id" = String, Path)), responses((status = 200, body = Items<Replayed>), (status = 404, body = Problem)))]
 pub(crate) async fn retry(
     State(engine): State<Arc<Engine>>,
@@ -45,7 +45,8 @@ pub(crate) async fn retry(
     Ok(Items::all(engine.retries.event(id).await?))
 }
 
-/// Makes one failed, dead or skipped delivery wait again. Nothing is answered where there is nothing to be sent again.
+/// Retries one failed, dead or skipped delivery: it becomes pending again. The list is empty if there is nothing to
+/// retry.
 #[utoipa::path(post, operation_id = "retry_delivery", path = "/api/deliveries/{id}/retry", params(("id" = String, Path, description = "<event id>.<n>")), responses((status = 200, body = Items<Replayed>), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn retry_one(
     State(engine): State<Arc<Engine>>,
@@ -60,29 +61,29 @@ fn delivery(id: &str) -> Result<DeliveryId, Problem> {
     id.parse().map_err(|_| Problem::bad_input("that is no delivery's id", "it reads <event id>.<number>"))
 }
 
-/// Which deliveries are to be tried again.
+/// Which deliveries to retry: either dead letters, or events of a source that were withheld because of a host name.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Many {
-    /// Those that used up their attempts.
+    /// Retry the deliveries that used up their attempts.
     #[serde(default)]
     dead_letter: bool,
-    /// Those that were withheld because they were called by this name, which their source allows by now.
+    /// Send the events that were withheld because this host name was called. The source must allow the name by now.
     #[serde(default)]
     withheld_host: Option<String>,
-    /// Of one source.
+    /// Only deliveries of this source. Required with `withheld_host`.
     #[serde(default)]
     source: Option<Slug>,
 }
 
-/// What of them is asked for.
+/// Which deliveries a request asks for.
 enum Asked<'a> {
     Dead(Option<&'a Slug>),
     Withheld(&'a Slug, &'a str),
 }
 
-/// Makes every dead letter wait again, of one source or of all; or sends what a source withheld because of the name that
-/// it was called by.
+/// Retries all dead letters of one source or of all sources, or sends the events that a source withheld because of the
+/// host name that was called.
 #[utoipa::path(post, operation_id = "retry_many", path = "/api/retry", request_body = Many, responses((status = 200, body = Items<Replayed>), (status = 400, body = Problem)))]
 pub(crate) async fn retry_many(
     State(engine): State<Arc<Engine>>,
@@ -106,7 +107,7 @@ pub(crate) async fn retry_many(
     }))
 }
 
-/// Waits for a delivery's first attempt, or for why there is none yet.
+/// Waits for the first attempt of a delivery, or for the reason why there is none yet.
 #[utoipa::path(get, operation_id = "delivery_outcome", path = "/api/deliveries/{id}/outcome", params(("id" = String, Path)), responses((status = 200, body = AttemptLine), (status = 404, body = Problem)))]
 pub(crate) async fn outcome(
     State(engine): State<Arc<Engine>>,

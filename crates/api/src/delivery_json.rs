@@ -1,33 +1,34 @@
-//! Deliveries and their attempts as the API and the command line print them.
+//! Deliveries and their attempts, as the API and the command line print them.
 
 use hookmitt_event::{Attempt, Delivery, DeliveryId, DeliveryState, HeaderLines, Queue, TargetId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A delivery in JSON.
+/// A delivery: one event bound for one target.
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DeliveryJson {
-    /// `<event id>.<n>`.
+    /// The delivery's id, `<event id>.<n>`.
     #[schema(value_type = String)]
     pub id: DeliveryId,
-    /// The target's URL.
+    /// The target's URL. Empty if the target has been removed.
     pub target: String,
-    /// The target's id; it may be gone.
+    /// The target's id. The target may have been removed since.
     pub target_id: TargetId,
-    /// How far it has come.
+    /// The delivery's state.
     pub status: DeliveryState,
-    /// A replay rather than the first hand-over.
+    /// Whether this is a replay rather than the event's first delivery.
     pub replay: bool,
-    /// Where it stands while its target is paused or down; null elsewhere, and where more than one event is told of.
+    /// The delivery's place in the queue while its target is paused or down. Null otherwise, and if the answer is about
+    /// more than one event.
     pub queue: Option<Queue>,
-    /// Why it was skipped, or the last thing that went wrong.
+    /// Why the delivery was skipped, or what went wrong last.
     pub last_error: Option<String>,
-    /// When it is tried next.
+    /// When the next attempt is due.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub next_attempt_at: Option<Timestamp>,
-    /// When it ended.
+    /// When the delivery ended.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub completed_at: Option<Timestamp>,
-    /// Its tries, in order.
+    /// The attempts, in order.
     pub attempts: Vec<AttemptJson>,
 }
 
@@ -48,33 +49,33 @@ impl From<&Delivery> for DeliveryJson {
     }
 }
 
-/// One try in JSON.
+/// One HTTP attempt of a delivery.
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct AttemptJson {
-    /// Which try, from 1.
+    /// The attempt's number, from 1.
     pub number: u32,
-    /// When it began.
+    /// When the attempt began.
     #[schema(value_type = String, format = "date-time")]
     pub started_at: Timestamp,
-    /// How long it took, in milliseconds; 0 where hookmitt ended before it did.
+    /// How long the attempt took, in milliseconds. 0 if hookmitt ended before the attempt did.
     pub duration_ms: u64,
-    /// The status that was answered.
+    /// The status of the response.
     pub response_status: Option<u16>,
-    /// The header lines that were answered.
+    /// The header lines of the response.
     #[schema(value_type = Vec<(String, hookmitt_event::HeaderValueJson)>)]
     pub response_headers: HeaderLines,
-    /// The first 64 KiB of the answer's body as text, lossily.
+    /// The first 64 KiB of the response body, as text. Bytes that are not UTF-8 are replaced.
     pub response_body: String,
-    /// There was more of the body than is kept (1 MiB) or shown here.
+    /// Whether the response body was longer than what is stored (1 MiB) or shown here.
     pub response_truncated: bool,
-    /// What went wrong, where no whole answer came.
+    /// What went wrong, if there was no complete response.
     pub error: Option<String>,
-    /// It was sent, and no answer came: whether it was acted on is not known.
+    /// Whether the request was sent but not answered. Then it is unknown whether the target acted on it.
     #[serde(default)]
     pub ambiguous: bool,
 }
 
-/// How much of a response's body a JSON answer carries; the API hands out the rest as bytes.
+/// How much of a response body JSON answers contain, in bytes.
 const SHOWN_BODY: usize = 64 * 1024;
 
 impl From<&Attempt> for AttemptJson {

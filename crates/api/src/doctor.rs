@@ -1,4 +1,4 @@
-//! How it is: health and checks.
+//! Reports hookmitt's state: health and checks.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use serde::Serialize;
 
 use crate::Problem;
 
-/// That it runs.
+/// The sign that hookmitt runs.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Health {
     ok: bool,
-    /// Which hookmitt it is.
+    /// The version of hookmitt.
     version: &'static str,
 }
 
-/// Says that it runs. Needs no token.
+/// Returns that hookmitt runs. Needs no token.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, body = Health)))]
 pub(crate) async fn healthz() -> Json<Health> {
     Json(Health { ok: true, version: env!("CARGO_PKG_VERSION") })
 }
 
-/// What was checked.
+/// The results of all checks.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Checks {
     checks: Vec<Check>,
 }
 
-/// One check.
+/// The result of one check.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Check {
     name: &'static str,
@@ -38,7 +38,7 @@ pub(crate) struct Check {
     hint: Option<String>,
 }
 
-/// Looks whether all is well.
+/// Checks whether everything works: inbox, capture, secrets, sources, targets and tunnels.
 #[utoipa::path(get, path = "/api/doctor", responses((status = 200, body = Checks)))]
 pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Checks>, Problem> {
     let mut checks = vec![inbox(&engine).await, capture(&engine)];
@@ -60,7 +60,8 @@ pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Che
     Ok(Json(Checks { checks }))
 }
 
-/// Names that a source doesn't know may be a web page's doing: that is no failure, but somebody should know.
+/// Reports the unknown host names that were called at a source. They may come from a web page. The check passes,
+/// because this is only information.
 fn withheld(source: &Slug, hosts: Vec<WithheldHost>) -> impl Iterator<Item = Check> {
     let source = source.clone();
     hosts.into_iter().take(MOST_HOSTS).map(move |WithheldHost { host, events, allowed, can_be_allowed }| {
@@ -80,15 +81,15 @@ fn withheld(source: &Slug, hosts: Vec<WithheldHost>) -> impl Iterator<Item = Che
     })
 }
 
-/// So many names are told of for a source.
+/// How many such host names are reported for one source.
 const MOST_HOSTS: usize = 5;
 
-/// A source that rejects everything, for want of something to tell what is genuine by.
+/// Reports a source that rejects everything, because it has nothing with which to prove an event genuine.
 fn lacks(cause: Cause) -> Check {
     Check { name: "source", ok: false, message: cause.message, hint: Some(cause.fix) }
 }
 
-/// One that can't be connected because nothing runs is no failure: what comes waits.
+/// Reports a tunnel. A tunnel that is off, or not connected only because hookmitt is not running, passes the check.
 fn tunnel(tunnel: &TunnelView) -> Check {
     let label = &tunnel.label;
     let trouble = tunnel.error.clone();
@@ -131,7 +132,7 @@ async fn inbox(engine: &Engine) -> Check {
     }
 }
 
-/// What a person should know is no failure; a secret that can't be read is one.
+/// Reports the secrets. The check fails if a secret cannot be read, but passes with a mere warning.
 async fn secrets(engine: &Engine) -> Result<Vec<Check>, Problem> {
     let unread = engine.secrets.list().await?.into_iter().filter(|secret| !secret.readable);
     let mut checks: Vec<_> = unread

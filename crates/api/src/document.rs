@@ -1,10 +1,11 @@
-//! The OpenAPI document, made exact for those who generate types from it: `docs/openapi.json` is a copy.
+//! The OpenAPI document, made precise for type generators. `docs/openapi.json` is a copy of it.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-/// Fields that are left out where they were not asked for. Any other field of an answer is there, null without a value.
+/// Fields that an answer may leave out. The document lists every other field of an answer as required; a field without
+/// a value is null.
 const ASKED_FOR: [&str; 7] = [
     "deliveries",
     "forwarded",
@@ -15,7 +16,7 @@ const ASKED_FOR: [&str; 7] = [
     "uncovered",
 ];
 
-/// What utoipa derived, less what it can't know.
+/// Returns the document that utoipa derived, with corrections for what utoipa cannot know.
 pub(crate) fn exact(derived: &utoipa::openapi::OpenApi) -> Value {
     let mut document = serde_json::to_value(derived).unwrap_or_default();
     let sent = named(&document, "requestBody");
@@ -30,7 +31,7 @@ pub(crate) fn exact(derived: &utoipa::openapi::OpenApi) -> Value {
     document
 }
 
-/// The schemas that this part of any operation leads to.
+/// Returns the names of the schemas to which this part of any operation refers, directly or not.
 fn named(document: &Value, part: &str) -> BTreeSet<String> {
     let paths = document["paths"].as_object().into_iter().flat_map(Map::values);
     let operations = paths.filter_map(Value::as_object).flat_map(Map::values);
@@ -52,8 +53,8 @@ fn named(document: &Value, part: &str) -> BTreeSet<String> {
     found
 }
 
-/// A field with a default need not be sent, which generators of types read the other way round; and what takes no
-/// further fields can't be part of something larger.
+/// Removes `default`, because type generators take a field with a default for required although it may be left out.
+/// Removes `additionalProperties: false`, because a schema with it cannot be part of a larger one.
 fn loosen(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -74,7 +75,7 @@ fn require_all(schema: &mut Value) {
 
 #[cfg(test)]
 mod tests {
-    /// `UPDATE_OPENAPI=1 cargo test -p hookmitt-api openapi` writes the copy anew.
+    /// `UPDATE_OPENAPI=1 cargo test -p hookmitt-api openapi` rewrites the copy.
     #[test]
     fn the_copy_of_the_openapi_document_is_current() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");

@@ -1,4 +1,5 @@
-//! How a command reaches the inbox: through the hookmitt that runs, else by itself.
+//! The way from a command to the inbox: through the hookmitt process that is running, or else in the command's own
+//! process.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -13,14 +14,14 @@ use tower::ServiceExt as _;
 
 use crate::{StartError, router, session::Sessions, socket};
 
-/// The body of an answer, as it comes.
+/// The body of an answer, received piece by piece.
 pub type BoxBody =
     http_body_util::combinators::UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
-/// How long the process that runs may take to say that it is there.
+/// How long the running process may take to answer that it is there.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// One way to the management API of a data directory.
+/// Access to the management API of a data directory.
 #[derive(Clone, Debug)]
 pub struct Door(Way);
 
@@ -31,10 +32,10 @@ enum Way {
 }
 
 impl Door {
-    /// Attaches to the process that runs on this data directory; where there is none, opens it in this one.
+    /// Attaches to the process that runs on this data directory. If there is none, opens the directory in this process.
     ///
     /// # Errors
-    /// A newer or unreadable data directory.
+    /// Fails if the data directory is unreadable or from a newer version, or if the running process does not answer.
     pub async fn open(data_dir: &Path) -> Result<Self, StartError> {
         if let Some(door) = Self::attach(data_dir).await? {
             return Ok(door);
@@ -43,10 +44,10 @@ impl Door {
         Ok(Self::inside(engine, Arc::default()))
     }
 
-    /// Attaches to the process that runs on this data directory, where there is one.
+    /// Attaches to the process that runs on this data directory. Returns `None` if there is none.
     ///
     /// # Errors
-    /// [`StartError::Silent`] where it takes the connection and says nothing.
+    /// Fails with [`StartError::Silent`] if the process accepts the connection but does not answer.
     pub async fn attach(data_dir: &Path) -> Result<Option<Self>, StartError> {
         if socket::connect(data_dir).await.is_err() {
             return Ok(None);
@@ -55,7 +56,7 @@ impl Door {
         let ask = http::Request::get("/healthz").body(Bytes::new()).unwrap_or_default();
         match tokio::time::timeout(SILENCE, door.call(ask)).await {
             Ok(Ok(_)) => Ok(Some(door)),
-            Ok(Err(_)) => Ok(None), // it has just ended
+            Ok(Err(_)) => Ok(None), // the process has just ended
             Err(_) => Err(StartError::Silent { pid: hookmitt_engine::owner(data_dir) }),
         }
     }
@@ -64,15 +65,15 @@ impl Door {
         Self(Way::Inside(router::private(Arc::clone(&engine), sessions), engine))
     }
 
-    /// Whether another process answers.
+    /// Returns whether another process answers the calls.
     pub fn is_attached(&self) -> bool {
         matches!(self.0, Way::Attached(_))
     }
 
-    /// Calls the API. The answer's body comes as it is made, which for a stream may be never-ending.
+    /// Calls the API. The answer's body arrives as it is produced; a stream's body may never end.
     ///
     /// # Errors
-    /// [`StartError::Unreachable`] where the other process is gone.
+    /// Fails with [`StartError::Unreachable`] if the other process is gone.
     pub async fn call(&self, request: http::Request<Bytes>) -> Result<http::Response<BoxBody>, StartError> {
         match &self.0 {
             Way::Attached(data_dir) => over_socket(data_dir, request).await,
@@ -85,7 +86,7 @@ impl Door {
         }
     }
 
-    /// Ends the engine, if it runs in this process: attempts in flight are finished.
+    /// Stops the engine if it runs in this process. Attempts in flight are finished first.
     pub async fn close(self) {
         if let Way::Inside(_, engine) = self.0 {
             engine.stop().await;
@@ -103,7 +104,7 @@ async fn over_socket(
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(&error))?;
     let host = http::HeaderValue::from_static("hookmitt");
     request.headers_mut().entry(http::header::HOST).or_insert(host);
-    // The connection is driven beside the call and ends with the body that it feeds.
+    // A task drives the connection during the call. It ends together with the body that it feeds.
     let driver = AbortOnDropHandle::new(drive(connection));
     let answer = sender.send_request(request.map(Full::new)).await.map_err(|error| unreachable(&error))?;
     Ok(answer.map(|body| {

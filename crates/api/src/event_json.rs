@@ -1,4 +1,4 @@
-//! Events as the API and the command line print them.
+//! Events, as the API and the command line print them.
 
 use hookmitt_event::{
     Cause, Delivery, Event, EventId, EventStatus, Glance, HandshakeAnswer, HandshakeOffer, HeaderLines,
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{delivery_json::DeliveryJson, withheld::Withheld};
 
-/// An event in JSON, for the command line and the API alike.
+/// An event in JSON, the same from the command line and the API.
 #[derive(Clone, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct EventJson {
-    /// UUIDv7.
+    /// The event's id, a UUIDv7.
     #[schema(value_type = String, format = "uuid")]
     pub id: EventId,
-    /// The number after `#`.
+    /// The sequence number (the number after `#`).
     pub seq: i64,
     /// The source's slug.
     pub source: Slug,
@@ -22,89 +22,93 @@ pub struct EventJson {
     pub provider: Option<String>,
     /// The provider's event type.
     pub r#type: Option<String>,
-    /// A short human subject.
+    /// A short subject for people.
     pub title: Option<String>,
-    /// The method.
+    /// The request's method.
     pub method: String,
     /// The raw path after the slug.
     pub path: String,
-    /// The raw query; null without `?`.
+    /// The raw query; null if there is no `?`.
     pub query: Option<String>,
-    /// The URL as the provider called it.
+    /// The URL that the provider called.
     pub url: String,
     /// `HTTP/1.0` or `HTTP/1.1`.
     pub http_version: HttpVersion,
     /// The sender's address.
     pub remote: Option<String>,
-    /// `[name, value]` in order; a value that is not UTF-8 as `{"base64": …}`.
+    /// The header lines as `[name, value]`, in order. A value that is not UTF-8 is `{"base64": …}`.
     #[schema(value_type = Vec<(String, hookmitt_event::HeaderValueJson)>)]
     pub headers: HeaderLines,
-    /// Bytes of the body.
+    /// The size of the body in bytes.
     pub size: u64,
-    /// SHA-256 of the body, hex.
+    /// SHA-256 of the body, in hex.
     pub sha256: String,
-    /// When it was received, RFC 3339.
+    /// When the event was received, RFC 3339.
     #[schema(value_type = String, format = "date-time")]
     pub received_at: Timestamp,
-    /// When it happened, by the provider's clock.
+    /// When the event happened, by the provider's clock.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub event_time: Option<Timestamp>,
-    /// How it came in.
+    /// How the event came in.
     pub via: Via,
-    /// What verification found.
+    /// What signature verification found.
     pub verdict: Verdict,
-    /// Why it is invalid, likeliest first.
+    /// Why the verdict is `invalid`, likeliest cause first.
     pub causes: Vec<Cause>,
-    /// `id:…` or `content:…`.
+    /// The dedupe key, `id:…` or `content:…`.
     pub dedupe_key: Option<String>,
-    /// The first event with the same key.
+    /// The first event with the same dedupe key, if this event is a duplicate.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub duplicate_of: Option<EventId>,
-    /// A duplicate with other bytes.
+    /// Whether the event is a duplicate with other bytes than the first event.
     pub conflict: bool,
-    /// Older than one already delivered for the same object.
+    /// Whether a newer event for the same object had already been delivered.
     pub stale: bool,
-    /// Sent by a web page of another origin, or by one that may be.
+    /// Whether a web page of another origin sent the request, or may have sent it.
     pub browser: bool,
-    /// Why it was not forwarded by itself, where a web page is the reason; absent elsewhere.
+    /// Why the event was not forwarded automatically, if a web page is the reason. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Withheld>,
-    /// The event that this is an edit of.
+    /// The event of which this event is an edited copy.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub parent: Option<EventId>,
-    /// The set-up request that this is.
+    /// The name of the set-up request, if the event is one.
     pub handshake: Option<String>,
-    /// When it was put in the bin.
+    /// When the event was moved to the bin.
     #[schema(value_type = Option<String>, format = "date-time")]
     pub deleted_at: Option<Timestamp>,
-    /// The most telling state of its deliveries.
+    /// The most important state among the event's deliveries.
     pub status: EventStatus,
-    /// The lines that a relay's trusted proxy added, as `headers`; only where one event is shown and there are any.
+    /// The header lines that a relay's trusted proxy added, in the form of `headers`. Present only if a single event is
+    /// shown and there are such lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<(String, hookmitt_event::HeaderValueJson)>>)]
     pub forwarded: Option<HeaderLines>,
-    /// Its deliveries; only where one event is shown.
+    /// The event's deliveries. Present only if a single event is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliveries: Option<Vec<DeliveryJson>>,
-    /// What its set-up request was answered; only where there was an answer.
+    /// The answer to the set-up request. Present only if there was an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_answer: Option<HandshakeAnswer>,
-    /// What can be done with its set-up request by hand; only where one event is shown and something can.
+    /// What a person can do about the set-up request. Present only if a single event is shown and there is something to
+    /// do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_offer: Option<HandshakeOffer>,
-    /// Why nothing can be done so, or why it was not answered, and what to do instead; only where one event is shown.
+    /// Why nothing can be done about the set-up request, or why it was not answered, and what to do instead. Present
+    /// only if a single event is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_note: Option<Cause>,
-    /// What of the body its valid signature leaves open, in a sentence; only where one event is shown and there is such.
+    /// Which part of the body the valid signature does not cover, in a sentence. Present only if a single event is
+    /// shown and there is such a part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncovered: Option<String>,
-    /// Its copies and its most telling delivery; only where that was asked for.
+    /// The event's copies and its most important delivery. Present only if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub glance: Option<Glance>,
 }
 
 impl EventJson {
-    /// An event with its status, as a list prints it.
+    /// Makes the JSON form that lists use: an event with its status.
     pub fn new(event: &Event, status: EventStatus) -> Self {
         Self {
             id: event.id,
@@ -147,7 +151,7 @@ impl EventJson {
         }
     }
 
-    /// An event with its deliveries, as `show` prints it.
+    /// Makes the JSON form of a single event with its deliveries.
     pub fn shown(event: &Event, deliveries: &[Delivery]) -> Self {
         let status = EventStatus::of(deliveries.iter().map(|delivery| delivery.state));
         let deliveries = deliveries.iter().map(DeliveryJson::from).collect();

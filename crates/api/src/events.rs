@@ -1,4 +1,4 @@
-//! Events: listed, shown, put in the bin.
+//! Lists and shows events, and moves them to the bin.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use crate::{
     wanted::Wanted,
 };
 
-/// A page of something.
+/// A page of a list.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Items<T> {
     pub(crate) items: Vec<T>,
-    /// Where the next page begins; null at the end.
+    /// The cursor of the next page; null on the last page.
     pub(crate) next_cursor: Option<String>,
 }
 
@@ -29,7 +29,7 @@ impl<T> Items<T> {
     }
 }
 
-/// Newest first, a page at a time.
+/// Lists events, newest first, one page at a time.
 #[utoipa::path(get, operation_id = "list_events", path = "/api/events", params(Wanted), responses((status = 200, body = Items<EventJson>), (status = 400, body = Problem)))]
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
@@ -40,12 +40,12 @@ pub(crate) async fn list(
     Ok(Json(Items { items, next_cursor: page.next.map(|cursor| cursor.to_string()) }))
 }
 
-/// An event as a list shows it.
+/// Returns an event in the form that lists use.
 pub(crate) fn row(listed: &Listed) -> EventJson {
     EventJson { glance: listed.glance.clone(), ..EventJson::new(&listed.event, listed.status) }
 }
 
-/// The event that a text names: an id, the beginning of one, `#12`, `last`, `last~2`.
+/// Finds the event that a text names: an id, the beginning of an id, `#12`, `last` or `last~2`.
 pub(crate) async fn named(engine: &Engine, text: &str) -> Result<EventId, Problem> {
     Ok(engine.inbox().resolve(text).await?)
 }
@@ -59,7 +59,7 @@ pub(crate) async fn shown(engine: &Engine, id: EventId) -> Result<Json<EventJson
     Ok(Json(EventJson { handshake_offer, handshake_note, uncovered, ..event }))
 }
 
-/// One event with its deliveries.
+/// Returns one event with its deliveries.
 #[utoipa::path(get, operation_id = "show_event", path = "/api/events/{id}", params(("id" = String, description = "id, prefix, #12, last or last~2")), responses((status = 200, body = EventJson), (status = 404, body = Problem)))]
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
@@ -68,16 +68,17 @@ pub(crate) async fn show(
     shown(&engine, named(&engine, &id).await?).await
 }
 
-/// The copies of an event.
+/// The copies of an event: the first event and all its duplicates, without those in the bin.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Copies {
-    /// Oldest first, each with its glance; a hundred at most.
+    /// The copies, oldest first, each with its glance. At most 100.
     items: Vec<EventJson>,
-    /// How many there are.
+    /// How many copies there are.
     total: u64,
 }
 
-/// The events with the same first, itself included, less those in the bin.
+/// Returns the copies of an event: the first event and all its duplicates, without those in the bin. The event itself
+/// is one of them.
 #[utoipa::path(get, operation_id = "event_copies", path = "/api/events/{id}/copies", params(("id" = String, Path)), responses((status = 200, body = Copies), (status = 404, body = Problem)))]
 pub(crate) async fn copies(
     State(engine): State<Arc<Engine>>,
@@ -88,7 +89,7 @@ pub(crate) async fn copies(
     Ok(Json(Copies { items: listed.iter().map(row).collect(), total }))
 }
 
-/// Puts an event in the bin.
+/// Moves an event to the bin.
 #[utoipa::path(delete, operation_id = "delete_event", path = "/api/events/{id}", params(("id" = String, Path)), responses((status = 204), (status = 404, body = Problem)))]
 pub(crate) async fn delete(
     State(engine): State<Arc<Engine>>,
@@ -98,7 +99,7 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Brings an event back.
+/// Restores an event from the bin.
 #[utoipa::path(post, operation_id = "restore_event", path = "/api/events/{id}/restore", params(("id" = String, Path)), responses((status = 200, body = EventJson), (status = 404, body = Problem)))]
 pub(crate) async fn restore(
     State(engine): State<Arc<Engine>>,
@@ -109,7 +110,7 @@ pub(crate) async fn restore(
     shown(&engine, id).await
 }
 
-/// The deliveries of an event with their attempts.
+/// Returns the deliveries of an event with their attempts.
 #[utoipa::path(get, operation_id = "event_deliveries", path = "/api/events/{id}/deliveries", params(("id" = String, Path)), responses((status = 200, body = Items<DeliveryJson>), (status = 404, body = Problem)))]
 pub(crate) async fn deliveries(
     State(engine): State<Arc<Engine>>,

@@ -1,4 +1,4 @@
-//! Events out to files, and back in.
+//! Exports events to files, and imports them.
 
 use std::sync::Arc;
 
@@ -14,17 +14,18 @@ use crate::{
     sources::slug,
 };
 
-/// What is to be exported.
+/// What to export: either some events or a source.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Export {
-    /// These events.
+    /// The events to export.
     ids: Option<Vec<String>>,
-    /// Or a source's, the newest thousand at most.
+    /// The source whose events to export, at most the newest 1000.
     source: Option<String>,
-    /// `fixture`.
+    /// The file format; only `fixture` is supported.
     format: Option<String>,
-    /// With their exact bytes, secrets in them included. Must be true until redaction is built.
+    /// Whether to export the exact bytes, including any secrets in them. Must be true, because redaction is not
+    /// supported yet.
     raw: bool,
 }
 
@@ -57,30 +58,30 @@ pub(crate) async fn export(
     Ok(Items::all(engine.fixtures.export_raw(ids).await?))
 }
 
-/// Files to be imported.
+/// The files to import.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Import {
     items: Vec<ImportFile>,
-    /// Where they go; else each to its own source.
+    /// The source to which the events are imported. By default, each goes to its own source.
     #[serde(default)]
     source: Option<String>,
-    /// Delivers them too.
+    /// Whether the events are delivered, too.
     #[serde(default)]
     forward: bool,
 }
 
-/// A file.
+/// A file to import.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ImportFile {
-    /// Its name, for messages.
+    /// The file's name, for messages.
     name: String,
-    /// Its bytes, base64.
+    /// The file's bytes, in base64.
     content_base64: String,
 }
 
-/// Imports fixtures: judged anew, not forwarded by default.
+/// Imports fixtures. Their signatures are verified again; they are not forwarded unless requested.
 #[utoipa::path(post, path = "/api/import", request_body = Import, responses((status = 200, body = Items<Imported>), (status = 400, body = Problem)))]
 pub(crate) async fn import(
     State(engine): State<Arc<Engine>>,

@@ -1,4 +1,5 @@
-//! Who may call the API over TCP: exact Host, our own Origin or none, and the token (Threat 1).
+//! Controls who may call the API over TCP: the Host must be exactly ours, the Origin ours or absent, and the token
+//! right (Threat 1).
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -15,7 +16,7 @@ use zeroize::Zeroizing;
 
 use crate::{Problem, session::Sessions};
 
-/// The checks of one API port.
+/// The access checks of one API port.
 pub struct Gate {
     hosts: Vec<String>,
     token: Zeroizing<String>,
@@ -33,13 +34,13 @@ impl Gate {
         Arc::new(Self { hosts, token, sessions })
     }
 
-    /// Puts the checks before the API's routes. Pages, which hold nothing of anybody, need no token.
+    /// Adds the checks to the API's routes. Pages need no token because they contain no user data.
     pub(crate) fn guard(self: Arc<Self>, api: Router, pages: Router) -> Router {
         let api = api.layer(middleware::from_fn_with_state(Arc::clone(&self), check_token));
         api.merge(pages).layer(middleware::from_fn_with_state(self, check_origin))
     }
 
-    /// Whom we don't talk to at all.
+    /// Returns the error for a request with a foreign Host or Origin. Such a request is refused even with a token.
     fn foreign(&self, headers: &HeaderMap) -> Option<Problem> {
         if !self.is_our_host(headers) {
             let hint = "call it by 127.0.0.1, [::1] or localhost, with the port";
@@ -97,7 +98,7 @@ impl Gate {
 }
 
 impl std::fmt::Debug for Gate {
-    /// Without the token.
+    /// Leaves out the token.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Gate").field("hosts", &self.hosts).finish_non_exhaustive()
     }

@@ -1,4 +1,4 @@
-//! Which events of a live stream look otherwise than they did.
+//! Finds the events of a live stream whose glance has changed.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashSet},
@@ -18,20 +18,20 @@ use tokio::{
 
 use crate::{event_json::EventJson, events::row};
 
-/// How long a stream gathers changes before it looks again; the first after a while is looked at at once.
+/// How long a stream collects changes before it reads events again. After a pause, the first change is handled at once.
 const REST: Duration = Duration::from_millis(50);
 
-/// How many changed events are gathered at most before a look.
+/// The maximum number of changes that are collected before the stream reads events again.
 const MOST: usize = 1_000;
 
-/// How many new events one look takes in.
+/// The maximum number of new events that are read at once.
 const PIECE: u32 = 500;
 
-/// How many of the newest events are remembered: those that may change without being named, as when their target is
-/// paused or a stream fell behind.
+/// How many of the newest events are remembered with their glances. Their glances may change without a change that
+/// names them, for example if their target is paused or the stream fell behind.
 const REMEMBERED: usize = 500;
 
-/// What a stream has shown, and what of it may have changed since.
+/// The events that a stream has shown, and those that may have changed since.
 #[derive(Debug)]
 pub(crate) struct Glances {
     shown: BTreeMap<i64, (EventRef, Glance)>,
@@ -41,23 +41,23 @@ pub(crate) struct Glances {
     looked: Option<Instant>,
 }
 
-/// What is told apart from events.
+/// Changes other than those of events.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Sources, secrets or targets changed.
+    /// Whether sources, secrets or targets changed.
     pub(crate) config: bool,
-    /// Requests that were not taken.
+    /// The requests that were refused.
     pub(crate) refused: Vec<Refusal>,
-    /// Tunnels that are otherwise than they were.
+    /// The ids of the tunnels that changed.
     pub(crate) tunnels: BTreeSet<i64>,
-    /// Gaps that are over.
+    /// The gaps that ended.
     pub(crate) gaps: Vec<GapView>,
-    /// Changes that came too fast.
+    /// How many changes were missed because they came too fast.
     pub(crate) missed: u64,
 }
 
 impl Glances {
-    /// As if the newest events had just been shown. Answers the newest number, too.
+    /// Starts as if the newest events had just been shown. Also returns the newest sequence number.
     pub(crate) async fn of_newest(engine: &Engine) -> Result<(Self, i64), InboxError> {
         let last = engine.inbox().last_seq().await?;
         let remembered = i64::try_from(REMEMBERED).unwrap_or(i64::MAX);
@@ -74,7 +74,8 @@ impl Glances {
         Ok((glances, last))
     }
 
-    /// Waits for a change, and gathers those that come soon after the last look. `None`: there will be no more.
+    /// Waits for a change, and collects further changes until [`REST`] after the last look has passed. Returns `None`
+    /// if no change will ever come.
     pub(crate) async fn gather(&mut self, changes: &mut Receiver<Change>) -> Option<()> {
         self.note(changes.recv().await)?;
         let rested = self.looked.map_or_else(Instant::now, |looked| looked + REST);
@@ -100,7 +101,7 @@ impl Glances {
 
     fn note(&mut self, change: Result<Change, RecvError>) -> Option<()> {
         match change {
-            Ok(Change::Stored(_)) => {} // every look takes in what is new
+            Ok(Change::Stored(_)) => {} // new events are read every time anyway
             Ok(Change::Delivery(id)) => drop(self.named.insert(id.event)),
             Ok(Change::Event(id)) => drop(self.named.insert(id)),
             Ok(Change::Config) => (self.told.config, self.any) = (true, true),
@@ -116,12 +117,12 @@ impl Glances {
         Some(())
     }
 
-    /// What was told since the last time.
+    /// Takes the changes other than those of events that were collected since the last call.
     pub(crate) fn told(&mut self) -> Told {
         std::mem::take(&mut self.told)
     }
 
-    /// The events after `after`, and those before it that look otherwise than they did; each once.
+    /// Returns the events after `after`, and the earlier events that changed. Each event appears once.
     pub(crate) async fn rows(
         &mut self,
         engine: &Engine,
@@ -142,9 +143,9 @@ impl Glances {
         Ok(named.iter().map(row).collect())
     }
 
-    /// Where anything may have changed: names what did among the remembered.
+    /// If any event may have changed, finds those remembered events whose glance did change.
     async fn name_changed(&mut self, engine: &Engine) -> Result<(), InboxError> {
-        let delivers = *engine.owns_delivery().borrow(); // else another process does, and names nothing to us
+        let delivers = *engine.owns_delivery().borrow(); // another process's deliveries are not announced here
         if !std::mem::take(&mut self.any) && delivers {
             return Ok(());
         }
@@ -156,7 +157,8 @@ impl Glances {
         Ok(())
     }
 
-    /// A copy more or less changes its first.
+    /// Adds the first events of duplicates that came or changed, because a duplicate changes the glance of its first
+    /// event.
     async fn add_firsts(
         &self,
         engine: &Engine,

@@ -1,4 +1,4 @@
-//! Set-up requests: what a person does with them after they were answered.
+//! Set-up requests: what a person can do about them after they were answered.
 
 use std::sync::Arc;
 
@@ -13,22 +13,22 @@ use crate::{
     input::{Body, Path},
 };
 
-/// How a delivered secret is kept.
+/// How to save a delivered secret.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct SaveSecret {
-    /// What tells it from the source's others.
+    /// The label that distinguishes the secret from others of its source.
     label: Option<String>,
 }
 
-/// Where a delivered secret was kept.
+/// Where a delivered secret was saved.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SavedSecret {
     source: Slug,
     label: String,
 }
 
-/// Keeps the secret that a set-up request delivers; judges its source's events anew.
+/// Saves the secret that a set-up request delivers, and verifies the source's events again.
 #[utoipa::path(post, operation_id = "save_delivered_secret", path = "/api/events/{id}/save-secret", params(("id" = String, Path)), request_body = SaveSecret, responses((status = 200, body = SavedSecret), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn save_secret(
     State(engine): State<Arc<Engine>>,
@@ -40,7 +40,8 @@ pub(crate) async fn save_secret(
     Ok(Json(SavedSecret { source, label }))
 }
 
-/// Calls the URL that confirms a set-up request; its provider's alone, and only where the request is genuine.
+/// Calls the URL that confirms a set-up request. Only URLs of its provider are called, and only if the request is
+/// genuine.
 #[utoipa::path(post, operation_id = "confirm_event", path = "/api/events/{id}/confirm", params(("id" = String, Path)), responses((status = 200, body = Confirmed), (status = 400, body = Problem), (status = 404, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn confirm(
     State(engine): State<Arc<Engine>>,

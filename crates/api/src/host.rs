@@ -1,4 +1,4 @@
-//! The whole of hookmitt in one process: capture, API, delivery.
+//! All of hookmitt in one process: capture, API and delivery.
 
 use std::{
     io,
@@ -24,26 +24,27 @@ use crate::{
     socket, token,
 };
 
-/// Where to start.
+/// The options with which hookmitt starts.
 #[derive(Clone, Debug, Default)]
 pub struct HostOptions {
-    /// The data directory; made where it is missing.
+    /// The data directory. It is created if it does not exist.
     pub data_dir: PathBuf,
-    /// The address of the capture port; loopback without.
+    /// The address of the capture port. `None` means loopback.
     pub host: Option<String>,
-    /// The capture port; 0 takes a free one.
+    /// The capture port. 0 takes a free port.
     pub port: u16,
-    /// The port of the API, on loopback; 0 takes a free one. Without, only this process and those that attach have it.
+    /// The port of the API, on loopback. 0 takes a free port. With `None`, only this process and processes that attach
+    /// to it can call the API.
     pub api_port: Option<u16>,
-    /// What browsers get from the API's port without a token: the web UI.
+    /// The pages that browsers get from the API's port without a token: the web UI.
     pub pages: Option<Router>,
-    /// Where the API's token is; `token` in the data directory without.
+    /// The file with the API's token. `None` means `token` in the data directory.
     pub token_file: Option<PathBuf>,
-    /// Where secrets may be kept; where `HOOKMITT_KEYRING` says, without.
+    /// Where secrets may be stored. `None` leaves it to `HOOKMITT_KEYRING`.
     pub secrets: Option<StoreChoice>,
-    /// How the hosts of providers are reached.
+    /// How to reach the hosts of providers.
     pub network: Network,
-    /// How long a sender waits for the local server, where its source says so; 2.5 s without.
+    /// How long a sender waits for the local server's answer, if its source is set so. `None` means 2.5 s.
     pub hold: Option<Duration>,
 }
 
@@ -58,10 +59,10 @@ pub struct Host {
 }
 
 impl Host {
-    /// Takes the ports, opens the inbox, and starts to capture, answer and deliver.
+    /// Binds the ports, opens the inbox, and starts to capture, to serve the API and to deliver.
     ///
     /// # Errors
-    /// A port that is taken, a data directory that can't be used.
+    /// Fails if a port is taken, or if the data directory or the API's token cannot be used.
     pub async fn start(options: HostOptions) -> Result<Self, StartError> {
         let capture = bind(options.host.as_deref(), options.port)?;
         let api = options.api_port.map(|port| bind(None, port)).transpose()?;
@@ -118,7 +119,7 @@ impl Host {
         self.tasks.spawn(accept(bound.listeners, Connections::default(), stop, serve));
     }
 
-    /// Serves other processes, from when this one is the one that delivers.
+    /// Serves other processes on the private socket, as soon as this process is the one that delivers.
     fn answer_attached(&self) {
         let (engine, stop) = (Arc::clone(&self.engine), self.engine.stopping());
         let router = router::private(Arc::clone(&engine), Arc::clone(&self.sessions));
@@ -136,41 +137,43 @@ impl Host {
         });
     }
 
-    /// The URLs of the capture port.
+    /// Returns the URLs of the capture port.
     pub fn capture_urls(&self) -> Vec<String> {
         self.capture.iter().map(|address| format!("http://{address}")).collect()
     }
 
-    /// The URLs of the API.
+    /// Returns the URLs of the API.
     pub fn api_urls(&self) -> Vec<String> {
         self.api.iter().map(|address| format!("http://{address}")).collect()
     }
 
-    /// A way in for this process.
+    /// Returns access to the API for this process.
     pub fn door(&self) -> Door {
         Door::inside(Arc::clone(&self.engine), Arc::clone(&self.sessions))
     }
 
-    /// What a person should know about.
+    /// Returns warnings for the user.
     pub fn warnings(&self) -> Vec<String> {
         self.engine.warnings()
     }
 
-    /// Whether another process is the one that delivers.
+    /// Returns whether this process waits because another one delivers.
     pub fn waits_for_another(&self) -> bool {
         !*self.engine.owns_delivery().borrow() && !self.engine.is_hindered()
     }
 
-    /// A URL for the browser, with a code that works once within a minute; none without a port for the API.
+    /// Returns a URL for the browser, with a code that works once within a minute. `None` if the API has no port.
     pub fn open_url(&self) -> Option<String> {
         self.sessions.open_url(Instant::now(), Timestamp::now()).map(|open| open.url)
     }
 
-    /// A private file that leads a browser to such a URL; none without a port for the API. Its path can be an argument
-    /// of a program, which the URL can't: everybody sees arguments. It is removed when the code was used or has ended.
+    /// Writes a private file that sends a browser to such a URL, and returns its path. `None` if the API has no port.
+    ///
+    /// The path may be given to a program as an argument. The URL may not, because every user can see arguments. The
+    /// file is removed when its code was used or has expired.
     ///
     /// # Errors
-    /// The file can't be written.
+    /// Fails if the file cannot be written.
     pub fn open_page(&self) -> io::Result<Option<PathBuf>> {
         let Some(open) = self.sessions.open_url(Instant::now(), Timestamp::now()) else { return Ok(None) };
         let page = OpenPage::write(self.engine.data_dir(), open, Arc::clone(&self.sessions))?;
@@ -181,7 +184,7 @@ impl Host {
         Ok(Some(path))
     }
 
-    /// Stops: no new requests, those in flight are answered, attempts in flight are finished.
+    /// Stops: accepts no new requests, answers those in flight, and finishes attempts in flight.
     pub async fn stop(self) {
         self.engine.stopping().cancel();
         self.tasks.close();

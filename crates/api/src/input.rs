@@ -1,4 +1,4 @@
-//! What callers send, with errors that say where it goes wrong.
+//! Reads what callers send. Errors say which part is wrong.
 
 use axum::{
     body::Bytes,
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{Problem, unquoted::unquoted};
 
-/// A JSON body. An empty one stands for `{}`.
+/// A JSON body. An empty body is read as `{}`.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
@@ -21,7 +21,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
             .await
             .map_err(|error| Problem::bad_input(error.to_string(), "send less at a time"))?;
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        // serde reads a list as an object's values in their order, and an empty one as an object that says nothing.
+        // A list must be refused here: serde would read it as an object's values in order, and an empty list as `{}`.
         if text.trim_ascii_start().starts_with(b"[") {
             return Err(bad_json("invalid type: list, expected an object"));
         }
@@ -29,7 +29,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// What is set of a thing to be made, where its other fields were read already.
+/// Reads the settings of a thing to be made from the fields that are left once its other fields were read.
 pub(crate) fn settings<T: DeserializeOwned>(given: serde_json::Map<String, Value>) -> Result<T, Problem> {
     serde_json::from_value(given.into()).map_err(|error| bad_json(&unquoted(&error.to_string())))
 }
@@ -43,7 +43,7 @@ fn bad_json(error: &str) -> Problem {
     )
 }
 
-/// Places of the path.
+/// The parameters in the path.
 pub(crate) struct Path<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
@@ -57,7 +57,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
     }
 }
 
-/// Parameters of the query.
+/// The parameters in the query.
 pub(crate) struct Asked<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {

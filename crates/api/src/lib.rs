@@ -1,7 +1,7 @@
-//! The management API: one typed door for the command line, the window and the browser.
+//! The management API: one typed interface for the command line, the desktop window and the browser.
 //!
-//! One router speaks to all of them: over TCP behind [`Gate`]'s token, Host and Origin checks; over a private socket
-//! in the data directory; or in-process.
+//! The same routes serve all of them: over TCP behind the token, Host and Origin checks of [`Gate`], over a private
+//! socket in the data directory, or inside the process.
 
 mod bytes;
 mod deliveries;

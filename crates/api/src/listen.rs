@@ -1,4 +1,4 @@
-//! A target that lasts as long as the call does: what `hookmitt listen` hangs on to.
+//! The call behind `hookmitt listen`: a target that exists as long as the call lasts.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 
@@ -13,28 +13,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Problem, input::Body, live::Watcher};
 
-/// What is listened for.
+/// What to listen for.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Listen {
-    /// The source whose events are wanted, made where it is new; null for every source.
+    /// The source whose events are wanted. It is created if it does not exist. Null for every source.
     #[serde(default)]
     source: Option<Slug>,
-    /// Where they go.
+    /// The URL to which the events are sent.
     url: String,
-    /// The provider of the source, or of each that is made meanwhile.
+    /// The provider of the source, or of each source that is created during the call.
     #[serde(default)]
     provider: Option<String>,
-    /// A secret of theirs, base64; held in memory only.
+    /// A secret of that source or those sources, in base64. It is kept in memory only.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     secret_base64: Option<SecretText>,
-    /// What that secret is called.
+    /// The label of that secret.
     #[serde(default)]
     secret_label: Option<String>,
 }
 
-/// The first frame.
+/// The first frame of the stream, `listening`.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ListeningJson {
     target_id: i64,
@@ -42,7 +42,8 @@ pub(crate) struct ListeningJson {
     capture_urls: Vec<String>,
 }
 
-/// Adds a target that ends with this stream: `listening`, and then as /api/live.
+/// Adds a target that is removed when this stream ends. The first frame is `listening`; the others are those of
+/// `/api/live`.
 #[utoipa::path(post, path = "/api/listen", request_body = Listen, responses((status = 200, body = ListeningJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
 pub(crate) async fn listen(
     State(engine): State<Arc<Engine>>,

@@ -1,4 +1,4 @@
-//! What happens, as it happens: an event stream, read by fetch (an EventSource can't send a token).
+//! Live changes as an event stream. The page reads it with fetch, because an EventSource cannot send a token.
 
 use std::{collections::VecDeque, convert::Infallible, sync::Arc, time::Duration};
 
@@ -14,21 +14,22 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use crate::{Problem, delivery_json::DeliveryJson, event_json::EventJson, glances::Glances, input::Asked};
 
-/// Where a stream begins.
+/// Where a stream begins, and what it contains.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Since {
-    /// Events after this sequence number come first; without, only what happens from now on.
+    /// Send the events after this sequence number first. Without it, the stream has only what happens from now on.
     after: Option<i64>,
-    /// For a log that people read: where more events come than they could, `skipped` says how many were left out.
+    /// For a log that people read: if more events come than a person could read, some are left out, and `skipped` says
+    /// how many.
     brief: bool,
-    /// Each `event` with its glance, and sent again when that changes, instead of `delivery`. What changes quickly is
-    /// sent once, as it is by then.
+    /// Send each `event` with its glance, and send it again when its glance changes. There are no `delivery` frames
+    /// then. Of quick changes, only the latest state is sent.
     glance: bool,
 }
 
-/// A delivery that moved on.
+/// A delivery whose state changed.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct DeliveryMoved {
     #[schema(value_type = String, format = "uuid")]
@@ -39,7 +40,7 @@ pub(crate) struct DeliveryMoved {
     delivery: DeliveryJson,
 }
 
-/// A request that was not taken.
+/// A request that was refused at the capture port.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct RefusedJson {
     at: String,
@@ -63,9 +64,12 @@ impl From<&hookmitt_catch::Refusal> for RefusedJson {
     }
 }
 
-/// A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed,
-/// `tunnel` (one that is otherwise than it was), `gap` (one that is over), and `skipped` in a brief one. `lagged` says that
-/// the reader fell behind and `missed` so many changes: what it shows is to be read anew.
+/// Streams changes as server-sent events.
+///
+/// `event`: an event that was stored or changed. `delivery`: a delivery that changed. `refused`: a request that was
+/// refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
+/// events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
+/// everything again.
 #[utoipa::path(get, path = "/api/live", params(Since), responses((status = 200, body = EventJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
 pub(crate) async fn live(
     State(engine): State<Arc<Engine>>,
@@ -77,7 +81,7 @@ pub(crate) async fn live(
         Watcher::new(engine, since.after).await?
     };
     watcher.brief = since.brief;
-    watcher.first(Frame::default().comment("")); // the head leaves with it: a page knows at once that it is connected
+    watcher.first(Frame::default().comment("")); // sends the response head at once: the page knows it is connected
     Ok(Sse::new(watcher.frames(())).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
 }
 
@@ -91,7 +95,7 @@ pub(crate) struct Watcher {
     glances: Option<Glances>,
 }
 
-/// How many events a brief stream shows at a time, and how long it rests between.
+/// How many events a brief stream shows at a time, and how long it pauses between them.
 const BRIEF: i64 = 20;
 const REST: Duration = Duration::from_millis(100);
 
@@ -100,7 +104,7 @@ const PIECE: u32 = 200;
 
 impl Watcher {
     pub(crate) async fn new(engine: Arc<Engine>, after: Option<i64>) -> Result<Self, Problem> {
-        let changes = engine.watch(); // before the look, so that nothing falls between
+        let changes = engine.watch(); // before reading, so that no change is missed in between
         let after = match after {
             Some(after) => after,
             None => engine.inbox().last_seq().await?,
@@ -127,7 +131,7 @@ impl Watcher {
         self.ready.push_front(frame);
     }
 
-    /// The frames, until we stop. `held` lives as long as the stream does.
+    /// Returns the frames as a stream that ends when the engine stops. `held` is dropped together with the stream.
     pub(crate) fn frames<H: Send>(self, held: H) -> impl Stream<Item = Result<Frame, Infallible>> {
         stream::unfold((self, held), async |(mut watcher, held)| {
             let frame = watcher.next().await?;
@@ -188,7 +192,7 @@ impl Watcher {
         }
     }
 
-    /// The next events after the last one seen. What is left announces itself again.
+    /// Adds frames for the next events after the last one seen. If there may be more, announces them again.
     async fn stored(&mut self) -> Result<(), Problem> {
         if self.brief {
             self.skip().await?;
@@ -204,7 +208,7 @@ impl Watcher {
         Ok(())
     }
 
-    /// The frames of what was gathered, each event once.
+    /// Adds frames for the changes that were collected, with each event once.
     async fn look_again(&mut self) -> Result<(), Problem> {
         let Some(mut glances) = self.glances.take() else { return Ok(()) };
         let told = glances.told();
@@ -226,12 +230,12 @@ impl Watcher {
         Ok(())
     }
 
-    /// Changes were missed that nothing names.
+    /// Adds a frame that says how many changes were missed. It is not known which.
     fn lagged(&mut self, missed: u64) {
         self.push("lagged", &serde_json::json!({ "missed": missed }));
     }
 
-    /// Leaves out what nobody could read.
+    /// Skips events if there are more than a person could read.
     async fn skip(&mut self) -> Result<(), Problem> {
         tokio::time::sleep(REST).await;
         let last = self.engine.inbox().last_seq().await?;
@@ -257,7 +261,8 @@ impl Watcher {
         Ok(())
     }
 
-    /// A tunnel as it is now. One that was removed meanwhile is told by `config`.
+    /// Adds a frame with the tunnel's present state. A tunnel that was removed gets no frame; `config` reports its
+    /// removal.
     async fn tunnel(&mut self, id: i64) -> Result<(), Problem> {
         match self.engine.tunnels.one(id).await {
             Ok(tunnel) => self.push("tunnel", &tunnel),

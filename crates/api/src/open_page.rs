@@ -1,5 +1,5 @@
-//! The file that a browser is given instead of the URL: arguments of programs stand in the process list, where every
-//! user of the machine can read them. The file is private and leads to the URL with the one-time code.
+//! The file that a browser opens instead of the URL with the one-time code. A program's arguments are in the process
+//! list, where every user of the machine can read them. The file is private and leads to that URL.
 
 use std::{
     fs, io,
@@ -13,10 +13,10 @@ use crate::{
     session::{CODE_LIVES, CodeHash, OpenUrl, Sessions},
 };
 
-/// Where these files are, beneath the data directory.
+/// The folder for these files in the data directory.
 const FOLDER: &str = "open";
 
-/// A file that leads a browser to the page. It is removed when this is dropped.
+/// A file that sends a browser to the page. Dropping this removes the file.
 pub(crate) struct OpenPage {
     path: PathBuf,
     code: CodeHash,
@@ -24,23 +24,23 @@ pub(crate) struct OpenPage {
 }
 
 impl OpenPage {
-    /// Writes the file for a URL with a fresh code.
+    /// Writes the file for a URL with a new code.
     pub(crate) fn write(data_dir: &Path, open: OpenUrl, sessions: Arc<Sessions>) -> io::Result<Self> {
         let folder = data_dir.join(FOLDER);
         private_file::create_folder(&folder)?;
-        // The name must not give the code away: programs see it.
+        // The name must not reveal the code, because other users see it in the arguments.
         let path = folder.join(format!("{}.html", hex::encode(rand::random::<[u8; 8]>())));
         let page = Self { path, code: open.code, sessions };
         private_file::create(&page.path, html(&open.url).as_bytes())?;
         Ok(page)
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Keeps the file until a browser has swapped its code, or the code has ended; then removes it.
+    /// Keeps the file until a browser has used its code or the code has expired, then removes it.
     pub(crate) async fn until_used(self) {
         self.sessions.until_ended(&self.code).await;
     }
@@ -52,12 +52,12 @@ impl Drop for OpenPage {
     }
 }
 
-/// Removes what a process that was killed has left behind. Files that another process may still need stay.
+/// Removes files that a killed process has left behind. Files that another process may still need are kept.
 pub(crate) fn clear(data_dir: &Path, now: SystemTime) {
     let Ok(files) = fs::read_dir(data_dir.join(FOLDER)) else { return };
     for file in files.flatten() {
         let written = file.metadata().and_then(|metadata| metadata.modified());
-        // A file from the future was written before the clock was set back.
+        // A file from the future was written before the clock was set back, so it is old.
         let age = written.ok().and_then(|written| now.duration_since(written).ok());
         if age.is_none_or(|age| age > CODE_LIVES + Duration::from_secs(1)) {
             let _gone = fs::remove_file(file.path());
@@ -65,7 +65,8 @@ pub(crate) fn clear(data_dir: &Path, now: SystemTime) {
     }
 }
 
-/// A page that goes to the URL at once, without a trace in the tab's history: it loads nothing and runs no script.
+/// Returns a page that redirects to the URL at once, without an entry in the tab's history. It loads nothing and runs
+/// no script.
 fn html(url: &str) -> String {
     let url = escaped(url);
     format!(
@@ -86,7 +87,7 @@ fn html(url: &str) -> String {
     )
 }
 
-/// Text for an attribute in double quotes.
+/// Escapes a text for an HTML attribute in double quotes.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -112,7 +113,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_seconds(1_800_000_000);
 
-    /// A page, and the code in it.
+    /// Writes a page, and returns it with its code.
     fn written(folder: &Path, sessions: &Arc<Sessions>) -> (OpenPage, String) {
         let open = sessions.open_url(Instant::now(), NOW).unwrap();
         let code = open.url.split_once("#code=").unwrap().1.to_owned();

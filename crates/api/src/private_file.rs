@@ -1,4 +1,4 @@
-//! Files and folders that only their owner may read, from the moment in which they are made.
+//! Makes files and folders that only their owner may read, from the moment they exist.
 
 use std::{
     fs,
@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Makes a file with this content; fails where there is one already.
+/// Makes a file with this content. Fails if the file exists already.
 pub(crate) fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -15,7 +15,7 @@ pub(crate) fn create(path: &Path, content: &[u8]) -> io::Result<()> {
     options.open(path)?.write_all(content)
 }
 
-/// Makes a folder where there is none, and closes one that is there to others.
+/// Makes a folder if there is none, and takes all access to it from other users.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

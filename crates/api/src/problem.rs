@@ -10,22 +10,22 @@ use hookmitt_engine::{EngineError, InboxError, TunnelError};
 use hookmitt_event::Explain;
 use serde::Serialize;
 
-/// An error as the API answers it.
+/// An error that the API returns.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
 pub struct Problem {
-    /// Always `about:blank`: the code says which error it is.
+    /// Always `about:blank`; `code` says which error it is.
     pub r#type: &'static str,
-    /// The status in words.
+    /// The name of the HTTP status.
     pub title: &'static str,
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// A stable name for the error.
+    /// The stable code of the error.
     pub code: Cow<'static, str>,
     /// What happened.
     pub detail: String,
     /// What to do next.
     pub hint: Option<Box<str>>,
-    /// The setting of a source's own scheme that it is about.
+    /// The setting of the source's own scheme that is wrong, if the error is about one.
     pub setting: Option<&'static str>,
 }
 
@@ -75,7 +75,8 @@ impl From<EngineError> for Problem {
     }
 }
 
-/// What a relay says is the caller's to mend, but a relay that can't be reached isn't.
+/// Returns the error for the caller: a 4xx status if the caller can fix it, such as a refusal by the relay, and 502 if
+/// not, such as a relay that cannot be reached.
 fn of_tunnel(error: &TunnelError) -> Problem {
     let status = match error {
         TunnelError::NotConnected => StatusCode::CONFLICT,

@@ -1,4 +1,4 @@
-//! Every route, and its description.
+//! Every route with its description.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::{
     samples, secrets, session, session::Sessions, sources, stats, targets, test_keys, tunnels, verdict,
 };
 
-/// The most bytes of a request: a set of fixtures is imported in pieces below this.
+/// The maximum size of a request body in bytes. Larger sets of fixtures are imported in several requests.
 const MOST: usize = 64 * 1024 * 1024;
 
-/// What the handlers share.
+/// The state that the handlers share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) engine: Arc<Engine>,
@@ -49,13 +49,13 @@ impl axum::extract::FromRef<Shared> for Arc<Sessions> {
 )]
 struct Described;
 
-/// For callers that the system vouches for: those in this process, and those at its private socket.
+/// Returns the routes for trusted callers: those in this process, and those at its private socket.
 pub(crate) fn private(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
     finished(router.route("/api/session/code", post(session::code)), &document, engine, sessions)
 }
 
-/// For callers over TCP, without any check of who calls.
+/// Returns the routes for callers over TCP, without any access check.
 pub(crate) fn public(engine: Arc<Engine>, sessions: Arc<Sessions>) -> Router {
     let (router, document) = described();
     finished(router, &document, engine, sessions)
@@ -80,7 +80,7 @@ fn finished(
 
 const SEE: &str = "GET /api/openapi.json lists what there is";
 
-/// The OpenAPI document.
+/// Returns the OpenAPI document.
 pub fn openapi() -> serde_json::Value {
     document::exact(&described().1)
 }

@@ -1,4 +1,4 @@
-//! Secrets: set, listed without their values, removed. None is ever handed out.
+//! Sets, lists and removes secrets. Their values are never returned.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     sources::{OfSource, slug},
 };
 
-/// Every secret without its value.
+/// Lists all secrets without their values.
 #[utoipa::path(get, operation_id = "list_secrets", path = "/api/secrets", params(OfSource), responses((status = 200, body = Items<SecretEntry>)))]
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
@@ -25,19 +25,19 @@ pub(crate) async fn list(
     Ok(Items::all(all.into_iter().filter(wanted)))
 }
 
-/// A secret: its value, or the variable to read it from.
+/// A secret to store: either its value, or the environment variable that holds it.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
 pub(crate) struct NewSecret {
-    /// The value, base64.
+    /// The value, in base64.
     #[schema(value_type = Option<String>)]
     value_base64: Option<SecretText>,
-    /// The name of an environment variable of the process that serves.
+    /// The name of an environment variable. The serving process reads the secret from it.
     env: Option<String>,
 }
 
-/// Keeps a secret; judges the source's events anew. The source is made where it is new.
+/// Stores a secret, and verifies the source's events again. The source is created if it does not exist.
 #[utoipa::path(put, operation_id = "set_secret", path = "/api/sources/{slug}/secrets/{label}", params(("slug" = String, Path), ("label" = String, Path)), request_body = NewSecret, responses((status = 204), (status = 400, body = Problem)))]
 pub(crate) async fn set(
     State(engine): State<Arc<Engine>>,

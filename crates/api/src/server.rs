@@ -1,4 +1,4 @@
-//! Serves a router on a stream, with time-outs of its own: axum's server sets none.
+//! Serves a router on a stream with its own timeouts, because axum's server sets none.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use hyper_util::{
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-/// How long a head may take, and a connection may idle.
+/// The maximum time for receiving a request head. It also limits how long a connection may be idle.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 
-/// Who is at the other end.
+/// Who is at the other end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// Anybody: one that closes its side may still wait for the answer.
+    /// Anybody. A caller that closes its side may still wait for the answer.
     Anybody,
-    /// A command of ours: one that closes its side has ended, and what it listened for ends with it.
+    /// A hookmitt command. If it closes its side, the command has ended, and its target of `listen` is removed.
     Command,
 }
 
-/// Serves one connection until it ends or we stop.
+/// Serves one connection until it ends or `stop` is cancelled.
 pub(crate) async fn serve<S>(stream: S, caller: Caller, router: Router, stop: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

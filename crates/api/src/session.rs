@@ -1,4 +1,4 @@
-//! One-time codes for the browser, swapped for a session's token (Threat 1).
+//! One-time codes that the browser exchanges for a session token (Threat 1).
 
 use std::{
     collections::HashMap,
@@ -18,17 +18,17 @@ use zeroize::Zeroizing;
 
 use crate::{Problem, input::Body, token};
 
-/// How long a code can be swapped.
+/// How long a code is valid.
 pub(crate) const CODE_LIVES: Duration = Duration::from_secs(60);
 
-/// How long a session lasts. It ends before with its tab, and with a new API token.
+/// The maximum length of a session. It ends earlier if its tab is closed or the API's token changes.
 const SESSION_LIVES: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// What is kept of a code: enough to know it again.
+/// The hash of a code. Only this is kept; it is enough to recognise the code.
 pub(crate) type CodeHash = [u8; 32];
 
-/// When a code was made. It ends by whichever clock says so first: one stands still while the machine sleeps, the other
-/// can be set.
+/// When a code was made, by both clocks. The code expires by whichever clock is first: the monotonic clock may stand
+/// still while the machine sleeps, and the wall clock can be set.
 #[derive(Clone, Copy)]
 struct Made {
     instant: Instant,
@@ -42,15 +42,15 @@ impl Made {
     }
 }
 
-/// Codes not yet swapped, and what tells a session's token. Codes are gone with the process; a session outlives it, so
-/// that an open page goes on after a restart.
+/// The codes that were not used yet, and the key that verifies session tokens. Codes end with the process. Sessions do
+/// not, so that an open page goes on working after a restart.
 pub(crate) struct Sessions {
-    /// Where browsers find the page.
+    /// The address at which browsers find the page.
     page: Option<SocketAddr>,
     codes: Mutex<HashMap<CodeHash, Made>>,
-    /// Tells that a code was swapped.
+    /// Notified when a code was used.
     swapped: Notify,
-    /// Signs the tokens; made from the API's own.
+    /// The key that signs session tokens. It is derived from the API's token.
     key: Zeroizing<[u8; 32]>,
 }
 
@@ -61,26 +61,27 @@ impl Default for Sessions {
 }
 
 impl Sessions {
-    /// For the page at that address; the sessions hold as long as the API's token stays what it is.
+    /// Makes the sessions for the page at this address. Session tokens remain valid as long as the API's token does not
+    /// change.
     pub(crate) fn of(page: Option<SocketAddr>, token: &str) -> Self {
         let key = hmac(token.as_bytes()).chain_update(b"hookmitt session").finalize().into_bytes();
         Self { page, codes: Mutex::default(), swapped: Notify::new(), key: Zeroizing::new(key.into()) }
     }
 
-    /// A URL for the browser, with a code that works once within a minute from now; none where there is no page.
+    /// Returns a URL for the browser, with a code that works once within the next minute. `None` if there is no page.
     pub(crate) fn open_url(&self, now: Instant, today: Timestamp) -> Option<OpenUrl> {
         let page = self.page?;
         let code = self.code(now, today);
         Some(OpenUrl { url: format!("http://{page}/#code={code}"), code: hash(&code) })
     }
 
-    /// Waits until that code has been swapped, or has ended.
+    /// Waits until the code was used or has expired.
     pub(crate) async fn until_ended(&self, code: &CodeHash) {
         let swapped = async {
             loop {
                 let next = self.swapped.notified();
                 tokio::pin!(next);
-                next.as_mut().enable(); // before we look, so that no swap falls in between
+                next.as_mut().enable(); // before the check, so that no use of the code is missed in between
                 if !self.codes().contains_key(code) {
                     return;
                 }
@@ -114,7 +115,7 @@ impl Sessions {
         self.codes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether that is a session's token: `<end>.<random>.<signature>`.
+    /// Returns whether this is a valid session token, `<end>.<random>.<signature>`.
     pub(crate) fn hold(&self, given: &str, today: Timestamp) -> bool {
         let Some((signed, mac)) = given.rsplit_once('.') else { return false };
         let Ok(mac) = hex::decode(mac) else { return false };
@@ -145,7 +146,7 @@ fn micros(span: Duration) -> i64 {
     i64::try_from(span.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// A code from the opened URL's fragment.
+/// The one-time code from the fragment of the opened URL.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Code {
@@ -153,13 +154,13 @@ pub(crate) struct Code {
     code: SecretText,
 }
 
-/// A session's token, for the `Authorization: Bearer` line.
+/// A session token, for the `Authorization: Bearer` line.
 #[derive(Serialize, utoipa::ToSchema)]
 pub(crate) struct Token {
     token: String,
 }
 
-/// Swaps a one-time code for a session's token. Needs no token itself.
+/// Exchanges a one-time code for a session token. Needs no token.
 #[utoipa::path(post, operation_id = "open_session", path = "/api/session", request_body = Code, responses((status = 200, body = Token), (status = 401, body = Problem)))]
 pub(crate) async fn open(
     State(sessions): State<Arc<Sessions>>,
@@ -176,17 +177,18 @@ pub(crate) async fn open(
     }
 }
 
-/// Where the browser finds the page.
+/// The URL that opens the page in a browser.
 #[derive(Serialize)]
 pub(crate) struct OpenUrl {
-    /// With a one-time code.
+    /// The URL with a one-time code.
     pub(crate) url: String,
-    /// Which code it is.
+    /// The hash of that code.
     #[serde(skip)]
     pub(crate) code: CodeHash,
 }
 
-/// A URL with a fresh one-time code. Never over TCP: there it would turn any token into sessions.
+/// Returns a URL with a new one-time code. This route is never served over TCP, where any token could be turned into
+/// further sessions.
 pub(crate) async fn code(State(sessions): State<Arc<Sessions>>) -> Result<Json<OpenUrl>, Problem> {
     match sessions.open_url(Instant::now(), Timestamp::now()) {
         Some(url) => Ok(Json(url)),

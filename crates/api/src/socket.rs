@@ -1,11 +1,11 @@
 //! The private socket in the data directory, through which other processes of the same user attach.
 //!
-//! Its mode (0600, in a folder of 0700) is what guards it: no token, no Host. On Windows there is none yet, and each
-//! process works on the inbox by itself.
+//! Only its mode (0600, in a folder with mode 0700) protects it; there is no check of token or Host. Windows has no
+//! such socket yet, so there each process works on the inbox itself.
 
 use std::path::{Path, PathBuf};
 
-/// Where the socket is.
+/// Returns the path of the socket.
 pub(crate) fn path(data_dir: &Path) -> PathBuf {
     data_dir.join("hookmitt.sock")
 }
@@ -30,7 +30,7 @@ mod unix {
 
     use crate::server::{self, Caller};
 
-    /// The longest path of a socket that every Unix takes.
+    /// The longest socket path, in bytes, that every Unix accepts.
     const LONGEST: usize = 100;
 
     pub(crate) async fn connect(data_dir: &Path) -> io::Result<UnixStream> {
@@ -38,8 +38,8 @@ mod unix {
         UnixStream::connect(path).await
     }
 
-    /// Serves until the stop. Only the process that delivers may call this: it takes the place of a socket that an
-    /// earlier one left behind.
+    /// Serves connections until `stop` is cancelled. Only the process that delivers may call this, because it replaces
+    /// any socket that an earlier process left behind.
     pub(crate) async fn serve(data_dir: &Path, router: Router, stop: CancellationToken) -> io::Result<()> {
         let (path, _folder) = reachable(data_dir)?;
         match fs::remove_file(&path) {
@@ -65,7 +65,8 @@ mod unix {
         Ok(())
     }
 
-    /// A path short enough for a socket: through the folder's descriptor where its own path is too long.
+    /// Returns a path that is short enough for a socket. If the socket's own path is too long, the path goes through a
+    /// file descriptor of the folder, which must stay open as long as the path is used.
     fn reachable(data_dir: &Path) -> io::Result<(std::path::PathBuf, Option<fs::File>)> {
         use std::os::fd::AsRawFd as _;
         let path = super::path(data_dir);

@@ -13,31 +13,31 @@ use crate::{
     input::{Asked, Body, Path, settings},
 };
 
-/// A source's name in the path.
+/// Reads the name of a source in the path.
 pub(crate) fn slug(text: &str) -> Result<Slug, Problem> {
     text.parse().map_err(|error: hookmitt_event::SlugError| {
         Problem::new(StatusCode::BAD_REQUEST, "bad-slug", error.to_string(), "such as github or stripe-test")
     })
 }
 
-/// Every source, by name.
+/// Lists all sources by name.
 #[utoipa::path(get, operation_id = "list_sources", path = "/api/sources", responses((status = 200, body = Items<SourceView>)))]
 pub(crate) async fn list(State(engine): State<Arc<Engine>>) -> Json<Items<SourceView>> {
     Items::all(engine.sources.all())
 }
 
-/// A source to be made.
+/// A source to create.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub(crate) struct NewSource {
-    /// Its name in URLs.
+    /// The source's name in URLs.
     slug: String,
-    /// What is set of it.
+    /// The source's settings.
     #[serde(flatten)]
     #[schema(value_type = SourceChange)]
     settings: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Makes a source. Beside `slug`, the fields are those of a change.
+/// Creates a source. Besides `slug`, it takes the same fields as a change.
 #[utoipa::path(post, operation_id = "add_source", path = "/api/sources", request_body = NewSource, responses((status = 201, body = SourceView), (status = 400, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn add(
     State(engine): State<Arc<Engine>>,
@@ -47,7 +47,7 @@ pub(crate) async fn add(
     Ok((StatusCode::CREATED, Json(engine.sources.add(slug(&source.slug)?, change).await?)))
 }
 
-/// One source.
+/// Returns one source.
 #[utoipa::path(get, operation_id = "show_source", path = "/api/sources/{slug}", params(("slug" = String, Path)), responses((status = 200, body = SourceView), (status = 404, body = Problem)))]
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
@@ -56,7 +56,7 @@ pub(crate) async fn show(
     Ok(Json(engine.sources.one(&slug(&name)?)?))
 }
 
-/// Changes a source: what is absent stays, null unsets.
+/// Changes a source. Absent fields stay as they are; null removes a setting.
 #[utoipa::path(patch, operation_id = "change_source", path = "/api/sources/{slug}", params(("slug" = String, Path)), request_body = SourceChange, responses((status = 200, body = SourceView), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn change(
     State(engine): State<Arc<Engine>>,
@@ -66,7 +66,7 @@ pub(crate) async fn change(
     Ok(Json(engine.sources.change(slug(&name)?, change).await?))
 }
 
-/// The names by which events of a source were called that were withheld for that and wait to be sent.
+/// Lists the host names because of which a source withheld events that still wait to be sent.
 #[utoipa::path(get, operation_id = "withheld_hosts", path = "/api/sources/{slug}/withheld", params(("slug" = String, Path)), responses((status = 200, body = Items<WithheldHost>), (status = 404, body = Problem)))]
 pub(crate) async fn withheld(
     State(engine): State<Arc<Engine>>,
@@ -75,7 +75,7 @@ pub(crate) async fn withheld(
     Ok(Items::all(engine.withheld_hosts.of(&slug(&name)?).await?))
 }
 
-/// Removes a source with its secrets and targets. Its events stay.
+/// Removes a source with its secrets and targets. Its events are kept.
 #[utoipa::path(delete, operation_id = "remove_source", path = "/api/sources/{slug}", params(("slug" = String, Path)), responses((status = 204), (status = 404, body = Problem)))]
 pub(crate) async fn remove(
     State(engine): State<Arc<Engine>>,
@@ -85,35 +85,35 @@ pub(crate) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Of one source.
+/// Limits a list to one source.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct OfSource {
-    /// A source's slug.
+    /// The source's slug.
     pub(crate) source: Option<String>,
 }
 
-/// Where providers post.
+/// The URLs to which providers post.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Urls {
-    /// The capture port, by each address; empty where this process has none.
+    /// The URLs of the capture port, one for each address. Empty if this process has no capture port.
     capture: Vec<String>,
-    /// Each source's URL.
+    /// The URLs of each source.
     items: Vec<SourceUrl>,
 }
 
-/// Where one source's provider posts.
+/// The URLs to which the provider of one source posts.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SourceUrl {
     source: Slug,
-    /// At the capture port, or what stands before it.
+    /// The source's URL at the capture port, or its public URL if one is set.
     url: String,
-    /// Through each tunnel.
+    /// The source's URL in each tunnel that is in use.
     public: Vec<String>,
 }
 
-/// The URLs to give to providers.
+/// Returns the URLs to give to providers.
 #[utoipa::path(get, operation_id = "source_urls", path = "/api/urls", params(OfSource), responses((status = 200, body = Urls), (status = 404, body = Problem)))]
 pub(crate) async fn urls(
     State(engine): State<Arc<Engine>>,

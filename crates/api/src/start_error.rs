@@ -1,4 +1,4 @@
-//! Why hookmitt could not start, or not reach the one that runs.
+//! Why hookmitt could not start, or could not reach the process that is running.
 
 use std::path::PathBuf;
 
@@ -6,30 +6,30 @@ use hookmitt_catch::ListenError;
 use hookmitt_engine::EngineError;
 use hookmitt_event::Explain;
 
-/// Why hookmitt could not start, or not reach the one that runs.
+/// Why hookmitt could not start, or could not reach the process that is running.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// A port can't be had.
+    /// A port cannot be bound.
     #[error(transparent)]
     Listen(#[from] ListenError),
-    /// The data directory can't be used.
+    /// The data directory cannot be used.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The token file can't be read or made.
+    /// The token file cannot be read or created.
     #[error("can't use the token file {path}: {why}", path = path.display())]
     TokenFile {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the file.
         why: String,
     },
-    /// A process has the data directory and says nothing: it is stopped, or hangs.
+    /// Another process has the data directory but does not answer: it is suspended or hangs.
     #[error("the hookmitt that runs on this data directory{pid} does not answer", pid = named(*pid))]
     Silent {
-        /// Its process id, where it is known.
+        /// The id of that process, if it is known.
         pid: Option<u32>,
     },
-    /// The running hookmitt doesn't answer.
+    /// The running hookmitt does not answer.
     #[error("the running hookmitt does not answer: {0}")]
     Unreachable(String),
 }
@@ -39,7 +39,8 @@ fn named(pid: Option<u32>) -> String {
 }
 
 impl StartError {
-    /// The exit code of a command that ends by this: 3 where something could not be reached, 2 for bad input.
+    /// Returns the exit code of a command that ends with this error: 3 if something could not be reached, 2 for bad
+    /// input.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Engine(EngineError::Inbox(_))

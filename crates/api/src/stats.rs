@@ -1,4 +1,4 @@
-//! The inbox in numbers.
+//! Statistics of the inbox.
 
 use std::sync::Arc;
 
@@ -9,56 +9,56 @@ use serde::Serialize;
 
 use crate::{Problem, live::RefusedJson};
 
-/// The inbox in numbers.
+/// Statistics of the inbox.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct StatsJson {
     events: u64,
     duplicates: u64,
     body_bytes: u64,
-    /// Events by verdict.
+    /// The number of events with each verdict.
     #[schema(value_type = std::collections::BTreeMap<String, u64>)]
     verdicts: serde_json::Map<String, serde_json::Value>,
-    /// Deliveries by state.
+    /// The number of deliveries in each state.
     #[schema(value_type = std::collections::BTreeMap<String, u64>)]
     deliveries: serde_json::Map<String, serde_json::Value>,
-    /// Events by source, by name. Those of removed sources are there as long as they have events.
+    /// The number of events of each source, sorted by name. A removed source is listed as long as it has events.
     sources: Vec<SourceCountJson>,
-    /// Events by what people work through.
+    /// The number of events in each view.
     views: ViewsJson,
-    /// Targets with deliveries that wait or run.
+    /// The targets that have pending or running deliveries.
     targets: Vec<TargetCountJson>,
     /// Whether this process delivers.
     delivers: bool,
-    /// When this process began.
+    /// When this process started.
     started_at: String,
-    /// The last requests that were not taken, newest first.
+    /// The latest requests that were refused, newest first.
     refused: Vec<RefusedJson>,
 }
 
-/// How many events a source has.
+/// The number of events of a source.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SourceCountJson {
     slug: String,
     events: u64,
 }
 
-/// How many deliveries wait for a target, or run there.
+/// The number of pending and running deliveries of a target.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct TargetCountJson {
     target_id: TargetId,
     waiting: u64,
 }
 
-/// How many events `?view=` lists, by view.
+/// The number of events that `?view=` lists, for each view.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct ViewsJson {
-    /// Invalid, or with a delivery that failed or is dead.
+    /// Events that are invalid, or have a failed or dead delivery.
     needs_action: u64,
-    /// With a signature that does not hold.
+    /// Events with an invalid signature.
     invalid: u64,
-    /// With a delivery that used up its attempts.
+    /// Events with a delivery that used up its attempts.
     dead_letter: u64,
-    /// With a delivery that is held up: its target is paused, or nobody answers there.
+    /// Events with a delivery that is held up because its target is paused or down.
     waiting: u64,
 }
 
@@ -75,7 +75,7 @@ impl From<SourceCount> for SourceCountJson {
     }
 }
 
-/// The inbox in numbers.
+/// Returns statistics of the inbox.
 #[utoipa::path(get, path = "/api/stats", responses((status = 200, body = StatsJson)))]
 pub(crate) async fn stats(State(engine): State<Arc<Engine>>) -> Result<Json<StatsJson>, Problem> {
     let stats = engine.inbox().stats().await?;

@@ -14,14 +14,14 @@ use crate::{
     sources::{OfSource, slug},
 };
 
-/// A target as it is shown.
+/// A target, as the API returns it.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct TargetView {
     id: TargetId,
-    /// The source whose events it gets; null for every source.
+    /// The source whose events the target gets; null for every source.
     source: Option<Slug>,
     url: String,
-    /// `sequential`, `fifo`, `fifo-by-key` or `parallel:N`.
+    /// The order mode: `sequential`, `fifo`, `fifo-by-key` or `parallel:N`.
     #[schema(value_type = String)]
     order: OrderMode,
     attempts: u32,
@@ -30,9 +30,9 @@ pub(crate) struct TargetView {
     retry_cap_ms: u64,
     preserve_host: bool,
     hookmitt_headers: bool,
-    /// Paused by hand.
+    /// Whether a person paused the target.
     paused: bool,
-    /// Nobody answered there since then.
+    /// Since when nobody answers at the target.
     #[schema(value_type = Option<String>, format = "date-time")]
     down_since: Option<Timestamp>,
     kind: TargetKind,
@@ -59,7 +59,7 @@ impl From<&Target> for TargetView {
     }
 }
 
-/// Every target, those of running `listen` commands included.
+/// Lists all targets, including those of running `listen` commands, but not URLs that were given once.
 #[utoipa::path(get, operation_id = "list_targets", path = "/api/targets", params(OfSource), responses((status = 200, body = Items<TargetView>)))]
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
@@ -73,13 +73,13 @@ pub(crate) async fn list(
     Ok(Items::all(engine.targets.all().iter().filter(wanted).map(|target| TargetView::from(target.as_ref()))))
 }
 
-/// A target to be added.
+/// A target to add.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 pub(crate) struct NewTarget {
-    /// The source whose events it gets; null for every source.
+    /// The source whose events the target gets; null for every source.
     #[serde(default)]
     source: Option<String>,
-    /// What is set of it; `url` must be.
+    /// The target's settings. `url` is required.
     #[serde(flatten)]
     #[schema(value_type = TargetChange)]
     settings: serde_json::Map<String, serde_json::Value>,
@@ -98,7 +98,7 @@ pub(crate) async fn add(
     Ok((StatusCode::CREATED, Json(TargetView::from(added.as_ref()))))
 }
 
-/// One target.
+/// Returns one target.
 #[utoipa::path(get, operation_id = "show_target", path = "/api/targets/{id}", params(("id" = i64, Path)), responses((status = 200, body = TargetView), (status = 404, body = Problem)))]
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
@@ -107,7 +107,7 @@ pub(crate) async fn show(
     Ok(Json(TargetView::from(engine.targets.one(number(&id)?)?.as_ref())))
 }
 
-/// Changes, pauses or resumes a target: what is absent stays.
+/// Changes, pauses or resumes a target. Absent fields stay as they are.
 #[utoipa::path(patch, operation_id = "change_target", path = "/api/targets/{id}", params(("id" = i64, Path)), request_body = TargetChange, responses((status = 200, body = TargetView), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn change(
     State(engine): State<Arc<Engine>>,
@@ -118,7 +118,7 @@ pub(crate) async fn change(
     Ok(Json(TargetView::from(changed.as_ref())))
 }
 
-/// Removes a target; what waits for it fails.
+/// Removes a target. Deliveries that wait for it fail.
 #[utoipa::path(delete, operation_id = "remove_target", path = "/api/targets/{id}", params(("id" = i64, Path)), responses((status = 204), (status = 404, body = Problem)))]
 pub(crate) async fn remove(
     State(engine): State<Arc<Engine>>,
@@ -128,15 +128,15 @@ pub(crate) async fn remove(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A URL that a target may have.
+/// A URL to probe.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Probe {
-    /// As a target's URL: `3000` and `localhost:3000` are understood.
+    /// The URL, in any form that a target's URL may have, such as `3000` or `localhost:3000`.
     url: String,
 }
 
-/// Looks whether somebody listens there: one TCP connection, for a second at most.
+/// Checks whether somebody listens at a URL, with one TCP connection of at most one second.
 #[utoipa::path(post, operation_id = "probe_target", path = "/api/targets/probe", request_body = Probe, responses((status = 200, body = Probed), (status = 400, body = Problem)))]
 pub(crate) async fn probe(
     State(engine): State<Arc<Engine>>,
@@ -145,7 +145,7 @@ pub(crate) async fn probe(
     Ok(Json(engine.targets.probe(&probe.url).await?))
 }
 
-/// Takes a target up again at once: one that was paused goes on, one where nobody answered is asked now.
+/// Tries a target now: resumes it if it was paused, and checks whether it answers if it was down.
 #[utoipa::path(post, operation_id = "try_target", path = "/api/targets/{id}/try", params(("id" = i64, Path)), responses((status = 200, body = Probed), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn try_now(
     State(engine): State<Arc<Engine>>,

@@ -1,4 +1,4 @@
-//! Local test key pairs. Their public half is shown; the private one never is.
+//! Local test key pairs. The public key is shown, the private key never.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hookmitt_engine::{Engine, TestKey};
 
 use crate::{Problem, input::Path, sources::slug};
 
-/// The test key pair of a source; null where it has none.
+/// Returns the test key pair of a source, or null if it has none.
 #[utoipa::path(get, operation_id = "show_test_key", path = "/api/sources/{slug}/test-key", params(("slug" = String, Path)), responses((status = 200, body = Option<TestKey>), (status = 404, body = Problem)))]
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
@@ -16,7 +16,7 @@ pub(crate) async fn show(
     Ok(Json(engine.test_keys.of(&slug(&name)?)?))
 }
 
-/// Makes a test key pair, which signs in place of the provider's private key; an earlier one goes.
+/// Makes a test key pair that signs in place of the provider's private key. It replaces an earlier test key pair.
 #[utoipa::path(post, operation_id = "make_test_key", path = "/api/sources/{slug}/test-key", params(("slug" = String, Path)), responses((status = 200, body = TestKey), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn make(
     State(engine): State<Arc<Engine>>,

@@ -1,4 +1,4 @@
-//! The token that guards the API: from the environment, a file, or made afresh.
+//! The token that protects the API: from the environment, from a file, or newly made.
 
 use std::{fs, io::ErrorKind, path::Path};
 
@@ -6,16 +6,16 @@ use zeroize::Zeroizing;
 
 use crate::{StartError, private_file};
 
-/// The token's file in the data directory.
+/// The name of the token's file in the data directory.
 const USUAL: &str = "token";
 
-/// 256 random bits in hex.
+/// Returns 256 random bits in hex.
 pub(crate) fn fresh() -> String {
     hex::encode(rand::random::<[u8; 32]>())
 }
 
-/// `HOOKMITT_TOKEN`, else what the named file holds, else what the data directory's file holds. Where there is no file
-/// one is made, 0600, with a fresh token.
+/// Returns the token: from `HOOKMITT_TOKEN`, else from the named file, else from the file in the data directory. A file
+/// that does not exist is created with a new token, with mode 0600.
 pub(crate) fn load(named: Option<&Path>, data_dir: &Path) -> Result<Zeroizing<String>, StartError> {
     if let Ok(token) = std::env::var("HOOKMITT_TOKEN")
         && !token.is_empty()
@@ -40,7 +40,7 @@ fn read_or_make(file: &Path, is_private: bool) -> Result<Zeroizing<String>, Star
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let token = Zeroizing::new(fresh());
             match private_file::create(file, token.as_bytes()) {
-                // Another process was quicker: its token counts.
+                // Another process was faster, so its token is used.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => read_or_make(file, is_private),
                 Err(error) => Err(failed(&error)),
                 Ok(()) => Ok(token),

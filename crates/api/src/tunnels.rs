@@ -1,4 +1,4 @@
-//! Tunnels: added, joined, shown, turned off and on, removed; and the times when they were not connected.
+//! Tunnels: adds, joins, shows, turns off and on, and removes them. Also lists the times when they were not connected.
 
 use std::sync::Arc;
 
@@ -15,13 +15,14 @@ use crate::{
     input::{Asked, Body, Path},
 };
 
-/// Every tunnel, in the order in which they were added.
+/// Lists all tunnels in the order in which they were added.
 #[utoipa::path(get, operation_id = "list_tunnels", path = "/api/tunnels", responses((status = 200, body = Items<TunnelView>)))]
 pub(crate) async fn list(State(engine): State<Arc<Engine>>) -> Result<Json<Items<TunnelView>>, Problem> {
     Ok(Items::all(engine.tunnels.all().await?))
 }
 
-/// Opens a tunnel with a token, joins one with an invitation, or takes a channel or a program for a way in.
+/// Adds a tunnel: opens one with a token, joins one with an invitation, or uses a smee.io channel or an installed
+/// program.
 #[utoipa::path(post, operation_id = "add_tunnel", path = "/api/tunnels", request_body = TunnelRequest, responses((status = 201, body = TunnelView), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn add(
     State(engine): State<Arc<Engine>>,
@@ -30,7 +31,7 @@ pub(crate) async fn add(
     Ok((StatusCode::CREATED, Json(engine.tunnels.add(order).await?)))
 }
 
-/// One tunnel.
+/// Returns one tunnel.
 #[utoipa::path(get, operation_id = "show_tunnel", path = "/api/tunnels/{id}", params(("id" = i64, Path)), responses((status = 200, body = TunnelView), (status = 404, body = Problem)))]
 pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
@@ -39,7 +40,7 @@ pub(crate) async fn show(
     Ok(Json(engine.tunnels.one(number(&id)?).await?))
 }
 
-/// Turns a tunnel off or on, or calls it otherwise: what is absent stays.
+/// Turns a tunnel off or on, or changes its label. Absent fields stay as they are.
 #[utoipa::path(patch, operation_id = "change_tunnel", path = "/api/tunnels/{id}", params(("id" = i64, Path)), request_body = TunnelChange, responses((status = 200, body = TunnelView), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn change(
     State(engine): State<Arc<Engine>>,
@@ -49,8 +50,10 @@ pub(crate) async fn change(
     Ok(Json(engine.tunnels.change(number(&id)?, change).await?))
 }
 
-/// Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched. Says whether the relay
-/// heard of it.
+/// Removes a tunnel with its keys.
+///
+/// Its events are kept. Requests that still wait at the relay are not fetched. The answer says whether the relay was
+/// notified.
 #[utoipa::path(delete, operation_id = "remove_tunnel", path = "/api/tunnels/{id}", params(("id" = i64, Path)), responses((status = 200, body = Removed), (status = 404, body = Problem)))]
 pub(crate) async fn remove(
     State(engine): State<Arc<Engine>>,
@@ -59,7 +62,7 @@ pub(crate) async fn remove(
     Ok(Json(engine.tunnels.remove(number(&id)?).await?))
 }
 
-/// Makes an invitation for one more device. It holds the tunnel's key, works once, and is not shown again.
+/// Makes an invitation for one more device. It contains the tunnel's key, works once, and is not shown again.
 #[utoipa::path(post, operation_id = "invite_to_tunnel", path = "/api/tunnels/{id}/invite", params(("id" = i64, Path)), responses((status = 200, body = Invitation), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn invite(
     State(engine): State<Arc<Engine>>,
@@ -68,7 +71,7 @@ pub(crate) async fn invite(
     Ok(Json(engine.tunnels.invite(number(&id)?).await?))
 }
 
-/// The devices that take part in a tunnel, the oldest first.
+/// Lists the devices that take part in a tunnel, oldest first.
 #[utoipa::path(get, operation_id = "tunnel_devices", path = "/api/tunnels/{id}/devices", params(("id" = i64, Path)), responses((status = 200, body = Items<DeviceView>), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn devices(
     State(engine): State<Arc<Engine>>,
@@ -77,8 +80,9 @@ pub(crate) async fn devices(
     Ok(Items::all(engine.tunnels.devices(number(&id)?).await?))
 }
 
-/// Turns a device out of a tunnel for good, by its id or its name: it gets nothing more, and what comes from then on is
-/// sealed by a new key. For the device that opened the tunnel.
+/// Removes a device from a tunnel for good, by its id or name. Only the device that opened the tunnel can do this.
+///
+/// The removed device gets nothing more, and new letters are sealed with a new key.
 #[utoipa::path(delete, operation_id = "revoke_device", path = "/api/tunnels/{id}/devices/{device}", params(("id" = i64, Path), ("device" = String, Path)), responses((status = 200, body = RevokedDevice), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
 pub(crate) async fn revoke(
     State(engine): State<Arc<Engine>>,
@@ -87,18 +91,18 @@ pub(crate) async fn revoke(
     Ok(Json(engine.tunnels.revoke_device(number(&id)?, &device).await?))
 }
 
-/// Which page of a tunnel's gaps.
+/// Selects a page of a tunnel's gaps.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct GapsPage {
-    /// Where the page begins.
+    /// The cursor of the page.
     cursor: Option<i64>,
-    /// 1 to 1000; 100 without.
+    /// The number of gaps, 1 to 1000; 100 by default.
     limit: Option<usize>,
 }
 
-/// The times when a tunnel was not connected, newest first.
+/// Lists a tunnel's gaps, the times when it was not connected, newest first.
 #[utoipa::path(get, operation_id = "tunnel_gaps", path = "/api/tunnels/{id}/gaps", params(("id" = i64, Path), GapsPage), responses((status = 200, body = Items<GapView>), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn gaps(
     State(engine): State<Arc<Engine>>,
@@ -110,21 +114,23 @@ pub(crate) async fn gaps(
     Ok(Json(Items { items, next_cursor: page.next.map(|next| next.to_string()) }))
 }
 
-/// Which gaps of all tunnels.
+/// Selects gaps of all tunnels.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct GapsBetween {
-    /// Those that ended then or later, RFC 3339.
+    /// Only gaps that ended at this time or later, RFC 3339.
     since: Option<String>,
-    /// Those that ended before, RFC 3339.
+    /// Only gaps that ended before this time, RFC 3339.
     until: Option<String>,
-    /// 1 to 1000; 100 without.
+    /// The number of gaps, 1 to 1000; 100 by default.
     limit: Option<usize>,
 }
 
-/// The gaps of every tunnel that are over and after which events came in or were lost, newest first; with those of
-/// tunnels that keep nothing, of which nobody knows what was lost.
+/// Lists the gaps of all tunnels that have ended, newest first.
+///
+/// For a relay's tunnel, only gaps after which events were fetched or were lost are listed. Other tunnels keep nothing,
+/// so nobody knows what they lost: all their gaps are listed, except those in which a person had turned the tunnel off.
 #[utoipa::path(get, operation_id = "list_gaps", path = "/api/gaps", params(GapsBetween), responses((status = 200, body = Items<GapView>), (status = 400, body = Problem)))]
 pub(crate) async fn between(
     State(engine): State<Arc<Engine>>,

@@ -1,6 +1,6 @@
-//! What serde says is wrong with a request, without what it quotes of it: that may be a secret at the wrong place.
+//! Removes quoted values from serde's error messages, because a quoted value may be a secret in the wrong place.
 
-/// The kinds of values that serde quotes, each with what its quotation begins and ends with.
+/// The kinds of values that serde quotes, each with the characters before and after the quotation.
 const QUOTED: [(&str, char, char); 7] = [
     ("string ", '"', '"'),
     ("character ", '`', '`'),
@@ -11,11 +11,12 @@ const QUOTED: [(&str, char, char); 7] = [
     ("unknown variant ", '`', '`'),
 ];
 
-/// The longest name of a field that is repeated. Secrets are longer, or have digits or capital letters.
+/// The longest name of an unknown field that stays in a message, in bytes. Secrets are longer, or have digits or
+/// capital letters.
 const LONGEST_NAME: usize = 24;
 
-/// The message with the values of the request taken out. What is expected instead stays, and so does the name of a field
-/// that looks like one.
+/// Returns the message without the values from the request. What was expected instead stays, and so does the unknown
+/// name if it looks like a field's name.
 pub(crate) fn unquoted(message: &str) -> String {
     let found = QUOTED.iter().filter_map(|&(kind, open, close)| {
         let start = message.find(&format!("{kind}{open}"))? + kind.len();
@@ -32,8 +33,8 @@ pub(crate) fn unquoted(message: &str) -> String {
     format!("{}{rest}", message[..start].trim_end())
 }
 
-/// Where a quotation ends. One of text is escaped as Rust writes it; a name that has a quotation mark in it is cut out
-/// up to the last one that is before what is expected instead.
+/// Returns where a quotation ends. Quoted text is escaped as in Rust. A quoted name may contain backquotes, so it ends
+/// at the last backquote before the words about what was expected.
 fn end_of(inside: &str, close: char) -> usize {
     if close == '`' {
         let quoted = inside.rfind("`, expected").or_else(|| inside.rfind("`, there are no"));

@@ -1,4 +1,4 @@
-//! Stored events, judged anew.
+//! Verifies stored events again, and explains their verdicts.
 
 use std::sync::Arc;
 
@@ -13,26 +13,27 @@ use crate::{
     input::{Asked, Body, Path},
 };
 
-/// What verification finds with the secrets as they are now, as of the time when the event was received.
+/// What verification finds with the present secrets, as of the time when the event was received.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct VerdictJson {
     verdict: Verdict,
     provider: Option<String>,
     scheme: Option<String>,
-    /// The scheme in words, such as `v1, HMAC-SHA256`.
+    /// The scheme for people, such as `v1, HMAC-SHA256`.
     scheme_name: Option<String>,
     secret_label: Option<String>,
-    /// The moment that was signed.
+    /// The timestamp that was signed.
     #[schema(value_type = Option<String>, format = "date-time")]
     signed_at: Option<Timestamp>,
-    /// How far that may be off, in seconds.
+    /// The maximum difference between the signed timestamp and the time of receipt, in seconds.
     tolerance_s: Option<u64>,
-    /// What of the body a valid signature leaves open, in a sentence.
+    /// Which part of the body a valid signature does not cover, in a sentence.
     uncovered: Option<String>,
     causes: Vec<Cause>,
 }
 
-/// Judges an event with its source's secrets, by what the body says instead of what is known; keeps nothing.
+/// Verifies an event with its source's secrets, and with the values in the body in place of stored ones. Nothing is
+/// stored.
 #[utoipa::path(post, operation_id = "verify_event", path = "/api/events/{id}/verify", params(("id" = String, Path)), request_body = JudgeBy, responses((status = 200, body = VerdictJson), (status = 404, body = Problem)))]
 pub(crate) async fn verify(
     State(engine): State<Arc<Engine>>,
@@ -54,16 +55,16 @@ pub(crate) async fn verify(
     }))
 }
 
-/// What an explanation is asked for.
+/// Options of an explanation.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Chosen {
-    /// The label of the secret whose signature is to be shown as the expected one; else the first one's.
+    /// The label of the secret whose signature is shown as the expected one. By default the first secret.
     secret: Option<String>,
 }
 
-/// Explains an event's verdict, with its source's secrets as they are now.
+/// Explains an event's verdict, with the present secrets of its source.
 #[utoipa::path(get, operation_id = "explain_event", path = "/api/events/{id}/explanation", params(("id" = String, Path), Chosen), responses((status = 200, body = Explanation), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn explanation(
     State(engine): State<Arc<Engine>>,

@@ -1,4 +1,4 @@
-//! Which events a list is asked for.
+//! The filter of an event list.
 
 use hookmitt_engine::{Filter, View};
 use hookmitt_event::{EventStatus, Timestamp, Verdict};
@@ -7,39 +7,40 @@ use utoipa::openapi::{Object, ObjectBuilder, schema::Type};
 
 use crate::Problem;
 
-/// Which events are wanted.
+/// Selects the events of a list.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[serde(default, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Wanted {
-    /// A source's slug.
+    /// The source's slug.
     source: Option<String>,
-    /// The most telling state of its deliveries.
+    /// The most important state among the event's deliveries.
     #[param(schema_with = statuses)]
     status: Option<String>,
-    /// What verification found.
+    /// What signature verification found.
     #[param(schema_with = verdicts)]
     verdict: Option<String>,
-    /// What people work through.
+    /// A view: the events that need attention in one way.
     #[param(schema_with = views)]
     view: Option<String>,
-    /// An event type; `*` stands for anything.
+    /// The event type; `*` matches anything.
     r#type: Option<String>,
     /// Text in the type, title, path, query, header lines or body.
     q: Option<String>,
-    /// Received then or later, RFC 3339.
+    /// Only events received at this time or later, RFC 3339.
     since: Option<String>,
-    /// Received before, RFC 3339.
+    /// Only events received before this time, RFC 3339.
     until: Option<String>,
-    /// `next_cursor` of the page before.
+    /// The `next_cursor` of the previous page.
     cursor: Option<String>,
-    /// 1 to 1000; 100 by default.
+    /// The number of events, 1 to 1000; 100 by default.
     limit: Option<u32>,
-    /// Each event with its `glance`.
+    /// Whether each event has its `glance`.
     pub(crate) glance: bool,
 }
 
-/// One of some names, for those who generate types: what is wrong with another one we say ourselves.
+/// Describes a parameter that is one of these names, for type generators. It is parsed as a string, so that our own
+/// error says what is wrong with another name.
 fn one_of(names: impl IntoIterator<Item = &'static str>) -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).build()
 }
@@ -56,7 +57,7 @@ fn views() -> Object {
     one_of(View::ALL.map(|(_, name)| name))
 }
 
-/// The longest text that is looked for; SQLite's own limit for patterns is 50,000.
+/// The longest text to search for, in bytes. SQLite's own limit for patterns is 50,000.
 const LONGEST: usize = 1_000;
 
 impl Wanted {

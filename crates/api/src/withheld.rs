@@ -1,14 +1,14 @@
-//! Why an event was not forwarded by itself, in words (Threat 1).
+//! Why an event was not forwarded automatically, in words (Threat 1).
 
 use hookmitt_event::{Event, Plain, WithheldReason, is_host_name};
 use serde::{Deserialize, Serialize};
 
-/// Why an event is not forwarded by itself: a web page sent it, or may have.
+/// Why an event is not forwarded automatically: a web page sent it, or may have sent it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Withheld {
-    /// The reason as a stable word.
+    /// The stable code of the reason.
     pub reason: WithheldReason,
-    /// The name that it was called by, where that is the reason.
+    /// The host name that was called, if it is the reason.
     pub host: Option<String>,
     /// The reason as a sentence.
     pub message: String,
@@ -17,7 +17,7 @@ pub struct Withheld {
 }
 
 impl Withheld {
-    /// Why an event was not forwarded by itself, where a web page is the reason.
+    /// Returns why an event was not forwarded automatically, if a web page is the reason.
     pub(crate) fn of(event: &Event) -> Option<Self> {
         let reason = match &event.foreign_host {
             Some(_) => WithheldReason::ForeignHost,
@@ -31,7 +31,7 @@ impl Withheld {
             Some(host) => {
                 let allow = match is_host_name(host) {
                     true => format!("Where {host} is yours (a tunnel, a proxy), allow it: `hookmitt source edit {source} --allow-host {host}`."),
-                    // A command that is offered to be copied holds nothing that a shell would act on.
+                    // A command that people copy must not contain anything that a shell would act on.
                     false => "That is no name of a host, so it can't be allowed.".to_owned(),
                 };
                 (format!("Not forwarded: it was called as {}, which isn't a name of this machine.", Plain(host)), allow)
