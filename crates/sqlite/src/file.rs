@@ -1,4 +1,4 @@
-//! Opens the file and brings its schema up to date.
+//! Opens the database file and brings its schema up to date.
 
 use std::{
     fmt::Display,
@@ -10,35 +10,36 @@ use std::{
 
 use rusqlite::Connection;
 
-/// How long a connection waits for another process before it gives up.
+/// How long a connection waits while another one holds the file locked.
 pub(crate) const BUSY: Duration = Duration::from_secs(5);
 
-/// The most bytes that the log may reach while readers come and go.
+/// The size, in bytes, that the log is kept below while readers come and go.
 pub const LOG_LIMIT: u64 = 128 * 1024 * 1024;
 
 /// Why a file can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
-    /// A newer hookmitt wrote it.
+    /// A newer hookmitt wrote the file.
     #[error("it has schema {found}; this hookmitt knows up to {known}: update hookmitt")]
     Newer {
         /// The schema number in the file.
         found: u32,
-        /// The newest that the caller knows.
+        /// The newest schema number that the caller knows.
         known: u32,
     },
-    /// The system or SQLite refused it, in their words.
+    /// The system or SQLite refused the file; the text is theirs.
     #[error("{0}")]
     Refused(String),
 }
 
-/// Makes the file (0600) and its folder (0700) where they are missing, and runs the migrations that it hasn't seen: the
-/// schema number is how many have run. A folder that is there already keeps its mode: it may hold other things.
+/// Creates the file (0600) and its folder (0700) if they are missing, and runs the migrations that the file has not had
+/// yet. The schema number is the count of migrations that have run. An existing folder keeps its mode, because it may
+/// hold other things.
 ///
-/// One process at a time: an advisory lock on the file `lock` is held meanwhile.
+/// Only one process at a time does this: it holds an advisory lock on the file `lock` meanwhile.
 ///
 /// # Errors
-/// [`PrepareError`]; a file that is no database is left as it is.
+/// Returns a [`PrepareError`]. A file that is not a database is left unchanged.
 pub fn prepare(path: &Path, lock: &Path, migrations: &[&str]) -> Result<(), PrepareError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         make_private_folder(folder).map_err(refused)?;
@@ -49,11 +50,11 @@ pub fn prepare(path: &Path, lock: &Path, migrations: &[&str]) -> Result<(), Prep
     migrate(&connect(path).map_err(refused)?, migrations)
 }
 
-/// Takes the file `lock`, made where it is missing, until what is returned is dropped or the process ends; `None`: another
-/// process has it.
+/// Locks the file `lock`, which is created if it is missing. The lock lasts until the returned file is dropped or the
+/// process ends. Returns `None` if another process holds the lock.
 ///
 /// # Errors
-/// What the system says.
+/// Fails if the system refuses to create, open or lock the file.
 pub fn take(lock: &Path) -> io::Result<Option<File>> {
     let file = private_file(lock)?;
     match file.try_lock() {
@@ -77,25 +78,26 @@ fn migrate(db: &Connection, migrations: &[&str]) -> Result<(), PrepareError> {
     db.pragma_update(None, "journal_mode", "wal").map_err(refused)
 }
 
-/// A connection whose every commit is synced before it counts, such as the writer's, beside which another thread
-/// copies the log.
+/// Opens a connection that syncs each commit to the disk before the commit returns, for example the writer's. It never
+/// checkpoints by itself: another thread copies the log.
 ///
 /// # Errors
-/// What SQLite says.
+/// Fails if SQLite does.
 pub fn durable(path: &Path) -> rusqlite::Result<Connection> {
     let db = connect(path)?;
-    // FULL, not NORMAL: in WAL mode NORMAL syncs at checkpoints only, and a power cut would take what was acknowledged.
+    // FULL, not NORMAL: in WAL mode NORMAL syncs only at checkpoints, and a power cut would lose acknowledged events.
     db.pragma_update(None, "synchronous", durability())?;
     db.pragma_update(None, "fullfsync", true)?; // macOS: fsync alone stops at the drive's cache
-    db.pragma_update(None, "wal_autocheckpoint", 0)?; // log.rs decides
-    db.pragma_update(None, "journal_size_limit", LOG_LIMIT)?; // written over, not cut off and grown again
-    // KiB. Small on purpose: SQLite walks the whole cache at each commit.
+    db.pragma_update(None, "wal_autocheckpoint", 0)?; // log.rs decides when to checkpoint
+    db.pragma_update(None, "journal_size_limit", LOG_LIMIT)?; // a smaller log is overwritten, not cut and regrown
+    // In KiB. Small on purpose, because SQLite walks the whole cache at each commit.
     db.pragma_update(None, "cache_size", -2_048)?;
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
 }
 
-/// `FULL`; a debug build may be told otherwise, so that the test of the syncs can show that it would notice.
+/// Returns `FULL`. In a debug build an environment variable may override it, so that the test of the syncs can show
+/// that it would notice.
 fn durability() -> String {
     if cfg!(debug_assertions) {
         return std::env::var("HOOKMITT_TEST_SYNCHRONOUS").unwrap_or_else(|_| "FULL".to_owned());
@@ -103,10 +105,10 @@ fn durability() -> String {
     "FULL".to_owned()
 }
 
-/// A reader's connection.
+/// Opens a reader's connection.
 ///
 /// # Errors
-/// What SQLite says.
+/// Fails if SQLite does.
 pub fn reader(path: &Path) -> rusqlite::Result<Connection> {
     let db = connect(path)?;
     db.pragma_update(None, "query_only", true)?;
@@ -132,7 +134,8 @@ fn make_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Opens a file, made 0600 where it is missing. SQLite gives `-wal` and `-shm` the mode of the file itself.
+/// Opens a file, and creates it with mode 0600 if it is missing. SQLite gives `-wal` and `-shm` the mode of the file
+/// itself.
 fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

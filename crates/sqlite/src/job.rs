@@ -1,4 +1,4 @@
-//! What a writer is given to do.
+//! Jobs for a writer, and the queue that they wait in.
 
 use std::{
     fmt,
@@ -14,25 +14,27 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{State, Unwritten};
 
-/// Something for a writer to do.
+/// A piece of work for a writer.
 pub trait Job<S: State>: Send {
-    /// Works inside the group's transaction; keeps what it found. Where it fails, what it wrote is undone.
+    /// Works inside the group's transaction and keeps its result for [`tell`](Self::tell). If it fails, its writes are
+    /// undone.
     ///
     /// # Errors
-    /// The job's own; its neighbours are none the worse.
+    /// Returns the job's own error, which doesn't affect the other jobs of the group.
     fn run(&mut self, db: &Connection, state: &mut S) -> Result<(), S::Error>;
-    /// Tells the caller, once it is known whether the transaction holds.
+    /// Tells the caller how the job went, once it is known whether the transaction was committed.
     fn tell(self: Box<Self>, outcome: Result<(), S::Error>);
-    /// About how many bytes it adds to the store. None: it settles or frees, for which there is room on a disk that is full.
+    /// Returns about how many bytes the job adds to the store. Zero means that it only settles or frees something; such
+    /// a job is admitted even on a full disk.
     fn weight(&self) -> usize {
         0
     }
 }
 
-/// A job as it waits.
+/// A job in the queue.
 pub(crate) type Queued<S> = Box<dyn Job<S>>;
 
-/// Where jobs are handed in; clones share it.
+/// The queue through which jobs are handed to a writer. Clones share it.
 pub struct Jobs<S: State> {
     pub(crate) queue: mpsc::Sender<Queued<S>>,
     pub(crate) closing: Arc<AtomicBool>,
@@ -53,11 +55,11 @@ impl<S: State> fmt::Debug for Jobs<S> {
 }
 
 impl<S: State> Jobs<S> {
-    /// Has the writer do `work`, waiting for a place in the queue. Answers after the commit that holds it. It weighs
-    /// nothing: for what settles or frees, and for small settings.
+    /// Waits for a place in the queue, has the writer run `work`, and returns after the commit that holds it. The
+    /// weight is zero: use this for work that settles or frees something, and for small settings.
     ///
     /// # Errors
-    /// What `work` and SQLite say; [`Unwritten`].
+    /// Fails if `work` or SQLite does, or with an [`Unwritten`].
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
@@ -65,10 +67,10 @@ impl<S: State> Jobs<S> {
         self.add(0, work).await
     }
 
-    /// As [`write`](Self::write), for what adds about so many bytes.
+    /// Like [`write`](Self::write), for work that adds about `weight` bytes.
     ///
     /// # Errors
-    /// What `work` and SQLite say, a full disk among it; [`Unwritten`].
+    /// Fails if `work` or SQLite does, if the disk is full, or with an [`Unwritten`].
     pub async fn add<T: Send + 'static>(
         &self,
         weight: usize,
@@ -79,11 +81,11 @@ impl<S: State> Jobs<S> {
         answer.await.map_err(|_| Unwritten::Closed)?
     }
 
-    /// As [`write`](Self::write), but refuses where the queue is full: a sender is rather told to try again at once.
-    /// `weight` is about how many bytes it adds.
+    /// Like [`write`](Self::write), but fails at once if the queue is full, so that a sender can be told to try again.
+    /// `weight` is about how many bytes `work` adds.
     ///
     /// # Errors
-    /// What `work` and SQLite say; [`Unwritten`].
+    /// Fails if `work` or SQLite does, if the disk is full, or with an [`Unwritten`].
     pub async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
@@ -97,32 +99,34 @@ impl<S: State> Jobs<S> {
         answer.await.map_err(|_| Unwritten::Closed)?
     }
 
-    /// Waits for a place in the queue. Whoever has one before another call begins is written first.
+    /// Puts a job into the queue, after waiting for a place. Jobs are written in the order in which they got a place in
+    /// the queue.
     ///
     /// # Errors
-    /// [`Unwritten::Closed`].
+    /// Fails with [`Unwritten::Closed`] if the writer has ended.
     pub async fn hand_in(&self, job: impl Job<S> + 'static) -> Result<(), S::Error> {
         Ok(self.queue.send(Box::new(job)).await.map_err(|_| Unwritten::Closed)?)
     }
 
-    /// Has the writer finish what waits and do `last`, and take no more; answers once it has ended.
+    /// Has the writer finish the jobs in the queue, run `last` and take no more jobs. Returns once the writer has
+    /// ended.
     pub async fn close(
         &self,
         last: impl FnOnce(&Connection, &mut S) -> Result<(), S::Error> + Send + 'static,
     ) {
         self.closing.store(true, Ordering::Release);
-        drop(self.write(last).await); // an error: it is closed already, or could not write; it ends all the same
+        drop(self.write(last).await); // on an error it is closed already or could not write, and ends anyway
         let mut ended = self.ended.clone();
         drop(ended.wait_for(|ended| *ended).await);
     }
 
-    /// Turns true when the writer has ended.
+    /// Returns a flag that becomes true when the writer has ended.
     pub fn ended(&self) -> watch::Receiver<bool> {
         self.ended.clone()
     }
 }
 
-/// A job of `work`, and what comes of it. `weight` is about how many bytes it adds.
+/// Makes a job of `work`, and returns it with the receiver of its result. `weight` is about how many bytes it adds.
 pub fn task<S: State, T: Send + 'static>(
     weight: usize,
     work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
@@ -132,7 +136,7 @@ pub fn task<S: State, T: Send + 'static>(
 }
 
 struct Task<T, E, F> {
-    /// None once it ran.
+    /// `None` once the work has run.
     work: Option<F>,
     weight: usize,
     found: Option<T>,
@@ -152,7 +156,7 @@ where
 
     fn tell(self: Box<Self>, outcome: Result<(), S::Error>) {
         let Self { found, reply, .. } = *self;
-        // A caller that gave up waiting is no error: the work is done all the same.
+        // It is no error if the caller has stopped waiting: the work is done all the same.
         let _gone = reply.send(outcome.and_then(|()| Ok(found.ok_or(Unwritten::Closed)?)));
     }
 
@@ -161,7 +165,7 @@ where
     }
 }
 
-/// A job that only makes the writer look up.
+/// A job that does nothing but wake the writer.
 pub(crate) struct Wake;
 
 impl<S: State> Job<S> for Wake {
@@ -172,7 +176,8 @@ impl<S: State> Job<S> for Wake {
     fn tell(self: Box<Self>, _: Result<(), S::Error>) {}
 }
 
-/// What `work` says; a panic is an error of it. Whoever calls must undo or distrust what `work` may have left half done.
+/// Runs `work` and turns a panic into an error. The caller must undo, or not rely on, what `work` may have left half
+/// done.
 pub(crate) fn caught<T, E: From<Unwritten>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         tracing::error!("the writer panicked: what it was at is undone, and it goes on");

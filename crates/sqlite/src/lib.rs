@@ -1,5 +1,6 @@
-//! What the inbox and the relay's store have in common: one private SQLite file, one writer whose groups of jobs share a
-//! synced commit, a few readers beside it, and a write-ahead log that stays small. What is in the file is theirs.
+//! What the inbox and the relay's store have in common: a private SQLite file, one writer that commits jobs in groups
+//! with one sync each, a few readers beside it, and a write-ahead log that stays small. The schema is up to the two
+//! stores.
 
 mod file;
 mod job;

@@ -1,7 +1,7 @@
 //! Keeps the write-ahead log small without stopping the writer for long.
 //!
-//! A thread copies the log into the file while the writer goes on (PASSIVE). The little that came in meanwhile the
-//! writer copies between two commits, after which the log starts over.
+//! A thread copies the log into the database file while the writer goes on (a PASSIVE checkpoint). The writer copies
+//! the small rest between two commits, after which the log starts over from its beginning.
 
 use std::{
     io,
@@ -19,36 +19,39 @@ use rusqlite::Connection;
 
 use crate::file::{self, BUSY, LOG_LIMIT};
 
-/// Bytes written between two copies of the log. A page that changes again and again in between, such as one of the
-/// keys' index, is copied once.
+/// Bytes written between two copies of the log. A page that changes many times in between, such as a page of the keys'
+/// index, is copied only once.
 const COPY_EVERY: u64 = 32 * 1024 * 1024;
 
-/// The log's size, in bytes, from which it is made to start over.
+/// The size of the log, in bytes, from which on it is made to start over.
 const RESTART_AT: u64 = COPY_EVERY / 2;
 
-/// So little the copying thread leaves for the writer to copy, if it can keep up.
+/// The copying thread stops once fewer bytes than this are left to copy; the writer copies the rest between two
+/// commits.
 const LEFT_OVER: u64 = 2 * 1024 * 1024;
 
-/// How often it tries.
+/// After so many passes the copying thread stops in any case.
 const PASSES: usize = 4;
 
-/// From here the writer waits for readers to let go, rather than let the log grow to its limit.
+/// From this size on, in bytes, the writer waits for readers to let go of the log, so that it doesn't grow to its
+/// limit.
 const INSIST_AT: u64 = LOG_LIMIT / 2;
 
-/// How long the writer waits for them.
+/// How long the writer waits for readers before it starts the log over.
 const INSIST_FOR: Duration = Duration::from_secs(2);
 
-/// How long the writer waits for them to cut off the log.
+/// How long the writer waits for readers before it truncates the log.
 const CUT_OFF_FOR: Duration = Duration::from_millis(200);
 
-/// How often it looks meanwhile whether another copies: SQLite doesn't wait for that by itself.
+/// How often the writer checks meanwhile whether another connection is still copying. SQLite's busy timeout doesn't
+/// cover that.
 const INSIST_EVERY: Duration = Duration::from_millis(2);
 
-/// What the writer and the copying thread tell each other.
+/// The writer's side of the log's upkeep: it counts what is written and asks the copying thread for copies.
 #[derive(Debug)]
 pub(crate) struct Pressure {
     since_copy: u64,
-    /// Asks for a copy; none once it ends.
+    /// Asks the copying thread for a copy. `None` once the thread is told to end.
     copy: Option<SyncSender<()>>,
     copier: Option<JoinHandle<()>>,
     shared: Arc<Shared>,
@@ -56,15 +59,16 @@ pub(crate) struct Pressure {
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// How large the log is, about: what the last look found, and what was handed to SQLite since.
+    /// The approximate size of the log, in bytes: its size at the last checkpoint, plus what was handed to SQLite since
+    /// then.
     log: AtomicU64,
-    /// Nearly all of it is copied.
+    /// Set when the copying thread has copied nearly all of the log.
     nearly: AtomicBool,
 }
 
 impl Pressure {
-    /// Starts the copying thread; it ends when this is dropped. `wake` makes a writer that has nothing to do look up,
-    /// and mustn't block.
+    /// Starts the copying thread, which ends when this value is dropped. After each copy it calls `wake`, which wakes
+    /// an idle writer and must not block.
     pub(crate) fn start(path: &Path, wake: impl Fn() + Send + 'static) -> io::Result<Self> {
         let db = file::durable(path).map_err(io::Error::other)?;
         let (copy, asked) = sync_channel(1);
@@ -75,7 +79,7 @@ impl Pressure {
         Ok(Self { since_copy: 0, copy: Some(copy), copier: Some(copier), shared })
     }
 
-    /// Counts bytes handed to SQLite, and asks for a copy when they are many.
+    /// Counts bytes handed to SQLite, and asks for a copy when enough have been written.
     pub(crate) fn add(&mut self, bytes: u64) {
         self.shared.log.fetch_add(bytes, Ordering::Relaxed);
         self.since_copy += bytes;
@@ -89,7 +93,8 @@ impl Pressure {
         }
     }
 
-    /// Between two commits: copies the rest of a large log, so that the next commit starts it over.
+    /// Copies the rest of a large log, so that the next commit starts the log over. The writer calls it between two
+    /// commits.
     pub(crate) fn relieve(&self, db: &Connection) {
         let size = self.shared.log.load(Ordering::Relaxed);
         let nearly = self.shared.nearly.swap(false, Ordering::Relaxed);
@@ -100,19 +105,20 @@ impl Pressure {
             Ok(Some(log)) => {
                 self.shared.log.store(log.left(), Ordering::Relaxed);
             }
-            Ok(None) => {} // the copying thread is at it
+            Ok(None) => {} // another connection is copying
             Err(error) => tracing::warn!(%error, "the write-ahead log could not be copied"),
         }
     }
 
-    /// Between two commits, on a disk that is nearly full: copies the log and cuts it off. Answers whether it is.
+    /// Copies the log and truncates it to nothing, on a disk that is nearly full. Returns whether that succeeded. The
+    /// writer calls it between two commits.
     pub(crate) fn cut_off(&self, db: &Connection) -> bool {
         match checkpoint(db, "TRUNCATE", CUT_OFF_FOR) {
             Ok(Some(log)) => {
                 self.shared.log.store(log.left(), Ordering::Relaxed);
                 log.left() == 0
             }
-            Ok(None) => false, // the copying thread is at it
+            Ok(None) => false, // another connection is copying
             Err(error) => {
                 tracing::debug!(%error, "the write-ahead log could not be cut off");
                 false
@@ -122,7 +128,7 @@ impl Pressure {
 }
 
 impl Drop for Pressure {
-    /// Waits until the copying thread has let go of the file.
+    /// Waits until the copying thread has ended and closed its connection.
     fn drop(&mut self) {
         self.copy = None;
         if let Some(Err(_)) = self.copier.take().map(JoinHandle::join) {
@@ -131,7 +137,7 @@ impl Drop for Pressure {
     }
 }
 
-/// Waits until the whole log is copied and nobody reads from it, but not for ever.
+/// Waits until the whole log is copied and nobody reads from it, but at most [`INSIST_FOR`].
 fn insist(db: &Connection) -> rusqlite::Result<Option<Log>> {
     let started = Instant::now();
     loop {
@@ -159,13 +165,13 @@ impl<W: Fn()> Copier<W> {
         }
     }
 
-    /// Copies until so little is left that the writer can copy that between two commits.
+    /// Copies the log until so little is left that the writer can copy the rest between two commits.
     fn copy(&self) -> rusqlite::Result<()> {
         for pass in 1..=PASSES {
             let before = self.shared.log.load(Ordering::Relaxed);
-            // Otherwise the writer is at it, or another process.
+            // `None` means that the writer or another process is copying.
             let Some(log) = checkpoint(&self.db, "PASSIVE", Duration::ZERO)? else { return Ok(()) };
-            // What was written while we copied is not in `log`.
+            // `log` doesn't count what was written during the copy.
             let since = |now: u64| now.saturating_sub(before);
             let update = |now| Some(log.size + since(now));
             let now =
@@ -179,21 +185,22 @@ impl<W: Fn()> Copier<W> {
     }
 }
 
-/// The log after a checkpoint, in bytes.
+/// The state of the log after a checkpoint.
 struct Log {
     size: u64,
-    /// Somebody reads from it, or it isn't copied whole: it goes on where it is.
+    /// Whether the next commit is appended to the log, because somebody reads from it or not all of it is copied.
+    /// Otherwise the log starts over.
     goes_on: bool,
 }
 
 impl Log {
-    /// What the next commit finds before it.
+    /// Returns the size of the log that the next commit is appended to, in bytes: zero if the log starts over.
     fn left(&self) -> u64 {
         if self.goes_on { self.size } else { 0 }
     }
 }
 
-/// Copies what it may. `None`: another connection is at it.
+/// Runs a checkpoint in the given mode. Returns `None` if another connection is running one.
 fn checkpoint(db: &Connection, mode: &str, wait: Duration) -> rusqlite::Result<Option<Log>> {
     const PAGE: u64 = 4_096;
     db.busy_timeout(wait)?;

@@ -1,4 +1,4 @@
-//! Connections that read beside the writer.
+//! Connections that read while the writer writes.
 
 use std::{
     marker::PhantomData,
@@ -12,20 +12,21 @@ use tokio::sync::Semaphore;
 
 use crate::file;
 
-/// How many may read at once. More would only wait for the same disk and cores.
+/// How many readers may read at once. More would only compete for the same disk and cores.
 const READERS: u32 = 4;
 
-/// How long one may hold its snapshot: until then the log can't start over.
+/// How long a reader may hold its snapshot. Until it ends, the log can't start over.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// After how many steps of SQLite's machine it looks at the clock: a row or some, each of which may have a large body.
+/// After how many virtual machine steps SQLite calls the handler that checks the clock. That is about a row or a few,
+/// each of which may have a large body.
 const STEPS: i32 = 250;
 
-/// The file was let go of.
+/// The file was closed.
 #[derive(Clone, Copy, Debug)]
 pub struct Closed;
 
-/// A few reading connections, opened when first needed; clones share them. `E` is what its owner calls errors.
+/// A few reading connections, opened when first needed. Clones share them. `E` is the error type of the store.
 #[derive(Debug)]
 pub struct Readers<E> {
     path: Arc<Path>,
@@ -42,18 +43,18 @@ impl<E> Clone for Readers<E> {
 }
 
 impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
-    /// Readers of a file that was prepared.
+    /// Makes the readers of a file that was prepared.
     pub fn new(path: Arc<Path>) -> Self {
         let turns = Arc::new(Semaphore::new(READERS as usize));
         Self { path, turns, idle: Arc::default(), error: PhantomData }
     }
 
-    /// Runs `read` on a blocking thread, in one snapshot of the file. What takes longer than a second is ended
-    /// ([`Refusal::TooLong`](crate::Refusal::TooLong)): while it runs, the log can't start over. So what may have much to
-    /// look through reads a page at a time.
+    /// Runs `read` on a blocking thread, in one snapshot of the file. A read that takes longer than a second is
+    /// interrupted ([`Refusal::TooLong`](crate::Refusal::TooLong)), because the log can't start over while it runs. So
+    /// callers that may have a lot to search read a page at a time.
     ///
     /// # Errors
-    /// What `read` and SQLite say; [`Closed`].
+    /// Fails if `read` or SQLite does, or with [`Closed`].
     pub async fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -61,10 +62,11 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         self.read_within(Some(LONGEST), read).await
     }
 
-    /// As [`read`](Self::read), however long it takes: for what somebody asked for by hand and can't be had in pages.
+    /// Like [`read`](Self::read), but without a time limit: for work that a person asked for and that can't be split
+    /// into pages.
     ///
     /// # Errors
-    /// What `read` and SQLite say; [`Closed`].
+    /// Fails if `read` or SQLite does, or with [`Closed`].
     pub async fn read_at_length<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Connection) -> Result<T, E> + Send + 'static,
@@ -93,9 +95,9 @@ impl<E: From<rusqlite::Error> + From<Closed> + Send + 'static> Readers<E> {
         task.await.map_err(|_| Closed)?
     }
 
-    /// Lets go of the file once those that read are done; whoever comes later is told [`Closed`].
+    /// Waits for running reads to end and closes the connections. Later reads fail with [`Closed`].
     pub async fn close(&self) {
-        drop(self.turns.acquire_many(READERS).await); // an error: it is closed already
+        drop(self.turns.acquire_many(READERS).await); // an error means that it is closed already
         self.turns.close();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -129,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Goes on for ever.
+    /// Never ends.
     fn endless(db: &Connection) -> Result<i64, Failure> {
         const SQL: &str =
             "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n) SELECT count(*) FROM n";
@@ -146,7 +148,7 @@ mod tests {
         let Err(Failure::Sqlite(ended)) = readers.read(endless).await else { panic!("it has no end") };
         assert_eq!(refusal(&ended), Some(Refusal::TooLong));
 
-        // It gave up, though nobody waits for it any more.
+        // A read ends after its time limit, even if nobody waits for its result any more.
         let abandoned = tokio::time::timeout(LONGEST / 10, readers.read(endless)).await;
         assert!(abandoned.is_err());
         readers.close().await;
@@ -164,7 +166,7 @@ mod tests {
         file::prepare(&path, &folder.path().join("lock"), &["PRAGMA user_version = 1"]).unwrap();
         let readers: Readers<Failure> = Readers::new(path.as_path().into());
         let count = |db: &Connection| {
-            // Some ten seconds of an old machine at most, and more than a look at the clock.
+            // Takes ten seconds at most on an old machine, and enough steps that the clock is checked more than once.
             let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT 100000)
                 SELECT count(*) FROM n";
             Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))?)

@@ -1,22 +1,22 @@
-//! What SQLite's refusals mean.
+//! What SQLite's errors mean for a store.
 
 use rusqlite::{Error, ErrorCode, ffi};
 
-/// Why SQLite did not do what was asked, where that is no fault of the file.
+/// Why SQLite did not do what was asked, if the file itself is not at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The disk is full.
     Full,
     /// Another connection held the file for too long.
     Busy,
-    /// A reader took too long, and was ended.
+    /// A reader took too long and was interrupted.
     TooLong,
 }
 
-/// What an error of SQLite's means; `None`: something else.
+/// Returns what an error of SQLite means, or `None` for any other error.
 pub fn refusal(error: &Error) -> Option<Refusal> {
     let code = error.sqlite_error()?;
-    // The shared-memory index beside the log has to grow, too.
+    // The shared-memory index (`-shm`) has to grow with the log, and fails in this way on a full disk.
     if code.code == ErrorCode::DiskFull || code.extended_code == ffi::SQLITE_IOERR_SHMSIZE {
         return Some(Refusal::Full);
     }

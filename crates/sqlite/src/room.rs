@@ -1,8 +1,8 @@
 //! How much of the disk a store leaves free.
 //!
-//! A store that fills its disk to the last byte can neither copy its log into its file, nor write down what was delivered,
-//! nor delete it, so that no room is ever made. Only jobs that add something are refused for that; those that settle or
-//! free something may use what is left free.
+//! A store that fills its disk to the last byte can't copy its log into its file, record what was delivered or delete
+//! anything, so it could never make room again. Therefore jobs that add something are refused if they would use the
+//! last free bytes, the reserve. Jobs that settle or free something may use it.
 
 use std::{
     fs,
@@ -11,17 +11,17 @@ use std::{
 
 use rusqlite::{Connection, Error, ffi};
 
-/// What is left free of a large disk, in bytes.
+/// How many bytes are left free on a large disk.
 const RESERVE: u64 = 32 * 1024 * 1024;
 
-/// And of a small one: this part of it.
+/// On a small disk, one part in so many is left free.
 const PART: u64 = 8;
 
-/// What a job takes beside its own bytes: the pages of its rows and their indexes.
+/// How many bytes a job takes beside its own: the pages of its rows and their indexes.
 const PAGES: u64 = 4 * 4_096;
 
-/// The log is kept short where less than this may be added, in bytes: room for one group and the largest request, once in
-/// the log and once in the file.
+/// If fewer bytes than this may be added, the log is kept short. It is room for one group and the largest request, once
+/// in the log and once in the file.
 const AMPLE: u64 = 64 * 1024 * 1024;
 
 /// The disk that holds a store.
@@ -38,7 +38,7 @@ impl Room {
         Self { file: file.to_owned(), log: log.into() }
     }
 
-    /// How many bytes may be added. Where the system doesn't say how much is free, it is tried.
+    /// Returns how many bytes may be added. There is no limit if the system doesn't say how much is free.
     pub(crate) fn may_add(&self, db: &Connection) -> u64 {
         let Some(disk) = Disk::of(&self.file) else { return u64::MAX };
         let (reserve, log) = (disk.reserve(), self.log());
@@ -46,12 +46,13 @@ impl Room {
         if by_growing > reserve {
             return by_growing;
         }
-        // What fits into empty pages of the file makes only the log grow, and copying that log needs half the reserve at most.
+        // Data that fits into empty pages of the file makes only the log grow. Copying that log into the file needs at
+        // most half the reserve.
         let in_empty_pages = empty(db).saturating_sub(log).min(disk.free.saturating_sub(reserve / 2));
         by_growing.max(in_empty_pages)
     }
 
-    /// Whether cutting the log off would make room that is needed.
+    /// Whether truncating the log would make room that is needed.
     pub(crate) fn is_log_in_the_way(&self) -> bool {
         let log = self.log();
         Disk::of(&self.file).is_some_and(|disk| disk.may_grow(log) < AMPLE && log >= disk.reserve() / 4)
@@ -63,28 +64,29 @@ impl Room {
     }
 }
 
-/// The bytes of a file's empty pages.
+/// Returns the size of a file's empty pages, in bytes.
 fn empty(db: &Connection) -> u64 {
     let number = |pragma| db.pragma_query_value(None, pragma, |row| row.get::<_, u64>(0));
     number("freelist_count").and_then(|pages| Ok(pages * number("page_size")?)).unwrap_or(0)
 }
 
-/// What a job of that weight takes: once in the log, and once in the file. Nothing where it adds nothing.
+/// Returns how many bytes a job of that weight takes: its own twice, once in the log and once in the file, and the
+/// pages around them. A job that adds nothing takes none.
 pub(crate) fn takes(weight: usize) -> u64 {
     if weight == 0 { 0 } else { (weight as u64).saturating_add(PAGES).saturating_mul(2) }
 }
 
-/// What a job is told for which there is no room: as SQLite says it.
+/// Returns the error of a job for which there is no room. It looks like SQLite's own error for a full disk.
 pub(crate) fn full() -> Error {
     let says = "the rest of the disk is kept for what is stored already";
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), Some(says.to_owned()))
 }
 
-/// A disk, in bytes.
+/// The size of a disk, in bytes.
 #[derive(Clone, Copy)]
 struct Disk {
     total: u64,
-    /// What any user may take: some file systems keep a part for root.
+    /// What an ordinary user may still use; some file systems keep a part for root.
     free: u64,
 }
 
@@ -93,12 +95,13 @@ impl Disk {
         RESERVE.min(self.total / PART)
     }
 
-    /// How much the store may take, beside what a log of that size will take in its file.
+    /// Returns how many bytes the store may add, if a log of `log` bytes still has to be copied into its file.
     fn may_grow(self, log: u64) -> u64 {
         self.free.saturating_sub(self.reserve()).saturating_sub(log)
     }
 
-    /// `None`: the system doesn't say. Some file systems, such as a tmpfs without a size, say that they have no blocks.
+    /// Returns `None` if the system doesn't say. Some file systems, such as a tmpfs without a size, report that they
+    /// have no blocks.
     #[cfg(unix)]
     fn of(file: &Path) -> Option<Self> {
         let disk = rustix::fs::statvfs(file).ok()?;
@@ -126,7 +129,7 @@ mod tests {
         fs::write(&room.file, b"").unwrap();
         let before = room.may_add(&db);
         let log = fs::File::create(folder.path().join("store.db-wal")).unwrap();
-        log.set_len(LARGE).unwrap(); // takes no room by itself
+        log.set_len(LARGE).unwrap(); // a sparse file, which takes no room on the disk
         let after = room.may_add(&db);
         assert!(after < before.saturating_sub(LARGE / 2), "{after} of {before}");
     }
@@ -134,7 +137,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_file_system_that_says_nothing_refuses_nothing() {
-        // Linux says of these files that they are on a disk without blocks.
+        // Linux reports no blocks for the file system of /proc.
         let (room, db) = (Room::of(Path::new("/proc/version")), Connection::open_in_memory().unwrap());
         if cfg!(target_os = "linux") {
             assert_eq!((room.may_add(&db), room.is_log_in_the_way()), (u64::MAX, false));

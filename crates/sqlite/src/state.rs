@@ -1,63 +1,63 @@
-//! What a store knows beside its file, as its writer asks for it.
+//! What a store's writer knows beside the file.
 
 use rusqlite::Connection;
 
-/// Why nothing was written, where that is no fault of the file.
+/// Why nothing was written, if the file itself is not at fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unwritten {
-    /// More waits than the writer takes.
+    /// The queue is full.
     Overloaded,
-    /// The file was let go of.
+    /// The file was closed.
     Closed,
-    /// A fault of ours.
+    /// The work panicked: a fault of ours.
     Panicked,
 }
 
-/// What a store's writer knows beside the file, and what it does around the jobs of a group.
+/// What a store's writer knows beside the file, and what it does before and after the jobs of a group.
 pub trait State: Sized + Send + 'static {
-    /// What the store calls errors.
+    /// The store's error type.
     type Error: Clone + Send + From<rusqlite::Error> + From<Unwritten> + 'static;
 
-    /// At the beginning of each transaction.
+    /// Called at the beginning of each transaction.
     ///
     /// # Errors
-    /// The group ends with it.
+    /// An error rolls back the whole group.
     fn begin(&mut self, db: &Connection) -> Result<(), Self::Error>;
 
-    /// What a job did holds, if the transaction does.
+    /// Called after a job has succeeded: keeps its changes here, which count if the transaction is committed.
     fn keep(&mut self);
 
-    /// A job failed, and what it wrote is undone; so must be what it changed here.
+    /// Called after a job of a group has failed and its writes were undone: undoes what the job changed here.
     ///
     /// # Errors
-    /// The group ends with it.
+    /// An error rolls back the whole group.
     fn undo(&mut self, db: &Connection) -> Result<(), Self::Error>;
 
-    /// At the end of each transaction. It `is_alone` where there was no job in it.
+    /// Called at the end of each transaction. `is_alone` is true if the transaction holds no job.
     ///
     /// # Errors
-    /// The group ends with it.
+    /// An error rolls back the whole group.
     fn end(&mut self, db: &Connection, is_alone: bool) -> Result<(), Self::Error>;
 
-    /// The transaction holds. Answers about how many bytes were written, beside what every row costs.
+    /// Called after the commit. Returns about how many bytes were written, beside the fixed cost of each row.
     fn committed(&mut self) -> u64;
 
-    /// The transaction came to nothing.
+    /// Called after the transaction was rolled back.
     fn rolled_back(&mut self);
 
-    /// What there is to do though no job waits.
+    /// Returns what the writer has to do even if no job waits.
     fn upkeep(&self) -> Upkeep {
         Upkeep::None
     }
 }
 
-/// What a writer has to do of itself.
+/// Work that a writer has to do without a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upkeep {
     /// Nothing.
     None,
-    /// Something that may share a transaction with jobs.
+    /// Work that may share a transaction with jobs.
     Along,
-    /// Something that might fail, and must take no job along.
+    /// Work that may fail, and so gets a transaction without jobs.
     Alone,
 }

@@ -1,4 +1,5 @@
-//! One thread writes. What waits together is committed together, and so shares one sync to the disk.
+//! The one thread that writes. Jobs that wait at the same time are committed together, and so share one sync to the
+//! disk.
 
 use std::{
     io,
@@ -21,20 +22,21 @@ use crate::{
     room::{self, Room},
 };
 
-/// How much work may wait for the writer.
+/// How many jobs may wait for the writer.
 const QUEUE: usize = 4_096;
 
-/// How many jobs share a commit at most: enough to hide the sync, few enough to answer soon.
+/// How many jobs share a commit at most: enough to hide the cost of the sync, few enough to answer soon.
 const GROUP: usize = 256;
 
-/// How many bytes share a commit before no other job joins it: with the largest job still to come, a group stays well
-/// below the log's bound.
+/// Once a group has this many bytes, no other job joins it. Even if the last job is as large as a job can be, the group
+/// stays well below the log's limit.
 const GROUP_BYTES: usize = 16 * 1024 * 1024;
 
-/// When it is tried again to cut off a log that somebody reads.
+/// How long the writer waits before it tries again to truncate a log that somebody reads.
 const CUT_AGAIN: Duration = Duration::from_secs(1);
 
-/// What a row that is changed or deleted writes into the log, about: its share of its page and of its indexes' pages.
+/// About how many bytes each inserted, changed or deleted row adds to the log: its share of its page and of its
+/// indexes' pages.
 const ROW: u64 = 512;
 
 /// The writer of a file, before its thread starts.
@@ -46,10 +48,10 @@ pub struct Writer<S: State> {
 }
 
 impl<S: State> Writer<S> {
-    /// Opens a file that was prepared.
+    /// Opens a file that was prepared, and starts the thread that copies its log.
     ///
     /// # Errors
-    /// What the system or SQLite says.
+    /// Fails if the system or SQLite does.
     pub fn open(path: &Path, state: S) -> io::Result<Self> {
         let db = file::durable(path).map_err(io::Error::other)?;
         let (sender, queue) = mpsc::channel(QUEUE);
@@ -60,31 +62,31 @@ impl<S: State> Writer<S> {
         Ok(Self { desk, queue, jobs, end })
     }
 
-    /// Commits a group without a job, so that the state knows the file.
+    /// Runs and commits a transaction without a job, so that the state reads what it needs from the file.
     ///
     /// # Errors
-    /// What the state and SQLite say.
+    /// Fails if the state or SQLite does.
     pub fn look(&mut self) -> Result<(), S::Error> {
         self.desk.commit(&mut Vec::new(), None)
     }
 
-    /// Starts the thread; it ends when it is told to, or when nobody can hand in jobs any more.
+    /// Starts the thread. It ends when it is closed, or when every [`Jobs`] has been dropped.
     ///
     /// # Errors
-    /// What the system says.
+    /// Fails if the system can't start a thread.
     pub fn start(self, name: &str) -> io::Result<Jobs<S>> {
         let Self { mut desk, mut queue, jobs, end } = self;
         let closing = Arc::clone(&jobs.closing);
         thread::Builder::new().name(name.to_owned()).spawn(move || {
             desk.run(&mut queue, &closing);
-            drop((desk, queue)); // whoever waits for the end may open the file anew, or delete it
+            drop((desk, queue)); // callers that wait for the end may open the file anew or delete it
             end.send_replace(true);
         })?;
         Ok(jobs)
     }
 }
 
-/// Wakes a writer that has nothing to do. A full queue means that it is awake.
+/// Returns a function that wakes an idle writer. If the queue is full, the writer is awake anyway.
 fn wake<S: State>(queue: mpsc::WeakSender<Queued<S>>) -> impl Fn() + Send + 'static {
     move || {
         if let Some(queue) = queue.upgrade() {
@@ -93,7 +95,7 @@ fn wake<S: State>(queue: mpsc::WeakSender<Queued<S>>) -> impl Fn() + Send + 'sta
     }
 }
 
-/// A job of a group, and how it went.
+/// A job of a group, and its own outcome.
 struct Turn<S: State> {
     job: Queued<S>,
     own: Result<(), S::Error>,
@@ -105,13 +107,13 @@ impl<S: State> From<Queued<S>> for Turn<S> {
     }
 }
 
-/// What the thread works at.
+/// The writing thread's side: the connection and what goes with it.
 struct Desk<S> {
     db: Connection,
     state: S,
     pressure: Pressure,
     room: Room,
-    /// When cutting the log off failed last.
+    /// When truncating the log last failed; `None` if the last try succeeded.
     uncut: Option<Instant>,
 }
 
@@ -127,17 +129,18 @@ impl<S: State> Desk<S> {
             self.make_room();
             let outcome = self.commit(&mut group, (upkeep != Upkeep::Alone).then_some(&mut *queue));
             for Turn { job, own } in group {
-                // What a job was refused for may be what a neighbour did: that counts only if the commit does.
+                // The commit's outcome comes first: a job may have failed because of what a neighbour wrote, which
+                // counts only if the commit succeeded.
                 job.tell(outcome.clone().and(own));
             }
             self.pressure.relieve(&self.db);
             if closing.load(Ordering::Acquire) {
-                queue.close(); // what is in it is still done
+                queue.close(); // the jobs that are in the queue still run
             }
         }
     }
 
-    /// Cuts the log off where the disk is nearly full, unless that failed less than a second ago.
+    /// Truncates the log if the disk is nearly full, unless that failed less than a second ago.
     fn make_room(&mut self) {
         let waits = self.uncut.is_some_and(|since| since.elapsed() < CUT_AGAIN);
         if !waits && self.room.is_log_in_the_way() {
@@ -145,7 +148,7 @@ impl<S: State> Desk<S> {
         }
     }
 
-    /// Commits a group as one, with what waits in the queue.
+    /// Commits a group in one transaction, together with jobs that wait in the queue.
     fn commit(
         &mut self,
         group: &mut Vec<Turn<S>>,
@@ -169,7 +172,8 @@ impl<S: State> Desk<S> {
         queue: Option<&mut mpsc::Receiver<Queued<S>>>,
     ) -> Result<(), S::Error> {
         let begun = Transaction::new_unchecked(&self.db, TransactionBehavior::Immediate);
-        // Only now: what came while another process held the file neither waits for it once more, nor alone.
+        // The queue is read only now, after another process may have held the file. So the jobs that came meanwhile
+        // don't wait for that process once more, and don't each wait separately.
         if let Some(queue) = queue {
             let bounds = if begun.is_ok() { (GROUP, GROUP_BYTES) } else { (QUEUE, usize::MAX) };
             gather(group, queue, bounds);
@@ -192,7 +196,7 @@ impl<S: State> Desk<S> {
     }
 }
 
-/// Takes what waits, up to so many jobs and bytes.
+/// Moves waiting jobs into the group, up to so many jobs and bytes.
 fn gather<S: State>(
     group: &mut Vec<Turn<S>>,
     queue: &mut mpsc::Receiver<Queued<S>>,
@@ -208,7 +212,8 @@ fn gather<S: State>(
     }
 }
 
-/// Refuses what there is no room for, and all that would be added after it: nothing overtakes what was refused.
+/// Refuses the jobs for which there is no room. After a refused job, every job that adds something is refused, so that
+/// none overtakes it.
 fn admit<S: State>(group: &mut [Turn<S>], mut left: u64) {
     for turn in group {
         let takes = room::takes(turn.job.weight());
@@ -218,7 +223,7 @@ fn admit<S: State>(group: &mut [Turn<S>], mut left: u64) {
     }
 }
 
-/// Runs a job in a savepoint, so that its failure costs its neighbours nothing. The outer error is the whole group's.
+/// Runs a job in a savepoint, so that its failure doesn't affect the others. The outer error is the whole group's.
 fn by_itself<S: State>(
     db: &Connection,
     state: &mut S,
@@ -232,7 +237,7 @@ fn by_itself<S: State>(
             run("RELEASE job")?;
             state.keep();
         }
-        // Of a full disk, say, SQLite may have ended the transaction by itself.
+        // SQLite may have ended the transaction itself, for example on a full disk.
         Err(why) if db.is_autocommit() => return Err(why.clone()),
         Err(_) => {
             run("ROLLBACK TO job")?;

@@ -1,4 +1,4 @@
-//! One writer for a file: what waits together is committed together, and what fails costs its neighbours nothing.
+//! One writer for a file: jobs that wait together are committed together, and a failed job doesn't affect the others.
 
 #![expect(clippy::unwrap_used, reason = "a test stops at what is not as it should be, and says what it saw")]
 
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 /// How long a connection waits for another one.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// A store of words that knows how many it has.
+/// A store of words that counts its words.
 #[derive(Default)]
 struct Words {
     held: usize,
@@ -98,12 +98,12 @@ impl Store {
         select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
     }
 
-    /// What the writer knows: words, and groups that it committed.
+    /// Returns what the writer counted: words, and committed groups.
     async fn known(&self) -> (usize, usize) {
         self.jobs.write(|_, words| Ok((words.held, words.groups))).await.unwrap()
     }
 
-    /// Keeps the writer busy until what is answered is dropped: what is handed in meanwhile makes one group.
+    /// Keeps the writer busy until the returned sender is dropped, so that jobs handed in meanwhile form one group.
     async fn hold(&self) -> mpsc::Sender<()> {
         let (go, wait) = mpsc::channel::<()>();
         let (tell, told) = oneshot::channel();
@@ -117,7 +117,7 @@ impl Store {
         go
     }
 
-    /// Hands in a job that adds a word, and after it does what `then` does.
+    /// Hands in a job that adds a word and then runs `then`.
     async fn add(
         &self,
         word: &str,
@@ -182,7 +182,7 @@ async fn a_commit_that_fails_is_everybodys_even_of_those_that_were_refused() {
     let store = Store::open();
     let go = store.hold().await;
     let first = store.add("one", fine).await;
-    let refused = store.add("one", fine).await; // for a word that will not be there
+    let refused = store.add("one", fine).await; // refused because of a word that will not be stored in the end
     let dangling = |db: &Connection| {
         db.execute("INSERT INTO word (word, like_one) VALUES (?1, ?2)", params!["like", "no such"])?;
         Ok(())
@@ -228,7 +228,8 @@ async fn a_full_disk_ends_the_group_and_is_no_end_of_the_writer() {
     let large = store.add(&"large".repeat(100_000), fine).await;
     let last = store.add("last", fine).await;
     drop(go);
-    // SQLite ends the whole transaction by itself: nothing of the group is there, and nobody is told otherwise.
+    // SQLite rolls back the whole transaction by itself: nothing of the group is stored, and every caller gets the
+    // error.
     for told in [small, large, last] {
         assert_eq!(told.await.unwrap(), Err(Failure::Refused(Refusal::Full)));
     }
