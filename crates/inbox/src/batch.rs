@@ -6,33 +6,34 @@ use rusqlite::Connection;
 
 use crate::{InboxError, now::Now, routes::Routes, tally::Tally};
 
-/// What a job works with: the open transaction, what the writer knows, and what the job adds to that.
+/// A job's working set: the open transaction, what the writer knows, and what the job adds to that.
 pub(crate) struct Batch<'a> {
     pub(crate) db: &'a Connection,
     pub(crate) routes: &'a Routes,
     pub(crate) arriving: &'a mut Arriving,
-    /// When the commit was begun.
+    /// When the transaction began.
     pub(crate) now: Now,
 }
 
 /// What a job adds beside its rows.
 #[derive(Default)]
 pub(crate) struct Arriving {
-    /// Goes on from one job of a group to the next; none where it is to be asked for.
+    /// The next sequence number, which is carried from one job of a group to the next. `None` until a job asks the
+    /// database.
     next_seq: Option<i64>,
     /// About how many bytes the job writes.
     pub(crate) bytes: u64,
-    /// What it changes in the totals.
+    /// The job's changes to the running totals.
     pub(crate) tally: Tally,
 }
 
 impl Arriving {
-    /// Takes what the job added; the next one goes on from there.
+    /// Takes what the job added and leaves zero for the next job. The sequence number stays.
     pub(crate) fn take(&mut self) -> (u64, Tally) {
         (mem::take(&mut self.bytes), mem::take(&mut self.tally))
     }
 
-    /// The next sequence number.
+    /// Returns the next sequence number and counts it as used.
     pub(crate) fn seq(&mut self, db: &Connection) -> Result<i64, InboxError> {
         let seq = match self.next_seq {
             Some(seq) => seq,

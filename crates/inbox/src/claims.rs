@@ -1,5 +1,5 @@
-//! Who sends what next. Only the process that has the owner's lock claims, and a claim is its own until it ends: no
-//! clock takes it back.
+//! Claims: which delivery a target gets next. Only the process that holds the owner's lock claims. A claim lasts until
+//! the attempt ends; no clock takes it back.
 
 use std::{sync::atomic::Ordering, time::Duration};
 
@@ -11,19 +11,19 @@ use crate::{Inbox, InboxError, now::Now, order_key::DeliveryKey, owner, rows};
 /// A delivery that is being tried.
 #[derive(Clone, Debug)]
 pub struct Claimed {
-    /// Which delivery.
+    /// The delivery's id.
     pub delivery: DeliveryId,
-    /// Its event's sequence number.
+    /// The sequence number of its event.
     pub seq: i64,
-    /// The number of the attempt to come, from 1.
+    /// The number of the attempt that is about to be made, from 1.
     pub attempt: u32,
-    /// A replay rather than the first hand-over.
+    /// Whether the delivery is a replay, rather than the first one of its event.
     pub replay: bool,
-    /// Proves the claim when it is finished.
+    /// Proves, at the end of the attempt, that the claim is still this one.
     pub(crate) token: i64,
 }
 
-/// The present, and the latest moment for which anything may be put off.
+/// The present, and the latest due time that can be right. A later one was written by a wrong clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Present {
     pub(crate) now: Now,
@@ -33,27 +33,28 @@ pub(crate) struct Present {
 /// What a target gets next.
 #[derive(Clone, Debug)]
 pub enum Next {
-    /// This one, now.
+    /// This delivery, now.
     Claimed(Claimed),
-    /// Something, once this much time has passed.
+    /// A delivery, once this much time has passed.
     In(Duration),
-    /// Something perhaps: so much had to be put in order that the rest is for the next look.
+    /// Perhaps a delivery: this look did as much sorting as it may, so the caller has to look again.
     LookAgain,
-    /// Nothing, until something comes in or an attempt ends.
+    /// Nothing, until an event comes in or an attempt ends.
     Nothing,
 }
 
-/// How many deliveries one look puts in order at most, so that it costs the same whatever waits.
+/// How many deliveries one look sorts at most, so that it costs the same however many wait.
 const AT_ONCE: usize = 64;
 
 impl Inbox {
-    /// Claims what a target is to get next, in its order. The claim is written down before anything is sent.
+    /// Claims the delivery that a target gets next, in the target's order. The claim is committed before anything is
+    /// sent.
     ///
-    /// What is due later than `longest` from now, which no retry of the target waits, was written by a clock that was
-    /// wrong, and is due now.
+    /// `longest` is the longest wait before any retry of the target. A delivery whose due time is further off than that
+    /// was put off by a clock that was wrong, and is due now.
     ///
     /// # Errors
-    /// [`InboxError::NotOwner`], and whatever SQLite says.
+    /// Fails with [`InboxError::NotOwner`] if another process delivers, and if SQLite does.
     pub async fn claim(
         &self,
         target: TargetId,
@@ -70,10 +71,11 @@ impl Inbox {
         .await
     }
 
-    /// The targets for which something waits, those with the oldest event first. Looks at one delivery a target.
+    /// Returns the targets that have waiting or running deliveries, oldest event first. Reads only one delivery of each
+    /// target.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn waiting(&self) -> Result<Vec<TargetId>, InboxError> {
         const SQL: &str = "SELECT id, (SELECT event FROM delivery WHERE target = t.id AND state IN (0, 1)
                 ORDER BY event LIMIT 1) AS oldest
@@ -122,7 +124,8 @@ enum Found {
     Nothing,
 }
 
-/// The oldest that waits or is being tried: nothing overtakes it.
+/// Returns the oldest delivery that waits or is being tried, because nothing may overtake it. If it is being tried, the
+/// target gets nothing.
 fn head(db: &Connection, target: TargetId, at: Present) -> Result<Found, InboxError> {
     const SQL: &str = "SELECT event, number, state = 1, due_at FROM delivery INDEXED BY delivery_waiting
         WHERE target = ?1 AND state IN (0, 1) ORDER BY event, number LIMIT 1";
@@ -135,13 +138,13 @@ fn head(db: &Connection, target: TargetId, at: Present) -> Result<Found, InboxEr
     })
 }
 
-/// How long until then, in store time; none where it is due.
+/// Returns how long it is until a due time (in store time), or `None` if that is due now.
 fn until(due: i64, at: Present) -> Option<Duration> {
     let is_due = due <= at.now.store || due > at.latest;
     (!is_due).then(|| Duration::from_micros(due.abs_diff(at.now.store)))
 }
 
-/// The oldest that is ready.
+/// Returns the oldest delivery that is ready.
 fn ready(db: &Connection, target: TargetId) -> Result<Option<DeliveryKey>, InboxError> {
     const SQL: &str = "SELECT event, number FROM delivery INDEXED BY delivery_ready
         WHERE target = ?1 AND state = 0 AND due_at IS NULL AND blocked = 0 ORDER BY event, number LIMIT 1";
@@ -149,7 +152,8 @@ fn ready(db: &Connection, target: TargetId) -> Result<Option<DeliveryKey>, Inbox
     Ok(db.prepare_cached(SQL)?.query_row([target.0], read).optional()?)
 }
 
-/// The oldest that is ready and first of its key. Others are blocked, and are no longer looked at.
+/// Returns the oldest delivery that is ready and the first of its order key. Ready deliveries that are not the first
+/// are marked as blocked, so that later looks pass over them.
 fn first_of_a_key(db: &Connection, target: TargetId) -> Result<Found, InboxError> {
     const BLOCK: &str = "UPDATE delivery SET blocked = 1 WHERE event = ?1 AND number = ?2";
     for _ in 0..AT_ONCE {
@@ -162,7 +166,7 @@ fn first_of_a_key(db: &Connection, target: TargetId) -> Result<Found, InboxError
     Ok(Found::LookAgain)
 }
 
-/// Whether an older one of its key waits, or any of its key is being tried.
+/// Whether an older delivery with the same order key waits, or any delivery with that key is being tried.
 fn is_behind(db: &Connection, target: TargetId, place: DeliveryKey) -> Result<bool, InboxError> {
     const KEY: &str = "SELECT order_key FROM delivery WHERE event = ?1 AND number = ?2";
     const FIRST: &str = "SELECT event, number FROM delivery INDEXED BY delivery_keyed
@@ -176,9 +180,9 @@ fn is_behind(db: &Connection, target: TargetId, place: DeliveryKey) -> Result<bo
     Ok(first != place || db.prepare_cached(TRIED)?.exists(params![target.0, key])?)
 }
 
-/// Makes ready what was put off until now.
+/// Makes deliveries ready whose retry is due, or whose due time is too far off to be right.
 fn make_ready(db: &Connection, target: TargetId, at: Present) -> Result<(), InboxError> {
-    // One statement each: for both together SQLite would look through the whole table.
+    // Two statements, because for both conditions in one SQLite would scan the whole table.
     const DUE: &str = "UPDATE delivery SET due_at = NULL WHERE (event, number) IN (
         SELECT event, number FROM delivery INDEXED BY delivery_retry
         WHERE target = ?1 AND state = 0 AND due_at <= ?2 ORDER BY due_at LIMIT ?3)";
@@ -190,7 +194,7 @@ fn make_ready(db: &Connection, target: TargetId, at: Present) -> Result<(), Inbo
     Ok(())
 }
 
-/// Lets go of what is left of an order by key that the target no longer has, oldest first.
+/// Unblocks deliveries that an earlier order by key left blocked, oldest first, some at a time.
 fn unblock(db: &Connection, target: TargetId) -> Result<(), InboxError> {
     const SQL: &str = "UPDATE delivery SET blocked = 0 WHERE (event, number) IN (
         SELECT event, number FROM delivery INDEXED BY delivery_blocked
@@ -199,7 +203,7 @@ fn unblock(db: &Connection, target: TargetId) -> Result<(), InboxError> {
     Ok(())
 }
 
-/// How long until the next retry.
+/// Returns how long it is until the next retry, or `None` if no retry waits.
 fn next_retry(db: &Connection, target: TargetId, at: Present) -> Result<Option<Duration>, InboxError> {
     const SQL: &str = "SELECT due_at FROM delivery INDEXED BY delivery_retry
         WHERE target = ?1 AND state = 0 AND due_at IS NOT NULL ORDER BY due_at LIMIT 1";

@@ -1,4 +1,4 @@
-//! The inbox's own clock: what waits and what ages goes by it, whatever the wall clock does.
+//! The inbox's own clock (store time). Waiting and ageing are measured by it, whatever the wall clock does.
 
 use hookmitt_clock::Reading;
 use rusqlite::params;
@@ -9,11 +9,11 @@ use crate::{
 };
 
 impl Inbox {
-    /// Writes down how far the inbox's clock is, for the next process that opens it: every half minute and at the end,
-    /// by the process that delivers.
+    /// Stores the reading of the inbox's clock for the next process that opens the inbox. The process that delivers
+    /// does this every half minute, and when it ends.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn keep_clock(&self) -> Result<(), InboxError> {
         const SQL: &str = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value";
         let clock = self.clock.clone();

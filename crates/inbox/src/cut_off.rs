@@ -1,23 +1,24 @@
-//! Attempts whose process ended before their outcome was written: whether they arrived is not known.
+//! Attempts whose process ended before their outcome was written. It is not known whether they arrived.
 
 use hookmitt_event::{DeliveryState, TargetId};
 use rusqlite::{Connection, Row, params};
 
 use crate::{Inbox, InboxError, TargetSettings, now::Now};
 
-/// What such an attempt says.
+/// The error text of such an attempt.
 const ERROR: &str = "hookmitt ended before an answer came";
 
-/// How many are settled with one commit.
+/// How many attempts are settled in one commit.
 const AT_ONCE: usize = 256;
 
 impl Inbox {
-    /// Makes of each claim that a process left behind an attempt without an answer, which counts; the delivery waits to be
-    /// tried again, or is dead where that was its last try. For a target whose claims nobody works on, or for all of a
-    /// process that has just become the one that delivers. Answers how many there were.
+    /// Turns each claim that a process left behind into an attempt without an answer, which counts. The delivery waits
+    /// for its next attempt, or becomes a dead letter if that was its last. `target` is a target whose claims nobody
+    /// works on. `None` stands for all targets, for a process that has just become the one that delivers. Returns how
+    /// many claims there were.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn settle_cut_off(&self, target: Option<TargetId>) -> Result<usize, InboxError> {
         let mut settled = 0;
         loop {

@@ -1,4 +1,4 @@
-//! Deliveries as they are shown and added.
+//! Deliveries: read to be shown, and added for replays.
 
 use std::time::Duration;
 
@@ -12,19 +12,20 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use crate::{Inbox, InboxError, rows, tally::Change};
 
 impl Inbox {
-    /// The deliveries of an event with their attempts, in order; those that are held up with their place.
+    /// Returns the deliveries of an event with their attempts, in order. A delivery that is held up comes with its
+    /// place in the queue.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`].
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn deliveries(&self, event: EventId) -> Result<Vec<Delivery>, InboxError> {
         let clock = self.clock.clone();
         self.readers.read(move |db| shown(db, seq_of(db, event)?, event, &clock)).await
     }
 
-    /// One delivery with its attempts.
+    /// Returns one delivery with its attempts.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`] where the event or the delivery isn't there.
+    /// Fails with [`InboxError::UnknownEvent`] if the event or the delivery doesn't exist.
     pub async fn delivery(&self, id: DeliveryId) -> Result<Delivery, InboxError> {
         let DeliveryId { event, .. } = id;
         let clock = self.clock.clone();
@@ -36,7 +37,7 @@ impl Inbox {
     /// Adds replays of a stored event, one for each target.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`].
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn add_replays(
         &self,
         event: EventId,
@@ -61,14 +62,14 @@ impl Inbox {
     }
 }
 
-/// The sequence number of an event.
+/// Returns the sequence number of an event.
 pub(crate) fn seq_of(db: &Connection, event: EventId) -> Result<i64, InboxError> {
     const SQL: &str = "SELECT seq FROM event WHERE id = ?1";
     let seq = db.prepare_cached(SQL)?.query_row([event.as_bytes()], |row| row.get(0)).optional()?;
     seq.ok_or_else(|| InboxError::UnknownEvent(event.to_string()))
 }
 
-/// The sequence number, source and verdict of an event.
+/// Returns the sequence number, source and verdict of an event.
 fn place_of(db: &Connection, event: EventId) -> Result<(i64, i64, i64), InboxError> {
     const SQL: &str = "SELECT seq, source, verdict FROM event WHERE id = ?1";
     let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
@@ -76,7 +77,7 @@ fn place_of(db: &Connection, event: EventId) -> Result<(i64, i64, i64), InboxErr
     found.ok_or_else(|| InboxError::UnknownEvent(event.to_string()))
 }
 
-/// The deliveries of an event as it is shown.
+/// Returns the deliveries of an event as they are shown, with places in the queue.
 pub(crate) fn shown(
     db: &Connection,
     seq: i64,
@@ -90,12 +91,12 @@ pub(crate) fn shown(
     Ok(deliveries)
 }
 
-/// What waits for a target that is paused or down: how much of it up to a delivery, and how much in all.
+/// Counts what waits for a target that is paused or down: up to and including one delivery, and in all.
 pub(crate) const QUEUE: &str = "SELECT count(*) FILTER (WHERE (d.event, d.number) <= (?2, ?3)), count(*)
     FROM target t JOIN delivery d ON d.target = t.id
     WHERE t.id = ?1 AND (t.paused OR t.down_since IS NOT NULL) AND d.state IN (0, 1) AND d.state = 0";
 
-/// `None`: its target takes what comes.
+/// Returns the place of a delivery in the queue of a target that is paused or down; `None` for any other target.
 fn queue(db: &Connection, seq: i64, delivery: &Delivery) -> Result<Option<Queue>, InboxError> {
     let place = params![delivery.target.0, seq, delivery.id.number];
     let read = |row: &Row<'_>| Ok(Queue { place: row.get(0)?, of: row.get(1)? });
@@ -103,7 +104,7 @@ fn queue(db: &Connection, seq: i64, delivery: &Delivery) -> Result<Option<Queue>
     Ok((queue.of > 0).then_some(queue))
 }
 
-/// The deliveries of an event with their attempts, in order.
+/// Returns the deliveries of an event with their attempts, in order.
 fn of_event(
     db: &Connection,
     seq: i64,
@@ -160,7 +161,7 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
     })
 }
 
-/// How telling a delivery's state is of its event's status: the position in `EventStatus::ALL`.
+/// Ranks a delivery's state by how much it tells about the event: the position in `EventStatus::ALL`.
 pub(crate) const STATUS_RANK: &str = "CASE state WHEN 4 THEN 0 WHEN 3 THEN 1 WHEN 1 THEN 2 WHEN 0 THEN 3
     WHEN 2 THEN 4 ELSE 5 END";
 

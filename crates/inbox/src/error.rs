@@ -1,4 +1,4 @@
-//! What can go wrong with the inbox, as a person can act on it.
+//! Why the inbox fails, told so that a person can act on it.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -11,48 +11,48 @@ pub enum InboxError {
     /// The file was written by a newer hookmitt.
     #[error("the inbox {path} has schema {found}; this hookmitt knows up to {known}", path = path.display())]
     Newer {
-        /// The inbox file.
+        /// The path of the inbox file.
         path: PathBuf,
         /// The schema number in the file.
         found: u32,
-        /// The newest that this build knows.
+        /// The newest schema number that this build knows.
         known: u32,
     },
     /// The file or its folder can't be opened.
     #[error("can't open the inbox {path}: {why}", path = path.display())]
     Open {
-        /// The inbox file or its folder.
+        /// The path of the inbox file or its folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's message.
         why: String,
     },
-    /// The disk is full.
+    /// The disk is full, or nothing is left of it but the reserve.
     #[error("the disk that holds the inbox is full")]
     Full,
     /// Another process held the file for too long.
     #[error("another process keeps the inbox locked")]
     Busy,
-    /// More work waits than the inbox takes.
+    /// The writer's queue is full.
     #[error("the inbox has more waiting than it can write")]
     Overloaded,
-    /// Nothing has that id.
+    /// No event has that id or number.
     #[error("no event {0}")]
     UnknownEvent(String),
-    /// More than one event has an id that begins so.
+    /// The given text is the beginning of more than one event's id.
     #[error("{prefix} is the beginning of {count} or more event ids")]
     Ambiguous {
-        /// What was given.
+        /// The given text.
         prefix: String,
-        /// How many were found before looking stopped.
+        /// How many ids were found before the search stopped.
         count: usize,
     },
     /// No source has that name.
     #[error("no source {0}")]
     UnknownSource(String),
-    /// A source has that name already.
+    /// There is already a source with that name.
     #[error("there is a source {0} already")]
     SourceExists(String),
-    /// Strangers made as many sources as they may.
+    /// Unknown names on the capture port have made as many sources as they may.
     #[error("{0} sources were made by unknown names already")]
     TooManySources(i64),
     /// No target has that id.
@@ -61,10 +61,10 @@ pub enum InboxError {
     /// No tunnel has that id.
     #[error("no tunnel {0}")]
     UnknownTunnel(i64),
-    /// An event of the same run could not be stored before it.
+    /// An earlier event of the same run could not be stored.
     #[error("an earlier event of the same run could not be stored")]
     OutOfTurn,
-    /// SQLite finds the file damaged.
+    /// SQLite has found damage in the file.
     #[error("the inbox is damaged: {0}")]
     Damaged(String),
     /// Another process has become the one that delivers.
@@ -73,13 +73,13 @@ pub enum InboxError {
     /// The inbox was closed.
     #[error("the inbox is closed")]
     Closed,
-    /// Reading took too long, and was ended so that capture goes on.
+    /// A read took too long and was ended, so that capture can go on.
     #[error("there is too much to look through at once")]
     TooLong,
-    /// A fault of ours; nothing was stored.
+    /// hookmitt panicked, which is a fault of ours; nothing was stored.
     #[error("hookmitt made a mistake: the inbox is as it was before")]
     Panicked,
-    /// Anything else SQLite said.
+    /// Any other error of SQLite's.
     #[error("the inbox failed: {0}")]
     Sqlite(Arc<rusqlite::Error>),
 }

@@ -1,4 +1,4 @@
-//! Single events: shown whole, put in the bin, brought back.
+//! Single events: shown in full, put into the bin, brought back.
 
 use std::time::Duration;
 
@@ -17,35 +17,35 @@ use crate::{
 /// An event with its deliveries.
 #[derive(Clone, Debug)]
 pub struct Shown {
-    /// The event, body included.
+    /// The event with its body.
     pub event: Event,
     /// Its deliveries with their attempts.
     pub deliveries: Vec<Delivery>,
 }
 
-/// The columns that [`read`] wants, before the body.
+/// The columns that [`read`] needs, which come before the body.
 pub(crate) const COLUMNS: &str = "e.seq, e.id, s.slug, e.received_at, e.via, e.verdict, e.flags, e.provider, e.type,
     e.title, e.event_time, e.dedupe_key, e.duplicate_of, e.parent, e.handshake, e.causes, e.deleted_at, e.remote,
     e.url, e.method, e.path, e.query, e.version, e.size, e.sha256, e.headers, e.handshake_answer, e.signed_with,
     e.foreign_host";
 
-/// How many columns those are: where the body comes, if it is asked for.
+/// How many columns those are, and so the index of the body's column, if it is selected.
 pub(crate) const BODY: usize = 29;
 
 impl Inbox {
-    /// One event, body included.
+    /// Returns one event with its body.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`].
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn event(&self, id: EventId) -> Result<Event, InboxError> {
         let clock = self.clock.clone();
         self.readers.read(move |db| whole(db, id, &clock)).await
     }
 
-    /// One event, body included, with its deliveries.
+    /// Returns one event with its body and its deliveries.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`].
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn show(&self, id: EventId) -> Result<Shown, InboxError> {
         let clock = self.clock.clone();
         self.readers
@@ -57,10 +57,10 @@ impl Inbox {
             .await
     }
 
-    /// Notes whose secret made the signature of an event that was signed here.
+    /// Stores whose secret made the signature of an event that was signed here.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn set_signed_with(&self, id: EventId, with: SignedWith) -> Result<(), InboxError> {
         const SQL: &str = "UPDATE event SET signed_with = ?2 WHERE id = ?1";
         self.write(move |batch| {
@@ -70,10 +70,10 @@ impl Inbox {
         .await
     }
 
-    /// Puts an event in the bin, or brings it back with `None`. Its deliveries go on.
+    /// Puts an event into the bin, or brings it back if `at` is `None`. Its deliveries go on in both cases.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`].
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn set_deleted(&self, id: EventId, at: Option<Timestamp>) -> Result<(), InboxError> {
         const SQL: &str =
             "UPDATE event SET deleted_at = ?2 WHERE id = ?1 AND (deleted_at IS NULL) <> (?2 IS NULL)
@@ -110,7 +110,7 @@ fn whole(db: &Connection, id: EventId, clock: &StoreClock) -> Result<Event, Inbo
     found.optional()?.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
 }
 
-/// An event from a row of [`COLUMNS`].
+/// Reads an event from a row of [`COLUMNS`].
 pub(crate) fn read(row: &Row<'_>, body: Bytes) -> rusqlite::Result<Event> {
     let flags: i64 = row.get(6)?;
     let slug: String = row.get(2)?;

@@ -1,4 +1,4 @@
-//! What came of an attempt.
+//! Ends claims, and stores how their attempts ended.
 
 use std::time::Duration;
 
@@ -8,27 +8,27 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{Claimed, Inbox, InboxError, batch::Batch, now::Now};
 
-/// How an attempt ended, and what follows.
+/// How an attempt ended, and what that means for the delivery.
 #[derive(Clone, Debug)]
 pub enum Finish {
-    /// A 2xx: the delivery is completed.
+    /// A 2xx answer: the delivery is completed.
     Completed(Attempt),
-    /// It is tried again after so long.
+    /// The delivery is tried again after this wait.
     Retry(Attempt, Duration),
-    /// A retry can't mend it: failed.
+    /// A retry can't mend it: the delivery failed.
     Final(Attempt),
-    /// That was the last try: dead letter.
+    /// That was the last attempt: the delivery becomes a dead letter.
     Dead(Attempt),
-    /// Nobody answered at all: no attempt; it waits until the target answers again.
+    /// The target can't be reached at all. No attempt is stored; the delivery waits until the target answers again.
     Unreachable(String),
-    /// It can't be sent at all, such as to a target that was removed: failed, no attempt.
+    /// The delivery can't be sent at all, for example because its target was removed. It failed; no attempt is stored.
     Refused(String),
-    /// It is not sent on purpose, for the reason given: skipped, no attempt. One whose event was found valid meanwhile
-    /// waits again.
+    /// The delivery is not sent on purpose, for this reason. It is skipped; no attempt is stored. If its event was
+    /// found valid meanwhile, it waits again instead.
     Withheld(&'static str),
 }
 
-/// Answers of up to this many bytes are kept on a disk that is nearly full, too: they fit beside their row.
+/// Answers of up to this many bytes are stored even if the disk is nearly full, because they fit beside their row.
 const SHORT: usize = 4_096;
 
 impl Finish {
@@ -44,11 +44,11 @@ impl Finish {
 }
 
 impl Inbox {
-    /// Ends a claim. `false`: it was ended before, and nothing was kept. Where a long answer finds no room on the disk, what
-    /// came of the attempt is kept without it.
+    /// Ends a claim. Returns `false`, and stores nothing, if the claim had ended before. If there is no room on the
+    /// disk for a long answer, the outcome is stored without the answer's body.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn finish(&self, claimed: &Claimed, mut end: Finish) -> Result<bool, InboxError> {
         let answer = end.attempt().map_or(0, |attempt| attempt.body.len());
         if answer <= SHORT {
@@ -125,7 +125,7 @@ fn is_valid(db: &Connection, seq: i64) -> Result<bool, InboxError> {
     Ok(db.prepare_cached(SQL)?.exists([seq])?)
 }
 
-/// What an attempt says in `last_error`.
+/// Returns what an attempt leaves in its delivery's `last_error`.
 fn said(attempt: &Attempt) -> String {
     match (&attempt.error, &attempt.response) {
         (Some(error), _) => error.clone(),
@@ -155,7 +155,7 @@ fn keep(db: &Connection, claimed: &Claimed, attempt: &Attempt) -> Result<(), Inb
     Ok(())
 }
 
-/// Remembers the time of the newest event delivered for an object, so that older ones are seen to be stale.
+/// Stores the time of the newest event that was delivered for an object, so that older events are recognised as stale.
 fn set_clock(db: &Connection, seq: i64) -> Result<(), InboxError> {
     const FIND: &str = "SELECT source, object, event_time FROM event
         WHERE seq = ?1 AND object IS NOT NULL AND event_time IS NOT NULL";

@@ -1,57 +1,57 @@
-//! Who owns a dedupe key: the first event that may. And signed ids under which only one body may come: where a signature
-//! doesn't pin the body down (a CRC-32, a token), the id that it does cover tells a forged one.
+//! Which event owns a dedupe key: the first one that may. Also signed ids under which only one body may come: if a
+//! signature doesn't cover the body (a CRC-32, a token), the id that it does cover exposes a forged body.
 
 use hookmitt_event::EventId;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::{InboxError, rows};
 
-/// For how long a repeat with the same content, but no id, counts as one.
+/// How long an event with the same content, but without an id, counts as a duplicate, in microseconds.
 const CONTENT_WINDOW_US: i64 = 5 * 60 * 1_000_000;
 
-/// A signed id, and the body that came under it, as 16 bytes of hash each.
+/// A signed id and the body that came under it, as hashes of 16 bytes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SingleUse {
-    /// Of the id.
+    /// The hash of the id.
     pub id: [u8; 16],
-    /// Of the id with the body.
+    /// The hash of the id together with the body.
     pub with_body: [u8; 16],
 }
 
 /// An event's claim on its dedupe key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyTerms {
-    /// The first 16 bytes of SHA-256 over the key as it prints.
+    /// The first 16 bytes of the SHA-256 of the key's text.
     pub hash: [u8; 16],
-    /// Whether it may own it now.
+    /// Whether the event may own the key now.
     pub may_own: bool,
-    /// The key is a hash of what was sent, which means the same event for minutes only.
+    /// Whether the key is a hash of the content, which means the same event only for some minutes.
     pub by_content: bool,
-    /// The signed id that only this event's body may come under; `None` where the signature covers the body.
+    /// The signed id under which only this event's body may come; `None` if the signature covers the body.
     pub single_use: Option<SingleUse>,
 }
 
-/// The event that claims.
+/// The event that claims a key.
 pub(crate) struct KeyPlace {
     pub(crate) source: i64,
     pub(crate) seq: i64,
     pub(crate) id: EventId,
-    /// When it was received.
+    /// When the event was received.
     pub(crate) at: i64,
-    /// It was found valid.
+    /// Whether the event was found valid.
     pub(crate) is_proved: bool,
 }
 
-/// The owner of a dedupe key.
+/// The owner of a dedupe key or of a signed id: the first event with it.
 pub(crate) struct First {
     pub(crate) seq: i64,
     pub(crate) id: EventId,
-    /// It came with another body under a signed id that is used for one.
+    /// Whether the owner came with another body, under a signed id that may be used for only one.
     pub(crate) other_body: bool,
 }
 
-/// Takes the key for this event, or finds who else has it. What is proved takes it from an owner that is not: such a
-/// one got it before its source could prove anything.
+/// Takes the key for this event, or returns the first event with it. A valid event takes the key from an owner that is
+/// not valid or came from a web page: such an owner got the key before its source could prove anything.
 pub(crate) fn own_key(
     db: &Connection,
     claim: KeyTerms,
@@ -90,8 +90,8 @@ pub(crate) fn own_key(
     Ok(Some(first))
 }
 
-/// Settles the key of a stored event anew: it takes the key if it may, and else gives it up. Answers whose repeat it
-/// is. An event that may not own the key is no repeat of one that came later.
+/// Settles the key of a stored event again: the event takes the key if it may, and gives it up otherwise. Returns the
+/// event that it duplicates, if any. An event that may not own the key is no duplicate of a later one.
 pub(crate) fn settle_key(
     db: &Connection,
     claim: KeyTerms,
@@ -105,8 +105,8 @@ pub(crate) fn settle_key(
     Ok(first.filter(|first| claim.may_own || first.seq < place.seq))
 }
 
-/// Takes a signed id for this event's body, or finds the event that took it for another. The keys outlive the events: a body
-/// that came once is known when its event is pruned.
+/// Takes a signed id for this event's body, or returns the event that took the id for another body. The keys outlive
+/// the events, so that a body is still recognised after its event was pruned.
 fn taken(db: &Connection, claim: SingleUse, place: &KeyPlace) -> Result<Option<First>, InboxError> {
     const TAKE: &str =
         "INSERT INTO first_key (source, key, seq, id, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";

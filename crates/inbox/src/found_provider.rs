@@ -1,4 +1,4 @@
-//! The provider of a source for which nobody has set one: its first valid event says who sends.
+//! Finds the provider of a source if nobody has set it: the first valid event tells who sends.
 
 use hookmitt_event::{EventId, ProviderFrom, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -10,8 +10,9 @@ use crate::{
     sources::{json, source},
 };
 
-/// Sets the provider of a source to the one that an event proves, once; `None` changes nothing. A source that has valid
-/// events of several is left to recognise them. Answers whether the provider was set.
+/// Sets the provider of a source, once, to the one that an event proves; `None` changes nothing. If the source also has
+/// valid events of other providers, the provider stays unset and each event goes on being recognised by itself. Returns
+/// whether the provider was set.
 pub(crate) fn settle_provider(
     db: &Connection,
     row: i64,
@@ -35,8 +36,8 @@ pub(crate) fn settle_provider(
     Ok(is_only)
 }
 
-/// Whether another provider's events are valid here, among the newest thousand: then each goes on being recognised. An
-/// earlier version, which set no provider by itself, may have received them. Imported and edited ones don't count.
+/// Whether an event of another provider is valid among the newest thousand of the source. An earlier version, which
+/// never set the provider by itself, may have received such events. Imported and edited events don't count.
 fn others_were_valid(db: &Connection, row: i64, provider: &str) -> Result<bool, InboxError> {
     const SQL: &str =
         "SELECT 1 FROM (SELECT verdict, provider, via, flags, deleted_at FROM event WHERE source = ?1

@@ -1,4 +1,4 @@
-//! The times when a tunnel was not connected, and what came of each.
+//! Gaps: the times when a tunnel was not connected, and what was caught up or lost.
 
 use std::time::Duration;
 
@@ -7,44 +7,44 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{Inbox, InboxError, rows};
 
-/// A gap that is shorter, and in which nothing came, is not worth a line.
+/// A shorter gap, in microseconds, in which no event came, is not kept.
 const TRIVIAL_US: i64 = 5_000_000;
 
 /// A time when a tunnel was not connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Its number.
+    /// The gap's number.
     pub id: i64,
-    /// The tunnel's.
+    /// The tunnel's number.
     pub tunnel: i64,
-    /// What the tunnel is called.
+    /// The tunnel's label.
     pub label: String,
-    /// What makes it: only a relay knows what came meanwhile.
+    /// The tunnel's kind: only a relay knows what came meanwhile.
     pub kind: TunnelKind,
     /// When the connection was lost.
     pub from: Timestamp,
-    /// When it was there again; none while what waited is not all here.
+    /// When the tunnel was connected again; `None` until everything that had waited is stored here.
     pub until: Option<Timestamp>,
-    /// Why.
+    /// Why the connection was lost.
     pub why: GapWhy,
-    /// How many events came in afterwards that had waited.
+    /// How many events that had waited came in afterwards.
     pub caught_up: u64,
     /// How many requests the relay had to refuse meanwhile.
     pub lost: u64,
     /// How long the catching up took.
     pub took: Option<Duration>,
-    /// The first event that was caught up.
+    /// The sequence number of the first event that was caught up.
     pub first_seq: Option<i64>,
-    /// The last.
+    /// The sequence number of the last event that was caught up.
     pub last_seq: Option<i64>,
 }
 
-/// Some gaps, newest first, and where the older ones begin.
+/// A page of gaps, and where the older ones begin.
 #[derive(Clone, Debug)]
 pub struct GapPage {
-    /// Newest first.
+    /// The gaps, newest first.
     pub items: Vec<Gap>,
-    /// Give this back for older ones; none at the end.
+    /// The cursor for the next, older page; `None` at the end.
     pub next: Option<i64>,
 }
 
@@ -53,16 +53,16 @@ const SELECT: &str =
     g.first_seq, g.last_seq, t.kind FROM tunnel_gap g JOIN tunnel t ON t.id = g.tunnel";
 
 impl Inbox {
-    /// Opens a gap of a tunnel that was connected until `from`, as far as that is not in the future; one that is open
-    /// already goes on.
+    /// Opens a gap of a tunnel that was connected until `from`, or until now if `from` is in the future. If a gap is
+    /// open already, that one continues.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn open_gap(&self, tunnel: i64, from: Timestamp, why: GapWhy) -> Result<(), InboxError> {
         const OPEN: &str =
             "INSERT INTO tunnel_gap (tunnel, began_at, why) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
         const UNTIL: &str = "UPDATE tunnel SET connected_until = ?2 WHERE id = ?1";
-        let from = from.min(self.clock.machine().now()); // the clock may have been corrected backwards
+        let from = from.min(self.clock.machine().now()); // the clock may have been set back
         self.write(move |batch| {
             let opened =
                 batch.db.prepare_cached(OPEN)?.execute(params![tunnel, from.as_micros(), why as i64])?;
@@ -74,11 +74,11 @@ impl Inbox {
         .await
     }
 
-    /// Closes the open gap of a tunnel, now that everything that waited is here. Answers it, unless it was not worth
-    /// keeping.
+    /// Closes the open gap of a tunnel, once everything that had waited is stored here. Returns the gap, unless it was
+    /// too short to keep.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn close_gap(
         &self,
         tunnel: i64,
@@ -104,10 +104,10 @@ impl Inbox {
         .await
     }
 
-    /// A tunnel's gaps, newest first, from below the number `cursor`.
+    /// Returns a page of a tunnel's gaps, newest first, whose numbers are below `cursor`.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn gaps(&self, tunnel: i64, cursor: Option<i64>, limit: usize) -> Result<GapPage, InboxError> {
         let below = cursor.unwrap_or(i64::MAX);
         let sql = format!("{SELECT} WHERE g.tunnel = ?1 AND g.id < ?2 ORDER BY g.id DESC LIMIT ?3");
@@ -120,11 +120,12 @@ impl Inbox {
             .await
     }
 
-    /// The gaps of every tunnel that ended in a time and in which something came, newest first; with those of tunnels
-    /// that keep nothing, of which nobody knows what came, but where they were turned off by hand.
+    /// Returns the gaps of all tunnels that ended in a time span and in which something was caught up or lost, newest
+    /// first. Gaps of tunnels that keep nothing are included, because nobody knows what came meanwhile, unless the
+    /// tunnel was turned off by hand.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn gaps_between(
         &self,
         since: Option<Timestamp>,
@@ -149,7 +150,7 @@ impl Inbox {
     }
 }
 
-/// Counts requests as lost in a tunnel's open gap, where it has one.
+/// Counts requests as lost in a tunnel's open gap, if there is one.
 pub(crate) fn lose(db: &Connection, tunnel: i64, count: u64) -> Result<(), InboxError> {
     const SQL: &str = "UPDATE tunnel_gap SET lost = lost + ?2 WHERE tunnel = ?1 AND ended_at IS NULL";
     if count > 0 {

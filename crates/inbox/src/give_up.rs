@@ -1,29 +1,30 @@
-//! What waits for a target, ended because nobody expects it any more. Some at a time, so that capture, which has the same
-//! writer, never waits for long.
+//! Ends deliveries that wait for a target when nobody expects them any more. It ends some at a time, so that capture,
+//! which uses the same writer, never waits for long.
 
 use hookmitt_event::TargetId;
 use rusqlite::params;
 
 use crate::{Inbox, InboxError, batch::Batch};
 
-/// How many deliveries end with one job: within some milliseconds.
+/// How many deliveries one job ends: that takes some milliseconds.
 const AT_ONCE: usize = 1_000;
 
 const REMOVED: &str = "the target was removed";
 
 impl Inbox {
-    /// Ends what waits for a target that was removed; where it was not, nothing. Answers how much that was.
+    /// Ends, as failed, the deliveries that wait for a removed target; changes nothing if the target still exists.
+    /// Returns how many were ended.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn refuse_waiting(&self, target: TargetId) -> Result<usize, InboxError> {
         self.end_waiting(target, REMOVED.to_owned(), true).await
     }
 
-    /// Ends what waits for a target as failed, and says why. Answers how much that was.
+    /// Ends, as failed, the deliveries that wait for a target, and stores `why`. Returns how many were ended.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn give_up_waiting(&self, target: TargetId, why: String) -> Result<usize, InboxError> {
         self.end_waiting(target, why, false).await
     }

@@ -1,4 +1,4 @@
-//! What a row of a list says of an event beside the event itself: its copies and its most telling delivery.
+//! Glances: what a row of a list shows of an event beside the event itself, its copies and its most telling delivery.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::{Inbox, InboxError, deliveries::STATUS_RANK, rows};
 const LISTED: u32 = 100;
 
 impl Inbox {
-    /// What a list says of these events, in their order.
+    /// Returns the glances of these events, in the same order.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn glances(&self, places: Vec<EventRef>) -> Result<Vec<Glance>, InboxError> {
         let clock = self.clock.clone();
         self.readers
@@ -26,10 +26,11 @@ impl Inbox {
             .await
     }
 
-    /// The events with the same first that are not in the bin, oldest first, a hundred at most; and how many there are.
+    /// Returns the events with the same first event, itself included, without those in the bin: the oldest hundred,
+    /// oldest first, and how many there are.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`].
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn copies(&self, id: EventId) -> Result<(Vec<EventId>, u64), InboxError> {
         const FIRST: &str = "SELECT coalesce(duplicate_of, id) FROM event WHERE id = ?1";
         self.readers
@@ -45,25 +46,25 @@ impl Inbox {
     }
 }
 
-/// An event in a list: without its body, with its status.
+/// An event in a list: without its body, but with its status.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// The event; its body is empty.
+    /// The event with an empty body.
     pub event: Event,
-    /// The most telling state of its deliveries.
+    /// The most telling of its deliveries' states.
     pub status: EventStatus,
-    /// What a row says beside, as of the same moment; only where it was asked for.
+    /// The event's glance, read at the same moment; only if it was asked for.
     pub glance: Option<Glance>,
 }
 
-/// What is needed of an event to look at it again.
+/// What is needed of an event to read its glance again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventRef {
-    /// Its sequence number.
+    /// The event's sequence number.
     pub seq: i64,
-    /// Its id.
+    /// The event's id.
     pub id: EventId,
-    /// The first of its copies; itself, where it repeats none.
+    /// The first event with its dedupe key; the event itself if it is no duplicate.
     pub first: EventId,
 }
 
@@ -73,13 +74,13 @@ impl From<&Event> for EventRef {
     }
 }
 
-/// The copies of a first, itself included.
+/// Selects the copies of a first event, itself included.
 pub(crate) const COPIES: &str = "SELECT id FROM
     (SELECT seq, id FROM event WHERE id = ?1 AND deleted_at IS NULL UNION ALL
         SELECT seq, id FROM event WHERE duplicate_of = ?1 AND deleted_at IS NULL)
     ORDER BY seq LIMIT ?2";
 
-/// How many copies of a first there are beside itself, and whether one has other bytes.
+/// Counts the copies of a first event without itself, and tells whether one of them has other bytes.
 pub(crate) const COUNT: &str = "SELECT count(*), coalesce(max(flags & 2), 0) FROM event
     WHERE duplicate_of = ?1 AND deleted_at IS NULL";
 
@@ -94,7 +95,7 @@ fn count(db: &Connection, first: EventId) -> Result<(u64, bool), InboxError> {
     Ok((copies + u64::from(itself), differ))
 }
 
-/// The events with their glances, as of the moment at which they were read.
+/// Adds to each event its glance, as of the moment at which the events were read.
 pub(crate) fn added(
     db: &Connection,
     mut events: Vec<Listed>,
@@ -120,7 +121,7 @@ fn glance(
     Ok(Glance { copies, copies_differ, delivery: delivery(db, seq, id, clock)? })
 }
 
-/// The most telling delivery; of several alike, the last that was asked for.
+/// Returns the most telling delivery of an event; among several in the same state, the last one added.
 fn delivery(
     db: &Connection,
     seq: i64,

@@ -1,4 +1,4 @@
-//! Events that somebody else keeps until they are stored here.
+//! Stores events that their sender, a relay's mailbox, keeps until they are stored here.
 
 use std::{
     future::Future,
@@ -20,27 +20,26 @@ use crate::{
     writer::{Desk, task},
 };
 
-/// Events that come one after the other, in runs: once one of a run could not be stored, none of that run is that comes
-/// after it.
+/// An order of events in runs: once an event of a run could not be stored, no later event of that run is stored.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
-    /// The last run that is broken; runs are counted from 1.
+    /// The number of the last broken run; runs are counted from 1.
     broken: Arc<AtomicU64>,
 }
 
 impl Sequence {
-    /// One of this run could not be stored.
+    /// Notes that an event of this run could not be stored.
     pub fn breaks(&self, run: u64) {
         self.broken.fetch_max(run, Ordering::SeqCst);
     }
 
-    /// Whether one of this run could not be stored.
+    /// Whether an event of this run could not be stored.
     pub fn is_broken(&self, run: u64) -> bool {
         run <= self.broken.load(Ordering::SeqCst)
     }
 }
 
-/// A job of a run.
+/// A job that stores an event of a run.
 struct InTurn<J> {
     job: J,
     order: Sequence,
@@ -52,13 +51,13 @@ impl<J: Job<Desk>> Job<Desk> for InTurn<J> {
         if self.order.is_broken(self.run) {
             return Err(InboxError::OutOfTurn);
         }
-        // The next of the run may be in the same group.
+        // The run is broken at once, because its next event may be in the same group.
         self.job.run(db, desk).inspect_err(|_| self.order.breaks(self.run))
     }
 
     fn tell(self: Box<Self>, outcome: Result<(), InboxError>) {
         if outcome.is_err() {
-            self.order.breaks(self.run); // nothing of the group holds; the writer comes to the next one after this
+            self.order.breaks(self.run); // the whole group may have failed; the next one starts only after this call
         }
         Box::new(self.job).tell(outcome);
     }
@@ -69,14 +68,15 @@ impl<J: Job<Desk>> Job<Desk> for InTurn<J> {
 }
 
 impl Inbox {
-    /// Has an event stored: waits for a place in the writer's queue, and answers with what waits for the commit. Those
-    /// that got their place one after the other are stored in that order, and none after one of their run that is not.
+    /// Waits for a place in the writer's queue, and returns a future that waits for the commit of the event. Events are
+    /// stored in the order in which they got their places, and none is stored after one of its run that failed.
     ///
-    /// A re-send adds no row, and doesn't count as caught up. What comes under the arrival key or the id of another
-    /// request is kept all the same, under one of its own, and says so ([`Stored::name_was_used`]).
+    /// A re-send adds no row and doesn't count as caught up. If another request came before under the same arrival key
+    /// or id, the event is stored all the same, under a new one, and marked ([`Stored::name_was_used`]).
     ///
     /// # Errors
-    /// Whatever SQLite says, and [`InboxError::OutOfTurn`]: it must be sent again.
+    /// Fails if SQLite does, and with [`InboxError::OutOfTurn`] after an earlier event of the run failed. The event
+    /// must be sent again.
     pub async fn store_in_turn(
         &self,
         mut new: NewEvent,
@@ -120,7 +120,7 @@ fn store(batch: &mut Batch<'_>, new: &mut NewEvent) -> Result<Stored, InboxError
     Ok(Stored { name_was_used, ..stored })
 }
 
-/// Whether an event holds the same request: then it was sent once more.
+/// Whether a stored event holds the same request, so that the new one is a re-send.
 fn is_the_same(db: &Connection, new: &NewEvent, seq: i64) -> Result<bool, InboxError> {
     const SQL: &str = "SELECT sha256 = ?2 AND headers = ?3 AND method = ?4 AND path = ?5 AND query IS ?6
         FROM event WHERE seq = ?1";
@@ -129,7 +129,7 @@ fn is_the_same(db: &Connection, new: &NewEvent, seq: i64) -> Result<bool, InboxE
     Ok(db.prepare_cached(SQL)?.query_row(request, |row| row.get(0))?)
 }
 
-/// What a request goes by whose arrival key another has: a re-send of it has the same.
+/// Returns an arrival key for a request whose own key another request has. A re-send of the request gets the same one.
 fn own_name(key: &[u8], new: &NewEvent) -> Vec<u8> {
     let Request { method, path, query, headers, .. } = &new.request;
     let mut hash = Sha256::new();

@@ -1,7 +1,7 @@
-//! The SQLite inbox: stores durably, lists, claims.
+//! The SQLite inbox: stores events durably, lists them, and claims deliveries.
 //!
-//! One thread writes, in groups that share one commit and so one sync to the disk; readers stand beside it. A call
-//! that changes something answers only after the commit that holds its change.
+//! One thread writes, in groups of jobs that share one commit and so one sync to the disk; readers run beside it. A
+//! call that changes something returns only after the commit that holds its change.
 
 mod batch;
 mod claims;

@@ -53,7 +53,7 @@ impl Inbox {
     /// A page of at most `limit` events, newest first, from below the sequence number `cursor`.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn list(&self, filter: Filter, cursor: Option<i64>, limit: usize) -> Result<Page, InboxError> {
         // A cursor from beyond the newest event would make many empty looks.
         let end = self.last_seq().await?.saturating_add(1);
@@ -83,7 +83,7 @@ impl Inbox {
     /// The events after a sequence number, oldest first, `limit` at most; those in the bin included.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn newer(&self, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
         self.readers.read(move |db| newer(db, after, limit)).await
     }
@@ -91,7 +91,7 @@ impl Inbox {
     /// As [`newer`](Self::newer), each with its glance.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn newer_glanced(&self, after: i64, limit: u32) -> Result<Vec<Listed>, InboxError> {
         let clock = self.clock.clone();
         self.readers.read(move |db| glance::added(db, newer(db, after, limit)?, &clock)).await
@@ -100,7 +100,7 @@ impl Inbox {
     /// One event as a list has it.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`].
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn listed(&self, id: EventId) -> Result<Listed, InboxError> {
         let found = self.these(vec![id]).await?.pop();
         found.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
@@ -109,7 +109,7 @@ impl Inbox {
     /// These events as a list has them, in their order; less those that are gone.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn these(&self, ids: Vec<EventId>) -> Result<Vec<Listed>, InboxError> {
         self.readers.read(move |db| these(db, &ids)).await
     }
@@ -117,7 +117,7 @@ impl Inbox {
     /// As [`these`](Self::these), each with its glance.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn these_glanced(&self, ids: Vec<EventId>) -> Result<Vec<Listed>, InboxError> {
         let clock = self.clock.clone();
         self.readers.read(move |db| glance::added(db, these(db, &ids)?, &clock)).await
@@ -126,7 +126,7 @@ impl Inbox {
     /// The highest sequence number; 0 where there is no event.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn last_seq(&self) -> Result<i64, InboxError> {
         const SQL: &str = "SELECT coalesce(max(seq), 0) FROM event";
         self.readers.read(|db| Ok(db.prepare_cached(SQL)?.query_row([], |row| row.get(0))?)).await

@@ -18,7 +18,7 @@ impl Inbox {
     /// The requests of the same source that came in next to this one, nearest first.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn nearby(&self, id: EventId) -> Result<Vec<Request>, InboxError> {
         let side = |comparison: &str, order: &str| {
             format!(

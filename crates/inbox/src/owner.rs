@@ -27,7 +27,7 @@ impl Inbox {
     /// The process that delivered last, where that is known.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn former_owner(&self) -> Result<Option<FormerOwner>, InboxError> {
         const SQL: &str = "SELECT p.value, l.value FROM meta p JOIN meta l ON l.key = ?2 WHERE p.key = ?1";
         let read = |row: &Row<'_>| Ok(FormerOwner { pid: row.get(0)?, lock: row.get(1)? });
@@ -37,7 +37,7 @@ impl Inbox {
     /// From now on this process delivers. What another one claims from here on is refused.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn own(&self, pid: u32, lock: String) -> Result<(), InboxError> {
         const SQL: &str = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value";
         let token = i64::from(rand::random::<u32>()) + 1;
@@ -57,7 +57,7 @@ impl Inbox {
     /// This process delivers no more: who takes over needn't wait for it.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn disown(&self) -> Result<(), InboxError> {
         const SQL: &str = "DELETE FROM meta WHERE key IN (?1, ?2)
             AND EXISTS (SELECT 1 FROM meta WHERE key = ?3 AND value = ?4)";

@@ -37,7 +37,7 @@ impl Inbox {
     /// The events of a source after a sequence number, oldest first.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn ids_after(
         &self,
         source: i64,
@@ -59,7 +59,7 @@ impl Inbox {
     /// none that was received before `since`. Costs little where no event has it, as the totals know.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn ids_with_verdict(
         &self,
         verdict: Verdict,
@@ -83,7 +83,7 @@ impl Inbox {
     /// the events that set the provider of their source.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn rejudge(
         &self,
         verdicts: Vec<Rejudged>,
@@ -106,7 +106,7 @@ impl Inbox {
     /// Notes when the URL of a set-up request was called that confirms it.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn set_confirmed(&self, id: EventId, at: Timestamp) -> Result<(), InboxError> {
         const SQL: &str = "UPDATE event SET handshake_answer = json_set(coalesce(handshake_answer,
             '{\"status\":200,\"body\":\"\"}'), '$.confirmed_at', ?2) WHERE id = ?1";
@@ -121,7 +121,7 @@ impl Inbox {
     /// Answers whether they were stored.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn set_causes(
         &self,
         id: EventId,

@@ -15,7 +15,7 @@ impl Inbox {
     /// a later retry become due. Deliveries to targets that are gone stay as they are.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`].
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn retry(&self, event: EventId) -> Result<Vec<(DeliveryId, TargetId)>, InboxError> {
         self.write(move |batch| retry(batch.db, seq_of(batch.db, event)?, event, None)).await
     }
@@ -37,7 +37,7 @@ impl Inbox {
     /// The events with a dead delivery, oldest first: at most `limit` after `after`.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn dead_letters(
         &self,
         source: Option<i64>,

@@ -67,7 +67,7 @@ impl Inbox {
     /// Every source, by name.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn sources(&self) -> Result<Vec<Source>, InboxError> {
         const SQL: &str = "SELECT id, slug, provider, settings, auto_created FROM source
             WHERE removed_at IS NULL ORDER BY slug";
@@ -112,7 +112,7 @@ impl Inbox {
     /// event may have set it meanwhile.
     ///
     /// # Errors
-    /// [`InboxError::UnknownSource`].
+    /// Fails with [`InboxError::UnknownSource`] if there is no such source.
     pub async fn set_source(&self, slug: Slug, mut settings: SourceSettings) -> Result<Source, InboxError> {
         const SQL: &str = "UPDATE source SET provider = ?2, settings = ?3, auto_created = 0
             WHERE slug = ?1 AND removed_at IS NULL";
@@ -139,7 +139,7 @@ impl Inbox {
     /// Counts one of a source's "fail the next N" down, if any is left. Answers whether this one fails.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn take_failure(&self, slug: Slug) -> Result<bool, InboxError> {
         self.write(move |batch| {
             let Some(source) = find(batch.db, &slug)? else { return Ok(false) };
@@ -159,7 +159,7 @@ impl Inbox {
     /// Removes a source. Its events stay and can be listed.
     ///
     /// # Errors
-    /// [`InboxError::UnknownSource`].
+    /// Fails with [`InboxError::UnknownSource`] if there is no such source.
     pub async fn remove_source(&self, slug: Slug, now: Timestamp) -> Result<(), InboxError> {
         const SQL: &str = "UPDATE source SET removed_at = ?2 WHERE slug = ?1 AND removed_at IS NULL";
         self.write(move |batch| {
@@ -175,7 +175,7 @@ impl Inbox {
     /// Counts the changes that any process made to sources and targets, secrets included.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn config_version(&self) -> Result<i64, InboxError> {
         self.readers.read(config_version).await
     }
@@ -183,7 +183,7 @@ impl Inbox {
     /// Says that something outside the file, such as a secret, was changed: other processes look again.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn announce_config(&self) -> Result<(), InboxError> {
         self.write(|batch| configured(batch.db)).await
     }
@@ -191,7 +191,7 @@ impl Inbox {
     /// Names this inbox in the keychain.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn instance(&self) -> Result<String, InboxError> {
         const SQL: &str = "SELECT value FROM meta WHERE key = 'instance'";
         self.readers.read(|db| Ok(db.query_row(SQL, [], |row| row.get(0))?)).await

@@ -71,7 +71,7 @@ impl Inbox {
     /// moment, so that none is long.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn stats(&self) -> Result<Stats, InboxError> {
         let counts = |db: &Connection| {
             let mut stats = Stats::default();

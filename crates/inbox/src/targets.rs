@@ -66,7 +66,7 @@ impl Inbox {
     /// Every target, those that end with their command and those given once included.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn targets(&self) -> Result<Vec<Target>, InboxError> {
         self.readers
             .read(|db| {
@@ -80,7 +80,7 @@ impl Inbox {
     /// Adds a target. A URL given once is found again rather than added twice.
     ///
     /// # Errors
-    /// [`InboxError::UnknownSource`].
+    /// Fails with [`InboxError::UnknownSource`] if there is no such source.
     pub async fn add_target(
         &self,
         source: Option<Slug>,
@@ -113,7 +113,7 @@ impl Inbox {
     /// Changes a target.
     ///
     /// # Errors
-    /// [`InboxError::UnknownTarget`].
+    /// Fails with [`InboxError::UnknownTarget`] if there is no such target.
     pub async fn set_target(
         &self,
         id: TargetId,
@@ -143,7 +143,7 @@ impl Inbox {
     /// that waits for it says so too, without being written.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn set_down(&self, id: TargetId, down: Option<(Timestamp, String)>) -> Result<(), InboxError> {
         const SQL: &str = "UPDATE target SET down_since = ?2, down_error = ?3 WHERE id = ?1";
         let (since, error) = down.unzip();
@@ -158,7 +158,7 @@ impl Inbox {
     /// Removes a target. What waits for it is ended by [`refuse_waiting`](Self::refuse_waiting).
     ///
     /// # Errors
-    /// [`InboxError::UnknownTarget`].
+    /// Fails with [`InboxError::UnknownTarget`] if there is no such target.
     pub async fn remove_target(&self, id: TargetId, now: Timestamp) -> Result<(), InboxError> {
         self.write(move |batch| {
             find(batch.db, id)?;
@@ -171,7 +171,7 @@ impl Inbox {
     /// process that has just become the only one that delivers; its couriers end what waits for them.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn remove_session_targets(
         &self,
         except: Vec<TargetId>,

@@ -84,7 +84,7 @@ impl Inbox {
     /// Every tunnel, in the order in which they were added.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn tunnels(&self) -> Result<Vec<KeptTunnel>, InboxError> {
         self.readers
             .read(|db| {
@@ -98,7 +98,7 @@ impl Inbox {
     /// One tunnel.
     ///
     /// # Errors
-    /// [`InboxError::UnknownTunnel`].
+    /// Fails with [`InboxError::UnknownTunnel`] if there is no such tunnel.
     pub async fn tunnel(&self, id: i64) -> Result<KeptTunnel, InboxError> {
         self.readers.read(move |db| find(db, id)).await
     }
@@ -106,7 +106,7 @@ impl Inbox {
     /// Keeps a tunnel.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn add_tunnel(&self, new: NewTunnel, now: Timestamp) -> Result<KeptTunnel, InboxError> {
         const SQL: &str =
             "INSERT INTO tunnel (kind, label, name, url, keys, source, public_url, enabled, created_at, sources)
@@ -125,7 +125,7 @@ impl Inbox {
     /// Calls a tunnel otherwise, turns it on or off, chooses its sources.
     ///
     /// # Errors
-    /// [`InboxError::UnknownTunnel`].
+    /// Fails with [`InboxError::UnknownTunnel`] if there is no such tunnel.
     pub async fn set_tunnel(
         &self,
         id: i64,
@@ -146,7 +146,7 @@ impl Inbox {
     /// Forgets a tunnel.
     ///
     /// # Errors
-    /// [`InboxError::UnknownTunnel`].
+    /// Fails with [`InboxError::UnknownTunnel`] if there is no such tunnel.
     pub async fn remove_tunnel(&self, id: i64, now: Timestamp) -> Result<(), InboxError> {
         const SQL: &str = "UPDATE tunnel SET removed_at = ?2 WHERE id = ?1 AND removed_at IS NULL";
         self.write(move |batch| {
@@ -163,7 +163,7 @@ impl Inbox {
     /// gap that is being caught up.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn tunnel_spoilt(
         &self,
         id: i64,
@@ -183,7 +183,7 @@ impl Inbox {
     /// Notes up to when everything is here that a tunnel's relay received.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn tunnel_complete(&self, id: i64, until: Timestamp) -> Result<(), InboxError> {
         const SQL: &str = "UPDATE tunnel SET complete_until = ?2 WHERE id = ?1";
         self.write(move |batch| {
@@ -197,7 +197,7 @@ impl Inbox {
     /// it refused since it told last, while a gap was open, is lost in that gap.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn tunnel_connected(
         &self,
         id: i64,

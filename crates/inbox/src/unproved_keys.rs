@@ -26,7 +26,7 @@ impl Inbox {
     /// ago.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn unsettled_keys(&self, sources: Vec<i64>) -> Result<Option<Unsettled>, InboxError> {
         self.readers
             .read(move |db| {
@@ -42,7 +42,7 @@ impl Inbox {
     /// repeat of it, and not sent, says so. Nothing is sent by itself so late.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn settle_keys(
         &self,
         claims: Vec<(EventId, [u8; 16], bool)>,

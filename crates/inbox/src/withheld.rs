@@ -20,7 +20,7 @@ impl Inbox {
     /// first.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn withheld_hosts(&self, source: i64) -> Result<Vec<(String, u64)>, InboxError> {
         let (mut counts, mut after) = (Vec::new(), Some((String::new(), 0)));
         while let Some((host, seq)) = after {
@@ -40,7 +40,7 @@ impl Inbox {
     /// after `after`.
     ///
     /// # Errors
-    /// Whatever SQLite says.
+    /// Fails if SQLite does.
     pub async fn withheld_events(
         &self,
         source: i64,
