@@ -1,4 +1,4 @@
-//! Events, newest first, a page at a time.
+//! Lists events, newest first, a page at a time.
 
 use bytes::Bytes;
 use hookmitt_event::{EventId, EventStatus, Timestamp, Verdict};
@@ -12,50 +12,51 @@ use crate::{
     rows,
 };
 
-/// Which events are wanted. What is absent is not asked.
+/// Which events are wanted. A condition that is absent is not checked.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// The source's slug.
+    /// The slug of the event's source.
     pub source: Option<String>,
-    /// The status of its deliveries.
+    /// The event's status.
     pub status: Option<EventStatus>,
-    /// The verdict.
+    /// The event's verdict.
     pub verdict: Option<Verdict>,
-    /// The event type: as it is, its beginning up to a dot, or a pattern with `*`.
+    /// The event type: the exact type, its beginning up to a dot, or a pattern with `*`.
     pub event_type: Option<String>,
-    /// Text in the type, title, path, query, header lines or body; ASCII letters match in either case.
+    /// Text in the type, title, path, query, header lines or body. ASCII letters match in either case.
     pub text: Option<String>,
-    /// Received then or later.
+    /// Only events received at this moment or later.
     pub since: Option<Timestamp>,
-    /// Received before.
+    /// Only events received before this moment.
     pub until: Option<Timestamp>,
-    /// The list that people work through.
+    /// Only events of this view.
     pub view: Option<View>,
-    /// Sequence numbers above this one.
+    /// Only events with a higher sequence number than this.
     pub after: Option<i64>,
-    /// Each event with its glance.
+    /// Whether each event gets its glance.
     pub glance: bool,
 }
 
-/// Some events and where the next ones begin.
+/// A page of events, and where the next ones begin.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Newest first.
+    /// The events, newest first.
     pub items: Vec<Listed>,
-    /// Give this back for older ones; `None` at the end.
+    /// The cursor for the next, older page; `None` at the end.
     pub next: Option<i64>,
 }
 
-/// How many rows one look may pass over, unless that takes too long. Between two looks the writer may start its log over.
+/// How many rows one read may pass over; fewer if that takes too long. Between two reads the writer may start its log
+/// over.
 const STRIDE: i64 = 2_000;
 
 impl Inbox {
-    /// A page of at most `limit` events, newest first, from below the sequence number `cursor`.
+    /// Returns a page of at most `limit` events, newest first, whose sequence numbers are below `cursor`.
     ///
     /// # Errors
     /// Fails if SQLite does.
     pub async fn list(&self, filter: Filter, cursor: Option<i64>, limit: usize) -> Result<Page, InboxError> {
-        // A cursor from beyond the newest event would make many empty looks.
+        // A cursor far above the newest event would cost many empty reads.
         let end = self.last_seq().await?.saturating_add(1);
         let mut below = cursor.unwrap_or(end).min(end);
         let (mut items, mut stride) = (Vec::new(), STRIDE);
@@ -70,7 +71,7 @@ impl Inbox {
                     items.extend(found);
                     below = floor;
                 }
-                Err(InboxError::TooLong) if stride > 1 => stride = (stride / 8).max(1), // they may be large
+                Err(InboxError::TooLong) if stride > 1 => stride = (stride / 8).max(1), // bodies may be large
                 Err(error) => return Err(error),
             }
         }
@@ -80,7 +81,7 @@ impl Inbox {
         Ok(Page { items, next })
     }
 
-    /// The events after a sequence number, oldest first, `limit` at most; those in the bin included.
+    /// Returns the events after a sequence number, oldest first, `limit` at most, including those in the bin.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -88,7 +89,7 @@ impl Inbox {
         self.readers.read(move |db| newer(db, after, limit)).await
     }
 
-    /// As [`newer`](Self::newer), each with its glance.
+    /// Like [`newer`](Self::newer), with the glance of each event.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -97,7 +98,7 @@ impl Inbox {
         self.readers.read(move |db| glance::added(db, newer(db, after, limit)?, &clock)).await
     }
 
-    /// One event as a list has it.
+    /// Returns one event as it appears in a list.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
@@ -106,7 +107,7 @@ impl Inbox {
         found.ok_or_else(|| InboxError::UnknownEvent(id.to_string()))
     }
 
-    /// These events as a list has them, in their order; less those that are gone.
+    /// Returns these events as they appear in a list, in the same order, without those that no longer exist.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -114,7 +115,7 @@ impl Inbox {
         self.readers.read(move |db| these(db, &ids)).await
     }
 
-    /// As [`these`](Self::these), each with its glance.
+    /// Like [`these`](Self::these), with the glance of each event.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -123,7 +124,7 @@ impl Inbox {
         self.readers.read(move |db| glance::added(db, these(db, &ids)?, &clock)).await
     }
 
-    /// The highest sequence number; 0 where there is no event.
+    /// Returns the highest sequence number, or 0 if there is no event.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -147,7 +148,8 @@ fn these(db: &Connection, ids: &[EventId]) -> Result<Vec<Listed>, InboxError> {
     Ok(found.filter_map(Result::transpose).collect::<Result<_, _>>()?)
 }
 
-/// The next matching events below a sequence number, passing over no more than `stride`, and below which one to look on.
+/// Returns the next matching events below a sequence number, after passing over `stride` rows at most, and the number
+/// below which the search goes on.
 fn look(
     db: &Connection,
     filter: &Filter,
@@ -170,7 +172,7 @@ fn look(
     Ok((found, seqs.last().copied().filter(|_| is_more).unwrap_or(0)))
 }
 
-/// The matching events from one sequence number to below another.
+/// Returns the matching events with a sequence number of at least `floor` and less than `below`.
 fn between(
     db: &Connection,
     filter: &Filter,
@@ -188,7 +190,7 @@ fn between(
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Events without their bodies, each with how telling its deliveries are.
+/// Returns a query for events without their bodies, each with the most telling state of its deliveries.
 fn select() -> String {
     format!(
         "SELECT {COLUMNS}, (SELECT min({STATUS_RANK}) FROM delivery WHERE event = e.seq) AS rank
@@ -237,7 +239,8 @@ fn narrow(filter: &Filter, conditions: &mut Vec<&'static str>, values: &mut Vec<
     }
 }
 
-/// `push` stays; `invoice` also finds `invoice.paid`; `*` stands for anything.
+/// Returns the GLOB pattern for a type with a dot after it: `push` finds `push`, `invoice` also finds `invoice.paid`,
+/// and `*` stands for anything.
 fn type_pattern(kind: &str) -> String {
     format!("{}.*", kind.replace('[', "[[]").replace('?', "[?]"))
 }
@@ -249,7 +252,7 @@ fn escape_like(text: &str) -> String {
 const OF_SOURCE: &str =
     "SELECT seq FROM event WHERE source = (SELECT id FROM source WHERE slug = ?3) AND seq < ?1";
 
-/// Where the next events that a filter may let pass are found; `None`: anywhere.
+/// Returns the query for the numbers of events that may match a filter, newest first; `None` if any event may match.
 pub(crate) fn candidates_sql(filter: &Filter) -> Option<String> {
     let seqs = match (filter.view, &filter.source) {
         (Some(view), _) => view.seqs(),
@@ -259,7 +262,8 @@ pub(crate) fn candidates_sql(filter: &Filter) -> Option<String> {
     Some(format!("{seqs} ORDER BY seq DESC LIMIT ?2"))
 }
 
-/// The next `limit` events below a number that a filter may let pass, newest first; `None`: any.
+/// Returns the numbers of the next `limit` events below a number that may match a filter, newest first; `None` if any
+/// event may match.
 pub(crate) fn candidates(
     db: &Connection,
     filter: &Filter,

@@ -1,4 +1,4 @@
-//! Searches that have much to look through.
+//! Searches that have many rows or large bodies to look through.
 
 use bytes::Bytes;
 use hookmitt_event::{EventId, Timestamp};
@@ -17,7 +17,7 @@ async fn begin() -> (tempfile::TempDir, Inbox, i64, Timestamp) {
 async fn a_search_through_large_bodies_takes_as_many_looks_as_it_needs() {
     const BODIES: u8 = 10;
     let (_folder, inbox, source, now) = begin().await;
-    // Each letter may be the beginning of what is looked for.
+    // Each letter of the body may be the beginning of the text that is searched for.
     let mut body = vec![b'n'; 3 << 20];
     for key in 0..BODIES {
         if key == 1 {
@@ -40,7 +40,8 @@ async fn dead_letters_and_withheld_names_are_found_behind_many_others() {
     const OTHERS: u64 = 6_000;
     let (_folder, inbox, source, now) = begin().await;
     let first = inbox.store(samples::event(source, now)).await.unwrap().id;
-    // Every second event of another source is dead, the rest were never sent; they were called by 200 names.
+    // Every second event of another source has a dead delivery, the others have no delivery. They name 200 different
+    // hosts.
     let another = format!(
         "UPDATE e SET seq = seq + 1, id = randomblob(16), source = {OTHER}, duplicate_of = NULL,
             foreign_host = 'n' || (seq % 200) || '.example';

@@ -1,4 +1,4 @@
-//! What came in around an event: a signature may belong to its neighbour.
+//! Reads the requests that came in around an event, because a signature may belong to a neighbour.
 
 use bytes::Bytes;
 use hookmitt_event::{EventId, Request};
@@ -9,13 +9,13 @@ use crate::{
     events::{BODY, COLUMNS, read},
 };
 
-/// How many are read on each side.
+/// How many requests are read on each side.
 const EACH_SIDE: u32 = 25;
-/// Larger bodies are left out.
+/// Requests with larger bodies than this, in bytes, are left out.
 const LARGEST: u32 = 256 * 1024;
 
 impl Inbox {
-    /// The requests of the same source that came in next to this one, nearest first.
+    /// Returns the requests of the same source that came in just before and after this one, nearest first.
     ///
     /// # Errors
     /// Fails if SQLite does.

@@ -1,4 +1,4 @@
-//! What is stored, and what became of it.
+//! What callers hand in to be stored, and what they get back.
 
 use hookmitt_event::{
     Cause, DedupeKey, DeliveryId, EventId, Facts, HandshakeAnswer, HeaderLines, OnDuplicate, Request,
@@ -7,108 +7,109 @@ use hookmitt_event::{
 
 use crate::SingleUse;
 
-/// A judged request, ready to be stored.
+/// A request with its verdict, ready to be stored.
 #[derive(Clone, Debug)]
 pub struct NewEvent {
-    /// Its id, made by the caller.
+    /// The event's id, made by the caller.
     pub id: EventId,
-    /// The row of its source.
+    /// The row of the event's source.
     pub source: i64,
     /// The request, byte for byte.
     pub request: Request,
-    /// The URL as the provider called it, where it isn't `http://` + Host + `/slug` + path.
+    /// The URL that the provider called, if it isn't `http://` + Host + `/slug` + path.
     pub url: Option<String>,
     /// The sender's address.
     pub remote: Option<String>,
-    /// When it was received.
+    /// When the request was received.
     pub received_at: Timestamp,
-    /// How it came in.
+    /// How the event came in.
     pub via: Via,
-    /// The catalogue id of its provider.
+    /// The catalogue id of the event's provider.
     pub provider: Option<String>,
-    /// It may set the provider of its source. Whether it does is decided where it is stored.
+    /// Whether the event may set the provider of its source. Whether it does is decided when it is stored.
     pub finds_provider: bool,
-    /// What was read out of it.
+    /// What was read out of the request: type, title, time and so on.
     pub facts: Facts,
-    /// What it was answered as a set-up request.
+    /// The answer that the request got as a set-up request.
     pub handshake_answer: Option<HandshakeAnswer>,
     /// What verification found.
     pub verdict: Verdict,
-    /// Why.
+    /// Why verification found that.
     pub causes: Vec<Cause>,
     /// SHA-256 of the body.
     pub sha256: [u8; 32],
-    /// What makes it the same as another.
+    /// What makes the event the same as another one.
     pub dedupe_key: DedupeKey,
-    /// The first 16 bytes of SHA-256 over the key as it prints.
+    /// The first 16 bytes of the SHA-256 of the key's text.
     pub key_hash: [u8; 16],
-    /// Whether it may own its key: valid where the source can prove anything, and not from a web page.
+    /// Whether the event may own its dedupe key: it must be valid if its source can prove anything, and must not come
+    /// from a web page.
     pub may_own: bool,
-    /// The signed id that only this body may come under; `None` where the signature covers the body.
+    /// The signed id under which only this body may come; `None` if the signature covers the body.
     pub single_use: Option<SingleUse>,
-    /// Whether the source rejects, so that another body under that id is withheld.
+    /// Whether the source rejects events that aren't valid. If so, another body under that signed id is withheld.
     pub rejects: bool,
-    /// What the source does with a repeat.
+    /// What the source does with a duplicate.
     pub on_duplicate: OnDuplicate,
-    /// Sent by a web page of another origin, or by one that may be.
+    /// Whether the request was sent by a web page of another origin, or by one that may be.
     pub browser: bool,
-    /// A web page's navigation that is forwarded all the same.
+    /// Whether the request is a web page's navigation that is forwarded nevertheless.
     pub callback: bool,
-    /// The name that it was called by, where it is withheld because that is none of this machine's.
+    /// The host name that the request named, if the event is withheld because it is not one of this machine's names.
     pub foreign_host: Option<String>,
-    /// The delivery of ours that it says it is: where that is so, it isn't forwarded again.
+    /// The delivery of ours that the request claims to be. If that delivery exists, the event isn't forwarded again.
     pub delivery_of: Option<DeliveryId>,
-    /// Tunnel and sequence, or sync id: a re-send with the same adds no row.
+    /// Tunnel and sequence number, or sync id. A re-send with the same key adds no row.
     pub arrival_key: Option<Vec<u8>>,
-    /// The lines that a relay's trusted proxy added to the request's own.
+    /// The header lines that a relay's trusted proxy added to the request's own.
     pub forwarded: Option<HeaderLines>,
-    /// The tunnel whose open gap it was caught up from.
+    /// The tunnel whose open gap counts the event as caught up.
     pub caught_up_by: Option<i64>,
-    /// The event that it is an edit of.
+    /// The event of which this one is an edit.
     pub parent: Option<EventId>,
-    /// Where it goes.
+    /// Where the event goes.
     pub route: Route,
 }
 
 /// What became of a new event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// The id of the event: an earlier one's, where the arrival key was known.
+    /// The id of the stored event: an earlier event's if the arrival key was known.
     pub id: EventId,
-    /// Its sequence number.
+    /// The event's sequence number.
     pub seq: i64,
-    /// The first event with the same key.
+    /// The first event with the same dedupe key, if this one is a duplicate.
     pub duplicate_of: Option<EventId>,
-    /// The deliveries that wait to be sent.
+    /// The targets of the deliveries that wait to be sent.
     pub waiting: Vec<TargetId>,
-    /// How many deliveries the event has, those skipped included.
+    /// How many deliveries were made for the event, including skipped ones.
     pub deliveries: u32,
-    /// Another request came under its arrival key or its id before.
+    /// Whether another request came before under the same arrival key or id.
     pub name_was_used: bool,
-    /// It is withheld, for its signed id came with another body before.
+    /// Whether the event is withheld because its signed id came before with another body.
     pub turned_away: bool,
-    /// It set the provider of its source.
+    /// Whether the event set the provider of its source.
     pub set_provider: bool,
 }
 
-/// Where an arriving event is to go.
+/// Where an arriving event goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Route {
     /// To its source's targets.
     Targets,
-    /// To its source's targets, but not by itself: its deliveries are `skipped`, for the reason given.
+    /// To its source's targets, but only by hand: its deliveries are `skipped`, for this reason.
     Withheld(&'static str),
-    /// To its source's targets, once it is found valid: until then its deliveries are `skipped`.
+    /// To its source's targets once the event is found valid. Until then its deliveries are `skipped`.
     AwaitsVerdict,
-    /// To these targets alone, whatever it repeats.
+    /// To these targets only, even if the event is a duplicate.
     To(Vec<TargetId>),
     /// Nowhere.
     Nowhere,
 }
 
 impl NewEvent {
-    /// About how many bytes it adds. Never none: on a disk that is nearly full, only what adds something is refused, and
-    /// keeps its place among what is.
+    /// Returns about how many bytes the event adds, never zero. If the disk is nearly full, only jobs with a weight are
+    /// refused; an event must be refused in its turn, and not overtake an earlier one.
     pub(crate) fn weight(&self) -> usize {
         let Request { headers, body, .. } = &self.request;
         1 + headers.as_wire().len() + body.len()

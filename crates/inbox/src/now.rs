@@ -1,4 +1,4 @@
-//! The present by the inbox's own clock, and what the file keeps of that clock.
+//! The present in store time and by the wall clock, and what the file stores of the inbox's clock.
 
 use hookmitt_clock::{Reading, StoreClock};
 use rusqlite::{Connection, OptionalExtension as _};
@@ -22,7 +22,7 @@ impl From<&StoreClock> for Now {
     }
 }
 
-/// What was written down of the clock last.
+/// Reads the last stored reading of the inbox's clock.
 pub(crate) fn kept(db: &Connection) -> rusqlite::Result<Option<Reading>> {
     const SQL: &str = "SELECT s.value, w.value FROM meta s JOIN meta w ON w.key = ?2 WHERE s.key = ?1";
     db.query_row(SQL, [STORE, WALL], |row| Ok(Reading { store: row.get(0)?, wall: row.get(1)? })).optional()

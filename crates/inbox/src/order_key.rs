@@ -1,19 +1,20 @@
-//! What waits for a target that begins to order by key. From then on the schema's triggers keep the order.
+//! Order keys for deliveries that already wait when a target begins to order by key. From then on the schema's triggers
+//! keep the order.
 
 use hookmitt_event::TargetId;
 use rusqlite::{Connection, Row, params};
 
 use crate::{Inbox, InboxError};
 
-/// How many deliveries are looked at with one commit.
+/// How many deliveries get their key in one commit.
 const AT_ONCE: usize = 256;
 
 /// A delivery's primary key.
 pub(crate) type DeliveryKey = (i64, u32);
 
 impl Inbox {
-    /// Gives all that waits for a target its key, some at a time. Answers how far it came; what was added meanwhile is for
-    /// whoever sets the order.
+    /// Gives the deliveries that wait for a target their order keys, some with each commit. Returns the last delivery
+    /// that it reached. Later ones get theirs from [`key_rest`], in the transaction that sets the order.
     pub(crate) async fn key_waiting(&self, target: TargetId) -> Result<DeliveryKey, InboxError> {
         let mut after = (0, 0);
         loop {
@@ -26,7 +27,7 @@ impl Inbox {
     }
 }
 
-/// Gives all that waits behind a place its key.
+/// Gives the deliveries that wait behind `after` their order keys.
 pub(crate) fn key_rest(db: &Connection, target: TargetId, mut after: DeliveryKey) -> Result<(), InboxError> {
     loop {
         let (last, some) = key_some(db, target, after)?;

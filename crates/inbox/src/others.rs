@@ -6,10 +6,10 @@ use tokio::sync::watch;
 
 use crate::InboxError;
 
-/// How often we look. SQLite keeps the number in shared memory, so that a look costs microseconds.
+/// How often we look. SQLite keeps the file's version number in shared memory, so that a look costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Starts the thread that looks; it ends soon after the writer does.
+/// Starts the thread that looks for commits. It ends soon after the writer does.
 pub(crate) fn watch(path: &Path, ended: watch::Receiver<bool>) -> Result<watch::Receiver<i64>, InboxError> {
     let db = hookmitt_sqlite::reader(path)?;
     let look = move || db.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0));

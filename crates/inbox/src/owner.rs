@@ -1,5 +1,5 @@
-//! Which process delivers, as the file itself knows it: a lock says it to processes that look, and this to one that has
-//! lost its lock without noticing.
+//! Which process delivers, as stored in the file. Other processes learn it from a lock; the file tells it to a process
+//! that has lost its lock without noticing.
 
 use std::sync::atomic::Ordering;
 
@@ -11,20 +11,20 @@ const TOKEN: &str = "owner";
 const PID: &str = "owner_pid";
 const LOCK: &str = "owner_lock";
 
-/// No owner has this token.
+/// A token that no owner has.
 const REFUSED: i64 = -1;
 
 /// The process that delivered last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormerOwner {
-    /// Its process id.
+    /// The process id.
     pub pid: u32,
-    /// What told its lock file from others.
+    /// The identity of its lock file, which tells that file from others.
     pub lock: String,
 }
 
 impl Inbox {
-    /// The process that delivered last, where that is known.
+    /// Returns the process that delivered last, if that is known.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -34,7 +34,7 @@ impl Inbox {
         self.readers.read(move |db| Ok(db.query_row(SQL, [PID, LOCK], read).optional()?)).await
     }
 
-    /// From now on this process delivers. What another one claims from here on is refused.
+    /// Makes this process the one that delivers. From now on, claims of any other process are refused.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -54,7 +54,7 @@ impl Inbox {
 }
 
 impl Inbox {
-    /// This process delivers no more: who takes over needn't wait for it.
+    /// Notes that this process no longer delivers, so that its successor needn't wait for it.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -70,7 +70,7 @@ impl Inbox {
     }
 }
 
-/// Fails where another process has become the one that delivers; where none ever was, anybody may.
+/// Fails if another process has become the one that delivers. If no process ever was, any may.
 pub(crate) fn check(db: &Connection, token: i64) -> Result<(), InboxError> {
     const SQL: &str = "SELECT value FROM meta WHERE key = ?1";
     let found: Option<i64> = db.prepare_cached(SQL)?.query_row([TOKEN], |row| row.get(0)).optional()?;

@@ -1,4 +1,4 @@
-//! Who gets what next: by order, by the clock, and after a process that was cut off.
+//! Which delivery goes out next: by order, by the clock, and after a process that was cut off.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -98,7 +98,7 @@ impl Story {
         assert!(self.inbox.finish(claimed, end).await.unwrap());
     }
 
-    /// Another process opens the same inbox after this one was killed.
+    /// Opens the same inbox as a new process would, after this one was killed.
     fn restarted(&self) -> Inbox {
         Inbox::open(self.folder.path(), Arc::new(self.clock.clone())).unwrap()
     }
@@ -156,7 +156,7 @@ async fn a_retry_survives_a_restart_with_another_clock() {
         story.clock.step(step);
         let story = Story { inbox: story.restarted(), ..story };
         let wait = story.wait().await;
-        let due = if step > 0 { None } else { Some(10 * SECOND) }; // a pause as long as the clock says
+        let due = if step > 0 { None } else { Some(10 * SECOND) }; // the restart counts as a pause of that length
         assert_eq!(wait, due, "{step}");
     }
 }
@@ -219,8 +219,8 @@ async fn a_blocked_head_makes_nobody_look_again() {
     assert_eq!(story.claimed().await.unwrap().seq, 2);
 }
 
-/// How many steps SQLite's machine takes to claim what is next, of so many that wait: all of one object, of which the
-/// first has failed before.
+/// Counts the steps of SQLite's virtual machine that it takes to claim the next of `waiting` deliveries. All are for
+/// the same object, and the first of them has failed once.
 async fn steps(order: OrderMode, waiting: u32) -> u32 {
     const FILL: &str = "WITH RECURSIVE n (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
         INSERT INTO event (seq, id, source, received_at, via, verdict, flags, object, method, path, version, size,
@@ -290,7 +290,7 @@ async fn what_waits_when_an_order_by_key_begins_or_ends_is_in_it() {
     assert_eq!(seq(claim(OrderMode::Sequential).await), Some(2), "nothing blocks it any more");
 }
 
-/// A queue by key, and what a reader of its contract knows of it.
+/// A queue by key, and what its contract says must be in it.
 struct ByKey {
     story: Story,
     rng: StdRng,
@@ -360,7 +360,7 @@ impl ByKey {
     }
 }
 
-/// No two of a key at once, none before an older one that waits, and nothing left over at the end.
+/// No two deliveries of a key run at once, none runs before an older one that waits, and none is left over at the end.
 #[tokio::test]
 async fn an_order_by_key_holds_whatever_happens() {
     for seed in 0..6 {

@@ -1,20 +1,21 @@
-//! Why a delivery is not sent, as it is kept with the delivery.
+//! Why a delivery is not sent, as stored with the delivery.
 
-/// It is held back until the verdict is there. No retry sends it, unless the event was found valid since.
+/// The delivery is held back until there is a verdict. A retry by hand sends it only if the event was found valid since
+/// then.
 pub const AWAITS: &str = "waits for its verdict";
 
-/// How long a delivery may wait for the verdict and still go out by itself.
+/// How long a delivery may wait for the verdict and still be sent automatically, in microseconds.
 pub(crate) const LONGEST_WAIT_US: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// Its event was found valid, but nobody expects it any more.
+/// The event was found valid, but so late that nobody expects it any more.
 pub(crate) const LATE: &str = "its verdict came after more than a day";
 
-/// Its source rejects what isn't proved.
+/// The source rejects events that aren't found valid.
 pub const REJECTED: &str = "its signature was rejected";
 
-/// Its source rejects, and the signed id came with another body before.
+/// The source rejects, and the signed id came before with another body.
 pub(crate) const OTHER_BODY: &str =
     "another body came before under the same signed id, which covers only one";
 
-/// It is a repeat.
+/// The event is a duplicate.
 pub(crate) const DUPLICATE: &str = "a duplicate of an event that this target has or gets";

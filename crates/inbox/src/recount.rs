@@ -1,4 +1,5 @@
-//! The running totals against counts by hand, and the plans of what must not read every event.
+//! Compares the running totals with counts of every row, and checks the query plans of queries that must not read every
+//! event.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -131,7 +132,7 @@ impl Story {
     }
 }
 
-/// The same numbers, by reading every row.
+/// Returns the same numbers, counted from every row.
 fn counted(db: &Connection) -> Stats {
     let mut stats = Stats::default();
     let rows = |sql: &str| -> Vec<(i64, u64, u64, u64)> {
@@ -214,7 +215,7 @@ async fn the_numbers_are_those_of_a_recount_whatever_happened() {
     }
 }
 
-/// Everything that a filter finds, seven at a time.
+/// Returns the sequence numbers of all events that a filter finds, read seven at a time.
 async fn listed(inbox: &Inbox, filter: Filter) -> BTreeSet<i64> {
     let (mut found, mut cursor) = (BTreeSet::new(), None);
     loop {
@@ -270,7 +271,8 @@ fn plan(db: &Connection, sql: &str) -> Vec<String> {
     lines
 }
 
-/// Not a scan of the tables that grow with the events, but for an index that holds few of them.
+/// Whether a line of a query plan is no scan of a table that grows with the events, or scans only an index that holds
+/// few of its rows.
 fn reads_little(line: &str) -> bool {
     const FEW: [&str; 4] =
         ["INDEX delivery_waiting", "INDEX delivery_unsent", "INDEX event_bin", "INDEX event_invalid"];

@@ -1,4 +1,5 @@
-//! New verdicts for stored events, after a secret was added or changed, and what that does to their keys.
+//! Stores new verdicts for stored events, for example after a secret was added or changed, and settles their keys and
+//! deliveries.
 
 use hookmitt_event::{Cause, EventId, TargetId, Timestamp, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -17,24 +18,24 @@ use crate::{
 /// A new verdict for a stored event.
 #[derive(Clone, Debug)]
 pub struct Rejudged {
-    /// Which event.
+    /// The event's id.
     pub id: EventId,
-    /// The verdict that it had when it was looked at.
+    /// The verdict that the event had when it was read to be verified again.
     pub was: Verdict,
     /// What verification finds now.
     pub verdict: Verdict,
-    /// Why.
+    /// The causes of the new verdict.
     pub causes: Vec<Cause>,
-    /// Its claim on its dedupe key; `None` leaves that as it is.
+    /// The event's claim on its dedupe key; `None` leaves the key as it is.
     pub key: Option<KeyTerms>,
     /// What becomes of deliveries that wait for the verdict.
     pub held: HeldBack,
-    /// The provider that this event proves to be the sender, where its source's may be set by an event.
+    /// The provider that this event proves to be the sender, if an event may set its source's provider.
     pub finds_provider: Option<String>,
 }
 
 impl Inbox {
-    /// The events of a source after a sequence number, oldest first.
+    /// Returns the events of a source after a sequence number, oldest first, with their numbers.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -55,8 +56,9 @@ impl Inbox {
             .await
     }
 
-    /// The events of any source that have that verdict, after a sequence number, oldest first; none from the bin, and
-    /// none that was received before `since`. Costs little where no event has it, as the totals know.
+    /// Returns the events of all sources with this verdict after a sequence number, oldest first, with their numbers.
+    /// Events in the bin or received before `since` are left out. It costs little if no event has the verdict, because
+    /// the running totals show that.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -78,9 +80,10 @@ impl Inbox {
         Ok(found)
     }
 
-    /// Stores new verdicts, oldest event first. An event that may no longer own its key gives it up, to the next
-    /// one that may. What waited for a verdict is settled with it: answers the targets that get something now, and
-    /// the events that set the provider of their source.
+    /// Stores new verdicts, in the order given: the caller passes the oldest event first. An event that may no longer
+    /// own its dedupe key gives it up, for the next event that may own it. Deliveries that waited for the verdict are
+    /// settled in the same transaction. Returns the targets that get something now, and the events that set the
+    /// provider of their source.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -103,7 +106,7 @@ impl Inbox {
 }
 
 impl Inbox {
-    /// Notes when the URL of a set-up request was called that confirms it.
+    /// Stores when the confirmation URL of a set-up request was called.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -117,8 +120,8 @@ impl Inbox {
         .await
     }
 
-    /// Stores the causes of a verdict that were found after it. One that has become another meanwhile keeps its own.
-    /// Answers whether they were stored.
+    /// Stores causes that were found after the verdict. Nothing is stored if the event has another verdict by now.
+    /// Returns whether the causes were stored.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -137,7 +140,7 @@ impl Inbox {
     }
 }
 
-/// How many events one look may pass over. Between two looks the writer may start its log over.
+/// How many events one read may pass over. Between two reads the writer may start its log over.
 const STRIDE: i64 = 20_000;
 
 fn with_verdict(
@@ -145,7 +148,7 @@ fn with_verdict(
     (verdict, since, after, limit): (Verdict, Timestamp, i64, usize),
     upto: i64,
 ) -> Result<Vec<(i64, EventId)>, InboxError> {
-    // CROSS JOIN: the totals are read first, and no event where they have none.
+    // CROSS JOIN makes SQLite read the totals first, and no events of a source whose totals show none.
     const SQL: &str = "SELECT event.seq, event.id FROM tally CROSS JOIN event ON event.source = tally.source
         WHERE tally.verdict = ?1 AND tally.events > 0 AND event.verdict = ?1 AND event.seq > ?2
         AND event.seq <= ?5 AND event.deleted_at IS NULL AND event.received_at >= ?4
@@ -177,12 +180,13 @@ fn one(batch: &mut Batch<'_>, rejudged: &Rejudged) -> Result<Vec<TargetId>, Inbo
     let first = first.transpose()?.flatten();
     recount(batch, &place, Change::event)?;
     let by_content = rejudged.key.is_none_or(|claim| claim.by_content);
-    // What is in the bin goes nowhere.
+    // Deliveries of an event in the bin are not sent.
     let held = if place.counts { rejudged.held } else { HeldBack::Wait };
     release::settle(batch.db, place.seq, held, by_content, first.as_ref(), batch.now)
 }
 
-/// Settles who owns the key of a stored event, whose verdict stays. What was taken for a repeat and is none says so.
+/// Settles who owns the key of a stored event whose verdict stays. If the event turns out to be no duplicate, its
+/// skipped deliveries say so.
 pub(crate) fn settle_stored(
     batch: &mut Batch<'_>,
     id: EventId,
@@ -200,10 +204,10 @@ pub(crate) fn settle_stored(
     recount(batch, &place, Change::event)
 }
 
-/// Why a delivery was skipped whose event was taken for a repeat of one that proved nothing.
+/// Why a delivery was skipped: its event was taken for a duplicate of an event that proved nothing.
 const MISTAKEN: &str = "it was taken for a duplicate of an event that proved nothing";
 
-/// Settles who owns the key of an event, and whose repeat that makes it.
+/// Settles who owns the key of an event. Stores and returns the first event that it duplicates, if any.
 fn settle_first(
     db: &Connection,
     id: EventId,
@@ -211,7 +215,7 @@ fn settle_first(
     claim: KeyTerms,
     place: &EventRow,
 ) -> Result<Option<First>, InboxError> {
-    // Another first may have other bytes, or the same.
+    // The conflict flag is set anew, because another first event may have other bytes, or the same.
     const REPEAT: &str =
         "UPDATE event SET duplicate_of = ?2, flags = (flags & ~?3) | CASE WHEN ?5 OR via <> ?4
         AND EXISTS (SELECT 1 FROM event AS first WHERE first.id = ?2 AND first.sha256 <> event.sha256)
@@ -225,7 +229,7 @@ fn settle_first(
     Ok(first)
 }
 
-/// Takes an event out of the totals as it is, or puts it in.
+/// Removes an event, as it is now, from the running totals, or adds it.
 fn recount(
     batch: &mut Batch<'_>,
     place: &EventRow,
@@ -242,14 +246,14 @@ fn recount(
     Ok(())
 }
 
-/// Where an event stands.
+/// What is needed of an event's row to judge it again.
 struct EventRow {
     seq: i64,
     source: i64,
     at: i64,
     verdict: i64,
     browser: bool,
-    /// It is not in the bin.
+    /// Whether the event counts in the totals: it is not in the bin.
     counts: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Deliveries that a rejecting source held back until the verdict was there: sent on, or rejected.
+//! Deliveries that a rejecting source held back until there was a verdict: sent now, or rejected.
 
 use hookmitt_event::{OnDuplicate, TargetId, Verdict};
 use rusqlite::{Connection, params};
@@ -12,21 +12,22 @@ use crate::{
     rows::STALE,
 };
 
-/// What becomes of deliveries that wait for the verdict.
+/// What becomes of the deliveries that wait for their event's verdict.
 #[derive(Clone, Copy, Debug)]
 pub enum HeldBack {
     /// They go on waiting.
     Wait,
-    /// They are sent, where the event repeats nothing that its target has or gets.
+    /// They are sent, unless the event duplicates one that their target has or gets.
     Send {
-        /// What the source does with a repeat.
+        /// What the source does with a duplicate.
         on_duplicate: OnDuplicate,
     },
     /// They are not sent.
     Reject,
 }
 
-/// Settles what waits of an event that is `first`'s repeat, or nobody's. Answers the targets that get it now.
+/// Settles the deliveries of an event that wait for its verdict. `first` is the event that it duplicates, if any.
+/// Returns the targets that get the event now.
 pub(crate) fn settle(
     db: &Connection,
     seq: i64,
@@ -99,12 +100,12 @@ fn send(
 struct Held {
     number: u32,
     target: TargetId,
-    /// In store time.
+    /// In store time, in microseconds.
     until: i64,
     is_gone: bool,
 }
 
-/// While it waited, a newer event of its object may have been delivered.
+/// Marks an event as stale if a newer event of its object was delivered while it waited.
 fn note_stale(db: &Connection, seq: i64) -> Result<(), InboxError> {
     const FIND: &str = "SELECT source, object, event_time FROM event WHERE seq = ?1";
     const NOTE: &str = "UPDATE event SET flags = flags | ?2 WHERE seq = ?1";

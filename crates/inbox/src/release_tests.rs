@@ -1,4 +1,4 @@
-//! What becomes of deliveries that wait for a verdict, and of the keys of those who wait.
+//! What becomes of deliveries that wait for a verdict, and of the dedupe keys of their events.
 
 use std::{sync::Arc, time::Duration};
 
@@ -46,7 +46,7 @@ impl Story {
         self.inbox.store(self.new_event(verdict)).await.unwrap().id
     }
 
-    /// An event that waited is judged. Answers the targets that get it.
+    /// Stores a new verdict of an event that waited. Returns the targets that get the event.
     async fn judged(&self, id: EventId, was: Verdict, verdict: Verdict) -> Vec<TargetId> {
         let key = KeyTerms {
             hash: [1; 16],
@@ -189,7 +189,7 @@ async fn threat_6_an_owner_that_proves_nothing_gives_way_to_what_does() {
     for (verdict, browser) in [(Verdict::Unsigned, false), (Verdict::NoSecret, false), (Verdict::Valid, true)]
     {
         let story = Story::begin().await;
-        // As an earlier version stored it.
+        // The forged event owns its key, as an earlier version stored it.
         let forged = NewEvent { may_own: true, browser, ..story.new_event(verdict) };
         let forged = story.inbox.store(forged).await.unwrap().id;
         let genuine = story.arrives(Verdict::Valid).await;
@@ -208,7 +208,7 @@ async fn keys_that_prove_nothing_are_given_up_once_and_the_genuine_event_takes_i
     let conflicting = NewEvent { sha256: [9; 32], ..story.new_event(Verdict::Valid) };
     let genuine = story.inbox.store(conflicting.clone()).await.unwrap().id;
     let repeat = story.inbox.store(NewEvent { id: EventId::fresh(), ..conflicting }).await.unwrap().id;
-    // As an earlier version left them: the first proves nothing, and owns the key all the same.
+    // As an earlier version left it: the first event proves nothing but owns the key.
     let unsigned = Rejudged {
         id: forged,
         was: Verdict::Valid,
