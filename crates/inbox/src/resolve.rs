@@ -1,4 +1,4 @@
-//! What people write for an event: an id, the beginning of one, `#1234`, `last`, `last~2`.
+//! Resolves what people write for an event: an id, the beginning of an id, `#1234`, `last`, `last~2`.
 
 use hookmitt_event::EventId;
 use rusqlite::{Connection, OptionalExtension as _};
@@ -6,10 +6,10 @@ use rusqlite::{Connection, OptionalExtension as _};
 use crate::{Inbox, InboxError, rows};
 
 impl Inbox {
-    /// Finds the event that a text names. `last` passes over events in the bin.
+    /// Returns the event that a text names. `last` passes over events in the bin.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`] and [`InboxError::Ambiguous`].
+    /// Fails with [`InboxError::UnknownEvent`] or [`InboxError::Ambiguous`] if the text names no event or several.
     pub async fn resolve(&self, text: &str) -> Result<EventId, InboxError> {
         let text = text.trim().to_owned();
         self.readers.read(move |db| resolve(db, &text)).await

@@ -1,4 +1,4 @@
-//! What failed, died or was skipped, taken up again by hand.
+//! Retries, by hand, of deliveries that failed, died or were skipped.
 
 use hookmitt_event::{DeliveryId, EventId, TargetId};
 use rusqlite::{Connection, Row, ToSql, params};
@@ -11,8 +11,9 @@ use crate::{
 };
 
 impl Inbox {
-    /// Makes an event's failed, dead and skipped deliveries wait again, with no attempts made; those that wait for
-    /// a later retry become due. Deliveries to targets that are gone stay as they are.
+    /// Makes an event's failed, dead and skipped deliveries wait again, and deletes their attempts. Those to removed
+    /// targets stay as they are, and so do those that were held back for a verdict, unless the event is valid by now.
+    /// Deliveries that wait for a later retry become due. Returns the deliveries that it changed, with their targets.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
@@ -20,10 +21,10 @@ impl Inbox {
         self.write(move |batch| retry(batch.db, seq_of(batch.db, event)?, event, None)).await
     }
 
-    /// As [`retry`](Self::retry), one delivery alone. `None`: there is nothing to be taken up.
+    /// Like [`retry`](Self::retry), for a single delivery. Returns `None` if there was nothing to retry.
     ///
     /// # Errors
-    /// [`InboxError::UnknownEvent`] where the event or the delivery isn't there.
+    /// Fails with [`InboxError::UnknownEvent`] if the event or the delivery doesn't exist.
     pub async fn retry_one(&self, id: DeliveryId) -> Result<Option<TargetId>, InboxError> {
         self.write(move |batch| {
             let seq = seq_of(batch.db, id.event)?;
@@ -34,7 +35,7 @@ impl Inbox {
         .await
     }
 
-    /// The events with a dead delivery, oldest first: at most `limit` after `after`.
+    /// Returns the events with a dead delivery whose sequence numbers are above `after`, oldest first, at most `limit`.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -57,10 +58,10 @@ impl Inbox {
     }
 }
 
-/// How many events one look may pass over. Between two looks the writer may start its log over.
+/// How many events one read may pass over. Between two reads the writer may start its log over.
 const STRIDE: usize = 2_000;
 
-/// The next events with a dead delivery; without the id, those of another source.
+/// Returns the next events with a dead delivery. Events of another source come without their id.
 fn dead(db: &Connection, source: Option<i64>, after: i64) -> Result<Vec<(i64, Option<EventId>)>, InboxError> {
     const SQL: &str = "SELECT d.event, iif(?2 IS NULL OR e.source = ?2, e.id, NULL) FROM
         (SELECT DISTINCT event FROM delivery WHERE state IN (3, 4, 5) AND state = 4 AND event > ?1
@@ -71,14 +72,14 @@ fn dead(db: &Connection, source: Option<i64>, after: i64) -> Result<Vec<(i64, Op
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Fails where the event has no such delivery.
+/// Fails if the event has no such delivery.
 fn has(db: &Connection, seq: i64, id: DeliveryId) -> Result<(), InboxError> {
     const SQL: &str = "SELECT 1 FROM delivery WHERE event = ?1 AND number = ?2";
     let there = db.prepare_cached(SQL)?.exists(params![seq, id.number])?;
     if there { Ok(()) } else { Err(InboxError::UnknownEvent(id.to_string())) }
 }
 
-/// Takes up one delivery of an event, or all.
+/// Retries one delivery of an event, or all of them.
 fn retry(
     db: &Connection,
     seq: i64,

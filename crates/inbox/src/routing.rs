@@ -1,4 +1,4 @@
-//! Where an arriving event goes: a delivery for each target, some of them skipped from the start.
+//! Where an arriving event goes: makes a delivery for each target, some of them skipped from the start.
 
 use hookmitt_event::{DedupeKey, DeliveryState, OnDuplicate, TargetId, Verdict, Via};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -10,7 +10,7 @@ use crate::{
     reasons::{AWAITS, DUPLICATE, LONGEST_WAIT_US, OTHER_BODY},
 };
 
-/// Makes the deliveries. Answers the targets whose delivery waits, and how many deliveries there are.
+/// Stores the deliveries of an event. Returns the targets whose deliveries wait, and how many deliveries there are.
 pub(crate) fn route(
     batch: &Batch<'_>,
     new: &NewEvent,
@@ -70,25 +70,26 @@ fn is_loop(db: &Connection, new: &NewEvent) -> Result<bool, InboxError> {
     Ok(db.prepare_cached(SQL)?.exists(params![delivery.event.as_bytes(), delivery.number])?)
 }
 
-/// What decides whether a repeat is sent.
+/// What decides whether a duplicate is sent.
 pub(crate) struct Duplicate {
     pub(crate) verdict: Verdict,
-    /// It is known as one by its content alone.
+    /// Whether the event is a duplicate only by its content.
     pub(crate) by_content: bool,
     pub(crate) on_duplicate: OnDuplicate,
-    /// The source lets nothing through that isn't proved.
+    /// Whether the source rejects events that aren't found valid.
     pub(crate) rejects: bool,
 }
 
-/// Why a repeat is not sent to this target: its first, or another repeat of it, is waiting, running or completed
-/// there. One matched by content alone is always sent.
+/// Returns why a duplicate is not sent to this target: its first event, or another duplicate of that, is waiting,
+/// running or completed there. A duplicate by content alone is always sent.
 pub(crate) fn skip_reason(
     db: &Connection,
     repeat: &Duplicate,
     first: Option<&First>,
     target: TargetId,
 ) -> Result<Option<&'static str>, InboxError> {
-    // A valid event gives way to its first and to valid repeats alone: a forged one proves nothing.
+    // A valid event is skipped only because of its first event and of valid duplicates: a forged duplicate proves
+    // nothing.
     const SQL: &str = "SELECT 1 FROM delivery WHERE target = ?3 AND state IN (0, 1, 2) AND (event = ?1
         OR event IN (SELECT seq FROM event WHERE duplicate_of = ?2 AND (verdict = ?4 OR ?5)))";
     let Some(first) = first else { return Ok(None) };

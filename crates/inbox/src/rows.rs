@@ -1,16 +1,16 @@
-//! Between rows and words.
+//! Conversions between columns and values.
 
 use hookmitt_clock::StoreClock;
 use hookmitt_event::{Cause, DeliveryState, EventId, HttpVersion, Timestamp, Verdict, Via};
 use rusqlite::{Row, types::Type};
 
-/// `flags` of an event.
+/// Bits of an event's `flags`.
 pub(crate) const BROWSER: i64 = 1;
 pub(crate) const CONFLICT: i64 = 2;
 pub(crate) const STALE: i64 = 4;
 pub(crate) const CALLBACK: i64 = 8;
 
-/// A column that holds something that no hookmitt of this schema wrote.
+/// The error for a column whose value no hookmitt of this schema wrote.
 pub(crate) fn corrupt(column: usize, what: &'static str) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Null, what.into())
 }
@@ -31,7 +31,7 @@ pub(crate) fn moment_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<O
     Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros))
 }
 
-/// A moment in store time, as it is shown.
+/// Reads a moment in store time and converts it to wall clock time, to be shown.
 pub(crate) fn due(row: &Row<'_>, column: usize, clock: &StoreClock) -> rusqlite::Result<Option<Timestamp>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(|due| clock.to_wall(due)))
 }
@@ -66,7 +66,7 @@ pub(crate) const fn version_number(version: HttpVersion) -> i64 {
     }
 }
 
-/// Causes as they are stored; null where there is none.
+/// Returns causes as they are stored; `None` (null) if there are none.
 pub(crate) fn causes_json(causes: &[Cause]) -> Option<String> {
     if causes.is_empty() { None } else { serde_json::to_string(causes).ok() }
 }

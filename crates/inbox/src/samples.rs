@@ -1,4 +1,4 @@
-//! What arrives in tests.
+//! Sample events for tests.
 
 use bytes::Bytes;
 use hookmitt_event::{
@@ -7,7 +7,7 @@ use hookmitt_event::{
 
 use crate::{NewEvent, Route};
 
-/// A valid event without a body, for its source's targets.
+/// Makes a valid event without a body, for its source's targets.
 pub(crate) fn event(source: i64, received_at: Timestamp) -> NewEvent {
     let request = Request {
         method: "POST".to_owned(),

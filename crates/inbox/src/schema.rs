@@ -1,4 +1,4 @@
-//! Where the inbox is, and the steps that made its schema.
+//! Where the inbox file is, and the migrations that make its schema.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use hookmitt_sqlite::PrepareError;
 
 use crate::InboxError;
 
-/// The migrations in order; the schema number is how many have run.
+/// The migrations in order. The schema number is the count of migrations that have run.
 const MIGRATIONS: [&str; 11] = [
     include_str!("../../../migrations/0001_inbox.sql"),
     include_str!("../../../migrations/0002_attempt_sent.sql"),
@@ -24,7 +24,8 @@ const MIGRATIONS: [&str; 11] = [
     include_str!("../../../migrations/0011_queues.sql"),
 ];
 
-/// Makes the data directory (0700) and its inbox (0600) where they are missing, and migrates.
+/// Creates the data directory (0700) and its inbox (0600) if they are missing, and runs the migrations. Returns the
+/// path of the file.
 pub(crate) fn prepare(directory: &Path) -> Result<PathBuf, InboxError> {
     let path = directory.join("inbox.db");
     let unusable = |error: PrepareError| match error {
@@ -36,8 +37,8 @@ pub(crate) fn prepare(directory: &Path) -> Result<PathBuf, InboxError> {
     Ok(path)
 }
 
-/// A folder that is there already is closed to others where it is empty or holds an inbox: a folder of other things that
-/// somebody points us at keeps its mode.
+/// Makes an existing folder private if it is empty or holds an inbox. A folder of other things, named by mistake, keeps
+/// its mode.
 fn keep_private(directory: &Path) -> std::io::Result<()> {
     let is_ours = || {
         Ok::<_, std::io::Error>(
@@ -59,7 +60,7 @@ fn close_to_others(directory: &Path) -> std::io::Result<()> {
 
 #[cfg(not(unix))]
 fn close_to_others(_: &Path) -> std::io::Result<()> {
-    Ok(()) // the user's own folder is private by its access list
+    Ok(()) // the access list of the user's own folder keeps it private
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The sources: made by hand, or by an unknown name on the capture port.
+//! The sources: made by hand, or by a request for an unknown name on the capture port.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,25 +12,25 @@ use crate::{
     rows,
 };
 
-/// How many sources unknown names may make.
+/// How many sources requests for unknown names may make.
 pub const AUTO_SOURCES: i64 = 50;
 
-/// What can be set of a source, as stored.
+/// The settings of a source, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceSettings {
-    /// The catalogue id of the provider.
+    /// The catalogue id of the source's provider.
     #[serde(skip)]
     pub provider: Option<String>,
-    /// Who settled that.
+    /// Who set the provider.
     pub provider_from: Option<ProviderFrom>,
-    /// What is done with a bad signature.
+    /// What is done with an event whose signature is bad.
     pub on_invalid: OnInvalid,
-    /// What is done with a repeat.
+    /// What is done with a duplicate.
     pub on_duplicate: OnDuplicate,
-    /// The URL that the provider calls.
+    /// The public URL that the provider calls.
     pub public_url: Option<String>,
-    /// Names that its GET and HEAD requests may be called by, beside those of this machine.
+    /// Host names by which GET and HEAD requests may call the source, beside this machine's names.
     pub allowed_hosts: BTreeSet<String>,
     /// How old a signed timestamp may be, in seconds.
     pub tolerance_s: Option<u32>,
@@ -38,9 +38,9 @@ pub struct SourceSettings {
     pub answer: Answer,
     /// How a source without a catalogue provider signs.
     pub generic: Option<GenericScheme>,
-    /// What its verdicts depend on and no request says, such as a webhook id.
+    /// Values on which verification depends and which no request carries, for example a webhook id.
     pub params: BTreeMap<String, String>,
-    /// A genuine set-up request that wants a URL called is confirmed without a click.
+    /// Whether a genuine set-up request is confirmed, by calling the URL that it names, without a click.
     pub confirm: bool,
 }
 
@@ -64,7 +64,7 @@ impl From<&Source> for SourceSettings {
 }
 
 impl Inbox {
-    /// Every source, by name.
+    /// Returns every source, by name.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -80,11 +80,11 @@ impl Inbox {
             .await
     }
 
-    /// Adds a source; one that was removed comes back.
+    /// Adds a source. A removed source of that name comes back with these settings.
     ///
     /// # Errors
-    /// [`InboxError::SourceExists`]; [`InboxError::TooManySources`] where it is `auto` and there are
-    /// [`AUTO_SOURCES`] of those.
+    /// Fails with [`InboxError::SourceExists`], or, if `auto` is set, with [`InboxError::TooManySources`] if there are
+    /// [`AUTO_SOURCES`] made in that way.
     pub async fn add_source(
         &self,
         slug: Slug,
@@ -93,7 +93,8 @@ impl Inbox {
         now: Timestamp,
     ) -> Result<Source, InboxError> {
         let wanted = slug.clone();
-        // What a stranger can ask for at will, such as one name more than there may be, takes no turn at the writer.
+        // Read first, without the writer, because a stranger can ask any number of times for a source that exists or
+        // for one too many.
         if let Some(known) = self.readers.read(move |db| known(db, &wanted, auto)).await? {
             return Ok(known);
         }
@@ -108,8 +109,8 @@ impl Inbox {
         .await
     }
 
-    /// Changes a source. Without a `provider_from` the stored provider is kept, and the one given here is not looked at: an
-    /// event may have set it meanwhile.
+    /// Changes a source. If the new settings have no `provider_from`, the stored provider is kept and the given one is
+    /// ignored, because an event may have set the provider meanwhile.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownSource`] if there is no such source.
@@ -136,7 +137,7 @@ impl Inbox {
         .await
     }
 
-    /// Counts one of a source's "fail the next N" down, if any is left. Answers whether this one fails.
+    /// Counts down a source's "fail the next N" by one, if it isn't zero. Returns whether this request fails.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -172,7 +173,7 @@ impl Inbox {
         .await
     }
 
-    /// Counts the changes that any process made to sources and targets, secrets included.
+    /// Returns a number that grows with every change that any process makes to sources, targets, tunnels or secrets.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -180,7 +181,8 @@ impl Inbox {
         self.readers.read(config_version).await
     }
 
-    /// Says that something outside the file, such as a secret, was changed: other processes look again.
+    /// Announces a change of something outside the file, for example of a secret, so that other processes read it
+    /// again.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -188,7 +190,7 @@ impl Inbox {
         self.write(|batch| configured(batch.db)).await
     }
 
-    /// Names this inbox in the keychain.
+    /// Returns the name of this inbox in the keychain.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -219,7 +221,7 @@ fn find(db: &Connection, slug: &Slug) -> Result<Option<Source>, InboxError> {
     Ok(db.prepare_cached(SQL)?.query_row([slug.as_str()], source).optional()?)
 }
 
-/// The source where it need not be made, or may not.
+/// Returns the source if it exists and may be used, `None` if it has to be made, or an error if it may not be made.
 fn known(db: &Connection, slug: &Slug, auto: bool) -> Result<Option<Source>, InboxError> {
     match find(db, slug)? {
         Some(found) if auto => Ok(Some(found)),

@@ -10,65 +10,65 @@ use crate::{Inbox, InboxError, View, rows};
 /// The inbox in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Events that are not in the bin.
+    /// How many events there are, without those in the bin.
     pub events: u64,
-    /// Those of them that repeat another.
+    /// How many of these events are duplicates.
     pub duplicates: u64,
-    /// Bytes of their bodies.
+    /// The size of these events' bodies, in bytes.
     pub body_bytes: u64,
     /// Events by verdict.
     pub verdicts: Vec<(Verdict, u64)>,
     /// Deliveries by state.
     pub deliveries: Vec<(DeliveryState, u64)>,
-    /// Every source by name; of those that were removed, the ones whose events are still there.
+    /// Every source, by name. A removed source is included if it still has events.
     pub sources: Vec<SourceCount>,
-    /// Events by view.
+    /// The number of events in each view.
     pub views: ViewCounts,
-    /// Targets with deliveries that wait or run, and how many.
+    /// Targets with deliveries that wait or run, and the number of those.
     pub targets: Vec<(TargetId, u64)>,
 }
 
 /// A source and how many events it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceCount {
-    /// Its name.
+    /// The source's name.
     pub slug: String,
-    /// Its events that are not in the bin.
+    /// How many events of the source there are, without those in the bin.
     pub events: u64,
 }
 
 /// How many events each view has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ViewCounts {
-    /// Invalid, or with a delivery that failed or is dead.
+    /// Events that are invalid, or have a failed or dead delivery.
     pub needs_action: u64,
-    /// With a signature that does not hold.
+    /// Events whose signature does not hold.
     pub invalid: u64,
-    /// With a dead delivery.
+    /// Events with a dead delivery.
     pub dead_letter: u64,
-    /// With a delivery that is held up.
+    /// Events with a delivery that is held up.
     pub waiting: u64,
 }
 
-/// By the running totals; those of one verdict and source a row.
+/// Selects the running totals, a row for each source and verdict.
 pub(crate) const TOTALS: &str = "SELECT s.slug, t.verdict, t.events, t.duplicates, t.bytes, t.deliveries
     FROM source s LEFT JOIN tally t ON t.source = s.id
     WHERE s.removed_at IS NULL OR t.events > 0 ORDER BY s.slug, t.verdict";
 
-/// Deliveries that wait or run, by state: each part of the index holds no others.
+/// Counts deliveries that wait or run, by state, from a partial index that holds no others.
 pub(crate) const OPEN: &str = "SELECT state, count(*) FROM delivery WHERE state IN (0, 1) GROUP BY state";
 
-/// Deliveries that wait or run, by target.
+/// Counts deliveries that wait or run, by target.
 pub(crate) const BOUND: &str =
     "SELECT target, count(*) FROM delivery WHERE state IN (0, 1) GROUP BY target ORDER BY target";
 
-/// Deliveries that were given up or never sent, by state.
+/// Counts deliveries that failed, died or were skipped, by state.
 pub(crate) const UNSENT: &str =
     "SELECT state, count(*) FROM delivery WHERE state IN (3, 4, 5) GROUP BY state";
 
 impl Inbox {
-    /// Counts, by running totals and small indexes: what it costs doesn't grow with the events. Each part is of its own
-    /// moment, so that none is long.
+    /// Returns the numbers, from running totals and small indexes, so that the cost doesn't grow with the events. The
+    /// parts are read one after the other, each in its own snapshot, so that none holds a snapshot for long.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -103,7 +103,7 @@ impl Inbox {
     }
 }
 
-/// Sums up the totals. Answers how many deliveries were ever made.
+/// Adds up the totals. Returns how many deliveries were ever made.
 fn totals(db: &Connection, stats: &mut Stats) -> Result<u64, InboxError> {
     let mut made = 0;
     let mut verdicts = BTreeMap::new();
@@ -116,7 +116,7 @@ fn totals(db: &Connection, stats: &mut Stats) -> Result<u64, InboxError> {
             _ => stats.sources.push(SourceCount { slug, events }),
         }
         if row.get::<_, Option<i64>>(1)?.is_none() {
-            continue; // no event ever came in there
+            continue; // no event of this source ever came in
         }
         *verdicts.entry(rows::verdict(row, 1)? as usize).or_insert(0) += events;
         stats.events += events;
@@ -129,7 +129,7 @@ fn totals(db: &Connection, stats: &mut Stats) -> Result<u64, InboxError> {
     Ok(made)
 }
 
-/// The deliveries by state. What is in none of the indexes is completed.
+/// Counts the deliveries by state. Deliveries that are in neither index are completed.
 fn deliveries(db: &Connection, made: u64, stats: &mut Stats) -> Result<(), InboxError> {
     for sql in [OPEN, UNSENT] {
         let mut select = db.prepare_cached(sql)?;
@@ -145,10 +145,10 @@ fn deliveries(db: &Connection, made: u64, stats: &mut Stats) -> Result<(), Inbox
 }
 
 impl Inbox {
-    /// Lets SQLite check the file's structure (`quick_check`), which reads all of it.
+    /// Has SQLite check the structure of the file (`quick_check`), which reads the whole file.
     ///
     /// # Errors
-    /// What it finds.
+    /// Fails with [`InboxError::Damaged`] if SQLite finds damage.
     pub async fn check(&self) -> Result<(), InboxError> {
         self.readers
             .read_at_length(|db| {

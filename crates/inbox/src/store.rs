@@ -14,14 +14,15 @@ use crate::{
     tally::Change,
 };
 
-/// What an event adds to the log beside its own bytes: index pages, key, delivery, page rounding.
+/// About how many bytes an event adds to the log beside its own: index pages, key, delivery, page rounding.
 const ROW_OVERHEAD: usize = 12 * 1024;
 
 impl Inbox {
-    /// Stores an event durably: its row, its key and its deliveries, or nothing. Answers after the commit.
+    /// Stores an event durably, with its key and its deliveries, or nothing of it. Returns after the commit.
     ///
     /// # Errors
-    /// [`InboxError::Full`], [`InboxError::Overloaded`] and whatever SQLite says: the sender must be told to retry.
+    /// Fails with [`InboxError::Full`] or [`InboxError::Overloaded`], and if SQLite does. The sender must be told to
+    /// retry.
     pub async fn store(&self, new: NewEvent) -> Result<Stored, InboxError> {
         let weight = new.weight();
         self.write_now(weight, move |batch| store(batch, &new)).await
@@ -35,7 +36,7 @@ pub(crate) fn store(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, Inb
     }
 }
 
-/// Stores what is known not to have arrived before.
+/// Stores an event that is known not to have arrived before.
 pub(crate) fn store_new(batch: &mut Batch<'_>, new: &NewEvent) -> Result<Stored, InboxError> {
     let seq = batch.arriving.seq(batch.db)?;
     let size = new.request.body.len() + new.request.headers.as_wire().len() + ROW_OVERHEAD;
@@ -107,7 +108,8 @@ pub(crate) fn arrived_before(db: &Connection, new: &NewEvent) -> Result<Option<S
     Ok(earlier.optional()?)
 }
 
-/// Whether the first has other bytes. One that was pruned can't be compared.
+/// Whether the first event has other bytes. A copy from backup sync is not compared, and a first event that was pruned
+/// can't be.
 fn differs(db: &Connection, new: &NewEvent, first: i64) -> Result<bool, InboxError> {
     const SQL: &str = "SELECT sha256 FROM event WHERE seq = ?1";
     if new.via == Via::BackupSync {
@@ -171,8 +173,8 @@ fn insert(
     Ok(())
 }
 
-/// Who signed an event whose delivery comes back to us, by way of a relay: it brings our signature along. One that was
-/// sent or edited and has no mark yet counts as signed with a secret of the owner's.
+/// Returns whose secret signed the event `id`, one of whose deliveries came back to us through a relay, with our
+/// signature on it. An event that was sent or edited and has no mark yet counts as signed with a secret of the owner's.
 fn signer_of(db: &Connection, id: EventId) -> Result<Option<String>, InboxError> {
     const SQL: &str =
         "SELECT coalesce(signed_with, iif(via IN (?2, ?3), 'own', NULL)) FROM event WHERE id = ?1";

@@ -1,4 +1,4 @@
-//! Running totals, so that the inbox in numbers costs the same whether it holds ten events or a million.
+//! Running totals, so that counting costs the same for ten events and for a million.
 
 use std::collections::HashMap;
 
@@ -6,37 +6,38 @@ use rusqlite::{Connection, params};
 
 use crate::InboxError;
 
-/// Changes to the totals, by source and verdict. Those of a group of jobs are written once, with the group.
+/// Changes to the totals, by source and verdict. Those of a group of jobs are written once, at the end of the group.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(HashMap<(i64, i64), Change>);
 
-/// What is added to a total; less than nothing takes away.
+/// What is added to a total; negative numbers subtract.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
     /// Events that are not in the bin.
     pub(crate) events: i64,
-    /// Those of them that repeat another.
+    /// How many of these events are duplicates.
     pub(crate) duplicates: i64,
-    /// Bytes of their bodies.
+    /// The size of these events' bodies, in bytes.
     pub(crate) bytes: i64,
-    /// Deliveries ever made. Only the sum over all rows says something: the events may have changed theirs.
+    /// Deliveries ever made. Only the sum over all sources and verdicts means anything, because events may have changed
+    /// their verdicts since.
     pub(crate) deliveries: i64,
 }
 
 impl Change {
-    /// An event more.
+    /// Returns the change for an event more.
     pub(crate) fn event(is_duplicate: bool, bytes: i64) -> Self {
         Self { events: 1, duplicates: i64::from(is_duplicate), bytes, deliveries: 0 }
     }
 
-    /// An event less.
+    /// Returns the change for an event less.
     pub(crate) fn no_event(is_duplicate: bool, bytes: i64) -> Self {
         Self { events: -1, duplicates: -i64::from(is_duplicate), bytes: -bytes, deliveries: 0 }
     }
 }
 
 impl Tally {
-    /// Notes a change to the totals of a source and verdict.
+    /// Adds a change to those of a source and verdict.
     pub(crate) fn add(&mut self, source: i64, verdict: i64, change: Change) {
         let total = self.0.entry((source, verdict)).or_default();
         total.events += change.events;
@@ -45,7 +46,7 @@ impl Tally {
         total.deliveries += change.deliveries;
     }
 
-    /// Notes the changes of another tally.
+    /// Adds the changes of another tally.
     pub(crate) fn merge(&mut self, other: Self) {
         for ((source, verdict), change) in other.0 {
             self.add(source, verdict, change);

@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Inbox, InboxError, order_key::key_rest, routes::configured, rows};
 
-/// What can be set of a target, as stored.
+/// The settings of a target, as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TargetSettings {
-    /// The order in which it gets its events.
+    /// The order in which the target gets its events.
     pub order: OrderMode,
     /// How long one attempt may take, in milliseconds.
     pub timeout_ms: u64,
-    /// Attempts in all, from 1.
+    /// How many attempts a delivery gets in all, at least 1.
     pub attempts: u32,
     /// The longest wait before the second attempt, in milliseconds.
     pub retry_base_ms: u64,
     /// The longest wait before any attempt, in milliseconds.
     pub retry_cap_ms: u64,
-    /// The sender's Host line goes out.
+    /// Whether the sender's Host line is sent.
     pub preserve_host: bool,
-    /// The `x-hookmitt-*` lines are added.
+    /// Whether the `x-hookmitt-*` lines are added.
     pub hookmitt_headers: bool,
 }
 
@@ -63,7 +63,7 @@ const SELECT: &str = "SELECT t.id, s.slug, t.url, t.settings, t.kind, t.paused, 
     FROM target t LEFT JOIN source s ON s.id = t.source WHERE t.removed_at IS NULL";
 
 impl Inbox {
-    /// Every target, those that end with their command and those given once included.
+    /// Returns every target, including those that last until their command ends and those for a URL given once.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -77,7 +77,7 @@ impl Inbox {
             .await
     }
 
-    /// Adds a target. A URL given once is found again rather than added twice.
+    /// Adds a target. For a URL given once ([`TargetKind::Once`]), an existing target of that URL is returned instead.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownSource`] if there is no such source.
@@ -139,8 +139,8 @@ impl Inbox {
         .await
     }
 
-    /// Notes that nobody answers at a target, and what was said; or with `None` that somebody does again. Everything
-    /// that waits for it says so too, without being written.
+    /// Notes that nobody answers at a target, with the error, or with `None` that somebody does again. Every delivery
+    /// that waits for the target shows that error without being written.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -155,7 +155,7 @@ impl Inbox {
         .await
     }
 
-    /// Removes a target. What waits for it is ended by [`refuse_waiting`](Self::refuse_waiting).
+    /// Removes a target. [`refuse_waiting`](Self::refuse_waiting) ends the deliveries that wait for it.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownTarget`] if there is no such target.
@@ -167,8 +167,9 @@ impl Inbox {
         .await
     }
 
-    /// Removes the targets whose command ended without saying so: all but those of this process's own commands. For a
-    /// process that has just become the only one that delivers; its couriers end what waits for them.
+    /// Removes the session targets whose command ended without removing them: all but `except`, those of this process's
+    /// own commands. It is for a process that has just become the one that delivers. That process's couriers end the
+    /// deliveries that wait for the targets. Returns how many targets it removed.
     ///
     /// # Errors
     /// Fails if SQLite does.

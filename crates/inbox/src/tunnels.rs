@@ -1,78 +1,78 @@
-//! The tunnels, and what is known of each while nobody is connected.
+//! The tunnels, and what is stored about each of them.
 
 use hookmitt_event::{Timestamp, TunnelKind};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{Inbox, InboxError, gaps, routes::configured, rows};
 
-/// A tunnel to be kept.
+/// A tunnel to be added.
 #[derive(Clone, Debug)]
 pub struct NewTunnel {
-    /// What makes it.
+    /// The kind of tunnel.
     pub kind: TunnelKind,
-    /// What people call it.
+    /// The tunnel's label, for people.
     pub label: String,
-    /// Its name at the relay.
+    /// The tunnel's name at the relay.
     pub name: Option<String>,
     /// The relay's URL.
     pub url: Option<String>,
-    /// What its keys go by in the vault.
+    /// The name under which the vault holds the tunnel's keys.
     pub keys: Option<String>,
-    /// The only source that it serves, where it serves one.
+    /// The only source that the tunnel serves, if it serves just one.
     pub source: Option<String>,
-    /// The sources that were chosen for a relay's tunnel; none was: all.
+    /// The sources that were chosen for a relay's tunnel. An empty list stands for all.
     pub sources: Vec<String>,
-    /// Its public URL.
+    /// The tunnel's public URL.
     pub public_url: Option<String>,
 }
 
-/// A tunnel as the inbox holds it. Its keys live in the vault.
+/// A tunnel as stored in the inbox. Its keys are in the vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptTunnel {
-    /// Its row.
+    /// The tunnel's row.
     pub id: i64,
-    /// What makes it.
+    /// The kind of tunnel.
     pub kind: TunnelKind,
-    /// What people call it.
+    /// The tunnel's label, for people.
     pub label: String,
-    /// Its name at the relay.
+    /// The tunnel's name at the relay.
     pub name: Option<String>,
     /// The relay's URL.
     pub url: Option<String>,
-    /// What its keys go by in the vault.
+    /// The name under which the vault holds the tunnel's keys.
     pub keys: Option<String>,
-    /// The only source that it serves, where it serves one.
+    /// The only source that the tunnel serves, if it serves just one.
     pub source: Option<String>,
-    /// The sources that were chosen for a relay's tunnel; none was: all.
+    /// The sources that were chosen for a relay's tunnel. An empty list stands for all.
     pub sources: Vec<String>,
-    /// Its public URL, as it was told last.
+    /// The tunnel's public URL, as last reported.
     pub public_url: Option<String>,
-    /// Whether it is wanted.
+    /// Whether the tunnel is turned on.
     pub enabled: bool,
-    /// When it was added.
+    /// When the tunnel was added.
     pub created_at: Timestamp,
-    /// Until when it was surely connected; none where it never was.
+    /// Until when the tunnel was surely connected; `None` if it never was.
     pub connected_until: Option<Timestamp>,
-    /// Up to when everything was here that its relay received; none where that isn't known.
+    /// The moment up to which everything that the relay received is stored here; `None` if that isn't known.
     pub complete_until: Option<Timestamp>,
-    /// What it was told last by the relay.
+    /// What the relay reported last.
     pub told: Told,
-    /// When its newest event was received.
+    /// When the tunnel's newest event was received.
     pub last_event_at: Option<Timestamp>,
-    /// How many of its letters could not be read, and are gone.
+    /// How many of the tunnel's letters could not be read and were dropped.
     pub spoilt: u64,
-    /// The last time.
+    /// When a letter was last dropped.
     pub spoilt_at: Option<Timestamp>,
 }
 
-/// What a relay counts of a tunnel beside its letters. The counts only grow.
+/// What a relay counts for a tunnel beside its letters. The counts only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// Requests that it had to refuse.
+    /// How many requests the relay had to refuse.
     pub refused: u64,
-    /// The last time.
+    /// When the relay last refused a request.
     pub refused_at: Option<Timestamp>,
-    /// Requests for sources that there are none of.
+    /// How many requests were for sources that don't exist.
     pub unknown: u64,
 }
 
@@ -81,7 +81,7 @@ const SELECT: &str = "SELECT id, kind, label, name, url, keys, source, public_ur
     complete_until, sources FROM tunnel WHERE removed_at IS NULL";
 
 impl Inbox {
-    /// Every tunnel, in the order in which they were added.
+    /// Returns every tunnel, in the order in which they were added.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -95,7 +95,7 @@ impl Inbox {
             .await
     }
 
-    /// One tunnel.
+    /// Returns one tunnel.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownTunnel`] if there is no such tunnel.
@@ -103,7 +103,7 @@ impl Inbox {
         self.readers.read(move |db| find(db, id)).await
     }
 
-    /// Keeps a tunnel.
+    /// Adds a tunnel.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -122,7 +122,7 @@ impl Inbox {
         .await
     }
 
-    /// Calls a tunnel otherwise, turns it on or off, chooses its sources.
+    /// Changes a tunnel's label and chosen sources, and turns it on or off.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownTunnel`] if there is no such tunnel.
@@ -143,7 +143,7 @@ impl Inbox {
         .await
     }
 
-    /// Forgets a tunnel.
+    /// Removes a tunnel.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownTunnel`] if there is no such tunnel.
@@ -159,8 +159,8 @@ impl Inbox {
         .await
     }
 
-    /// Counts letters of a tunnel that could not be read and are gone; so many of them had waited, and are lost in the
-    /// gap that is being caught up.
+    /// Counts letters of a tunnel that could not be read and were dropped. `waited` of them had waited for the
+    /// connection, and count as lost in the open gap, which is being caught up.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -180,7 +180,7 @@ impl Inbox {
         .await
     }
 
-    /// Notes up to when everything is here that a tunnel's relay received.
+    /// Stores the moment up to which everything that a tunnel's relay received is stored here.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -193,8 +193,8 @@ impl Inbox {
         .await
     }
 
-    /// Notes that a tunnel is connected: until when at least, where its public URL is, and what the relay tells. What
-    /// it refused since it told last, while a gap was open, is lost in that gap.
+    /// Notes that a tunnel is connected: until when at least, its public URL, and the relay's report. Requests that the
+    /// relay refused since its last report count as lost in the open gap, if there is one.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -207,7 +207,7 @@ impl Inbox {
         last_event_at: Option<Timestamp>,
     ) -> Result<(), InboxError> {
         const BEFORE: &str = "SELECT refused FROM tunnel WHERE id = ?1";
-        // The newest word counts: a clock that was ahead must not hide the times without connection until then.
+        // The latest report counts, even if it is earlier: a clock that was ahead must not hide later gaps.
         const SQL: &str = "UPDATE tunnel SET connected_until = ?2,
             public_url = coalesce(?3, public_url), refused = ?4, refused_at = ?5, unknown = ?6,
             last_event_at = coalesce(?7, last_event_at) WHERE id = ?1";
@@ -262,12 +262,13 @@ fn tunnel(row: &Row<'_>) -> rusqlite::Result<KeptTunnel> {
     })
 }
 
-/// The chosen sources as they are kept; null for none.
+/// Returns the chosen sources as they are stored; `None` (null) if none were chosen.
 fn list(sources: &[String]) -> Option<String> {
     (!sources.is_empty()).then(|| serde_json::Value::from(sources).to_string())
 }
 
-/// The chosen sources from what is kept. A list that can't be read must not become "all".
+/// Returns the chosen sources from what is stored. A list that can't be read is an error, because an empty one means
+/// "all".
 fn chosen(kept: Option<String>) -> rusqlite::Result<Vec<String>> {
     let Some(kept) = kept else { return Ok(Vec::new()) };
     serde_json::from_str(&kept).map_err(|_| rows::corrupt(18, "list of sources"))

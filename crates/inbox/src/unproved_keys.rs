@@ -1,29 +1,29 @@
-//! Dedupe keys that earlier versions gave to events that prove nothing: looked through once, a little at a time, oldest
-//! event first. How far that came is kept with each commit, so that a crash costs nothing.
+//! Takes back dedupe keys that earlier versions gave to events that prove nothing. This goes once through all events, a
+//! little at a time, oldest first. Each commit stores how far it has come, so that nothing is repeated after a crash.
 
 use hookmitt_event::{DedupeKey, EventId, Verdict};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use crate::{Inbox, InboxError, KeyTerms, rejudge::settle_stored, rows, rows::BROWSER};
 
-/// How many events are looked at in one go.
+/// How many events one read looks at.
 const LOOK: usize = 1_000;
 
-/// How many are settled in one commit: within some milliseconds, for capture waits for the same writer.
+/// How many keys are settled in one commit: that takes some milliseconds, because capture waits for the same writer.
 const BATCH: usize = 32;
 
-/// Events whose keys are to be settled, and how far that comes.
+/// Events whose keys must be settled, and how far through the events that goes.
 #[derive(Debug)]
 pub struct Unsettled {
-    /// The events with their keys, oldest first.
+    /// The events with their dedupe keys, oldest first.
     pub events: Vec<(EventId, DedupeKey)>,
-    /// `None`: that was all.
+    /// The number of the last event that was looked at; `None` if there were no more events.
     up_to: Option<i64>,
 }
 
 impl Inbox {
-    /// The next events of these sources that prove nothing, or repeat one that does not. `None`: all were settled long
-    /// ago.
+    /// Returns the next events of these sources that prove nothing, or duplicate an event that doesn't. Returns `None`
+    /// if all keys were settled long ago.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -38,8 +38,9 @@ impl Inbox {
             .await
     }
 
-    /// Settles keys. An event that proves nothing gives its key up, to the next one that is valid; what was taken for a
-    /// repeat of it, and not sent, says so. Nothing is sent by itself so late.
+    /// Settles keys. An event that proves nothing gives its key up, for the next valid event. A delivery that was
+    /// skipped because its event was taken for a duplicate of such an event says so, but is not sent automatically so
+    /// late.
     ///
     /// # Errors
     /// Fails if SQLite does.

@@ -1,17 +1,17 @@
-//! The lists that people work through, and where their events are found without looking at all others.
+//! The views: lists that people work through, whose events are found without reading all others.
 
 use std::str::FromStr;
 
-/// A list of the events that have something in common.
+/// A view: a list of events that have something in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// Invalid, or with a delivery that failed or is dead.
+    /// Events that are invalid, or have a failed or dead delivery.
     NeedsAction,
-    /// With a signature that does not hold.
+    /// Events whose signature does not hold.
     Invalid,
-    /// With a delivery that used up its attempts.
+    /// Events with a delivery that used up its attempts.
     DeadLetter,
-    /// With a delivery that is held up: its target is paused, or nobody answers there.
+    /// Events with a delivery that is held up, because its target is paused or nobody answers there.
     Waiting,
 }
 
@@ -24,7 +24,8 @@ impl View {
         (Self::Waiting, "waiting"),
     ];
 
-    /// The numbers of its events below `?1`. Each index holds no other events than these.
+    /// Returns a query for the sequence numbers of the view's events below `?1`. It reads only parts of indexes that
+    /// hold just such events or deliveries.
     pub(crate) fn seqs(self) -> String {
         match self {
             Self::NeedsAction => format!("{INVALID} UNION {DEAD} UNION {FAILED}"),
@@ -34,7 +35,7 @@ impl View {
         }
     }
 
-    /// Counts its events.
+    /// Returns a query that counts the view's events.
     pub(crate) fn count_sql(self) -> String {
         format!("SELECT count(*) FROM ({})", self.seqs())
     }

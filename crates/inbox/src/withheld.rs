@@ -1,23 +1,23 @@
-//! What was withheld because of the name that it was called by, until it is sent by hand.
+//! Events that were withheld because of the host name that they were called by, until they are sent by hand.
 
 use hookmitt_event::EventId;
 use rusqlite::{Connection, params};
 
 use crate::{Inbox, InboxError, rows};
 
-/// No more names are told of at a time: a stranger can make up any number.
+/// How many names are returned at most, because a stranger can make up any number of them.
 const MOST: usize = 100;
 
-/// How many events one look may pass over. Between two looks the writer may start its log over.
+/// How many events one read may pass over. Between two reads the writer may start its log over.
 const STRIDE: usize = 5_000;
 
-/// Of an event `e`: no delivery of it has ever been more than skipped.
+/// A condition on an event `e`: it isn't in the bin, and none of its deliveries is in any other state than skipped.
 const UNSENT: &str = "e.deleted_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.event = e.seq AND d.state <> 5)";
 
 impl Inbox {
-    /// The names by which events of a source were called that wait to be sent by hand, with how many those are; most
-    /// first.
+    /// Returns the host names by which a source's withheld events were called, each with how many of them still wait to
+    /// be sent by hand; the name with the most first.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -36,8 +36,8 @@ impl Inbox {
         Ok(counts)
     }
 
-    /// The events of a source that were called by that name and wait to be sent by hand, oldest first: at most `limit`
-    /// after `after`.
+    /// Returns the events of a source that were called by this host name and wait to be sent by hand, oldest first: at
+    /// most `limit`, with sequence numbers above `after`.
     ///
     /// # Errors
     /// Fails if SQLite does.
@@ -64,7 +64,7 @@ impl Inbox {
     }
 }
 
-/// Counts an event. Those of one name come one after the other.
+/// Counts an event under its host name. Events of the same name come one after the other.
 fn count(counts: &mut Vec<(String, u64)>, host: String, is_unsent: bool) {
     match counts.last_mut() {
         Some((last, events)) if *last == host => *events += u64::from(is_unsent),
@@ -77,13 +77,14 @@ fn count(counts: &mut Vec<(String, u64)>, host: String, is_unsent: bool) {
     }
 }
 
-/// Leaves those with most events, most first.
+/// Keeps the names with the most events and sorts them, most first.
 fn most(counts: &mut Vec<(String, u64)>) {
     counts.sort_by(|(host, events), (other, others)| others.cmp(events).then_with(|| host.cmp(other)));
     counts.truncate(MOST);
 }
 
-/// The next events of a source that were called by a name that is none of this machine's, in order of that name.
+/// Returns the next events of a source that were called by a name that isn't one of this machine's, sorted by that
+/// name.
 fn hosts(
     db: &Connection,
     source: i64,

@@ -1,4 +1,4 @@
-//! The inbox as its callers hold it, and what its writer knows.
+//! The inbox as its callers see it, and the state of its writer.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,10 +20,10 @@ use crate::{
     tally::Tally,
 };
 
-/// What a commit writes into the log beside events, about.
+/// About how many bytes a commit adds to the log beside its events.
 const COMMIT: u64 = 1_024;
 
-/// A handle on the inbox of one data directory; clones share it.
+/// A handle to the inbox of one data directory. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Inbox {
     jobs: Jobs<Desk>,
@@ -32,16 +32,16 @@ pub struct Inbox {
     others: watch::Receiver<i64>,
     path: Arc<Path>,
     pub(crate) clock: StoreClock,
-    /// What this process wrote down when it became the one that delivers; 0: it never was.
+    /// The token that this process stored when it became the one that delivers; 0 if it never did.
     pub(crate) owner: Arc<AtomicI64>,
 }
 
 impl Inbox {
-    /// Opens the inbox of a data directory, made (0700) and migrated where need be. What waits and what ages in it goes
-    /// by a clock of its own, which runs by `clock`.
+    /// Opens the inbox of a data directory, which is created (0700) and migrated if need be. The inbox measures waiting
+    /// and ageing by a clock of its own, which is driven by `clock`.
     ///
     /// # Errors
-    /// [`InboxError::Newer`] and [`InboxError::Open`].
+    /// Fails with [`InboxError::Newer`] or [`InboxError::Open`].
     pub fn open(directory: &Path, clock: Arc<dyn Clock>) -> Result<Self, InboxError> {
         let path = schema::prepare(directory)?;
         let clock = StoreClock::resume(now::kept(&hookmitt_sqlite::reader(&path)?)?, clock);
@@ -55,22 +55,22 @@ impl Inbox {
         Ok(Self { jobs, readers, commits, others, path, clock, owner: Arc::default() })
     }
 
-    /// The inbox file.
+    /// Returns the path of the inbox file.
     pub fn path(&self) -> PathBuf {
         self.path.to_path_buf()
     }
 
-    /// Counts this process's commits; changes with each.
+    /// Returns the count of this process's commits, which changes with each of them.
     pub fn commits(&self) -> watch::Receiver<u64> {
         self.commits.clone()
     }
 
-    /// Changes within half a second of any process's commit, this one's included.
+    /// Returns a number that changes within half a second after a commit of any process, this one included.
     pub fn others(&self) -> watch::Receiver<i64> {
         self.others.clone()
     }
 
-    /// Has the writer do `work`, waiting for a place in the queue.
+    /// Waits for a place in the writer's queue, has the writer run `work`, and returns after the commit.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
@@ -78,7 +78,7 @@ impl Inbox {
         self.add(0, work).await
     }
 
-    /// As [`write`](Self::write), for what adds about so many bytes.
+    /// Like [`write`](Self::write), for work that adds about `weight` bytes.
     pub(crate) async fn add<T: Send + 'static>(
         &self,
         weight: usize,
@@ -87,13 +87,14 @@ impl Inbox {
         self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db))).await
     }
 
-    /// Waits for a place in the writer's queue. Whoever has one before another call begins is written first.
+    /// Puts a job into the writer's queue, after waiting for a place. Jobs are written in the order in which they got a
+    /// place in the queue.
     pub(crate) async fn hand_in(&self, job: impl Job<Desk> + 'static) -> Result<(), InboxError> {
         self.jobs.hand_in(job).await
     }
 
-    /// As [`write`](Self::write), but refuses where the queue is full: capture would rather answer 503 at once.
-    /// `weight` is about how many bytes it adds.
+    /// Like `write`, but fails at once if the queue is full, so that capture can answer 503. `weight` is about how many
+    /// bytes `work` adds.
     pub(crate) async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
@@ -103,7 +104,7 @@ impl Inbox {
     }
 }
 
-/// A job of `work`, and what comes of it. `weight` is about how many bytes it adds.
+/// Makes a job of `work`, and returns it with the receiver of its result. `weight` is about how many bytes it adds.
 pub(crate) fn task<T: Send + 'static>(
     weight: usize,
     work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
@@ -111,12 +112,12 @@ pub(crate) fn task<T: Send + 'static>(
     hookmitt_sqlite::task(weight, move |db, desk: &mut Desk| work(&mut desk.batch(db)))
 }
 
-/// What the writer knows beside the file.
+/// The writer's state beside the file.
 pub(crate) struct Desk {
     routes: Routes,
-    /// Of the job that runs.
+    /// What the running job has added so far.
     arriving: Arriving,
-    /// Of the jobs before it that hold.
+    /// About how many bytes the transaction writes: the fixed part, and the jobs of the group that succeeded.
     bytes: u64,
     tally: Tally,
     committed: watch::Sender<u64>,

@@ -1,4 +1,4 @@
-//! Events of one group: what fails leaves no trace, and what comes after it in its run is not stored.
+//! Groups of events: an event that fails leaves no trace, and no later event of its run is stored.
 
 use std::{pin::Pin, sync::mpsc};
 
@@ -11,7 +11,7 @@ use crate::{
     writer::task,
 };
 
-/// What one waits for whose event was handed in.
+/// What a caller waits for after it has handed in an event.
 type Answer = Pin<Box<dyn Future<Output = Result<Stored, InboxError>> + Send>>;
 
 struct Story {
@@ -26,14 +26,14 @@ impl Story {
         let inbox = Inbox::open(folder.path(), std::sync::Arc::new(hookmitt_clock::MachineClock)).unwrap();
         let source = inbox.add_source("one".parse().unwrap(), SourceSettings::default(), false, now());
         let source = source.await.unwrap().row;
-        // After its row, key and totals were written.
+        // An event whose key begins with FF fails when its key is written, after it got its sequence number.
         let fails = "CREATE TRIGGER bad AFTER INSERT ON first_key WHEN hex(new.key) LIKE 'FF%'
             BEGIN SELECT RAISE(ABORT, 'bad'); END";
         inbox.write(move |batch| Ok(batch.db.execute_batch(fails)?)).await.unwrap();
         Self { inbox, source, _folder: folder }
     }
 
-    /// Keeps the writer busy until what is answered is dropped: what is handed in meanwhile makes one group.
+    /// Keeps the writer busy until the returned sender is dropped, so that jobs handed in meanwhile form one group.
     async fn hold(&self) -> mpsc::Sender<()> {
         let (go, wait) = mpsc::channel::<()>();
         let (tell, told) = oneshot::channel();
@@ -52,7 +52,7 @@ impl Story {
         self.inbox.add_source(slug, SourceSettings::default(), true, now()).await
     }
 
-    /// An event with a key of its own; one from 255 on can't be stored.
+    /// Makes an event with a key of its own. The event with key 255 can't be stored.
     fn new_event(&self, key: u8) -> NewEvent {
         let dedupe_key = DedupeKey::Id(key.to_string());
         NewEvent { key_hash: [key; 16], dedupe_key, ..samples::event(self.source, now()) }
@@ -74,7 +74,7 @@ fn now() -> Timestamp {
 
 const BAD: u8 = 255;
 
-/// Another process that holds the file until this is dropped.
+/// Locks the file, as another process would, until the connection is dropped.
 fn lock(inbox: &Inbox) -> Connection {
     let other = Connection::open(inbox.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -132,7 +132,7 @@ async fn a_commit_that_fails_breaks_every_run_of_its_group() {
     let first = story.in_turn(1, &order, 1).await;
     let inbox = story.inbox.clone();
     let ends_it = inbox.write(|batch| {
-        // As SQLite does by itself where the disk is full.
+        // SQLite rolls back by itself in this way if the disk is full.
         batch.db.execute_batch("ROLLBACK")?;
         Err::<(), _>(InboxError::Full)
     });
@@ -183,7 +183,7 @@ async fn what_waits_for_a_removed_target_is_ended_while_others_are_stored() {
             stored = story.inbox.store(story.new_event(key)) => drop(stored.unwrap()),
         }
     }
-    drop(ending); // as with a process that ends
+    drop(ending); // as if the process ended
     assert_eq!(story.inbox.waiting().await.unwrap(), [target], "the sweep sees to the rest");
     let rest = story.inbox.refuse_waiting(target).await.unwrap();
     assert!((1..WAITING).contains(&rest), "{rest}");
