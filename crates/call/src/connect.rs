@@ -1,4 +1,4 @@
-//! Opening a connection to whichever of several addresses answers first: Happy Eyeballs (RFC 8305, 4 and 5).
+//! Opens a connection to whichever of several addresses answers first: Happy Eyeballs (RFC 8305, sections 4 and 5).
 
 use std::{fmt, future::Future, io, net::SocketAddr, time::Duration};
 
@@ -8,45 +8,45 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// How long an address may be silent before the next is tried beside it.
+/// How long an address may be silent before the next one is tried at the same time.
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
-/// No address answered, and why, for each in the order in which they were to be tried.
+/// The failure to connect to any address, with the reason for each, in the order in which they were to be tried.
 #[derive(Debug)]
 pub struct ConnectError(Vec<(SocketAddr, AddressError)>);
 
-/// Why there is no connection to one address.
+/// Why there is no connection to an address.
 #[derive(Debug, thiserror::Error)]
 pub enum AddressError {
-    /// The machine is there, and nobody listens on that port.
+    /// The machine answered that nobody listens on that port.
     #[error("connection refused")]
     Refused,
-    /// No way leads there.
+    /// There is no route to the address.
     #[error("no route")]
     NoRoute,
-    /// Nothing came back; somebody may be there.
+    /// No answer came in time, or the address was not tried any more. A server may be there.
     #[error("no connection in time")]
     Slow,
-    /// This machine has no file handle left to try with.
+    /// This machine has no file descriptors left to try with.
     #[error("{0}")]
     NoHandle(io::Error),
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Other(io::Error),
 }
 
 impl ConnectError {
-    /// Why, for each address.
+    /// Returns the reason for each address.
     pub fn reasons(&self) -> impl Iterator<Item = &AddressError> {
         self.0.iter().map(|(_, why)| why)
     }
 
-    /// Whether an address refused: the network works.
+    /// Whether an address refused the connection, which shows that the network works.
     pub fn is_refused(&self) -> bool {
         self.reasons().any(|why| matches!(why, AddressError::Refused))
     }
 
-    /// Whether an address was silent: somebody may be there.
+    /// Whether an address was silent, so that a server may be there.
     pub fn is_slow(&self) -> bool {
         self.reasons().any(|why| matches!(why, AddressError::Slow))
     }
@@ -78,7 +78,7 @@ impl From<io::Error> for AddressError {
     }
 }
 
-/// `EMFILE` and `ENFILE`, alike on Linux and macOS.
+/// Whether the error is `EMFILE` or `ENFILE`. Their numbers are the same on Linux and macOS.
 fn lacks_handles(error: &io::Error) -> bool {
     cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }
@@ -86,22 +86,23 @@ fn lacks_handles(error: &io::Error) -> bool {
 /// Connects to the first of `addresses` that answers before `deadline`.
 ///
 /// # Errors
-/// What every address came to.
+/// Returns the reason for each address if none answers in time.
 pub async fn connect(addresses: &[SocketAddr], deadline: Instant) -> Result<TcpStream, ConnectError> {
     let stream = race(addresses, deadline, TcpStream::connect).await?;
-    let _ = stream.set_nodelay(true); // only a matter of speed
+    let _ = stream.set_nodelay(true); // a failure only costs speed
     Ok(stream)
 }
 
-/// Tries the addresses by `connect`: the next one as soon as one failed, or beside those that are silent for
-/// [`ATTEMPT_DELAY`]. What still tries when the first one connects is dropped.
+/// Tries the addresses with `connect`. The next address is tried as soon as one has failed, or, beside those still
+/// tried, once they have been silent for [`ATTEMPT_DELAY`]. When the first one connects, the other attempts are
+/// dropped.
 async fn race<S, F: Future<Output = io::Result<S>>>(
     addresses: &[SocketAddr],
     deadline: Instant,
     connect: impl Fn(SocketAddr) -> F,
 ) -> Result<S, ConnectError> {
     let order = interleaved(addresses);
-    // Whoever isn't heard of is slow.
+    // An address without an answer so far counts as slow.
     let mut reasons: Vec<_> = order.iter().map(|&address| (address, AddressError::Slow)).collect();
     let mut waiting = order.into_iter().enumerate();
     let mut trying = FuturesUnordered::new();
@@ -121,7 +122,8 @@ async fn race<S, F: Future<Output = io::Result<S>>>(
     }
 }
 
-/// The addresses with IPv4 and IPv6 in turn, each in its own order; the first remains the first.
+/// Returns the addresses with IPv4 and IPv6 in turn. Within each family they keep their order, and the first address
+/// stays first.
 fn interleaved(addresses: &[SocketAddr]) -> Vec<SocketAddr> {
     let first_is_v4 = addresses.first().is_some_and(SocketAddr::is_ipv4);
     let of_family = |is_v4| addresses.iter().filter(move |address| address.is_ipv4() == is_v4);

@@ -1,4 +1,4 @@
-//! One question and its answer.
+//! One request and its answer over HTTP/1.1.
 
 use std::error::Error;
 
@@ -10,10 +10,11 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Sends one request over a new connection, and gives what `read` makes of the answer. Nothing is bounded here.
+/// Sends one request over a new connection, and returns what `read` makes of the answer. Neither time nor size is
+/// limited here.
 ///
 /// # Errors
-/// hyper's, where no answer begins; what goes wrong after that is for `read` to tell.
+/// Returns hyper's error if no answer begins. `read` has to report what goes wrong after that.
 pub async fn exchange<B, T>(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     request: Request<B>,
@@ -32,7 +33,7 @@ where
     tokio::select! {
         biased;
         answer = &mut talk => return answer,
-        // The connection may end before the answer is taken from it.
+        // The connection may end before `read` has taken the whole answer from it.
         _ = &mut connection => {}
     }
     talk.await
@@ -53,7 +54,7 @@ mod tests {
 
     use super::*;
 
-    /// A connection over loopback, from both ends.
+    /// Returns both ends of a connection over loopback.
     async fn connected() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (client, server) =
@@ -66,7 +67,7 @@ mod tests {
         request.body(Full::new(Bytes::from_static(b"please"))).unwrap()
     }
 
-    /// The question as it came.
+    /// Reads the question and returns it as it arrived.
     async fn taken(server: &mut TcpStream) -> String {
         let mut asked = Vec::new();
         while !asked.ends_with(b"please") {
@@ -79,7 +80,7 @@ mod tests {
         (response.status().as_u16(), response.into_body().collect().await.unwrap().to_bytes())
     }
 
-    /// Both ends at once, for a minute at most.
+    /// Runs both sides at once, for a minute at most.
     async fn both<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) -> (A, B) {
         let ended = timeout(Duration::from_secs(60), async { tokio::join!(one, other) }).await;
         ended.expect("an end within a minute")
@@ -110,7 +111,7 @@ mod tests {
             taken(&mut server).await;
             let answer = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\nlater";
             server.write_all(answer).await.unwrap();
-            // The end of the stream: hyper has shut the connection down.
+            // At the end of the stream, hyper has shut the connection down.
             server.read_to_end(&mut Vec::new()).await.unwrap();
             ended.send(()).unwrap();
         };

@@ -1,6 +1,6 @@
-//! What it takes to ask somebody one question: the connection, whom TLS trusts, one exchange over HTTP/1.1, and
-//! answers that go on as server-sent events. Who is called and by which way, for how long, and how much of an answer is
-//! read is for the caller to say.
+//! What it takes to send a single request to a server: the connection, the certificates that TLS trusts, one exchange
+//! over HTTP/1.1, and answers that continue as server-sent events. The caller decides which server is called and by
+//! which way, for how long, and how much of an answer is read.
 
 mod connect;
 mod exchange;

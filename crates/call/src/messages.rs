@@ -1,4 +1,4 @@
-//! Server-sent events out of a body, as they come.
+//! Reads server-sent events from a body as they arrive.
 
 use std::{
     error::Error,
@@ -14,28 +14,28 @@ use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
 use sse_stream::{Sse, SseByteStream};
 
-/// Reads a `text/event-stream`. Dropping it ends it.
+/// A reader of a `text/event-stream`. Dropping it ends the stream.
 pub struct Messages(Pin<Box<dyn Stream<Item = Result<Sse, MessagesError>> + Send>>);
 
-/// Why a stream can't be read on.
+/// Why a stream can't be read any further.
 #[derive(Debug, thiserror::Error)]
 pub enum MessagesError {
-    /// A message grew beyond the limit.
+    /// A message is larger than the limit.
     #[error("a message without an end")]
     Endless,
-    /// The body broke off, or is no text.
+    /// The body broke off or is not UTF-8.
     #[error("{0}")]
     Broken(Box<dyn Error + Send + Sync>),
 }
 
 impl Messages {
-    /// Reads the bytes of a body; no message may have more than about `largest` of them.
+    /// Makes a reader of a body's bytes. A message may have about `largest` bytes at most.
     pub fn new<S, E>(bytes: S, largest: usize) -> Self
     where
         S: Stream<Item = Result<Bytes, E>> + Send + 'static,
         E: Into<Box<dyn Error + Send + Sync>>,
     {
-        // What was read since a message ended: the decoder holds no more than that.
+        // How many bytes were read since the last message ended. The decoder holds no more than these.
         let unfinished = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&unfinished);
         let bounded = bytes.map(move |piece| {
@@ -44,7 +44,7 @@ impl Messages {
             if before > largest {
                 return Err(MessagesError::Endless);
             }
-            // A comment that keeps the line warm makes no message, and must not count as the beginning of one.
+            // A comment that keeps the connection alive makes no message, and must not count as the beginning of one.
             let is_finished = piece.ends_with(b"\n\n");
             counter.store(if is_finished { 0 } else { before + piece.len() }, Ordering::Relaxed);
             Ok(piece)
@@ -55,7 +55,8 @@ impl Messages {
         })))
     }
 
-    /// The next message; `None` at the end, and after an error. May be dropped between two polls without loss.
+    /// Returns the next message, or `None` at the end and after an error. The future may be dropped without losing
+    /// data.
     pub async fn next(&mut self) -> Option<Result<Sse, MessagesError>> {
         self.0.next().await
     }
@@ -94,7 +95,7 @@ mod tests {
         Messages::new(stream::iter(pieces).map(|piece| piece.map(Bytes::from)), LARGEST)
     }
 
-    /// All that is read, and why it ended.
+    /// Returns all messages, and the error that ended the stream.
     async fn all(mut messages: Messages) -> (Vec<(String, String)>, Option<String>) {
         let mut found = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! From a host to its addresses.
+//! Resolves a host to its addresses.
 
 use std::{
     io,
@@ -11,29 +11,29 @@ use url::Host;
 /// Why a host has no address.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// The name is unknown, or nobody can be asked for it.
+    /// The name is unknown, or no resolver could be asked.
     #[error("the name {name} does not resolve: {error}")]
     Unknown {
         /// The name.
         name: String,
-        /// What the resolver said.
+        /// The resolver's error.
         error: io::Error,
     },
-    /// The name is known, and has no address.
+    /// The name is known but has no address.
     #[error("the name {0} has no address")]
     NoAddress(String),
 }
 
-/// The addresses of a host, in the order of preference. How long it takes is for the caller to limit.
+/// Returns the addresses of a host, in the order of preference. The caller has to limit the time.
 ///
 /// # Errors
-/// [`ResolveError`], for names alone.
+/// Returns a [`ResolveError`]. Only names can fail; addresses can't.
 pub async fn resolve(host: &Host<impl AsRef<str>>, port: u16) -> Result<Vec<SocketAddr>, ResolveError> {
     let at = |address: IpAddr| SocketAddr::new(address, port);
     let name = match host {
         Host::Ipv4(address) => return Ok(vec![at((*address).into())]),
         Host::Ipv6(address) => return Ok(vec![at((*address).into())]),
-        // Both: servers listen on either, and hosts files often know only one.
+        // Both addresses, because a server may listen on either, and hosts files often contain only one.
         Host::Domain(name) if is_localhost(name.as_ref()) => {
             return Ok(vec![at(Ipv4Addr::LOCALHOST.into()), at(Ipv6Addr::LOCALHOST.into())]);
         }
@@ -46,7 +46,8 @@ pub async fn resolve(host: &Host<impl AsRef<str>>, port: u16) -> Result<Vec<Sock
     }
 }
 
-/// Whether a name is `localhost` or beneath it: those mean loopback and are never asked of DNS (RFC 6761).
+/// Whether a name is `localhost` or ends in `.localhost`. Such names mean loopback and are never looked up in DNS (RFC
+/// 6761).
 pub fn is_localhost(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     name == "localhost" || name.ends_with(".localhost")

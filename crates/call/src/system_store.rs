@@ -1,4 +1,4 @@
-//! The certificates that the system trusts, beside ours: mkcert's, a company's.
+//! Trust in the certificates of the system's store, such as mkcert's or a company's, beside our own roots.
 
 use std::sync::{Arc, LazyLock};
 
@@ -14,14 +14,14 @@ use rustls::{
 use rustls_platform_verifier::Verifier;
 use tracing::warn;
 
-/// Read once, and only when it is needed: it may be hundreds of files.
+/// The system's store. It is read once, and only when it is needed, because it may be hundreds of files.
 static SYSTEM: LazyLock<Option<Verifier>> = LazyLock::new(|| {
     let read = Verifier::new(Arc::new(ring::default_provider()));
     read.inspect_err(|error| warn!("the system's certificates can't be used, only Mozilla's are: {error}"))
         .ok()
 });
 
-/// Asks the system about a certificate that our own roots don't vouch for.
+/// A verifier that asks the system about certificates for which our own roots don't vouch.
 #[derive(Debug)]
 pub(crate) struct BesideSystem {
     ours: Arc<WebPkiServerVerifier>,
@@ -47,7 +47,8 @@ impl ServerCertVerifier for BesideSystem {
         };
         by(&*self.ours).or_else(|error| {
             let Some(system) = &*SYSTEM else { return Err(error) };
-            // Where we know the issuer, our reason is the telling one: another name, an end that has passed.
+            // If our roots know the issuer, our error says more than the system's: for example a wrong name or an
+            // expired certificate.
             let is_unknown = error == Error::InvalidCertificate(CertificateError::UnknownIssuer);
             by(system).map_err(|theirs| if is_unknown { theirs } else { error })
         })

@@ -1,4 +1,4 @@
-//! The handshake in which somebody shows who it is.
+//! The TLS handshake, in which a server proves who it is.
 
 use std::{fmt, io, net::IpAddr, sync::Arc};
 
@@ -12,26 +12,26 @@ use url::Host;
 
 use crate::Trust;
 
-/// A connection, plain or within TLS.
+/// A plain connection or one within TLS.
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// TLS as we call others by it; made once and shared.
+/// A TLS client. It is made once and shared.
 #[derive(Clone)]
 pub struct Tls(TlsConnector);
 
-/// Why there is no TLS over a connection.
+/// Why a TLS handshake failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// No certificate can be for that name.
+    /// No certificate can be issued for that name.
     #[error("{name} can't be checked by TLS: {error}")]
     Name {
         /// The name.
         name: String,
-        /// Why.
+        /// Why not.
         error: InvalidDnsNameError,
     },
-    /// Whoever answers isn't trusted, or speaks no TLS that we speak.
+    /// The server is not trusted, or speaks no TLS that we speak.
     #[error("{0}")]
     Refused(io::Error),
     /// The connection broke.
@@ -47,15 +47,16 @@ impl From<io::Error> for TlsError {
 }
 
 impl Tls {
-    /// TLS for HTTP/1.1 with whomever `trust` vouches for.
+    /// Makes a TLS client for HTTP/1.1 that accepts the servers for which `trust` vouches.
     pub fn new(trust: Trust) -> Self {
         Self(TlsConnector::from(Arc::new(trust.into_config())))
     }
 
-    /// Speaks TLS over a connection, with whoever shows that it is `host`. How long it takes is for the caller to limit.
+    /// Performs the TLS handshake over a connection, with a server that must prove to be `host`. The caller has to
+    /// limit the time.
     ///
     /// # Errors
-    /// [`TlsError`].
+    /// Returns a [`TlsError`].
     pub async fn handshake(
         &self,
         host: &Host<impl AsRef<str>>,

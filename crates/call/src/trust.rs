@@ -1,4 +1,4 @@
-//! Whom TLS trusts.
+//! Which certificates TLS trusts.
 
 use std::{path::Path, sync::Arc};
 
@@ -11,7 +11,7 @@ use rustls::{
 
 use crate::system_store::BesideSystem;
 
-/// Whom TLS trusts.
+/// The certificate authorities that TLS trusts.
 #[derive(Clone, Debug)]
 pub struct Trust {
     roots: RootCertStore,
@@ -19,27 +19,27 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Mozilla's roots alone, as this version of hookmitt carries them: for providers and public authorities. A root
-    /// that somebody put into the system's store, such as mkcert's, vouches for none of them (Threat 13).
+    /// Trusts only Mozilla's roots, as built into this version of hookmitt: for providers and public authorities. A
+    /// root that somebody has added to the system's store, such as mkcert's, doesn't vouch for these (Threat 13).
     pub fn built_in() -> Self {
         Self::only(webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect())
     }
 
-    /// What this machine's system trusts as well: for servers that the user names. Its store is read once, when a
-    /// certificate comes that nobody else vouches for.
+    /// Also trusts what the system of this machine trusts: for servers that the user names. The system's store is read
+    /// once, when the first certificate arrives for which no other root vouches.
     pub fn with_system() -> Self {
         Self { with_system: true, ..Self::built_in() }
     }
 
-    /// These roots alone.
+    /// Trusts only these roots.
     pub fn only(roots: RootCertStore) -> Self {
         Self { roots, with_system: false }
     }
 
-    /// The certificates in a PEM file as well.
+    /// Also trusts the certificates in a PEM file.
     ///
     /// # Errors
-    /// Why not, in words; `none` where there is no certificate in it.
+    /// Returns the reason in words; `none` is the text for a file without a certificate.
     pub fn and_file(mut self, path: &Path, none: &str) -> Result<Self, String> {
         let before = self.roots.len();
         for certificate in CertificateDer::pem_file_iter(path).map_err(|error| error.to_string())? {
@@ -49,10 +49,10 @@ impl Trust {
         if self.roots.len() == before { Err(none.to_owned()) } else { Ok(self) }
     }
 
-    /// TLS for HTTP/1.1 with whomever this vouches for.
+    /// Returns a TLS configuration for HTTP/1.1 that accepts the servers for which this trust vouches.
     ///
     /// # Panics
-    /// Never: ring supports the default protocol versions, and Mozilla's roots are some.
+    /// Never panics, because ring supports the default protocol versions and Mozilla's roots are not empty.
     pub fn into_config(self) -> ClientConfig {
         let ring = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&ring));
@@ -81,7 +81,8 @@ mod tests {
         rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap().cert.pem()
     }
 
-    /// What adding a file with that text comes to, and how many are trusted then beside Mozilla's.
+    /// Returns the outcome of adding a file with that text, and how many certificates are then trusted beside
+    /// Mozilla's.
     fn added(text: &str) -> (Result<(), String>, usize) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ca.pem");

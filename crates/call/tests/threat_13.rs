@@ -1,5 +1,5 @@
-//! Threat 13: whom the system trusts vouches for servers that the user names, and for nobody else.
-#![cfg(all(unix, not(target_os = "macos")))] // elsewhere the system's store is no file
+//! Threat 13: the system's store vouches for servers that the user names, and for no others.
+#![cfg(all(unix, not(target_os = "macos")))] // elsewhere the system's store is not a file
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 use std::{env, ffi::OsStr, fs, path::Path, process::Command, sync::Arc};
@@ -14,10 +14,10 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use url::Host;
 
-/// Names what a child of this test is to find.
+/// Tells a child process of this test what it should find.
 const CASE: &str = "HOOKMITT_TEST_CASE";
 
-/// An authority of our own, and a server's certificate by it, as files.
+/// Writes an authority of our own, and a server's certificate issued by it, to files.
 fn authority(folder: &Path) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -31,7 +31,7 @@ fn authority(folder: &Path) {
     fs::write(folder.join("key.der"), key.serialize_der()).unwrap();
 }
 
-/// Shakes hands with a server that shows that certificate.
+/// Performs a handshake with a server that presents that certificate.
 async fn handshake(folder: &Path, trust: Trust) -> Result<(), TlsError> {
     let read = |name: &str| fs::read(folder.join(name)).unwrap();
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -53,7 +53,7 @@ async fn handshake(folder: &Path, trust: Trust) -> Result<(), TlsError> {
     tokio::join!(called, served).0
 }
 
-/// The test in a process of its own, where these variables alone say where the system's store is.
+/// Runs the test in a process of its own, in which only these variables say where the system's store is.
 fn child(case: &str, folder: &Path, variables: &[(&str, &OsStr)]) {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "threat_13_the_system_vouches_for_those_whom_the_user_names", "--nocapture"]);
@@ -85,7 +85,7 @@ async fn threat_13_the_system_vouches_for_those_whom_the_user_names() {
         "trusted" => handshake(&folder, Trust::with_system()).await.unwrap(),
         _ => refused(handshake(&folder, Trust::with_system()).await),
     }
-    // What a file names holds beside it, whatever the system's store is like.
+    // The certificates of a named file are trusted, whatever is in the system's store.
     let trust = Trust::with_system().and_file(&folder.join("store/ours.pem"), "none").unwrap();
     handshake(&folder, trust).await.unwrap();
 }

@@ -7,7 +7,7 @@ use tokio::{
 
 use super::*;
 
-/// What an address does: after so many milliseconds it lets in or fails, or it never does anything.
+/// How an address behaves: after so many milliseconds it accepts or fails, or it never answers.
 #[derive(Clone, Copy)]
 enum Does {
     Answer(u64),
@@ -18,13 +18,13 @@ use Does::{Answer, Fail, Hang};
 
 const REFUSE: Does = Fail(0, io::ErrorKind::ConnectionRefused);
 
-/// The addresses of a name.
+/// The addresses of a name, and how each behaves.
 #[derive(Default)]
 struct Net {
     does: Vec<(SocketAddr, Does)>,
-    /// When which of them was tried, in milliseconds.
+    /// The addresses that were tried, each with the time in milliseconds.
     tried: RefCell<Vec<(u128, String)>>,
-    /// Each attempt that goes on holds one.
+    /// Held by each attempt that is under way.
     held: Rc<()>,
 }
 
@@ -34,7 +34,7 @@ impl Net {
         Self { does: does.collect(), ..Self::default() }
     }
 
-    /// What connecting within so many milliseconds comes to, and after how many it did.
+    /// Connects within so many milliseconds. Returns the outcome, and after how many milliseconds it came.
     async fn connect(&self, limit: u64) -> (Result<String, String>, u128) {
         let begun = Instant::now();
         let addresses: Vec<_> = self.does.iter().map(|(address, _)| *address).collect();
@@ -146,7 +146,7 @@ fn a_machine_without_handles_is_told_apart() {
     assert!(matches!(&why, AddressError::NoHandle(_)) && why.to_string().contains("(os error 24)"), "{why}");
 }
 
-/// A port whose queue is full, so that the system drops what comes, and the connections that fill it.
+/// Returns a port whose queue is full, so that the system drops new connections, and the connections that fill it.
 #[cfg(unix)]
 async fn swallowing(address: &str) -> Option<(TcpListener, Vec<TcpStream>)> {
     let address: SocketAddr = address.parse().unwrap();
