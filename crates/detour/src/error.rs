@@ -4,42 +4,42 @@ use hookmitt_event::Explain;
 
 use crate::Quick;
 
-/// Why there is no detour.
+/// Why there is no detour, or no longer one.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum DetourError {
-    /// The URL is no channel.
+    /// The URL is not a channel's URL.
     #[error("{0} is no channel's URL")]
     BadUrl(String),
-    /// The channel can't be listened to.
+    /// The channel's host can't be reached, or has fallen silent.
     #[error("can't listen to {host}: {why}")]
     Unreachable {
-        /// Where it is.
+        /// The channel's host.
         host: String,
-        /// What was said.
+        /// What happened.
         why: String,
     },
-    /// The channel's host is there, and the channel is not, or no longer.
+    /// The channel's host refused the connection, or the stream ended or broke off: the network works.
     #[error("can't listen to {host}: {why}")]
     Gone {
-        /// Where it is.
+        /// The channel's host.
         host: String,
-        /// What was said.
+        /// What happened.
         why: String,
     },
-    /// The other side sends what no channel sends.
+    /// The host sent something that no channel sends.
     #[error("{host} sent what is no channel's message: {why}")]
     Nonsense {
-        /// Where it is.
+        /// The channel's host.
         host: String,
-        /// What was wrong.
+        /// What was wrong with it.
         why: String,
     },
-    /// The channel's host says no.
+    /// The channel's host answered with a status other than 2xx.
     #[error("can't listen to {host}: it answered {status}")]
     Answered {
-        /// Where it is.
+        /// The channel's host.
         host: String,
-        /// What it said.
+        /// The status.
         status: u16,
     },
     /// The program is not installed.
@@ -48,35 +48,35 @@ pub enum DetourError {
     /// The program can't be started.
     #[error("{which} can't be started: {why}")]
     NotStarted {
-        /// Which.
+        /// Which program.
         which: Quick,
-        /// What the system said.
+        /// The system's error.
         why: String,
     },
     /// The program lost its connection.
     #[error("{which} lost its connection: {said}")]
     Cut {
-        /// Which.
+        /// Which program.
         which: Quick,
-        /// How it said so.
+        /// The line of its log that says so.
         said: String,
     },
     /// The program ended.
     #[error("{which} ended: {said}")]
     Ended {
-        /// Which.
+        /// Which program.
         which: Quick,
-        /// Its last words.
+        /// The last lines of its output.
         said: String,
     },
-    /// The program named no URL in time.
+    /// The program named no public URL in time.
     #[error("{which} named no public URL within {seconds} s: {said}")]
     NoUrl {
-        /// Which.
+        /// Which program.
         which: Quick,
-        /// How long it was waited.
+        /// How long hookmitt waited for the URL, in seconds.
         seconds: u64,
-        /// Its last words.
+        /// The last lines of its output.
         said: String,
     },
 }

@@ -4,9 +4,9 @@ use std::{path::Path, process::Stdio};
 
 use tokio::process::{Child, ChildStdin, Command};
 
-/// Runs the program beside something that waits for the end of our side of a pipe, and then ends the program: the
-/// system closes that side whatever becomes of us, SIGKILL included. (A signal at the parent's death, as Linux has it,
-/// comes at the end of the thread that started the program, and needs code that runs between fork and exec.)
+/// Runs the program beside a guard, which waits for the end of our side of a pipe and then ends the program. The system
+/// closes our side whatever happens to us, even on SIGKILL. (Linux can send a signal when the parent dies, but it comes
+/// already when the thread ends that started the program, and needs code that runs between fork and exec.)
 #[cfg(unix)]
 const GUARD: &str = r#"exec 3<&0
 "$0" "$@" 3<&- </dev/null & program=$!
@@ -16,16 +16,16 @@ wait "$program"; code=$?
 kill "$guard" 2>/dev/null
 exit "$code""#;
 
-/// A program that ends when this is dropped, and when we are killed.
+/// A program that ends when this value is dropped, and when we are killed.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     pub(crate) child: Child,
-    /// Open as long as it is wanted.
+    /// Our side of the pipe, which is open as long as the program is wanted.
     wanted: Option<ChildStdin>,
 }
 
 impl Guarded {
-    /// Starts it, with its output to be read.
+    /// Starts the program with its output connected to us.
     pub(crate) fn start(program: &Path, arguments: &[String]) -> std::io::Result<Self> {
         let mut child = command(program, arguments)
             .stdin(Stdio::piped())
@@ -37,12 +37,12 @@ impl Guarded {
         Ok(Self { child, wanted })
     }
 
-    /// Asks it to end.
+    /// Asks the program to end, by closing the pipe.
     pub(crate) fn dismiss(&mut self) {
         self.wanted = None;
     }
 
-    /// Ends it, however it likes that.
+    /// Kills the program, and on Unix its whole process group.
     pub(crate) async fn kill(&mut self) -> std::io::Result<()> {
         #[cfg(unix)]
         if let Some(group) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
@@ -52,7 +52,8 @@ impl Guarded {
     }
 }
 
-/// A group of its own: what a terminal sends to us is not for the program, which is ended in its turn.
+/// Runs the program in a process group of its own: signals from a terminal to us don't reach the program, which we end
+/// ourselves.
 #[cfg(unix)]
 fn command(program: &Path, arguments: &[String]) -> Command {
     let mut command = Command::new("/bin/sh");
@@ -60,7 +61,7 @@ fn command(program: &Path, arguments: &[String]) -> Command {
     command
 }
 
-/// Windows has no such pipe; there it is ended when we stop.
+/// Windows has no such pipe; there the program is ended when we stop.
 #[cfg(not(unix))]
 fn command(program: &Path, arguments: &[String]) -> Command {
     let mut command = Command::new(program);

@@ -1,7 +1,7 @@
-//! A public URL without a relay of one's own: smee channels, cloudflared and ngrok.
+//! Public URLs without a relay of one's own: smee channels, cloudflared and ngrok.
 //!
-//! None of them is a mailbox: what is sent while nobody listens is lost, and a smee channel writes JSON anew, so that
-//! no signature over the body can hold. The product says so wherever it offers them.
+//! None of them is a mailbox: requests that are sent while nobody listens are lost. A smee channel also rewrites the
+//! JSON, so that no signature over the body can be valid. The product says so wherever it offers them.
 
 mod error;
 mod guard;

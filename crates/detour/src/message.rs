@@ -1,4 +1,4 @@
-//! What a smee channel makes of a request, and what can be made of it again.
+//! Messages of a smee channel: what it makes of a request, and the request as far as it can be restored.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -8,35 +8,37 @@ use serde_json::{Map, Value};
 /// A request that went through a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmeeMessage {
-    /// The request as far as it can be had again: header names in lower case, and the body written anew unless the
-    /// channel sends its bytes, too.
+    /// The request as far as it can be restored. Header names are in lower case, and the body is written anew unless
+    /// the channel also sends its bytes.
     pub request: Request,
-    /// When the channel got it.
+    /// When the channel received the request.
     pub received_at: Option<Timestamp>,
-    /// Whether the body is as it was sent.
+    /// Whether the body is byte for byte as it was sent.
     pub exact: bool,
 }
 
-/// A message that no channel sends.
+/// Why a text is not a channel's message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
-    /// It is no JSON object.
+    /// The text is not a JSON object.
     #[error("it is no JSON object")]
     NoObject,
-    /// Its `bodyB` is no base64.
+    /// The field `bodyB` is not base64.
     #[error("its bodyB is no base64")]
     Base64,
 }
 
-/// Lines that speak of a body's bytes or of the connection to the channel: they would be wrong of what is made here.
+/// Header lines about the bytes of the body or the connection to the channel. They would be wrong for the restored
+/// request.
 const FRAMING: [&str; 4] = ["content-length", "transfer-encoding", "connection", "content-encoding"];
 
 impl SmeeMessage {
-    /// From the data of an event of the channel: header names and values, `body`, `query` and `timestamp` in one object
-    /// (<https://github.com/probot/smee.io>); gosmee's servers add `bodyB`, the body's bytes in base64.
+    /// Parses the data of one of the channel's events: a JSON object with the header lines by name, `body`, `query` and
+    /// `timestamp` (<https://github.com/probot/smee.io>). gosmee's servers add `bodyB`, the bytes of the body in
+    /// base64.
     ///
     /// # Errors
-    /// [`MessageError`].
+    /// Returns a [`MessageError`].
     pub fn parse(data: &str) -> Result<Self, MessageError> {
         let Ok(Value::Object(mut fields)) = serde_json::from_str(data) else {
             return Err(MessageError::NoObject);
@@ -68,7 +70,7 @@ fn headers(fields: &Map<String, Value>, exact: bool) -> HeaderLines {
         let values = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         values.iter().filter_map(move |value| Some((name.clone(), text(value)?)))
     });
-    // What could not be on a wire is left out by itself rather than with all the others.
+    // Each line that is not valid in HTTP is left out by itself, because a single one would make the whole list fail.
     let fits = |pair: &(String, String)| HeaderLines::from_pairs([(&pair.0, &pair.1)]).is_ok();
     HeaderLines::from_pairs(texts.filter(fits)).unwrap_or_default()
 }
@@ -81,7 +83,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// The body as the channel's own client writes it; a form as the form that it was.
+/// Writes the body as the channel's own client does, except that a form becomes a form again.
 fn written_anew(parsed: &Value, content_type: Option<&str>) -> Vec<u8> {
     let is_form = content_type.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded"));
     match parsed {
@@ -108,7 +110,7 @@ fn form(fields: &Map<String, Value>) -> String {
     form.finish()
 }
 
-/// Milliseconds since the Unix epoch, as a number or in a text.
+/// Reads a time in milliseconds since the Unix epoch, given as a number or as text.
 fn moment(given: Option<Value>) -> Option<Timestamp> {
     let given = given?;
     let millis = given.as_i64().or_else(|| given.as_str()?.parse().ok())?;

@@ -1,4 +1,4 @@
-//! A program that runs: the URL that it names, and how its connection is.
+//! A running program: the URL that it names, and the state of its connection.
 
 use std::{collections::VecDeque, path::Path, time::Duration};
 
@@ -17,13 +17,13 @@ const NAMED_WITHIN: Duration = Duration::from_secs(30);
 /// How long a program may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// So many lines are kept of what a program says, for when it ends.
+/// How many of the last lines of a program's output are kept, to be shown when it ends.
 const LAST_WORDS: usize = 4;
 
-/// A longer line is no line of a log.
+/// Longer lines, in bytes, are read in pieces, because no line of a log is that long.
 const LONGEST: u64 = 64 * 1024;
 
-/// A program that runs, and ends with this.
+/// A running program. It ends when this value is dropped.
 #[derive(Debug)]
 pub struct QuickTunnel {
     which: Quick,
@@ -34,12 +34,12 @@ pub struct QuickTunnel {
     _readers: JoinSet<()>,
 }
 
-/// What becomes of a program's way in.
+/// A change in a program's connection.
 #[derive(Clone, Debug)]
 pub enum Turn {
-    /// It is connected, at [`url`](QuickTunnel::url).
+    /// The program is connected, at [`url`](QuickTunnel::url).
     Up,
-    /// It is not, and tries again by itself.
+    /// The program has lost its connection, and tries again by itself.
     Down(DetourError),
     /// The program has ended.
     Over(DetourError),
@@ -49,15 +49,15 @@ impl QuickTunnel {
     /// Starts the program for a capture port on this machine, and waits for its public URL.
     ///
     /// # Errors
-    /// [`DetourError`]: it isn't installed, it ended, or it named no URL in time.
+    /// Returns a [`DetourError`] if the program isn't installed, can't be started, ends, or names no URL in time.
     pub async fn start(which: Quick, port: u16) -> Result<Self, DetourError> {
         Self::start_at(which, &which.find()?, port).await
     }
 
-    /// As [`start`](Self::start), with the program at a path.
+    /// Like [`start`](Self::start), with the path of the program.
     ///
     /// # Errors
-    /// As [`start`](Self::start).
+    /// Like [`start`](Self::start).
     pub async fn start_at(which: Quick, path: &Path, port: u16) -> Result<Self, DetourError> {
         if !path.exists() {
             return Err(DetourError::Missing(which));
@@ -82,13 +82,13 @@ impl QuickTunnel {
         Ok(tunnel)
     }
 
-    /// The public URL, without a slash at its end.
+    /// Returns the public URL, without a slash at its end.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Waits until its connection, its URL or the program itself is no longer what it was. Nothing is lost where this
-    /// is dropped half way.
+    /// Waits until the log reports a change of the connection or the URL, or until the program ends. The future may be
+    /// dropped without losing a change.
     pub async fn turn(&mut self) -> Turn {
         while let Some(line) = self.lines.recv().await {
             let word = self.which.word_in(&line);
@@ -108,7 +108,7 @@ impl QuickTunnel {
         Turn::Over(self.ended())
     }
 
-    /// Waits until the program ends by itself, and says why.
+    /// Waits until the program ends by itself, and returns why.
     pub async fn over(&mut self) -> DetourError {
         loop {
             if let Turn::Over(why) = self.turn().await {
@@ -117,7 +117,7 @@ impl QuickTunnel {
         }
     }
 
-    /// Ends the program.
+    /// Ends the program: asks it first, and kills it if that doesn't help.
     pub async fn stop(mut self) {
         self.guarded.dismiss();
         if cfg!(unix) && timeout(GRACE, self.guarded.child.wait()).await.is_ok() {
@@ -160,7 +160,7 @@ impl QuickTunnel {
     }
 }
 
-/// Reads lines on a task that ends with the program.
+/// Reads lines on a task that ends with the program's output.
 fn read(
     readers: &mut JoinSet<()>,
     output: Option<impl AsyncRead + Unpin + Send + 'static>,

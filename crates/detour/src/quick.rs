@@ -1,13 +1,13 @@
-//! `cloudflared` and `ngrok`: how each is started, and what the lines of its log mean.
+//! `cloudflared` and `ngrok`: how each is started, and what the lines of its log mean for the tunnel.
 
 use url::Url;
 
-/// A program that makes quick public URLs.
+/// A program that makes public URLs quickly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quick {
-    /// Cloudflare's quick tunnels: a new name at each start, 200 requests at once at most.
+    /// Cloudflare's quick tunnels: each start gets a new name, and at most 200 requests may be open at once.
     Cloudflared,
-    /// ngrok's agent: it needs an account's token.
+    /// ngrok's agent, which needs the token of an account.
     Ngrok,
 }
 
@@ -18,7 +18,7 @@ impl std::fmt::Display for Quick {
 }
 
 impl Quick {
-    /// The program's name.
+    /// Returns the program's name.
     pub const fn program(self) -> &'static str {
         match self {
             Self::Cloudflared => "cloudflared",
@@ -26,7 +26,7 @@ impl Quick {
         }
     }
 
-    /// Where it is to be had, and what else it needs.
+    /// Returns where the program can be had, and what else it needs.
     pub(crate) const fn install(self) -> &'static str {
         match self {
             Self::Cloudflared => {
@@ -47,7 +47,7 @@ impl Quick {
         words.iter().map(|word| (*word).to_owned()).chain([here]).collect()
     }
 
-    /// What a line of the program's log says of the way in.
+    /// Returns what a line of the program's log says about the tunnel, if it says anything.
     pub(crate) fn word_in(self, line: &str) -> Option<Word> {
         match self {
             Self::Cloudflared => cloudflared(line),
@@ -56,18 +56,19 @@ impl Quick {
     }
 }
 
-/// What a line means.
+/// What a line of a log means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// The public URL, without a slash at its end.
+    /// The program names its public URL, given without a slash at its end.
     Named(String),
-    /// It is connected.
+    /// The program is connected.
     Up,
-    /// It is not any more, and tries again by itself.
+    /// The program is no longer connected, and tries again by itself.
     Down,
 }
 
-/// A quick tunnel has one connection to the edge: `--ha-connections` is 1 there.
+/// Reads a line of cloudflared's log. A quick tunnel has only one connection to Cloudflare's edge (`--ha-connections`
+/// is 1), so one lost connection means that the tunnel is down.
 fn cloudflared(line: &str) -> Option<Word> {
     const DOWN: [&str; 4] = [
         "Unregistered tunnel connection",
@@ -97,7 +98,7 @@ fn ngrok(line: &str) -> Option<Word> {
 fn public(word: &str, ending: &str) -> Option<String> {
     let url = Url::parse(word).ok()?;
     let host = url.host_str()?;
-    // Cloudflare's own API is named in its errors.
+    // Cloudflare's errors name its own API, which is not a tunnel's URL.
     let fits = url.scheme() == "https" && host.ends_with(ending) && host != "api.trycloudflare.com";
     fits.then(|| url.origin().ascii_serialization())
 }

@@ -1,4 +1,4 @@
-//! Listens to a smee channel: server-sent events over one long request, again and again.
+//! Listens to a smee channel: reads server-sent events from one long answer, and connects again when it ends.
 
 use std::{error::Error as _, future::Future, io, time::Duration};
 
@@ -10,42 +10,42 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{DetourError, MessageError, SmeeMessage};
 
-/// A channel that says nothing for so long is dead: smee pings every 30 s.
+/// A channel that sends nothing for this long is dead, because smee pings every 30 s.
 pub const SILENCE: Duration = Duration::from_secs(75);
 
-/// The most bytes of one message: a body of 25 MiB, written as base64 and as JSON.
+/// The largest size of one message, in bytes: a body of 25 MiB, sent both as base64 and as JSON.
 const LARGEST: usize = 96 * 1024 * 1024;
 
-/// How long a connection may take.
+/// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How the listening goes.
+/// A change in the state of the channel.
 #[derive(Clone, Debug)]
 pub enum Progress {
     /// The channel is open.
     Connected,
-    /// It is not, and will be tried again.
+    /// The channel is not open, and will be tried again.
     Offline {
-        /// When it was heard last.
+        /// When something last came from the channel.
         since: Timestamp,
         /// Why.
         why: DetourError,
     },
 }
 
-/// Who takes what a channel says.
+/// What takes the messages of a channel.
 pub trait Listener: Send + Sync {
-    /// Takes a message; nothing more is read before it is done.
+    /// Takes a message. The next one is not read before this is done.
     fn message(&self, message: SmeeMessage) -> impl Future<Output = ()> + Send;
-    /// It said something, if only that it is there.
+    /// Called whenever the channel sends anything, even a ping.
     fn heard(&self);
-    /// A message could not be read, and is lost.
+    /// Called for a message that could not be read, and is lost.
     fn unreadable(&self, error: &MessageError);
-    /// The channel opened or closed.
+    /// Called when the channel opens or closes.
     fn progress(&self, progress: Progress);
 }
 
-/// A channel by its URL.
+/// A smee channel, given by its URL.
 #[derive(Clone, Debug)]
 pub struct Channel {
     url: Url,
@@ -53,10 +53,11 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel; `https`, or `http` on this machine.
+    /// Makes a channel. The URL must be `https`, or `http` on this machine.
     ///
     /// # Errors
-    /// [`DetourError::BadUrl`].
+    /// Fails with [`DetourError::BadUrl`] if the URL can't be a channel's, and with [`DetourError::Unreachable`] if no HTTP
+    /// client can be made.
     pub fn new(url: &str) -> Result<Self, DetourError> {
         let bad = || DetourError::BadUrl(url.to_owned());
         let parsed = Url::parse(url).map_err(|_| bad())?;
@@ -70,17 +71,18 @@ impl Channel {
         Ok(Self { url: parsed, client })
     }
 
-    /// Its URL: what the provider is given.
+    /// Returns the channel's URL, which is given to the provider.
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
 
-    /// Its host.
+    /// Returns the channel's host.
     pub fn host(&self) -> String {
         host(&self.url)
     }
 
-    /// Listens until the stop. `pause` says how long to wait before the next try, by whether the channel had been open.
+    /// Listens until `stop`. `pause` returns how long to wait before the next try; it is told whether the channel had
+    /// been open.
     pub async fn listen(
         &self,
         listener: &impl Listener,
@@ -97,7 +99,7 @@ impl Channel {
         }
     }
 
-    /// Listens until the channel closes.
+    /// Listens until the channel closes or can't be opened.
     async fn once(&self, listener: &impl Listener) -> Ended {
         let gone = |why: String| DetourError::Gone { host: self.host(), why };
         let mut events = match self.open().await {
@@ -125,7 +127,7 @@ impl Channel {
     }
 
     async fn take(&self, event: &Sse, listener: &impl Listener) {
-        // `ready` and `ping` say only that the channel is there.
+        // `ready` and `ping` only say that the channel is there.
         let is_message = matches!(event.event.as_deref(), None | Some("" | "message"));
         let data = event.data.as_deref().filter(|data| is_message && !data.is_empty());
         let Some(data) = data else { return };
@@ -158,14 +160,14 @@ impl Channel {
     }
 }
 
-/// Why a channel is listened to no more.
+/// Why listening ended, when something last came, and whether the channel had been open.
 struct Ended {
     why: DetourError,
     since: Timestamp,
     was_open: bool,
 }
 
-/// The cause beneath reqwest's own words, without the URL: that is the channel's only secret.
+/// Returns the innermost cause of reqwest's error, without the URL, because the URL is the channel's only secret.
 fn told(error: &reqwest::Error) -> String {
     let mut last: &dyn std::error::Error = error;
     while let Some(deeper) = last.source() {
@@ -174,7 +176,7 @@ fn told(error: &reqwest::Error) -> String {
     if std::ptr::addr_eq(last, error) { "the connection failed".to_owned() } else { last.to_string() }
 }
 
-/// Whether the machine itself said that nobody listens: the network works.
+/// Whether the host itself answered that nobody listens on the port: the network works.
 fn is_refused(error: &reqwest::Error) -> bool {
     let mut causes = std::iter::successors(error.source(), |&cause| cause.source());
     causes.any(|cause| {
@@ -189,7 +191,7 @@ fn host(url: &Url) -> String {
 
 fn client() -> Result<Client, String> {
     let mut tls = Trust::with_system().into_config();
-    tls.alpn_protocols.clear(); // which HTTP is spoken is reqwest's to say
+    tls.alpn_protocols.clear(); // reqwest decides which HTTP is spoken
     Client::builder()
         .tls_backend_preconfigured(tls)
         .redirect(Policy::none())

@@ -1,4 +1,4 @@
-//! A smee channel, played by a server that says what smee.io says.
+//! A smee channel, played by a server that sends what smee.io sends.
 #![expect(clippy::unwrap_used, reason = "a test may fail at once")]
 
 use std::{sync::Mutex, time::Duration};
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 const HEAD: &str =
     "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nconnection: close\r\n\r\n";
 
-/// What was heard, in words.
+/// A listener that describes in words what it heard.
 struct Ear(mpsc::UnboundedSender<String>, Mutex<Vec<SmeeMessage>>);
 
 impl Listener for Ear {

@@ -1,4 +1,4 @@
-//! Programs of the user's that make public URLs, played by scripts that say what the real ones say.
+//! Installed programs that make public URLs, played by scripts that print what the real ones print.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may fail at once")]
 
@@ -11,7 +11,7 @@ use std::{
 use hookmitt_detour::{DetourError, Quick, QuickTunnel};
 use hookmitt_event::Explain as _;
 
-/// A program that runs these lines of shell.
+/// Writes a program that runs these lines of shell.
 fn program(folder: &Path, lines: &str) -> PathBuf {
     let path = folder.join("program");
     fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
