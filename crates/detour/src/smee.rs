@@ -56,8 +56,8 @@ impl Channel {
     /// Makes a channel. The URL must be `https`, or `http` on this machine.
     ///
     /// # Errors
-    /// Fails with [`DetourError::BadUrl`] if the URL can't be a channel's, and with [`DetourError::Unreachable`] if no HTTP
-    /// client can be made.
+    /// Fails with [`DetourError::BadUrl`] if the URL can't be a channel's, and with [`DetourError::Unreachable`] if no
+    /// HTTP client can be made.
     pub fn new(url: &str) -> Result<Self, DetourError> {
         let bad = || DetourError::BadUrl(url.to_owned());
         let parsed = Url::parse(url).map_err(|_| bad())?;

@@ -37,13 +37,14 @@ pub enum Next {
     Claimed(Claimed),
     /// A delivery, once this much time has passed.
     In(Duration),
-    /// Perhaps a delivery: this look did as much sorting as it may, so the caller has to look again.
+    /// Perhaps a delivery: this look changed as many deliveries as it may, so the caller has to look again.
     LookAgain,
     /// Nothing, until an event comes in or an attempt ends.
     Nothing,
 }
 
-/// How many deliveries one look sorts at most, so that it costs the same however many wait.
+/// How many deliveries each step of a look makes ready, blocks or unblocks at most, so that a look costs the same
+/// however many wait.
 const AT_ONCE: usize = 64;
 
 impl Inbox {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{Inbox, InboxError, rows};
 
-/// A shorter gap, in microseconds, in which no event came, is not kept.
+/// A gap that is shorter than this, in microseconds, and in which nothing was caught up or lost, is not kept.
 const TRIVIAL_US: i64 = 5_000_000;
 
 /// A time when a tunnel was not connected.

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use crate::{Inbox, InboxError, batch::Batch};
 
-/// How many deliveries one job ends: that takes some milliseconds.
+/// How many deliveries one job ends: few enough to take only some milliseconds.
 const AT_ONCE: usize = 1_000;
 
 const REMOVED: &str = "the target was removed";

@@ -20,7 +20,8 @@ use crate::{
     writer::{Desk, task},
 };
 
-/// An order of events in runs: once an event of a run could not be stored, no later event of that run is stored.
+/// Keeps events in order that come in runs: once an event of a run could not be stored, no later event of that run is
+/// stored.
 #[derive(Clone, Debug, Default)]
 pub struct Sequence {
     /// The number of the last broken run; runs are counted from 1.
@@ -33,7 +34,7 @@ impl Sequence {
         self.broken.fetch_max(run, Ordering::SeqCst);
     }
 
-    /// Whether an event of this run could not be stored.
+    /// Whether an event of this run could not be stored. Runs before the last broken one count as broken, too.
     pub fn is_broken(&self, run: u64) -> bool {
         run <= self.broken.load(Ordering::SeqCst)
     }

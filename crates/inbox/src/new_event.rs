@@ -51,11 +51,11 @@ pub struct NewEvent {
     pub rejects: bool,
     /// What the source does with a duplicate.
     pub on_duplicate: OnDuplicate,
-    /// Whether the request was sent by a web page of another origin, or by one that may be.
+    /// Whether the request was sent by a web page that is, or may be, of another origin.
     pub browser: bool,
     /// Whether the request is a web page's navigation that is forwarded nevertheless.
     pub callback: bool,
-    /// The host name that the request named, if the event is withheld because it is not one of this machine's names.
+    /// The host name that the request named, if the event is withheld because that name is not one of this machine's.
     pub foreign_host: Option<String>,
     /// The delivery of ours that the request claims to be. If that delivery exists, the event isn't forwarded again.
     pub delivery_of: Option<DeliveryId>,

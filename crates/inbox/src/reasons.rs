@@ -10,7 +10,8 @@ pub(crate) const LONGEST_WAIT_US: i64 = 24 * 60 * 60 * 1_000_000;
 /// The event was found valid, but so late that nobody expects it any more.
 pub(crate) const LATE: &str = "its verdict came after more than a day";
 
-/// The source rejects events that aren't found valid.
+/// The source rejects events that aren't found valid. A retry by hand sends the delivery only if the event was found
+/// valid since.
 pub const REJECTED: &str = "its signature was rejected";
 
 /// The source rejects, and the signed id came before with another body.

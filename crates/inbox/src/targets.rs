@@ -77,7 +77,8 @@ impl Inbox {
             .await
     }
 
-    /// Adds a target. For a URL given once ([`TargetKind::Once`]), an existing target of that URL is returned instead.
+    /// Adds a target. For a URL given once ([`TargetKind::Once`]), an existing target of that URL is returned instead,
+    /// if there is one.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownSource`] if there is no such source.
@@ -139,8 +140,8 @@ impl Inbox {
         .await
     }
 
-    /// Notes that nobody answers at a target, with the error, or with `None` that somebody does again. Every delivery
-    /// that waits for the target shows that error without being written.
+    /// Stores that nobody answers at a target, with the error; `None` stores that somebody answers again. Every
+    /// delivery that waits for the target shows the error, although none is written.
     ///
     /// # Errors
     /// Fails if SQLite does.

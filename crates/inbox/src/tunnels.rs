@@ -193,8 +193,8 @@ impl Inbox {
         .await
     }
 
-    /// Notes that a tunnel is connected: until when at least, its public URL, and the relay's report. Requests that the
-    /// relay refused since its last report count as lost in the open gap, if there is one.
+    /// Stores that a tunnel is connected: the moment until which that is sure, its public URL, and the relay's report.
+    /// Requests that the relay refused since its last report count as lost in the open gap, if there is one.
     ///
     /// # Errors
     /// Fails if SQLite does.

@@ -9,7 +9,8 @@ use crate::{Inbox, InboxError, KeyTerms, rejudge::settle_stored, rows, rows::BRO
 /// How many events one read looks at.
 const LOOK: usize = 1_000;
 
-/// How many keys are settled in one commit: that takes some milliseconds, because capture waits for the same writer.
+/// How many keys are settled in one commit: few enough to take only some milliseconds, because capture waits for the
+/// same writer.
 const BATCH: usize = 32;
 
 /// Events whose keys must be settled, and how far through the events that goes.

@@ -37,10 +37,10 @@ const PASSES: usize = 4;
 /// limit.
 const INSIST_AT: u64 = LOG_LIMIT / 2;
 
-/// How long the writer waits for readers before it starts the log over.
+/// The longest time that the writer waits for readers so that the log can start over.
 const INSIST_FOR: Duration = Duration::from_secs(2);
 
-/// How long the writer waits for readers before it truncates the log.
+/// The longest time that the writer waits for readers so that the log can be truncated.
 const CUT_OFF_FOR: Duration = Duration::from_millis(200);
 
 /// How often the writer checks meanwhile whether another connection is still copying. SQLite's busy timeout doesn't

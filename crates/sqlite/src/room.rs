@@ -14,7 +14,7 @@ use rusqlite::{Connection, Error, ffi};
 /// How many bytes are left free on a large disk.
 const RESERVE: u64 = 32 * 1024 * 1024;
 
-/// On a small disk, one part in so many is left free.
+/// On a small disk, this fraction is left free: an eighth.
 const PART: u64 = 8;
 
 /// How many bytes a job takes beside its own: the pages of its rows and their indexes.
@@ -70,8 +70,8 @@ fn empty(db: &Connection) -> u64 {
     number("freelist_count").and_then(|pages| Ok(pages * number("page_size")?)).unwrap_or(0)
 }
 
-/// Returns how many bytes a job of that weight takes: its own twice, once in the log and once in the file, and the
-/// pages around them. A job that adds nothing takes none.
+/// Returns how many bytes a job of that weight takes: its own and the pages around them, once in the log and once in
+/// the file. A job that adds nothing takes none.
 pub(crate) fn takes(weight: usize) -> u64 {
     if weight == 0 { 0 } else { (weight as u64).saturating_add(PAGES).saturating_mul(2) }
 }

@@ -39,7 +39,7 @@ pub trait State: Sized + Send + 'static {
     /// An error rolls back the whole group.
     fn end(&mut self, db: &Connection, is_alone: bool) -> Result<(), Self::Error>;
 
-    /// Called after the commit. Returns about how many bytes were written, beside the fixed cost of each row.
+    /// Called after the commit. Returns about how many bytes were written, without the fixed cost of each row.
     fn committed(&mut self) -> u64;
 
     /// Called after the transaction was rolled back.
