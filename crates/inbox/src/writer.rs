@@ -32,7 +32,8 @@ pub struct Inbox {
     others: watch::Receiver<i64>,
     path: Arc<Path>,
     pub(crate) clock: StoreClock,
-    /// The token that this process stored when it became the one that delivers; 0 if it never did.
+    /// The token that this process stored when it became the one that delivers; 0 if it never did, -1 once it has
+    /// stopped.
     pub(crate) owner: Arc<AtomicI64>,
 }
 
@@ -93,8 +94,8 @@ impl Inbox {
         self.jobs.hand_in(job).await
     }
 
-    /// Like `write`, but fails at once if the queue is full, so that capture can answer 503. `weight` is about how many
-    /// bytes `work` adds.
+    /// Like [`write`](Self::write), but fails at once if the queue is full, so that capture can answer 503. `weight` is
+    /// about how many bytes `work` adds.
     pub(crate) async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
