@@ -9,7 +9,7 @@ use hookmitt_event::Timestamp;
 
 use crate::Clock;
 
-/// A clock for tests: it stands still until it is set by hand. Clones share it.
+/// A clock for tests. It stands still until the test moves it. Clones share it.
 #[derive(Clone, Debug)]
 pub struct HandClock(Arc<Mutex<Hands>>);
 
@@ -20,25 +20,25 @@ struct Hands {
 }
 
 impl HandClock {
-    /// A clock whose wall clock shows `wall`, on a machine that has just started.
+    /// Makes a clock whose wall clock shows `wall`, on a machine that has just started.
     pub fn at(wall: Timestamp) -> Self {
         Self(Arc::new(Mutex::new(Hands { wall, uptime: Duration::ZERO })))
     }
 
-    /// Time passes: both clocks go on.
+    /// Lets time pass: moves the wall clock and the uptime forward by `span`.
     pub fn pass(&self, span: Duration) {
         let mut hands = self.hands();
         hands.wall = hands.wall.after(span);
         hands.uptime = hands.uptime.saturating_add(span);
     }
 
-    /// The wall clock alone is stepped by so many microseconds, forward or back: no time passes.
+    /// Steps only the wall clock by this many microseconds, forward or back. No time passes.
     pub fn step(&self, micros: i64) {
         let mut hands = self.hands();
         hands.wall = Timestamp::from_micros(hands.wall.as_micros().saturating_add(micros));
     }
 
-    /// The wall clock alone is set: no time passes.
+    /// Sets only the wall clock. No time passes.
     pub fn set(&self, wall: Timestamp) {
         self.hands().wall = wall;
     }

@@ -1,7 +1,8 @@
-//! What time it is, and how much time has passed: two questions, because wall clocks are set, stepped and sometimes absent.
+//! Tells what time it is and how much time has passed. These are two questions, because a wall clock can be set,
+//! stepped or absent.
 //!
-//! Whoever needs the time is handed a [`Clock`]: the [`MachineClock`] in the product, a [`HandClock`] in tests. A store
-//! ages what it keeps by a [`StoreClock`], which no step of the wall clock moves.
+//! Code that needs the time is given a [`Clock`]: the [`MachineClock`] in the product, a [`HandClock`] in tests. A
+//! store measures the age of its data with a [`StoreClock`], on which steps of the wall clock have no effect.
 
 mod hand;
 mod machine;
@@ -17,10 +18,10 @@ pub use store::{Reading, StoreClock};
 
 /// Tells the time of day, and how much time has passed.
 pub trait Clock: Send + Sync + fmt::Debug + 'static {
-    /// The time of day, by the wall clock. It may be wrong, and may be set forward or back at any moment.
+    /// Returns the time of day by the wall clock. It may be wrong, and may be set forward or back at any moment.
     fn now(&self) -> Timestamp;
 
-    /// The time that has passed since some fixed moment, such as the machine's start. It goes on while the machine is
+    /// Returns the time since some fixed moment, such as the machine's start. It includes the time while the machine is
     /// suspended, and never goes back.
     fn uptime(&self) -> Duration;
 }

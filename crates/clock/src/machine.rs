@@ -1,4 +1,4 @@
-//! The clocks of the machine that we run on.
+//! The clocks of the machine on which hookmitt runs.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ impl Clock for MachineClock {
     }
 }
 
-/// std's `Instant` stands still while the machine sleeps, on Linux and on macOS.
+/// Returns the uptime from the system's clock, because std's `Instant` stands still while Linux or macOS sleeps.
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 fn uptime() -> Duration {
     use rustix::time::{ClockId, clock_gettime};
@@ -28,7 +28,7 @@ fn uptime() -> Duration {
     let id = ClockId::Boottime;
     #[cfg(target_os = "macos")]
     let id = ClockId::Monotonic;
-    Duration::try_from(clock_gettime(id)).unwrap_or_default() // only a negative time is none
+    Duration::try_from(clock_gettime(id)).unwrap_or_default() // fails only for a negative time
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]

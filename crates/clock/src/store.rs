@@ -1,4 +1,4 @@
-//! The clock by which a store ages what it keeps.
+//! The clock with which a store measures the age of its data.
 
 use std::{
     sync::{
@@ -12,33 +12,34 @@ use hookmitt_event::Timestamp;
 
 use crate::Clock;
 
-/// The longest that a pause between two runs counts, in microseconds. A wall clock that was put right by a year while
-/// nothing ran can't be told from a year's pause, so neither may age anything by more than this.
+/// The longest pause between two runs that counts, in microseconds. If the wall clock was corrected by a year between
+/// two runs, that looks like a pause of a year. So no pause may age anything by more than this.
 const LONGEST_PAUSE: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// A store's clock as it is written down, to go on from in the next run.
+/// The state of a store's clock, stored so that the next run can continue from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The store time.
+    /// The store time, in microseconds.
     pub store: i64,
-    /// What the wall clock showed then, in microseconds since the Unix epoch.
+    /// What the wall clock showed at that moment, in microseconds since the Unix epoch.
     pub wall: i64,
 }
 
-/// The clock by which a store ages what it keeps. It never goes back.
+/// The clock with which a store measures the age of its data. It never goes back.
 ///
-/// It tells *store time*: microseconds that pass while the store is open, suspended or not, plus for each pause between
-/// two runs what the wall clock says, from none to 24 hours. It began at the wall clock's microseconds, so that it can be
-/// compared with times that were noted before there was store time. Clones share it.
+/// It shows *store time*, in microseconds. Store time passes while the store is open, even if the machine is suspended.
+/// For each pause between two runs it moves forward by what the wall clock says, from 0 to 24 hours. Its first value is
+/// the wall clock's microseconds, so that it can be compared with times that were stored before there was store time.
+/// Clones share the clock.
 #[derive(Clone, Debug)]
 pub struct StoreClock {
     clock: Arc<dyn Clock>,
-    /// How far store time is ahead of the machine's uptime; only grows.
+    /// The difference between store time and the machine's uptime, in microseconds. It only grows.
     ahead: Arc<AtomicI64>,
 }
 
 impl StoreClock {
-    /// Goes on from what was [kept](Self::keep); begins where nothing was.
+    /// Continues from a stored [reading](Self::keep). Without a reading, starts at the wall clock's time.
     pub fn resume(kept: Option<Reading>, clock: Arc<dyn Clock>) -> Self {
         let wall = clock.now().as_micros();
         let store = kept.map_or(wall, |kept| {
@@ -49,28 +50,29 @@ impl StoreClock {
         Self { clock, ahead }
     }
 
-    /// The store time now, in microseconds.
+    /// Returns the present store time in microseconds.
     pub fn now(&self) -> i64 {
         self.ahead.load(Ordering::Acquire).saturating_add(micros(self.clock.uptime()))
     }
 
-    /// Goes on from `store` where that is later: another process that shares the store is ahead.
+    /// Moves forward to `store` if that is later, because another process that shares the store is ahead.
     pub fn catch_up(&self, store: i64) {
         self.ahead.fetch_max(store.saturating_sub(micros(self.clock.uptime())), Ordering::AcqRel);
     }
 
-    /// What is to be written down, each minute and at the end.
+    /// Returns the reading to store, each minute and at the end.
     pub fn keep(&self) -> Reading {
         Reading { store: self.now(), wall: self.clock.now().as_micros() }
     }
 
-    /// The wall clock's time of a moment in store time, to be shown: as long ago as that, by the wall clock of now.
+    /// Converts a moment in store time to the wall clock's time, for display: that long before the wall clock's present
+    /// time.
     pub fn to_wall(&self, store: i64) -> Timestamp {
         let ago = self.now().saturating_sub(store);
         Timestamp::from_micros(self.clock.now().as_micros().saturating_sub(ago))
     }
 
-    /// The clock beneath: the time of day, and how long the machine has run.
+    /// Returns the underlying clock, which tells the time of day and the uptime.
     pub fn machine(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
