@@ -1,5 +1,5 @@
-//! The fetched keys on disk, so that a restart needs no network. Public, but what is trusted must not be others' to
-//! write: the file is its owner's alone.
+//! Stores the fetched keys on disk, so that a restart needs no network. The keys are public, but only the owner may
+//! write the file, because hookmitt trusts the keys in it.
 
 use std::{collections::BTreeMap, fs, io, io::Write as _, path::Path};
 
@@ -11,7 +11,7 @@ use crate::memory::{Fetched, KeyCache};
 
 const NAME: &str = "keys.json";
 
-/// Larger files are not ours.
+/// Larger files were not written by hookmitt. In bytes.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -21,7 +21,7 @@ struct Line {
     text: String,
 }
 
-/// What was kept. A file that can't be read is as good as none: the keys are fetched again.
+/// Reads the stored keys. A file that cannot be read counts as empty, because the keys can be fetched again.
 pub(crate) fn read(directory: &Path) -> KeyCache {
     let mut known = KeyCache::default();
     let path = directory.join(NAME);
@@ -38,7 +38,7 @@ pub(crate) fn read(directory: &Path) -> KeyCache {
     known
 }
 
-/// The file's content.
+/// Returns the content of the file.
 pub(crate) fn content(known: &KeyCache, now: Timestamp) -> Vec<u8> {
     let line = |fetched: &Fetched| Line {
         fetched_at: fetched.fetched_at,
@@ -49,9 +49,9 @@ pub(crate) fn content(known: &KeyCache, now: Timestamp) -> Vec<u8> {
     serde_json::to_vec_pretty(&lines).unwrap_or_default()
 }
 
-/// Replaces the file, whole or not at all.
+/// Replaces the file in one step: either completely or not at all.
 pub(crate) fn write(directory: &Path, content: &[u8]) -> io::Result<()> {
-    // Made with mode 0600 on Unix, under a name of its own: several processes may write.
+    // The temporary file has mode 0600 on Unix, and a unique name because several processes may write.
     let mut file = tempfile::Builder::new().prefix(".keys-").tempfile_in(directory)?;
     file.write_all(content)?;
     file.persist(directory.join(NAME))?;

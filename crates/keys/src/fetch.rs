@@ -1,4 +1,4 @@
-//! One GET for one key, over TLS, with everything bounded.
+//! One GET for one key, over TLS, with limits on size and time.
 
 use std::{error::Error as _, fmt, net::SocketAddr, time::Duration};
 
@@ -13,43 +13,43 @@ use url::{Host, Url};
 
 use crate::KeyProblem;
 
-/// Bytes that an answer may have.
+/// The maximum size of an answer's body in bytes.
 pub const LARGEST: usize = 10 * 1024;
 
-/// How long a fetch may take, from the name to the last byte.
+/// The maximum time of a fetch, from the name lookup to the last byte.
 pub const TIME_LIMIT: Duration = Duration::from_secs(5);
 
-/// How the providers' hosts are reached.
+/// How to reach the providers' hosts.
 #[derive(Clone)]
 pub struct Network {
     tls: Tls,
-    /// Where every host is, in tests.
+    /// The address that is used for every host, in tests.
     address: Option<SocketAddr>,
 }
 
 impl Network {
-    /// The internet, trusting Mozilla's roots alone, as this version of hookmitt carries them.
+    /// Uses the internet, and trusts only Mozilla's root certificates that are built into this version of hookmitt.
     pub fn new() -> Self {
         Self { tls: Tls::new(Trust::built_in()), address: None }
     }
 
-    /// For tests: every host is at `address`, and `roots` alone are trusted.
+    /// For tests: connects to `address` for every host, and trusts only `roots`.
     #[doc(hidden)]
     pub fn of_test(address: SocketAddr, roots: RootCertStore) -> Self {
         Self { tls: Tls::new(Trust::only(roots)), address: None }.at(address)
     }
 
-    /// For tests: every host is at `address`, and whoever is trusted usually is.
+    /// For tests: connects to `address` for every host, with the trust unchanged.
     #[doc(hidden)]
     pub fn at(self, address: SocketAddr) -> Self {
         Self { address: Some(address), ..self }
     }
 
-    /// Calls a URL, once, and answers the status; a redirect is one like others. The caller has made sure that it may
-    /// be called.
+    /// Sends one GET to a URL and returns the status. The status of a redirect is returned like any other; the redirect
+    /// is not followed. The caller must have checked that the URL may be called.
     ///
     /// # Errors
-    /// [`KeyProblem`] where nobody answers there in time, in TLS that we trust.
+    /// Returns a [`KeyProblem`] if there is no answer in time over trusted TLS.
     pub async fn call(&self, url: &Url) -> Result<u16, KeyProblem> {
         bounded(get(self, url, async |response| Ok(response.status().as_u16()))).await
     }
@@ -67,15 +67,15 @@ impl fmt::Debug for Network {
     }
 }
 
-/// What was published.
+/// A published answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) body: Bytes,
-    /// For how long it may be kept, by its own word.
+    /// How long the answer says that it may be kept.
     pub(crate) max_age: Option<Duration>,
 }
 
-/// Fetches what is at `url`. The caller has made sure that it may be asked.
+/// Fetches what is published at `url`. The caller must have checked that the URL may be called.
 pub(crate) async fn fetch(network: &Network, url: &Url) -> Result<Answer, KeyProblem> {
     bounded(get(network, url, read)).await
 }
@@ -128,7 +128,7 @@ async fn read(response: Response<Incoming>) -> Result<Answer, KeyProblem> {
     }
 }
 
-/// `max-age` of a Cache-Control line (RFC 9111, 5.2.2.1).
+/// Returns `max-age` of a Cache-Control line (RFC 9111, 5.2.2.1).
 fn max_age(value: &str) -> Option<Duration> {
     let seconds = value.split(',').find_map(|part| part.trim().strip_prefix("max-age="))?;
     seconds.parse().ok().map(Duration::from_secs)

@@ -1,11 +1,13 @@
-//! Fetches the keys that providers publish, from their own hosts only, and keeps them (Threat 6).
+//! Fetches the keys that providers publish, only from the providers' own hosts, and stores them (Threat 6).
 //!
-//! A request that was captured names the URL of a key, and a request can name anything. So: `https` alone, a list of
-//! hosts, no redirect, no proxy, 10 KB, 5 seconds, few at a time. [`find`](hookmitt_verify::PublishedKeys::find)
-//! answers from memory and never waits; [`KeyStore::want`] puts a URL into a short queue; [`Fetching::run`] works it off
-//! beside the capturing. A request can also make up URLs by the thousand: nobody who comes later is turned away for them.
+//! A captured request names the URL of a key, and a forged request can name any URL. So fetches are limited: only
+//! `https`, a list of hosts, no redirects, no proxy, 10 KB, 5 seconds, few at a time.
+//! [`find`](hookmitt_verify::PublishedKeys::find) answers from memory and never waits. [`KeyStore::want`] puts a URL
+//! into a short queue. [`Fetching::run`] fetches the queued URLs while capturing goes on. Forged requests can also make
+//! up thousands of URLs; these never keep a genuine URL out.
 //!
-//! A certificate's chain is not followed to a root: that it came from the provider's host over TLS is the proof.
+//! A certificate's chain is not verified up to a root: that the certificate came from the provider's host over TLS is
+//! the proof.
 
 mod disk;
 mod fetch;

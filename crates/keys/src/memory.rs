@@ -1,7 +1,7 @@
-//! What is known of each URL: the key, that it is to be fetched, or why it could not be.
+//! What is known of each URL: its key, that it waits to be fetched, or why its key could not be fetched.
 //!
-//! Anybody can make up URLs at a provider's host (PayPal names certificates by path, Amazon hosts by region). So none of
-//! these lists turns a newcomer away: each is bounded, and makes room by giving up what is worth least.
+//! Anybody can make up URLs at a provider's host (PayPal names certificates by path, Amazon hosts by region). So none
+//! of these lists refuses a new entry: each list is bounded, and drops its least valuable entry to make room.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -10,16 +10,18 @@ use hookmitt_verify::{PublicKey, Published};
 
 use crate::{KeyProblem, queue::Queue};
 
-/// Keys that are remembered. The one that was looked up the longest ago makes room.
+/// The maximum number of keys in memory. The least recently looked up key is dropped to make room.
 const MOST_KEYS: usize = 64;
 
-/// URLs whose failure is remembered, so that they are left alone for a while. The one whose pause ends first makes room.
+/// The maximum number of URLs whose failure is remembered, so that they are not fetched again for a while. The failure
+/// whose pause ends first is dropped to make room.
 const MOST_FAILURES: usize = 1_024;
 
-/// A key id that a set doesn't hold makes the set be fetched again, so often at most.
+/// A key set is fetched again if it lacks a key id, but not sooner than this after its last fetch.
 const AGAIN_FOR_KEY_ID: Duration = Duration::from_secs(60);
 
-/// How long a failure keeps others away: at first, and at most.
+/// How long a failed URL is not fetched again: after the first failure, and at most. The pause doubles with each
+/// failure.
 const PAUSE: Duration = Duration::from_secs(60);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60 * 60);
 
@@ -27,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60 * 60);
 #[derive(Clone, Debug)]
 pub(crate) struct Fetched {
     pub(crate) key: PublicKey,
-    /// As it was published.
+    /// The key's text as it was published.
     pub(crate) text: String,
     pub(crate) fetched_at: Timestamp,
     pub(crate) expires_at: Timestamp,
@@ -36,30 +38,30 @@ pub(crate) struct Fetched {
 #[derive(Debug)]
 struct Key {
     fetched: Fetched,
-    /// Which look-up was the last for it.
+    /// The number of the latest lookup of this key.
     used: u64,
 }
 
 #[derive(Debug)]
 struct Failed {
     problem: KeyProblem,
-    /// In a row.
+    /// How often the fetch failed in a row.
     times: u32,
     again_at: Timestamp,
 }
 
-/// All that is known.
+/// Everything that is known of the keys' URLs.
 #[derive(Debug, Default)]
 pub(crate) struct KeyCache {
     keys: HashMap<String, Key>,
     failures: HashMap<String, Failed>,
     queue: Queue,
-    /// Look-ups so far.
+    /// The number of lookups so far.
     looked_up: u64,
 }
 
 impl KeyCache {
-    /// What is known of a URL that may be asked.
+    /// Returns what is known of a URL. The caller must have checked that the URL may be called.
     pub(crate) fn find(&mut self, url: &str, kid: Option<&str>, now: Timestamp) -> Published {
         let paused = self.failures.get(url).filter(|failed| now < failed.again_at);
         self.looked_up += 1;
@@ -78,19 +80,19 @@ impl KeyCache {
         }
     }
 
-    /// Notes that a URL is to be fetched; `false` where that is known already.
+    /// Adds a URL to the queue. Returns `false` if it is in the queue or being fetched already.
     pub(crate) fn queue(&mut self, url: &str) -> bool {
-        // One that has published a key before is the provider's own, and goes first.
+        // A URL that has published a key before is genuine, so it goes first.
         let is_genuine = self.keys.contains_key(url);
         self.queue.add(url, is_genuine)
     }
 
-    /// The URL that is to be fetched next. Whoever takes it notes what came of it.
+    /// Takes the next URL to fetch. The caller must [`note`](Self::note) the result.
     pub(crate) fn next(&mut self) -> Option<String> {
         self.queue.next()
     }
 
-    /// Notes what a fetch came to.
+    /// Stores the result of a fetch.
     pub(crate) fn note(&mut self, url: &str, result: Result<Fetched, KeyProblem>, now: Timestamp) {
         self.queue.done(url);
         match result {
@@ -108,21 +110,21 @@ impl KeyCache {
         }
     }
 
-    /// Puts a key there that was kept on disk, or fetched.
+    /// Adds a key that was fetched, or was stored on disk.
     pub(crate) fn keep(&mut self, url: String, fetched: Fetched) {
         make_room(&mut self.keys, MOST_KEYS, &url, |key| key.used);
         self.looked_up += 1;
         self.keys.insert(url, Key { fetched, used: self.looked_up });
     }
 
-    /// The keys that are worth keeping.
+    /// Returns the keys that are not expired, to be stored on disk.
     pub(crate) fn fetched(&self, now: Timestamp) -> impl Iterator<Item = (&str, &Fetched)> {
         let usable = self.keys.iter().filter(move |(_, key)| now < key.fetched.expires_at);
         usable.map(|(url, key)| (url.as_str(), &key.fetched))
     }
 }
 
-/// Makes room for one more in a full list: what is worth least goes.
+/// Makes room for one more entry in a full list by dropping the least valuable one.
 fn make_room<T, Worth: Ord>(
     list: &mut HashMap<String, T>,
     most: usize,

@@ -1,33 +1,33 @@
-//! Why a published key can't be had.
+//! Why a published key is not available.
 
 use hookmitt_event::Explain;
 use hookmitt_verify::{PublicKeyError, UntrustedUrl};
 
-/// Why a published key can't be had.
+/// Why a published key is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyProblem {
     /// The URL is not one where a provider publishes keys.
     #[error("it is not fetched from there: {0}")]
     Untrusted(#[from] UntrustedUrl),
-    /// Plaid gives its keys only to who shows a client id and a secret, which this program has not.
+    /// Plaid gives its keys only to clients with a client id and a secret, and hookmitt has neither.
     #[error("it is given out only to the provider's customers, with their API credentials")]
     Credentials,
-    /// Nobody answers there, or not in TLS that we trust.
+    /// Nobody answers at the URL, or not over trusted TLS.
     #[error("{0}")]
     Unreachable(String),
-    /// Not in time.
+    /// The answer did not arrive in time.
     #[error("there was no answer within 5 seconds")]
     Slow,
-    /// A redirect, which is not followed.
+    /// The answer was a redirect, which is not followed.
     #[error("the answer was a redirect, which is not followed")]
     Redirect,
-    /// Another status than 200.
+    /// The answer had a status other than 200.
     #[error("the answer was {0}")]
     Status(u16),
-    /// More than a key has.
+    /// The answer was larger than a key can be.
     #[error("the answer was larger than 10 KB")]
     TooLarge,
-    /// Something that is no key.
+    /// The answer was not a key.
     #[error("the answer was {0}")]
     NoKey(#[from] PublicKeyError),
 }

@@ -1,25 +1,26 @@
-//! The URLs that wait to be fetched.
+//! The queue of URLs to fetch.
 
 use std::collections::{HashSet, VecDeque};
 
-/// URLs that may wait.
+/// The maximum number of URLs in the queue.
 const MOST: usize = 64;
 
-/// Who waits, the one that came first in front.
+/// The queue of URLs, oldest in front.
 ///
-/// The newest and the oldest take turns: who comes after a crowd has left need not wait until all of it was served, and
-/// who waits while a crowd keeps coming gets a turn, too. Where there is no room, the one in the middle goes; its event
-/// asks again.
+/// The newest and the oldest URL are taken in turns. So a URL that comes after a flood of others need not wait until
+/// all of them are fetched, and a URL that waits while a flood goes on gets its turn, too. If the queue is full, the
+/// URL in the middle is dropped; its event asks for it again later.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     waiting: VecDeque<String>,
-    /// Waiting or under way.
+    /// The URLs that are in the queue or being fetched.
     known: HashSet<String>,
     oldest_next: bool,
 }
 
 impl Queue {
-    /// Adds a URL, at the front where it goes `first`; `false` where it is there, or under way.
+    /// Adds a URL: at the front if `first`, else at the end. Returns `false` if it is in the queue or being fetched
+    /// already.
     pub(crate) fn add(&mut self, url: &str, first: bool) -> bool {
         if !self.known.insert(url.to_owned()) {
             return false;
@@ -37,14 +38,14 @@ impl Queue {
         true
     }
 
-    /// Takes the next.
+    /// Takes the next URL from the queue: the newest and the oldest in turns.
     pub(crate) fn next(&mut self) -> Option<String> {
         let oldest = self.oldest_next;
         self.oldest_next = !oldest;
         if oldest { self.waiting.pop_front() } else { self.waiting.pop_back() }
     }
 
-    /// Notes that one that was taken is no longer under way.
+    /// Notes that the fetch of a URL has ended.
     pub(crate) fn done(&mut self, url: &str) {
         self.known.remove(url);
     }

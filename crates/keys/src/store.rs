@@ -1,4 +1,4 @@
-//! The keys in memory, the queue of those that are wanted, and the task that fetches them.
+//! The keys in memory, the queue of wanted keys, and the task that fetches them.
 
 use std::{
     fmt,
@@ -22,27 +22,27 @@ use crate::{
     memory::{Fetched, KeyCache},
 };
 
-/// Keys that are fetched at a time: a host that takes its time holds up no other.
+/// How many keys are fetched at the same time, so that a slow host does not delay the others.
 const AT_ONCE: usize = 4;
 
-/// A longer URL is no provider's: it would only fill the memory.
+/// The longest URL, in bytes. Providers' URLs are shorter; longer ones would only fill the memory.
 const LONGEST_URL: usize = 2_048;
 
-/// For how long a key is kept: where its answer doesn't say, at least, and at most.
+/// How long a key is kept: by default and at most, and at least.
 const USUAL: Duration = Duration::from_secs(24 * 60 * 60);
 const SHORTEST: Duration = Duration::from_secs(5 * 60);
 
-/// Hosts that give keys only to who shows API credentials.
+/// Hosts that give keys only to clients with API credentials.
 const BEHIND_CREDENTIALS: &[&str] = &["*.plaid.com"];
 
-/// Tells the time.
+/// A function that returns the present time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// The published keys that are known. Clones share them.
 #[derive(Clone)]
 pub struct KeyStore(Arc<Store>);
 
-/// What the clones share. Whoever fetches learns by its end that no clone is left.
+/// What the clones share. When it is dropped, the fetching task learns that no clone is left.
 struct Store {
     shared: Arc<Shared>,
     _open: watch::Sender<()>,
@@ -50,7 +50,7 @@ struct Store {
 
 struct Shared {
     known: Mutex<KeyCache>,
-    /// Rung when there is something to fetch.
+    /// Notified when there is something to fetch.
     bell: Notify,
     hosts: Vec<String>,
     clock: Clock,
@@ -73,7 +73,7 @@ impl Shared {
     }
 }
 
-/// Why a URL is never asked.
+/// Returns the reason why a URL is never fetched, if there is one.
 fn refusal(url: &str, hosts: &[String]) -> Option<KeyProblem> {
     if url.len() > LONGEST_URL {
         return Some(KeyProblem::Untrusted(hookmitt_verify::UntrustedUrl::NoUrl));
@@ -84,7 +84,7 @@ fn refusal(url: &str, hosts: &[String]) -> Option<KeyProblem> {
     allowed(url, hosts).err().map(KeyProblem::Untrusted)
 }
 
-/// Asks for what is published at `url`, once, and keeps it nowhere: for commands, which may wait.
+/// Fetches the key at `url` once, without storing it. For commands, which may wait.
 pub async fn ask(network: &Network, hosts: &[String], url: &str) -> Published {
     match asked(network, hosts, url).await {
         Ok((key, _)) => Published::Key(key),
@@ -102,8 +102,8 @@ async fn asked(network: &Network, hosts: &[String], url: &str) -> Result<(Public
 }
 
 impl KeyStore {
-    /// With the keys that were kept in `directory`. Only `hosts` are ever asked (see [`allowed`]). Nothing is fetched
-    /// until the second half runs.
+    /// Opens the store with the keys that were stored in `directory`. Keys are fetched only from `hosts` (see
+    /// [`allowed`]), and not before the returned [`Fetching`] runs.
     pub fn open(directory: &Path, hosts: Vec<String>, network: Network, clock: Clock) -> (Self, Fetching) {
         let known = Mutex::new(disk::read(directory));
         let (bell, changes) = (Notify::new(), watch::Sender::new(0));
@@ -113,8 +113,8 @@ impl KeyStore {
         (Self(Arc::new(Store { shared, _open: open })), Fetching { fetcher, stores })
     }
 
-    /// Has the key at `url` fetched, where it is neither known nor known to fail. Returns at once; what comes of it is
-    /// told through [`changes`](Self::changes).
+    /// Queues the key at `url` to be fetched, unless it is known or has failed lately. Returns at once.
+    /// [`changes`](Self::changes) tells when the fetch has ended.
     pub fn want(&self, url: &str, kid: Option<&str>) {
         let shared = &self.0.shared;
         if self.find(url, kid) == Published::Awaited && shared.known().queue(url) {
@@ -122,7 +122,7 @@ impl KeyStore {
         }
     }
 
-    /// Counts what was fetched, or could not be.
+    /// Returns a counter of fetches that ended, with a key or without.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.0.shared.changes.subscribe()
     }
@@ -138,7 +138,7 @@ impl PublishedKeys for KeyStore {
     }
 }
 
-/// The half that fetches. Whoever runs it owns the task.
+/// The fetching half of a [`KeyStore`]. It must be run in a task.
 pub struct Fetching {
     fetcher: Arc<Fetcher>,
     stores: watch::Receiver<()>,
@@ -157,7 +157,7 @@ impl fmt::Debug for Fetching {
 }
 
 impl Fetching {
-    /// Fetches what is wanted, few at a time, until it is stopped or every [`KeyStore`] is gone.
+    /// Fetches the wanted keys, few at a time, until `stop` is cancelled or every [`KeyStore`] is dropped.
     pub async fn run(self, stop: CancellationToken) {
         let Self { fetcher, mut stores } = self;
         let mut under_way = JoinSet::new();
@@ -206,7 +206,7 @@ impl Fetcher {
     }
 
     async fn fetched(&self, url: &str) -> Result<Fetched, KeyProblem> {
-        // The hosts are looked at again, beside the connection: whatever comes into the queue stays harmless.
+        // `asked` checks the host once more, right before connecting, so that a wrong URL in the queue does no harm.
         let (key, Answer { body, max_age }) = asked(&self.network, &self.shared.hosts, url).await?;
         let text = String::from_utf8_lossy(&body).into_owned();
         let fetched_at = (self.shared.clock)();

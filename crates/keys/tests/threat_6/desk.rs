@@ -1,4 +1,4 @@
-//! A key store under test: its clock, its folder, its task.
+//! A key store under test, with its clock, folder and task.
 
 use std::{
     sync::{
@@ -46,7 +46,7 @@ impl Desk {
         self.seconds.fetch_add(seconds, Ordering::SeqCst);
     }
 
-    /// What is known once the wanted key was fetched, or could not be.
+    /// Wants a key, and returns what is known once it was fetched or could not be.
     pub(crate) async fn want(&self, url: &str, kid: Option<&str>) -> Published {
         let mut changes = self.store.changes();
         self.store.want(url, kid);
@@ -60,7 +60,7 @@ impl Desk {
         }
     }
 
-    /// The reason why a key can't be had.
+    /// Returns the reason why a key is not available.
     pub(crate) async fn refusal(&self, url: &str) -> String {
         match self.want(url, None).await {
             Published::Unavailable(reason) => reason,

@@ -1,4 +1,4 @@
-//! Threat 6: keys by URL. Every line of it, against a provider's host on this machine.
+//! Tests every rule of Threat 6, keys by URL, against a provider's host on this machine.
 
 mod desk;
 mod server;
@@ -21,7 +21,7 @@ fn pem(pair: &TestKeyPair) -> String {
     pair.public(PublicForm::Pem).expect("any key can be PEM")
 }
 
-/// A set of one key with that id.
+/// Returns a set of one key with this id.
 fn jwks(pair: &TestKeyPair, kid: &str) -> String {
     let key = pair.public_key().clone().with_key_id(kid).written(PublicForm::Jwk).expect("a JWK");
     format!(r#"{{"keys":[{key}]}}"#)
@@ -70,7 +70,7 @@ async fn threat_6_keys_come_over_https_alone() {
     let desk = Desk::new(server.network());
     let found = desk.store.find("http://keys.example.test/key", None);
     assert_eq!(found, Published::Unavailable("it is not fetched from there: not https".to_owned()));
-    // A host that others' certificates vouch for is not the provider's.
+    // A host whose certificate is vouched for by other authorities is not the provider's.
     let stranger = Server::answering(|_| ok(""));
     let roots = rustls::RootCertStore::empty();
     let distrustful = Desk::new(stranger.network_trusting(roots));
@@ -78,13 +78,13 @@ async fn threat_6_keys_come_over_https_alone() {
     assert_eq!(stranger.asked(), 0);
 }
 
-/// That a server's certificate may be trusted by the system is shown by the test of `hookmitt-call`.
+/// A test of `hookmitt-call` shows that the system's certificates can make a server trusted.
 #[tokio::test]
 async fn threat_13_whom_the_system_trusts_may_publish_nothing() {
     const CASE: &str = "HOOKMITT_TEST_CASE";
     let server = Server::answering(|_| ok("nothing"));
     if std::env::var_os(CASE).is_none() {
-        // A process of its own, which trusts in what it starts with.
+        // A separate process is needed, because certificates are loaded when the process starts.
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ca.pem"), server.certificate()).unwrap();
         let ran = std::process::Command::new(std::env::current_exe().unwrap())
@@ -124,7 +124,7 @@ async fn threat_6_no_more_than_10_kb_are_read() {
     let desk = Desk::new(server.network());
     assert!(matches!(desk.want("https://keys.example.test/fits", None).await, Published::Key(_)));
     assert_eq!(desk.refusal(KEY_URL).await, "the answer was larger than 10 KB");
-    // Neither does a length that nobody announced help, nor one without an end.
+    // The limit also holds for an answer without a length, and for one without an end.
     let endless = Server::talking(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
         while stream.write_all(&[b'x'; 1024]).is_ok() {}
@@ -135,7 +135,7 @@ async fn threat_6_no_more_than_10_kb_are_read() {
 #[tokio::test]
 async fn threat_6_nobody_is_waited_for_longer_than_5_seconds() {
     let server = Server::talking(|_, stream| {
-        // One byte at a time: each is progress, and all of them together are too slow.
+        // One byte at a time: each byte is progress, but all of them together are too slow.
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
             std::thread::sleep(Duration::from_millis(100));
@@ -160,7 +160,7 @@ async fn threat_6_what_failed_is_left_alone_for_a_while() {
     desk.pass(1);
     desk.refusal(KEY_URL).await;
     assert_eq!(server.asked(), 2);
-    desk.pass(119); // twice as long the second time
+    desk.pass(119); // the second pause is twice as long
     assert!(matches!(desk.store.find(KEY_URL, None), Published::Unavailable(_)));
 }
 
@@ -184,7 +184,7 @@ async fn threat_6_an_unknown_key_id_asks_again_once_a_minute() {
     assert_eq!(server.asked(), 2);
 }
 
-/// A host that publishes one genuine key, under a path that no one could guess from the others.
+/// A host that publishes one genuine key, at a path that cannot be guessed from the others.
 fn host_with_one_key(pair: &TestKeyPair) -> Server {
     let text = pem(pair);
     Server::answering(move |line| match line {
@@ -200,7 +200,7 @@ async fn threat_6_made_up_urls_don_t_shut_out_a_genuine_one() {
     let desk = Desk::new(server.network());
     let genuine = format!("{KEY_URL}/genuine");
     let made_up = |number: usize| format!("{KEY_URL}/{number}");
-    // 64 that have failed and must not be asked again so soon, and a thousand that wait.
+    // 64 URLs that have failed and must not be fetched again soon, and 1000 that wait.
     for number in 0..64 {
         desk.refusal(&made_up(number)).await;
     }
@@ -216,9 +216,9 @@ async fn threat_6_made_up_urls_don_t_shut_out_a_genuine_one() {
     assert_eq!(desk.store.find(&genuine, None), Published::Key(pair.public_key().clone()));
     let meanwhile = server.asked() - before;
     assert!(meanwhile <= 10, "it has its turn among the next ones, not after {meanwhile}");
-    // Nobody is asked twice for what has failed.
+    // URLs that failed are not fetched again.
     assert!(matches!(desk.store.find(&made_up(1), None), Published::Unavailable(_)));
-    // Nor is it forgotten for those that come after it.
+    // The genuine key is not forgotten when more URLs fail later.
     for number in 2_000..2_100 {
         desk.refusal(&made_up(number)).await;
     }
@@ -237,7 +237,7 @@ async fn threat_6_made_up_urls_fill_neither_the_memory_nor_the_queue() {
     while *changes.borrow_and_update() < 64 {
         changes.changed().await.expect("a task that fetches");
     }
-    // Any that still waited would have had turns between these.
+    // Any URL still in the queue would be fetched between these.
     for last in ["/a", "/b", "/c", "/d"] {
         desk.refusal(&format!("{KEY_URL}{last}")).await;
     }
@@ -268,7 +268,7 @@ async fn threat_8_the_kept_keys_are_their_owner_s_alone_to_write() {
     desk.want(KEY_URL, None).await;
     let kept = std::fs::metadata(desk.folder.path().join("keys.json")).expect("a file");
     assert_eq!(kept.permissions().mode() & 0o777, 0o600);
-    // A damaged file is as good as none.
+    // A damaged file counts as empty.
     std::fs::write(desk.folder.path().join("keys.json"), b"{").expect("room");
     let Desk { folder, .. } = desk;
     assert_eq!(Desk::in_folder(server.network(), folder).store.find(KEY_URL, None), Published::Awaited);

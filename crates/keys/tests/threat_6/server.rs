@@ -1,4 +1,4 @@
-//! A provider's host on this machine: TLS with a certificate of its own, and whatever answer a test wants.
+//! A provider's host on this machine, with its own TLS certificate and any answer that a test wants.
 
 use std::{
     io::{Read as _, Write as _},
@@ -12,7 +12,7 @@ use std::{
 use hookmitt_keys::Network;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 
-/// The name that the certificate is for.
+/// The host name for which the certificate is made.
 pub(crate) const HOST: &str = "keys.example.test";
 
 type Tls = StreamOwned<ServerConnection, std::net::TcpStream>;
@@ -25,14 +25,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Answers each request with what `answer` gives for its first line.
+    /// Starts a server that answers each request with the result of `answer` for its request line.
     pub(crate) fn answering(answer: impl Fn(&str) -> Vec<u8> + Send + Sync + 'static) -> Self {
         Self::talking(move |line, stream| {
-            let _ = stream.write_all(&answer(line)); // who is refused may be gone
+            let _ = stream.write_all(&answer(line)); // a client that refuses the answer may be gone
         })
     }
 
-    /// Leaves the talking to `talk`, once a request has come.
+    /// Starts a server that calls `talk` for each request.
     pub(crate) fn talking(talk: impl Fn(&str, &mut Tls) + Send + Sync + 'static) -> Self {
         let made = rcgen::generate_simple_self_signed(vec![HOST.to_owned()]).expect("a certificate");
         let mut roots = RootCertStore::empty();
@@ -48,7 +48,7 @@ impl Server {
         let address = listener.local_addr().expect("an address");
         let asked = Arc::new(AtomicUsize::new(0));
         let counter = asked.clone();
-        // Ends with the test's process.
+        // The thread ends with the test's process.
         std::thread::spawn(move || {
             let config = Arc::new(config);
             for tcp in listener.incoming().flatten() {
@@ -69,22 +69,22 @@ impl Server {
         Network::of_test(self.address, self.roots.clone())
     }
 
-    /// As it looks to who trusts only `roots`.
+    /// Returns a network that reaches this server but trusts only `roots`.
     pub(crate) fn network_trusting(&self, roots: RootCertStore) -> Network {
         Network::of_test(self.address, roots)
     }
 
-    /// As it looks to who trusts as usual.
+    /// Returns a network that reaches this server with the product's usual trust.
     pub(crate) fn usual_network(&self) -> Network {
         Network::new().at(self.address)
     }
 
-    /// Its certificate, which is its own authority.
+    /// Returns the server's certificate, which is self-signed.
     pub(crate) fn certificate(&self) -> &str {
         &self.pem
     }
 
-    /// How many requests came.
+    /// Returns how many requests came.
     pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
@@ -96,13 +96,13 @@ fn first_line(stream: &mut Tls) -> Option<String> {
     while !got.ends_with(b"\r\n\r\n") {
         match stream.read(&mut buffer) {
             Ok(read) if read > 0 => got.extend_from_slice(&buffer[..read]),
-            _ => return None, // refused by the client
+            _ => return None, // the client refused the connection
         }
     }
     String::from_utf8(got).ok()?.lines().next().map(str::to_owned)
 }
 
-/// An answer of status 200.
+/// Returns an answer with status 200.
 pub(crate) fn ok(body: &str) -> Vec<u8> {
     format!(
         "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nCache-Control: public, max-age=3600\r\n\r\n{body}",
