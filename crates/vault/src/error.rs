@@ -1,62 +1,63 @@
-//! What may go wrong with secrets, and what to do about it.
+//! What can go wrong with secrets, and what to do about it.
 
 use std::{fmt, io, path::PathBuf, sync::Arc};
 
 use hookmitt_event::{Explain, Plain, Slug};
 
-/// Why a secret can't be kept, found or removed.
+/// Why a secret cannot be stored, found or removed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum VaultError {
-    /// A file in the data directory can't be read or written.
+    /// A file in the data directory cannot be read or written.
     #[error("{} can't be used", path.display())]
     File {
         /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// What the system reports.
         source: Arc<io::Error>,
     },
-    /// A file in the data directory does not hold what it should.
+    /// A file in the data directory has unexpected content.
     #[error("{} is damaged: {reason}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with its content.
         reason: String,
     },
     /// There is no keychain on this machine, or none in this session.
     #[error("there is no keychain here: {0}")]
     NoKeychain(String),
-    /// The keychain is there and does not let us in.
+    /// There is a keychain, but it does not give access.
     #[error("the keychain is locked: {0}")]
     Locked(String),
-    /// The keychain did not answer in time; perhaps it asks for a password on some screen.
+    /// The keychain did not answer in time. It may be showing a password window.
     #[error("the keychain did not answer in time")]
     Slow,
-    /// The keychain refused.
+    /// The keychain reported an error.
     #[error("the keychain failed: {0}")]
     Keychain(String),
-    /// The store that should hold the value does not.
+    /// The value is not in the store where it should be.
     #[error("the value is gone from the {0}")]
     Missing(&'static str),
-    /// The environment variable isn't set, is empty, or is not text.
+    /// The environment variable is not set or is empty. On Windows, also: it is not text.
     #[error("the environment variable {0} is not set, or empty")]
     NoVariable(String),
-    /// The value lies where `HOOKMITT_KEYRING` forbids to look.
+    /// The value is in a store that `HOOKMITT_KEYRING` forbids to use.
     #[error("it is kept in the {0}, which HOOKMITT_KEYRING rules out")]
     Forbidden(&'static str),
-    /// A value of `HOOKMITT_KEYRING` that means nothing.
+    /// `HOOKMITT_KEYRING` has an unknown value.
     #[error("HOOKMITT_KEYRING={} means nothing", Plain(.0))]
     Choice(String),
-    /// A label that can't be one.
+    /// The text cannot be a label.
     #[error("not a label: {}", Plain(.0))]
     Label(String),
-    /// What is no name of an environment variable. It isn't repeated: it may be the secret itself.
+    /// The text cannot be the name of an environment variable. The error does not repeat it, because it may be the
+    /// secret itself.
     #[error("that is not the name of an environment variable")]
     Variable,
-    /// A secret without a byte.
+    /// The secret is empty.
     #[error("the secret is empty")]
     Empty,
-    /// No secret of that label.
+    /// There is no secret with this label.
     #[error("{source_name} has no secret labelled {}", Plain(label))]
     Unknown {
         /// The source.
@@ -107,12 +108,12 @@ impl Explain for VaultError {
     }
 }
 
-/// A secret that could not be read, while the others were.
+/// A secret that could not be read. The others were read all the same.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Its source and label; `None` where the list of secrets itself could not be read.
+    /// The secret's source and label. `None` if the list of secrets itself could not be read.
     pub secret: Option<(Slug, String)>,
-    /// Why.
+    /// Why it could not be read.
     pub error: VaultError,
 }
 

@@ -28,7 +28,7 @@ impl Drop for Kept {
     }
 }
 
-/// The file that holds values in the clear (base64, for they may be any bytes).
+/// The file that holds the values unencrypted (in base64, because they may be any bytes).
 pub(crate) struct FileStore {
     directory: PathBuf,
     pub(crate) path: PathBuf,

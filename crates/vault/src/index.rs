@@ -1,4 +1,4 @@
-//! Which secrets there are and where; never their values.
+//! The list of secrets and where their values are, but never the values.
 
 use std::path::{Path, PathBuf};
 
@@ -16,37 +16,37 @@ pub enum Location {
     Keychain,
     /// In `secrets.json` in the data directory.
     File,
-    /// In the environment variable of this name, read at each start.
+    /// In the environment variable with this name, which is read at each start.
     Env(String),
 }
 
 /// A secret without its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The source that it belongs to.
+    /// The source to which the secret belongs.
     pub source: Slug,
-    /// What tells it from the source's others.
+    /// The label that distinguishes the secret from others of its source.
     pub label: String,
-    /// Where its value is.
+    /// Where the value is.
     pub place: Location,
-    /// When it was set last.
+    /// When the secret was last set.
     pub created_at: Timestamp,
 }
 
 impl Entry {
-    /// Whether it goes by this source and label.
+    /// Returns whether the entry has this source and label.
     pub(crate) fn is(&self, source: &Slug, label: &str) -> bool {
         self.source == *source && self.label == label
     }
 }
 
-/// The number of the index's format.
+/// The version of the index's format.
 const FORMAT: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 struct Content {
     format: u32,
-    /// Tells this data directory's secrets from another's in the one keychain.
+    /// Distinguishes the secrets of this data directory from others in the same keychain.
     instance: Uuid,
     secrets: Vec<Entry>,
 }
@@ -62,12 +62,12 @@ impl Index {
         Self { directory: directory.to_owned(), path: directory.join("secrets.index.json") }
     }
 
-    /// Every secret, in the order in which they were first set.
+    /// Returns every secret, in the order in which they were first set.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, VaultError> {
         Ok(self.read()?.map(|content| content.secrets).unwrap_or_default())
     }
 
-    /// What this data directory's secrets go by in the keychain; made once.
+    /// Returns the id under which the keychain holds this data directory's secrets. It is made once.
     pub(crate) fn instance(&self) -> Result<Uuid, VaultError> {
         if let Some(content) = self.read()? {
             return Ok(content.instance);
@@ -78,7 +78,7 @@ impl Index {
         Ok(content.instance)
     }
 
-    /// Adds an entry, or changes the one of the same source and label; gives back that one as it was.
+    /// Adds an entry, or replaces the entry with the same source and label. Returns the replaced entry.
     pub(crate) fn put(&self, entry: Entry) -> Result<Option<Entry>, VaultError> {
         let _lock = private::lock(&self.directory)?;
         let mut content = self.read_or_fresh()?;
@@ -94,7 +94,7 @@ impl Index {
         Ok(old)
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     pub(crate) fn remove(&self, source: &Slug, label: &str) -> Result<(), VaultError> {
         let _lock = private::lock(&self.directory)?;
         let mut content = self.read_or_fresh()?;

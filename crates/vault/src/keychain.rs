@@ -1,4 +1,4 @@
-//! The OS keychain, asked on a thread of its own and never waited for longer than a limit.
+//! Access to the OS keychain. It is called on a separate thread, and the caller never waits longer than a limit.
 
 use std::{
     sync::{
@@ -15,17 +15,17 @@ use zeroize::Zeroizing;
 
 use crate::VaultError;
 
-/// What our secrets are filed under.
+/// The service name of hookmitt's secrets in the keychain.
 const SERVICE: &str = "hookmitt";
 
-/// How many threads may wait for a keychain that does not answer. One that shows a password window can block a thread
-/// for as long as nobody looks; such a thread can't be ended, only not joined by ever more.
+/// The maximum number of threads that wait for a keychain which does not answer. A password window can block a thread
+/// until somebody looks at it. Such a thread cannot be stopped, so their number is limited.
 const MOST_WAITING: usize = 4;
 
-/// A value that was read, or why it could not be.
+/// A value that was read, or why it could not be read.
 type Read = Result<Zeroizing<Vec<u8>>, VaultError>;
 
-/// The keychain; connected when first needed, and again after a failure.
+/// The keychain. It is connected when first needed, and again after a failure.
 #[derive(Clone, Default)]
 pub(crate) struct Keychain {
     store: Arc<Mutex<Option<Arc<CredentialStore>>>>,
@@ -33,7 +33,7 @@ pub(crate) struct Keychain {
 }
 
 impl Keychain {
-    /// Keeps a value under a name.
+    /// Stores a value under a name.
     pub(crate) fn set(
         &self,
         name: String,
@@ -43,7 +43,7 @@ impl Keychain {
         self.ask_once(limit, move |store| entry(store, &name)?.set_secret(&value).map_err(explain))
     }
 
-    /// Removes the value of a name; fine where there is none.
+    /// Removes the value with this name. Does nothing if there is none.
     pub(crate) fn remove(&self, name: String, limit: Duration) -> Result<(), VaultError> {
         self.ask_once(limit, move |store| match entry(store, &name)?.delete_credential() {
             Ok(()) | Err(KeyringError::NoEntry) => Ok(()),
@@ -51,7 +51,7 @@ impl Keychain {
         })
     }
 
-    /// The values of these names, in their order; after `limit` those still missing are errors.
+    /// Returns the values with these names, in their order. Values that are missing after `limit` are errors.
     pub(crate) fn read(&self, names: Vec<String>, limit: Duration) -> Vec<Read> {
         let wanted = names.len();
         let job = move |store: &CredentialStore, out: &Sender<Read>| {
@@ -60,7 +60,7 @@ impl Keychain {
                     .and_then(|entry| entry.get_secret().map(Zeroizing::new).map_err(explain));
                 let shut = matches!(&value, Err(error) if !matches!(error, VaultError::Missing(_)));
                 if out.send(value).is_err() || shut {
-                    return; // nobody waits any more, or the next would fail likewise (and ask once more)
+                    return; // nobody waits any more, or the next would fail, too (and prompt again)
                 }
             }
         };
@@ -83,7 +83,7 @@ impl Keychain {
         answers.into_iter().next().unwrap_or_else(stopped)
     }
 
-    /// Runs `job` on a thread and collects what it sends. An error ends the answers; it is the last of them.
+    /// Runs `job` on a thread and collects what it sends, until `limit`. Nothing follows an error.
     fn ask<T: Send + 'static>(
         &self,
         limit: Duration,
@@ -108,7 +108,7 @@ impl Keychain {
         }
         let answers = collect(&receiver, limit);
         if matches!(answers.last(), Some(Err(VaultError::Keychain(_)))) {
-            *self.store.lock().unwrap_or_else(PoisonError::into_inner) = None; // its service may have been restarted
+            *self.store.lock().unwrap_or_else(PoisonError::into_inner) = None; // its service may have restarted
         }
         answers
     }
@@ -124,7 +124,7 @@ impl Keychain {
     }
 }
 
-/// A thread's place among those that wait; free again when it ends, however it ends.
+/// A thread's place among those that wait. Dropping it frees the place, however the thread ends.
 struct Seat(Arc<AtomicUsize>);
 
 impl Drop for Seat {
@@ -166,7 +166,7 @@ fn explain(error: KeyringError) -> VaultError {
     }
 }
 
-/// Whether a Secret Service runs that has no keychain in it, as on a server: nobody could ever unlock that one.
+/// Returns whether a Secret Service runs without any keychain in it, as on a server. Nobody could ever unlock that.
 #[cfg(all(unix, not(target_os = "macos")))]
 fn is_absent(cause: &(dyn std::error::Error + 'static)) -> bool {
     matches!(cause.downcast_ref(), Some(secret_service::Error::NoResult))
@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// A keychain that shows a window which nobody looks at: it answers when the other end of the channel is gone.
+    /// A keychain that shows a window which nobody looks at. It answers once the other end of the channel is dropped.
     struct Window(Mutex<mpsc::Receiver<()>>);
 
     impl CredentialStoreApi for Window {
@@ -238,7 +238,7 @@ mod tests {
             assert!(matches!(read[..], [Err(VaultError::Slow), Err(VaultError::Slow)]), "{read:?}");
         }
         assert_eq!(keychain.waiting.load(Ordering::SeqCst), MOST_WAITING);
-        drop(open); // somebody came
+        drop(open); // somebody closes the window
         while keychain.waiting.load(Ordering::SeqCst) > 0 {
             thread::yield_now();
         }

@@ -1,7 +1,7 @@
-//! Secrets at rest: the OS keychain, a private file, or an environment variable.
+//! Stores secrets: in the OS keychain, in a private file, or as a reference to an environment variable.
 //!
-//! Which secrets there are is kept in `secrets.index.json` in the data directory, without their values, so that a
-//! list needs no keychain. Everything here blocks: call it on a blocking thread, never on the capture path.
+//! The list of secrets, without their values, is in `secrets.index.json` in the data directory, so that listing them
+//! needs no keychain. Everything here blocks: call it on a blocking thread, never on the capture path.
 
 mod error;
 mod file;

@@ -1,4 +1,4 @@
-//! Files that only their owner may read, replaced whole or not at all.
+//! Files that only their owner may read. They are replaced either completely or not at all.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -12,12 +12,12 @@ use zeroize::Zeroizing;
 
 use crate::VaultError;
 
-/// Names the file in an error.
+/// Makes an error that names the file.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> VaultError {
     move |error| VaultError::File { path: path.to_owned(), source: Arc::new(error) }
 }
 
-/// Makes the directory, readable by its owner alone, where it isn't there yet.
+/// Makes the directory if it does not exist. Only its owner may read it.
 pub(crate) fn create_dir(path: &Path) -> Result<(), VaultError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -26,9 +26,11 @@ pub(crate) fn create_dir(path: &Path) -> Result<(), VaultError> {
     builder.create(path).map_err(at(path))
 }
 
-/// Takes the lock of the data directory's secrets; waits for other processes. It ends with the handle.
+/// Locks the secrets of the data directory. Waits while another process holds the lock. Dropping the returned file
+/// releases it.
 ///
-/// A file of its own: the files that it guards are replaced, and a lock would stay with the old one.
+/// The lock needs its own file, because the files that it protects are replaced, and a lock would stay with the old
+/// file.
 pub(crate) fn lock(directory: &Path) -> Result<File, VaultError> {
     let path = directory.join("secrets.lock");
     let file = open(&path).map_err(at(&path))?;
@@ -36,7 +38,7 @@ pub(crate) fn lock(directory: &Path) -> Result<File, VaultError> {
     Ok(file)
 }
 
-/// The JSON in a file; `None` where there is no file.
+/// Returns the JSON in a file, or `None` if there is no file.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, VaultError> {
     let bytes = match fs::read(path) {
         Ok(bytes) => Zeroizing::new(bytes),
@@ -45,15 +47,15 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, VaultE
     };
     let parsed = serde_json::from_slice(&bytes);
     parsed.map(Some).map_err(|error| {
-        // serde_json may quote what it read: only the place is told, for it may be a secret's.
+        // serde_json may quote what it read, which may be a secret. So the error says only where it is.
         let reason = format!("unexpected content at line {} column {}", error.line(), error.column());
         VaultError::Damaged { path: path.to_owned(), reason }
     })
 }
 
-/// Replaces a file: after a crash at any moment it holds the old content or the new, never a part.
+/// Replaces a file. After a crash at any moment it has either the old content or the new, never a part.
 ///
-/// The caller holds the [`lock`]: one name serves for the copy in the making.
+/// The caller must hold the [`lock`], because the temporary file always has the same name.
 pub(crate) fn write(path: &Path, content: &impl Serialize) -> Result<(), VaultError> {
     let text = serde_json::to_vec_pretty(content).map(Zeroizing::new);
     let mut text =
@@ -71,12 +73,12 @@ fn replace(path: &Path, made: &Path, text: &[u8]) -> io::Result<()> {
     fs::rename(made, path)?;
     #[cfg(unix)]
     if let Some(directory) = path.parent() {
-        File::open(directory)?.sync_all()?; // or the new name might not survive a power cut
+        File::open(directory)?.sync_all()?; // otherwise the new name might not survive a power cut
     }
     Ok(())
 }
 
-/// Opens or makes a file that its owner alone may read, also where it was open to others before.
+/// Opens or makes a file that only its owner may read. If others had access to it, they lose it.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);

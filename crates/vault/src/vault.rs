@@ -13,29 +13,30 @@ use crate::{
     private::{at, create_dir},
 };
 
-/// How long a start waits for the keychain.
+/// How long reading all secrets waits for the keychain.
 const START: Duration = Duration::from_secs(5);
 
-/// How long a change waits: somebody sits there and may be typing the keychain's password.
+/// How long a change waits for the keychain, because a person may be typing its password.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Where new secrets may be kept.
+/// Where new secrets may be stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StoreChoice {
-    /// In the keychain; in the private file where there is no keychain at all.
+    /// In the keychain, or in the private file if there is no keychain at all.
     #[default]
     Auto,
-    /// In the private file; the keychain is left alone.
+    /// In the private file. The keychain is never used.
     File,
-    /// In the keychain or nowhere.
+    /// Only in the keychain.
     Keychain,
 }
 
 impl StoreChoice {
-    /// What `HOOKMITT_KEYRING` says: `off` or `file`, `required`, or nothing.
+    /// Reads the choice from `HOOKMITT_KEYRING`: `off` or `file` for the file, `required` for the keychain, `auto` or
+    /// nothing for [`Auto`](Self::Auto).
     ///
     /// # Errors
-    /// [`VaultError::Choice`] for anything else.
+    /// Fails with [`VaultError::Choice`] for any other value.
     pub fn from_env() -> Result<Self, VaultError> {
         env::var_os("HOOKMITT_KEYRING").unwrap_or_default().to_string_lossy().parse()
     }
@@ -54,14 +55,14 @@ impl FromStr for StoreChoice {
     }
 }
 
-/// A secret with its value, which is never printed, and overwritten when it is dropped.
+/// A secret with its value. The value is never printed, and is overwritten when it is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// The source that it belongs to.
+    /// The source to which the secret belongs.
     pub source: Slug,
-    /// What tells it from the source's others.
+    /// The label that distinguishes the secret from others of its source.
     pub label: String,
-    /// The bytes.
+    /// The value's bytes.
     pub value: Zeroizing<Vec<u8>>,
 }
 
@@ -86,11 +87,11 @@ impl fmt::Debug for Vault {
 }
 
 impl Vault {
-    /// Opens the secrets of a data directory, which is made (0700) where it isn't there. The keychain is not asked
-    /// before it is needed, so this is quick.
+    /// Opens the secrets of a data directory, and makes the directory (0700) if it does not exist. This is quick,
+    /// because the keychain is not used before it is needed.
     ///
     /// # Errors
-    /// [`VaultError::File`] where the directory can't be made or read.
+    /// Fails with [`VaultError::File`] if the directory cannot be made or read.
     pub fn open(directory: &Path, choice: StoreChoice) -> Result<Self, VaultError> {
         create_dir(directory)?;
         directory.read_dir().map_err(at(directory))?;
@@ -98,7 +99,7 @@ impl Vault {
         Ok(Self { choice, index, file, keychain: Keychain::default() })
     }
 
-    /// What the person should know about how the secrets are kept, where any is kept in the clear.
+    /// Returns a warning for the user if any secrets are stored unencrypted.
     pub fn warning(&self) -> Option<String> {
         let entries = self.index.entries().ok()?;
         let kept = entries.iter().filter(|entry| entry.place == Location::File).count();
@@ -108,20 +109,20 @@ impl Vault {
         })
     }
 
-    /// Every secret without its value, in the order in which they were first set. Needs no keychain.
+    /// Returns every secret without its value, in the order in which they were first set. Needs no keychain.
     ///
     /// # Errors
-    /// [`VaultError::File`] and [`VaultError::Damaged`] for the index.
+    /// Fails with [`VaultError::File`] or [`VaultError::Damaged`] if the index cannot be read.
     pub fn list(&self) -> Result<Vec<Entry>, VaultError> {
         self.index.entries()
     }
 
-    /// Keeps a secret, instead of the one of the same source and label; says where. Waits up to a minute for a
-    /// keychain that asks for its password.
+    /// Stores a secret, in place of any with the same source and label, and returns where it was stored. Waits up to a
+    /// minute for a keychain that asks for its password.
     ///
     /// # Errors
-    /// [`VaultError::Locked`] and [`VaultError::Slow`] where the keychain does not let us in: the file never takes its
-    /// place silently. Others as their names say.
+    /// Fails with [`VaultError::Locked`] or [`VaultError::Slow`] if the keychain does not give access; the secret is
+    /// not stored in the file instead. The other errors mean what their names say.
     pub fn set(&self, source: &Slug, label: &str, value: &[u8]) -> Result<Location, VaultError> {
         check_label(label)?;
         if value.is_empty() {
@@ -132,13 +133,15 @@ impl Vault {
         Ok(place)
     }
 
-    /// Lets a secret be read from an environment variable at each start; only its name is kept.
+    /// Registers a secret that is read from an environment variable at each start. Only the variable's name is stored.
     ///
     /// # Errors
-    /// [`VaultError::Variable`] for a name that can't be; [`VaultError::File`] where the index can't be written.
+    /// Fails with [`VaultError::Variable`] if the name cannot be a variable's or may be the secret itself, with
+    /// [`VaultError::Label`] if the label is not valid, and with [`VaultError::File`] if the index cannot be written.
     pub fn set_env(&self, source: &Slug, label: &str, name: &str) -> Result<(), VaultError> {
         check_label(label)?;
-        // A name that no variable has and that isn't written like one may be the secret itself: it must not be kept.
+        // If no variable has this name and it does not look like a name, it may be the secret itself and must not be
+        // stored.
         let is_there = can_be_variable(name) && env::var_os(name).is_some();
         if !is_there && !looks_like_variable(name) {
             return Err(VaultError::Variable);
@@ -149,21 +152,22 @@ impl Vault {
     /// Removes a secret with its value.
     ///
     /// # Errors
-    /// [`VaultError::Unknown`] where there is none; [`VaultError::Locked`] or [`VaultError::Slow`] where its value
-    /// can't be removed from the keychain: it stays listed then.
+    /// Fails with [`VaultError::Unknown`] if there is no such secret. Fails with [`VaultError::Locked`],
+    /// [`VaultError::Slow`] or [`VaultError::Forbidden`] if its value cannot be removed from the keychain; the secret
+    /// stays listed then.
     pub fn remove(&self, source: &Slug, label: &str) -> Result<(), VaultError> {
         let entry = self.index.entries()?.into_iter().find(|entry| entry.is(source, label));
         let unknown = || VaultError::Unknown { source_name: source.clone(), label: label.to_owned() };
         let place = entry.ok_or_else(unknown)?.place;
         match self.drop_value(source, label, &place) {
-            // A keychain that is gone has taken the value along.
+            // If the keychain is gone, the value is gone with it.
             Ok(()) | Err(VaultError::NoKeychain(_)) => self.index.remove(source, label),
             Err(error) => Err(error),
         }
     }
 
-    /// Every secret that can be read, and what kept the others from it. Waits five seconds for the keychain at most;
-    /// call it again when it may have been unlocked.
+    /// Returns every secret that can be read, and why the others cannot be read. Waits at most five seconds for the
+    /// keychain. Call it again when the keychain may have been unlocked.
     pub fn read_all(&self) -> (Vec<Secret>, Vec<Problem>) {
         let (mut secrets, mut problems) = (Vec::new(), Vec::new());
         let entries = match self.index.entries() {
@@ -216,7 +220,7 @@ impl Vault {
         Ok(Location::File)
     }
 
-    /// Notes where the value is; a value elsewhere that it replaces is removed.
+    /// Writes to the index where the value is. If this replaces a value in another place, removes that value.
     fn enter(&self, source: &Slug, label: &str, place: Location) -> Result<(), VaultError> {
         let created_at = Timestamp::now();
         let new = Entry { source: source.clone(), label: label.to_owned(), place: place.clone(), created_at };
@@ -238,7 +242,7 @@ impl Vault {
         }
     }
 
-    /// What a secret goes by in the keychain. No slug holds a slash, so no two have the same name.
+    /// Returns the name of a secret in the keychain. The names are unique, because no slug contains a slash.
     fn name(&self, source: &Slug, label: &str) -> Result<String, VaultError> {
         Ok(format!("{}/{source}/{label}", self.index.instance()?))
     }
@@ -249,8 +253,10 @@ fn can_be_variable(name: &str) -> bool {
     name.bytes().all(fits) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
 }
 
-/// Whether a name is written as environment variables are, in capitals. What isn't, or is full of digits, may be a secret
-/// that somebody gave instead of its variable's name: it is neither kept nor repeated.
+/// Returns whether a name is written in the way of environment variables, in capitals.
+///
+/// A name that is not, or has many digits, may be a secret that somebody gave instead of the variable's name. Such a
+/// name is neither stored nor repeated.
 pub fn looks_like_variable(name: &str) -> bool {
     let digits = name.bytes().filter(u8::is_ascii_digit).count();
     can_be_variable(name)
@@ -264,7 +270,8 @@ fn check_label(label: &str) -> Result<(), VaultError> {
     if fits { Ok(()) } else { Err(VaultError::Label(label.to_owned())) }
 }
 
-/// The bytes of an environment variable as they are; on Windows, where they are UTF-16, as UTF-8.
+/// Returns the bytes of an environment variable unchanged. On Windows, where variables are UTF-16, returns them as
+/// UTF-8.
 fn variable(name: &str) -> Result<Zeroizing<Vec<u8>>, VaultError> {
     let value = env::var_os(name).and_then(bytes).map(Zeroizing::new).filter(|value| !value.is_empty());
     value.ok_or_else(|| VaultError::NoVariable(name.to_owned()))

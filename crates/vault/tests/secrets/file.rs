@@ -1,4 +1,4 @@
-//! The private file, the index, and references to the environment.
+//! Tests of the private file, the index, and references to the environment.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -14,7 +14,7 @@ pub(crate) fn vault(directory: &TempDir, choice: StoreChoice) -> Vault {
     Vault::open(&directory.path().join("data"), choice).expect("a fresh directory can be used")
 }
 
-/// What could be read, by source and label, and the codes of what could not.
+/// Returns the secrets that could be read, by source and label, and the codes of the errors for the others.
 pub(crate) fn read(vault: &Vault) -> (BTreeMap<String, Vec<u8>>, Vec<&'static str>) {
     let (secrets, problems) = vault.read_all();
     let named = |secret: Secret| (format!("{}/{}", secret.source, secret.label), secret.value.to_vec());
@@ -64,7 +64,7 @@ fn only_the_owner_may_read_what_is_kept() {
     let data = directory.path().join("data");
     let vault = vault(&directory, StoreChoice::File);
     vault.set(&slug("s"), "l", b"value").unwrap();
-    // Files that were open to others are closed at the next change.
+    // If others had access to the files, the next change takes it from them.
     let open = |name: &str| {
         let rights = std::os::unix::fs::PermissionsExt::from_mode(0o644);
         fs::set_permissions(data.join(name), rights).unwrap();
@@ -189,7 +189,7 @@ fn several_processes_may_change_the_secrets_at_once() {
     let directory = TempDir::new().unwrap();
     std::thread::scope(|scope| {
         for source in 0..8 {
-            let vault = vault(&directory, StoreChoice::File); // its own handles, as another process has
+            let vault = vault(&directory, StoreChoice::File); // has its own files open, like another process
             scope.spawn(move || {
                 for label in 0..8 {
                     let source = slug(&format!("s{source}"));

@@ -1,4 +1,4 @@
-//! A real keychain: gnome-keyring on a D-Bus of its own. Each story runs this very binary again inside such a session.
+//! Tests of a real keychain: gnome-keyring on a separate D-Bus. Each test runs this binary again inside such a session.
 
 use std::{env, fs, process::Command};
 
@@ -9,17 +9,17 @@ use tempfile::TempDir;
 
 use crate::file::{read, slug, vault};
 
-/// Names the story that this process is to tell itself.
+/// The variable that tells this process which test to run inside the session.
 const STORY: &str = "HOOKMITT_TEST_STORY";
 
-/// A session whose keychain is unlocked; the line end is its (empty) password.
+/// Starts a session whose keychain is unlocked. The line end is its (empty) password.
 const UNLOCKED: &str =
     r#"eval "$(printf '\n' | gnome-keyring-daemon --unlock --components=secrets 2>/dev/null)""#;
 
-/// A session with the service, and no keychain in it.
+/// Starts a session that has the service, but no keychain in it.
 const EMPTY: &str = "gnome-keyring-daemon --start --components=secrets >/dev/null 2>&1";
 
-/// Runs `story` inside a session of its own.
+/// Runs `story` inside a separate session.
 fn inside(name: &str, session: &str, story: fn()) {
     if env::var(STORY).is_ok_and(|told| told == name) {
         return story();
@@ -31,7 +31,7 @@ fn inside(name: &str, session: &str, story: fn()) {
     let home = TempDir::new().expect("a temporary directory");
     let binary = env::current_exe().expect("a test has a binary");
     let script = format!(
-        // The daemon ends with the bus, and the bus with this shell.
+        // The daemon ends with the bus, and the bus ends with this shell.
         r#"mkdir -m 700 "$HOME/run"; {session}
         "$0" --exact keychain::{name} --nocapture"#
     );
@@ -73,7 +73,7 @@ fn a_keychain_keeps_the_values_and_the_directory_none() {
             assert!(!content.windows(4).any(|four| four == b"hush"), "{}", path.display());
         }
 
-        // Another data directory has other secrets, in the same keychain.
+        // Another data directory has other secrets in the same keychain.
         let other = TempDir::new().unwrap();
         let third = vault(&other, StoreChoice::Keychain);
         third.set(&source, "text", b"another").unwrap();
@@ -83,7 +83,7 @@ fn a_keychain_keeps_the_values_and_the_directory_none() {
         second.remove(&source, "raw").unwrap();
         second.remove(&source, "text").unwrap();
         assert!(second.list().unwrap().is_empty());
-        // The index of old would find nothing any more.
+        // An index that still lists a removed value finds nothing.
         second.set_env(&source, "text", "PATH").unwrap();
         let index = directory.path().join("data/secrets.index.json");
         let listed = fs::read_to_string(&index)
@@ -118,7 +118,7 @@ fn a_locked_keychain_is_a_problem_and_not_a_wait() {
     });
 }
 
-/// What holds where no keychain can ever be had.
+/// Checks what must hold where there is no keychain.
 fn falls_back_to_the_file() {
     let directory = TempDir::new().expect("a temporary directory");
     let auto = vault(&directory, StoreChoice::Auto);
