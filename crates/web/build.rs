@@ -1,16 +1,17 @@
-//! Lists the files of `ui/dist`, so that the crate can include them. An unbuilt UI is an empty list.
+//! Lists the files of `ui/dist` for the crate to include. If the UI was not built, the list is empty.
 
 use std::{
     env, fs, io,
     path::{Path, PathBuf},
 };
 
-/// The built UI, seen from this crate, where cargo runs this. No other path is kept: a folder may be moved.
+/// The built UI, relative to this crate, where cargo runs this script. Absolute paths are not stored, because the
+/// folder may be moved.
 const DIST: &str = "../../ui/dist";
 
 fn main() -> io::Result<()> {
     let dist = Path::new(DIST);
-    fs::create_dir_all(dist)?; // cargo would run this again and again for a folder that isn't there
+    fs::create_dir_all(dist)?; // cargo would rerun this script every time if the folder did not exist
     println!("cargo::rerun-if-changed={DIST}");
     let mut files = Vec::new();
     collect(dist, &mut files)?;
@@ -32,7 +33,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// One file as an expression: `("/assets/x.js", include_bytes!(…))`.
+/// Returns one file as an expression: `("/assets/x.js", include_bytes!(…))`.
 fn entry(dist: &Path, file: &Path) -> Option<String> {
     let inside = file.strip_prefix(dist).ok()?;
     let parts: Vec<_> = inside.iter().map(|part| part.to_str()).collect::<Option<_>>()?;

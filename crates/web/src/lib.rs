@@ -1,6 +1,6 @@
-//! The web UI's files, built into the binary, and the routes that hand them out.
+//! The web UI's files, built into the binary, and the routes that serve them.
 //!
-//! The page gets along without any other origin, inline script or frame: its policy allows none.
+//! The page needs no other origin, no inline script and no frame, and its Content-Security-Policy forbids them.
 
 use axum::{
     Router,
@@ -14,13 +14,14 @@ const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/files.rs"));
 
 const INDEX: &str = "/index.html";
 
-/// What stands in for the UI in a binary that was built without it.
+/// The page that is served if the binary was built without the UI.
 const UNBUILT: &str = include_str!("unbuilt.html");
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; \
     img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Routes for `/` and each file. Pages are named in the URL's fragment, so nothing else exists.
+/// Returns routes for `/` and for each file. There are no others, because the UI's pages are named in the URL's
+/// fragment.
 pub fn router() -> Router {
     let mut router = Router::new().route("/", get(index));
     for &(path, bytes) in FILES.iter().filter(|(path, _)| *path != INDEX) {
@@ -29,7 +30,7 @@ pub fn router() -> Router {
     router
 }
 
-/// Whether the UI was there when this was built.
+/// Returns whether the UI was built when this crate was compiled.
 pub fn is_built() -> bool {
     FILES.iter().any(|(path, _)| *path == INDEX)
 }
@@ -46,7 +47,7 @@ fn file(path: &str, bytes: &'static [u8]) -> Response {
     safe((kind, bytes), keeping_of(path))
 }
 
-/// Adds what keeps the page to itself.
+/// Adds the header lines that protect the page.
 fn safe(answer: impl IntoResponse, keeping: &'static str) -> Response {
     const LINES: [(HeaderName, &str); 3] = [
         (header::CONTENT_SECURITY_POLICY, POLICY),
@@ -60,7 +61,8 @@ fn safe(answer: impl IntoResponse, keeping: &'static str) -> Response {
     response
 }
 
-/// For how long a browser may keep a file: the build names what lies under `/assets/` after its content.
+/// Returns how long a browser may cache a file. Files under `/assets/` never change, because the build names them after
+/// their content.
 fn keeping_of(path: &str) -> &'static str {
     match path {
         INDEX => "no-store",
