@@ -40,7 +40,7 @@ pub(crate) struct DeliveryMoved {
     delivery: DeliveryJson,
 }
 
-/// A request that was refused at the capture port.
+/// A request that was refused instead of stored.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct RefusedJson {
     at: String,

@@ -32,8 +32,8 @@ pub(crate) struct VerdictJson {
     causes: Vec<Cause>,
 }
 
-/// Verifies an event with its source's secrets, and with the values in the body in place of stored ones. Nothing is
-/// stored.
+/// Verifies an event again with its source's secrets. Values in the body, such as the URL or the provider, replace
+/// those that are known of the event. Nothing is stored.
 #[utoipa::path(post, operation_id = "verify_event", path = "/api/events/{id}/verify", params(("id" = String, Path)), request_body = JudgeBy, responses((status = 200, body = VerdictJson), (status = 404, body = Problem)))]
 pub(crate) async fn verify(
     State(engine): State<Arc<Engine>>,
