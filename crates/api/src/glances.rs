@@ -21,7 +21,7 @@ use crate::{event_json::EventJson, events::row};
 /// How long a stream collects changes before it reads events again. After a pause, the first change is handled at once.
 const REST: Duration = Duration::from_millis(50);
 
-/// The maximum number of changes that are collected before the stream reads events again.
+/// The maximum number of changed events and refused requests that are collected before the stream reads events again.
 const MOST: usize = 1_000;
 
 /// The maximum number of new events that are read at once.

@@ -17,7 +17,7 @@ pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> VaultError {
     move |error| VaultError::File { path: path.to_owned(), source: Arc::new(error) }
 }
 
-/// Makes the directory if it does not exist. Only its owner may read it.
+/// Makes the directory if it does not exist. Only its owner may read a directory that is made here.
 pub(crate) fn create_dir(path: &Path) -> Result<(), VaultError> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -70,7 +70,7 @@ async fn threat_6_keys_come_over_https_alone() {
     let desk = Desk::new(server.network());
     let found = desk.store.find("http://keys.example.test/key", None);
     assert_eq!(found, Published::Unavailable("it is not fetched from there: not https".to_owned()));
-    // A host whose certificate is vouched for by other authorities is not the provider's.
+    // A host whose certificate was signed by an untrusted authority is not the provider's.
     let stranger = Server::answering(|_| ok(""));
     let roots = rustls::RootCertStore::empty();
     let distrustful = Desk::new(stranger.network_trusting(roots));
@@ -78,7 +78,8 @@ async fn threat_6_keys_come_over_https_alone() {
     assert_eq!(stranger.asked(), 0);
 }
 
-/// A test of `hookmitt-call` shows that the system's certificates can make a server trusted.
+/// Certificates that only the system trusts do not count. A test of `hookmitt-call` shows that `SSL_CERT_FILE`, which
+/// is set here, does make such a server trusted elsewhere.
 #[tokio::test]
 async fn threat_13_whom_the_system_trusts_may_publish_nothing() {
     const CASE: &str = "HOOKMITT_TEST_CASE";
