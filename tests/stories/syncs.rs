@@ -1,10 +1,13 @@
 //! A kill can't reveal a missing fsync, because the system keeps what was written. So these stories check the system
 //! calls: the log is synced before each 2xx, here and at a relay.
 
-use std::{collections::HashMap, net::SocketAddr, path::Path};
+use std::{collections::HashMap, net::SocketAddr, path::Path, sync::Arc};
 
-use hookmitt_stories::{Device, RelayProcess, Server, eventually, lacking, offer, post, serve, under};
-use tokio::process::Command;
+use hookmitt_stories::{
+    Answer, Device, LocalServer, RelayProcess, Server, eventually, lacking, offer, post, serve, under,
+};
+use serde_json::json;
+use tokio::{process::Command, sync::Notify};
 
 const POSTS: usize = 20;
 
@@ -37,6 +40,27 @@ async fn a_relays_acknowledgement_without_a_sync_would_be_noticed() {
     let Some(trace) = traced_relay("OFF").await else { return };
     let wrong = syncs_before_answers(&trace, 1 + POSTS, MAILBOX).expect_err("without syncs it must fail");
     assert_eq!(wrong, "answer 1 left before a sync of the log");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_attempt_takes_one_sync_while_others_wait() {
+    if !has_strace().await {
+        return;
+    }
+    let (folder, local) = (tempfile::tempdir().expect("a temporary folder"), LocalServer::start().await);
+    let (file, go) = (folder.path().join("trace"), Arc::new(Notify::new()));
+    local.will([Answer::When(Arc::clone(&go))]);
+    let server = Server::spawn(under(&strace(&file), &serve(&folder.path().join("data")))).await;
+    server.ask("POST", "/api/targets", json!({ "url": local.url() })).await;
+    post_all(server.capture, "/demo").await;
+    local.wait_for(1).await;
+    go.notify_one();
+    local.wait_for(POSTS).await;
+    server.kill().await;
+    let trace = ended(&file).await;
+    let syncs = trace.lines().filter(|line| line.contains("fdatasync(") && line.contains(INBOX)).count();
+    // One for each request and one for each attempt. The rest sets up the source and the target.
+    assert!((2 * POSTS..2 * POSTS + 10).contains(&syncs), "{syncs} syncs\n{trace}");
 }
 
 #[test]
@@ -113,14 +137,19 @@ async fn post_all(address: SocketAddr, target: &str) {
 
 /// Returns strace's output once it has ended: syncs, and what was sent from this port.
 async fn written(file: &Path, port: u16) -> String {
-    let whole = eventually("strace ends", async || {
-        let text = std::fs::read_to_string(file).ok()?;
-        text.trim_end().ends_with("+++ killed by SIGKILL +++").then_some(text)
-    });
-    let (whole, port) = (whole.await, format!(":{port}->"));
+    let (whole, port) = (ended(file).await, format!(":{port}->"));
     // The API's answers don't matter here.
     let ours = whole.lines().filter(|line| !line.contains("<TCP") || line.contains(&port));
     ours.map(|line| format!("{line}\n")).collect()
+}
+
+/// Returns strace's output once it has ended.
+async fn ended(file: &Path) -> String {
+    eventually("strace ends", async || {
+        let text = std::fs::read_to_string(file).ok()?;
+        text.trim_end().ends_with("+++ killed by SIGKILL +++").then_some(text)
+    })
+    .await
 }
 
 /// The tracer is a grandchild (`-D`), so the process that we start and end is `serve` itself.

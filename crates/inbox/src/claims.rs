@@ -6,7 +6,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use hookmitt_event::{DeliveryId, OrderMode, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use crate::{Inbox, InboxError, now::Now, order_key::DeliveryKey, owner, rows};
+use crate::{Inbox, InboxError, batch::Batch, now::Now, order_key::DeliveryKey, owner, rows};
 
 /// A delivery that is being tried.
 #[derive(Clone, Debug)]
@@ -30,6 +30,18 @@ pub(crate) struct Present {
     pub(crate) latest: i64,
 }
 
+/// Asks for the delivery that a target gets next.
+#[derive(Clone, Copy, Debug)]
+pub struct Claiming {
+    /// The target.
+    pub target: TargetId,
+    /// The target's order.
+    pub order: OrderMode,
+    /// The longest wait before any retry of the target. A delivery whose due time is further off than that was put off
+    /// by a clock that was wrong, and is due now.
+    pub longest: Duration,
+}
+
 /// What a target gets next.
 #[derive(Clone, Debug)]
 pub enum Next {
@@ -51,25 +63,11 @@ impl Inbox {
     /// Claims the delivery that a target gets next, in the target's order. The claim is committed before anything is
     /// sent.
     ///
-    /// `longest` is the longest wait before any retry of the target. A delivery whose due time is further off than that
-    /// was put off by a clock that was wrong, and is due now.
-    ///
     /// # Errors
     /// Fails with [`InboxError::NotOwner`] if another process delivers, and if SQLite does.
-    pub async fn claim(
-        &self,
-        target: TargetId,
-        order: OrderMode,
-        longest: Duration,
-    ) -> Result<Next, InboxError> {
-        let longest = i64::try_from(longest.as_micros()).unwrap_or(i64::MAX);
+    pub async fn claim(&self, claiming: Claiming) -> Result<Next, InboxError> {
         let owner = self.owner.load(Ordering::Acquire);
-        self.write(move |batch| {
-            owner::check(batch.db, owner)?;
-            let now = Present { now: batch.now, latest: batch.now.store.saturating_add(longest) };
-            next(batch.db, target, order, now)
-        })
-        .await
+        self.write(move |batch| claiming.run(batch, owner)).await
     }
 
     /// Returns the targets that have waiting or running deliveries, oldest event first. Reads only one delivery of each
@@ -88,6 +86,16 @@ impl Inbox {
                 Ok(found.collect::<Result<_, _>>()?)
             })
             .await
+    }
+}
+
+impl Claiming {
+    /// Claims for the process that has this token.
+    pub(crate) fn run(self, batch: &Batch<'_>, owner: i64) -> Result<Next, InboxError> {
+        owner::check(batch.db, owner)?;
+        let longest = i64::try_from(self.longest.as_micros()).unwrap_or(i64::MAX);
+        let now = Present { now: batch.now, latest: batch.now.store.saturating_add(longest) };
+        next(batch.db, self.target, self.order, now)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Ends claims, and stores how their attempts ended.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_event::{Attempt, DeliveryState, HeaderLines};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{Claimed, Inbox, InboxError, batch::Batch, now::Now};
+use crate::{Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, now::Now};
 
 /// How an attempt ended, and what that means for the delivery.
 #[derive(Clone, Debug)]
@@ -28,6 +28,15 @@ pub enum Finish {
     Withheld(&'static str),
 }
 
+/// What became of a claim.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Whether the outcome is stored. If not, the claim had ended before.
+    pub stored: bool,
+    /// The delivery that was claimed in the same commit.
+    pub next: Option<Claimed>,
+}
+
 /// Answers of up to this many bytes are stored even if the disk is nearly full, because they fit beside their row.
 const SHORT: usize = 4_096;
 
@@ -44,24 +53,29 @@ impl Finish {
 }
 
 impl Inbox {
-    /// Ends a claim. Returns `false`, and stores nothing, if the claim had ended before. If there is no room on the
-    /// disk for a long answer, the outcome is stored without the answer's body.
+    /// Ends a claim and, in the same commit, claims the delivery that `then` asks for: so an attempt takes one synced
+    /// commit. If there is no room on the disk for a long answer, the outcome is stored without the answer's body.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn finish(&self, claimed: &Claimed, mut end: Finish) -> Result<bool, InboxError> {
+    pub async fn finish(
+        &self,
+        claimed: &Claimed,
+        mut end: Finish,
+        then: Option<Claiming>,
+    ) -> Result<Finished, InboxError> {
         let answer = end.attempt().map_or(0, |attempt| attempt.body.len());
         if answer <= SHORT {
-            return self.end(claimed, end, answer, 0).await;
+            return self.end(claimed, end, answer, 0, then).await;
         }
-        match self.end(claimed, end.clone(), answer, answer).await {
+        match self.end(claimed, end.clone(), answer, answer, then).await {
             Err(InboxError::Full) => {}
             done => return done,
         }
         if let Some(attempt) = end.attempt() {
             (attempt.body, attempt.body_truncated) = (Bytes::new(), true);
         }
-        self.end(claimed, end, 0, 0).await
+        self.end(claimed, end, 0, 0, then).await
     }
 
     async fn end(
@@ -70,11 +84,21 @@ impl Inbox {
         end: Finish,
         answer: usize,
         weight: usize,
-    ) -> Result<bool, InboxError> {
-        let claimed = claimed.clone();
+        then: Option<Claiming>,
+    ) -> Result<Finished, InboxError> {
+        let (claimed, owner) = (claimed.clone(), self.owner.load(Ordering::Acquire));
         let work = move |batch: &mut Batch<'_>| {
             batch.arriving.bytes += answer as u64;
-            finish(batch.db, &claimed, &end, batch.now)
+            if !finish(batch.db, &claimed, &end, batch.now)? {
+                return Ok(Finished { stored: false, next: None });
+            }
+            let next = match then.map(|then| then.run(batch, owner)).transpose() {
+                Ok(Some(Next::Claimed(next))) => Some(next),
+                // Without the lock nothing more is claimed, but what came of the attempt is still stored.
+                Ok(_) | Err(InboxError::NotOwner) => None,
+                Err(error) => return Err(error),
+            };
+            Ok(Finished { stored: true, next })
         };
         self.add(weight, work).await
     }

@@ -56,10 +56,10 @@ mod writer;
 #[cfg(test)]
 mod writer_tests;
 
-pub use claims::{Claimed, Next};
+pub use claims::{Claimed, Claiming, Next};
 pub use error::InboxError;
 pub use events::Shown;
-pub use finish::Finish;
+pub use finish::{Finish, Finished};
 pub use first_key::{KeyTerms, SingleUse};
 pub use gaps::{Gap, GapPage};
 pub use glance::{EventRef, Listed};

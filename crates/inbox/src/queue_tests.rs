@@ -17,7 +17,8 @@ use hookmitt_event::{
 use rand::{RngExt as _, SeedableRng as _, rngs::StdRng};
 
 use crate::{
-    Claimed, Finish, Inbox, NewEvent, Next, SourceSettings, TargetSettings, batch::Batch, claims, samples,
+    Claimed, Claiming, Finish, Inbox, NewEvent, Next, SourceSettings, TargetSettings, batch::Batch, claims,
+    samples,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -58,9 +59,13 @@ impl Story {
         id
     }
 
+    fn claiming(&self) -> Claiming {
+        Claiming { target: self.target, order: self.order, longest: Duration::from_secs(3_600) }
+    }
+
     async fn next(&self) -> Next {
         loop {
-            match self.inbox.claim(self.target, self.order, Duration::from_secs(3_600)).await.unwrap() {
+            match self.inbox.claim(self.claiming()).await.unwrap() {
                 Next::LookAgain => {}
                 next => return next,
             }
@@ -90,18 +95,41 @@ impl Story {
 
     async fn fails(&self, claimed: &Claimed, wait: Duration) {
         let end = Finish::Retry(self.attempt(claimed), wait);
-        assert!(self.inbox.finish(claimed, end).await.unwrap());
+        assert!(self.inbox.finish(claimed, end, None).await.unwrap().stored);
     }
 
     async fn completes(&self, claimed: &Claimed) {
         let end = Finish::Completed(self.attempt(claimed));
-        assert!(self.inbox.finish(claimed, end).await.unwrap());
+        assert!(self.inbox.finish(claimed, end, None).await.unwrap().stored);
     }
 
     /// Opens the same inbox as a new process would, after this one was killed.
     fn restarted(&self) -> Inbox {
         Inbox::open(self.folder.path(), Arc::new(self.clock.clone())).unwrap()
     }
+}
+
+#[tokio::test]
+async fn an_attempt_ends_and_the_next_is_claimed_in_one_commit() {
+    let story = Story::begin(OrderMode::Sequential).await;
+    for object in ["a", "b", "c"] {
+        story.arrives(Some(object)).await;
+    }
+    let first = story.claimed().await.unwrap();
+    let (commits, ended) = (story.inbox.commits(), Finish::Completed(story.attempt(&first)));
+    let before = *commits.borrow();
+    let finished = story.inbox.finish(&first, ended.clone(), Some(story.claiming())).await.unwrap();
+    assert_eq!(*commits.borrow(), before + 1);
+    let second = finished.next.expect("the next one waits");
+    assert_eq!((finished.stored, second.seq), (true, first.seq + 1));
+    let again = story.inbox.finish(&first, ended, Some(story.claiming())).await.unwrap();
+    assert!(!again.stored && again.next.is_none(), "an attempt that ended before claims nothing");
+
+    let other = story.restarted();
+    other.own(7, "lock".to_owned()).await.unwrap();
+    let ended = Finish::Completed(story.attempt(&second));
+    let finished = story.inbox.finish(&second, ended, Some(story.claiming())).await.unwrap();
+    assert!(finished.stored && finished.next.is_none(), "another process delivers now");
 }
 
 const STEPS: [i64; 8] = [
@@ -278,7 +306,7 @@ async fn what_waits_when_an_order_by_key_begins_or_ends_is_in_it() {
         story.inbox.set_target(story.target, "http://one.example/".to_owned(), settings(order), false)
     };
     set(OrderMode::FifoByKey).await.unwrap();
-    let claim = |order| story.inbox.claim(story.target, order, SECOND);
+    let claim = |order| story.inbox.claim(Claiming { target: story.target, order, longest: SECOND });
     let seq = |next: Result<Next, _>| match next {
         Ok(Next::Claimed(claimed)) => Some(claimed.seq),
         _ => None,
@@ -336,7 +364,7 @@ impl ByKey {
             return self.story.fails(&claimed, self.rng.random_range(0..3) * SECOND).await;
         }
         let end = Finish::Final(self.story.attempt(&claimed));
-        self.story.inbox.finish(&claimed, end).await.unwrap();
+        self.story.inbox.finish(&claimed, end, None).await.unwrap();
         self.open.remove(&claimed.seq);
     }
 
@@ -387,7 +415,7 @@ async fn a_long_answer_for_which_there_is_no_room_is_left_out_and_the_delivery_e
     };
     story.inbox.write(fill).await.unwrap();
     let long = Attempt { body: vec![b'x'; 1024 * 1024].into(), ..story.attempt(&claimed) };
-    assert!(story.inbox.finish(&claimed, Finish::Completed(long)).await.unwrap());
+    assert!(story.inbox.finish(&claimed, Finish::Completed(long), None).await.unwrap().stored);
     let delivery = story.inbox.deliveries(id).await.unwrap().remove(0);
     assert_eq!((delivery.state, delivery.attempts.len()), (DeliveryState::Completed, 1));
     let kept = &delivery.attempts[0];

@@ -16,8 +16,8 @@ use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::StdRng};
 use rusqlite::Connection;
 
 use crate::{
-    Filter, Finish, HeldBack, Inbox, KeyTerms, NewEvent, Next, Rejudged, Route, SourceSettings, Stats,
-    TargetSettings, View, deliveries, glance, list, samples, schema, stats,
+    Claiming, Filter, Finish, HeldBack, Inbox, KeyTerms, NewEvent, Next, Rejudged, Route, SourceSettings,
+    Stats, TargetSettings, View, deliveries, glance, list, samples, schema, stats,
 };
 
 struct Story {
@@ -88,8 +88,11 @@ impl Story {
 
     async fn deliver(&mut self) {
         let (target, now) = (self.targets[self.rng.random_range(0..2)], self.moment());
-        let Next::Claimed(claimed) =
-            self.inbox.claim(target, OrderMode::Parallel(9), Duration::ZERO).await.unwrap()
+        let Next::Claimed(claimed) = self
+            .inbox
+            .claim(Claiming { target, order: OrderMode::Parallel(9), longest: Duration::ZERO })
+            .await
+            .unwrap()
         else {
             return;
         };
@@ -110,7 +113,7 @@ impl Story {
             3 => Finish::Unreachable("nobody".to_owned()),
             _ => Finish::Completed(attempt),
         };
-        self.inbox.finish(&claimed, end).await.unwrap();
+        self.inbox.finish(&claimed, end, None).await.unwrap();
     }
 
     async fn step(&mut self) {

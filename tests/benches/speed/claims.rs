@@ -8,7 +8,7 @@ use std::{
 use anyhow::bail;
 use hookmitt_clock::{Clock as _, MachineClock};
 use hookmitt_event::{OrderMode, TargetId, TargetKind};
-use hookmitt_inbox::{Finish, Inbox, Next, SourceSettings, TargetSettings};
+use hookmitt_inbox::{Claiming, Finish, Inbox, Next, SourceSettings, TargetSettings};
 use rusqlite::params;
 use tokio::runtime::Runtime;
 
@@ -78,10 +78,11 @@ impl Queue {
     /// How long it takes to claim the next one, which is given back.
     async fn look(&self) -> anyhow::Result<Duration> {
         let begun = Instant::now();
-        let next = self.inbox.claim(self.target, self.order, LONGEST).await?;
+        let next =
+            self.inbox.claim(Claiming { target: self.target, order: self.order, longest: LONGEST }).await?;
         let took = begun.elapsed();
         let Next::Claimed(claimed) = next else { bail!("nothing was to be claimed: {next:?}") };
-        self.inbox.finish(&claimed, Finish::Unreachable("nobody is there".to_owned())).await?;
+        self.inbox.finish(&claimed, Finish::Unreachable("nobody is there".to_owned()), None).await?;
         Ok(took)
     }
 }

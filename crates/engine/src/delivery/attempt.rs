@@ -4,24 +4,27 @@ use std::{convert::Infallible, time::Duration};
 
 use bytes::Bytes;
 use hookmitt_event::{Attempt, Event, Target, Timestamp, Via};
-use hookmitt_forward::{Envelope, Next, Outcome, TargetUrl, next_step, send};
-use hookmitt_inbox::{Claimed, Finish, InboxError};
+use hookmitt_forward::{Envelope, LONGEST_WAIT, Next, Outcome, TargetUrl, next_step, send};
+use hookmitt_inbox::{Claimed, Claiming, Finish, Finished, InboxError};
 
-use super::{patience::Patience, sending::Sending, unwritten::Unwritten};
+use super::{patience::Patience, round::Round, sending::Sending};
 use crate::{Change, EngineError};
 
 /// How long an attempt runs before its start is announced. A shorter attempt is announced only when it has ended.
 const TOLD_AFTER: Duration = Duration::from_millis(50);
 
-/// Makes one attempt, and stores its outcome.
-pub(crate) async fn make(sending: &Sending, target: &Target, claimed: &Claimed, unwritten: &Unwritten) {
+/// Makes one attempt, and stores its outcome. Returns the delivery that takes its place, if one was claimed.
+pub(crate) async fn make(
+    sending: &Sending,
+    target: &Target,
+    claimed: &Claimed,
+    round: &Round,
+) -> Option<Claimed> {
     let made = tokio::select! {
         made = attempt(sending, target, claimed) => made,
         never = tell_of_start(sending, claimed) => match never {},
     };
-    if let Some(end) = made {
-        conclude(sending, target, claimed, end, unwritten).await;
-    }
+    conclude(sending, target, claimed, made?, round).await
 }
 
 /// Returns the outcome of an attempt whose task panicked: the request may have arrived.
@@ -37,33 +40,34 @@ pub(crate) fn broken_off(sending: &Sending, target: &Target, claimed: &Claimed) 
 }
 
 /// Stores the outcome of an attempt, and tries again until that succeeds. Until then the courier claims nothing more.
+/// Returns the delivery that was claimed in the same commit; it must be sent.
 pub(crate) async fn conclude(
     sending: &Sending,
     target: &Target,
     claimed: &Claimed,
     end: Finish,
-    unwritten: &Unwritten,
-) {
+    round: &Round,
+) -> Option<Claimed> {
     sending.senders.hear(claimed.delivery.event, target.id, &end);
     let down = if let Finish::Unreachable(error) = &end { Some(error.clone()) } else { None };
     let is_down = down.is_some();
     let mut patience = Patience::default();
     let mut mark = None;
-    loop {
-        match write(sending, target, claimed, end.clone(), down.clone()).await {
-            Ok(true) => break,
-            Ok(false) => {
+    let next = loop {
+        match write(sending, target, claimed, end.clone(), down.clone(), round).await {
+            Ok(Finished { stored: true, next }) => break next,
+            Ok(Finished { stored: false, .. }) => {
                 tracing::warn!(delivery = %claimed.delivery, "an attempt was ended before");
-                break;
+                break None;
             }
-            Err(InboxError::Closed) => return,
+            Err(InboxError::Closed) => return None,
             Err(error) => {
                 tracing::warn!(%error, delivery = %claimed.delivery, "what came of an attempt can't be written yet");
-                mark.get_or_insert_with(|| unwritten.one());
+                mark.get_or_insert_with(|| round.unwritten.one());
                 patience.wait().await;
             }
         }
-    }
+    };
     drop(mark);
     if is_down && let Err(error) = sending.settings.reload().await {
         tracing::warn!(%error, "the settings could not be read again");
@@ -72,6 +76,7 @@ pub(crate) async fn conclude(
         sending.senders.is_down(target.id);
     }
     sending.base.announce(Change::Delivery(claimed.delivery));
+    next
 }
 
 async fn write(
@@ -80,12 +85,19 @@ async fn write(
     claimed: &Claimed,
     end: Finish,
     down: Option<String>,
-) -> Result<bool, InboxError> {
+    round: &Round,
+) -> Result<Finished, InboxError> {
     if let Some(error) = down {
         let since = target.down_since.unwrap_or_else(|| sending.base.now());
         sending.base.inbox.set_down(target.id, Some((since, error))).await?;
     }
-    sending.base.inbox.finish(claimed, end).await
+    let then = round.goes_on(sending, target).then(|| claiming(target));
+    sending.base.inbox.finish(claimed, end, then).await
+}
+
+/// Asks for the delivery that a target gets next.
+pub(crate) fn claiming(target: &Target) -> Claiming {
+    Claiming { target: target.id, order: target.order, longest: target.retry.cap.max(LONGEST_WAIT) }
 }
 
 /// Announces that a delivery is being sent, if that takes a while. Never returns.

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use hookmitt_event::{Target, TargetId, TargetKind};
-use hookmitt_forward::{LONGEST_WAIT, TargetUrl, answers};
+use hookmitt_forward::{TargetUrl, answers};
 use hookmitt_inbox::{Claimed, InboxError, Next};
 use tokio::{
     task::{Id, JoinError, JoinSet},
@@ -12,7 +12,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{attempt, bells::Bell, patience::Patience, sending::Sending, unwritten::Unwritten};
+use super::{attempt, bells::Bell, patience::Patience, round::Round, sending::Sending, unwritten::Unwritten};
 use crate::{Change, EngineError};
 
 /// How long a target for a URL that was given once is tried while nobody answers there.
@@ -26,7 +26,7 @@ pub(crate) async fn work(sending: &Arc<Sending>, id: TargetId, bell: &Bell, stop
         id,
         out: JoinSet::new(),
         under_way: HashMap::new(),
-        unwritten: Unwritten::default(),
+        round: Round { unwritten: Unwritten::default(), stop: stop.clone() },
         trouble: Patience::default(),
         silence: None,
         is_tidy: false,
@@ -51,9 +51,10 @@ struct Courier<'e> {
     sending: &'e Arc<Sending>,
     stop: &'e CancellationToken,
     id: TargetId,
-    out: JoinSet<()>,
+    /// The attempts in flight; each returns the delivery that takes its place, if one was claimed.
+    out: JoinSet<Option<Claimed>>,
     under_way: HashMap<Id, (Arc<Target>, Claimed)>,
-    unwritten: Unwritten,
+    round: Round,
     /// How long to wait after the next error of the inbox.
     trouble: Patience,
     /// Since when nobody answers, while the target is down.
@@ -127,9 +128,8 @@ impl Courier<'_> {
         }
         self.silence = None;
         let width = usize::from(target.order.width());
-        let longest = target.retry.cap.max(LONGEST_WAIT);
-        while self.out.len() < width && !self.unwritten.any() {
-            match self.sending.base.inbox.claim(target.id, target.order, longest).await? {
+        while self.out.len() < width && !self.round.unwritten.any() {
+            match self.sending.base.inbox.claim(attempt::claiming(target)).await? {
                 Next::Claimed(claimed) => self.send(target, claimed),
                 Next::In(wait) => return Ok(Look::At(Instant::now() + wait)),
                 Next::LookAgain => {}
@@ -140,20 +140,27 @@ impl Courier<'_> {
     }
 
     fn send(&mut self, target: &Arc<Target>, claimed: Claimed) {
-        let (sending, unwritten) = (Arc::clone(self.sending), self.unwritten.clone());
+        let (sending, round) = (Arc::clone(self.sending), self.round.clone());
         let (to, what) = (Arc::clone(target), claimed.clone());
-        let task = self.out.spawn(async move { attempt::make(&sending, &to, &what, &unwritten).await });
+        let task = self.out.spawn(async move { attempt::make(&sending, &to, &what, &round).await });
         self.under_way.insert(task.id(), (Arc::clone(target), claimed));
     }
 
-    /// Handles the end of an attempt. If its task panicked, that counts as an attempt without an answer.
-    async fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
-        let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+    /// Handles the end of an attempt, and starts the next one if it was claimed along with it. If the attempt's task
+    /// panicked, that counts as an attempt without an answer.
+    async fn ended(&mut self, ended: Result<(Id, Option<Claimed>), JoinError>) {
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         let Some((target, claimed)) = self.under_way.remove(&id) else { return };
-        if let Err(error) = ended {
-            tracing::error!(%error, delivery = %claimed.delivery, "an attempt broke off; it is tried again");
-            let end = attempt::broken_off(self.sending, &target, &claimed);
-            attempt::conclude(self.sending, &target, &claimed, end, &self.unwritten).await;
+        let next = match ended {
+            Ok((_, next)) => next,
+            Err(error) => {
+                tracing::error!(%error, delivery = %claimed.delivery, "an attempt broke off; it is tried again");
+                let end = attempt::broken_off(self.sending, &target, &claimed);
+                attempt::conclude(self.sending, &target, &claimed, end, &self.round).await
+            }
+        };
+        if let Some(next) = next {
+            self.send(&target, next);
         }
     }
 
@@ -246,8 +253,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn an_attempt_that_breaks_off_by_a_fault_of_ours_is_one_without_an_answer() {
         let (_folder, engine, target, stored) = waiting().await;
-        let Next::Claimed(claimed) =
-            engine.base.inbox.claim(target.id, target.order, LONGEST_WAIT).await.unwrap()
+        let Next::Claimed(claimed) = engine.base.inbox.claim(attempt::claiming(&target)).await.unwrap()
         else {
             panic!("it is due")
         };
@@ -257,7 +263,7 @@ mod tests {
             id: target.id,
             out: JoinSet::new(),
             under_way: HashMap::new(),
-            unwritten: Unwritten::default(),
+            round: Round { unwritten: Unwritten::default(), stop: engine.base.tasks.stop.clone() },
             trouble: Patience::default(),
             silence: None,
             is_tidy: true,

@@ -7,6 +7,7 @@ mod couriers;
 mod owner_lock;
 mod ownership;
 mod patience;
+mod round;
 mod sending;
 mod unwritten;
 
