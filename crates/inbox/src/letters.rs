@@ -26,6 +26,8 @@ use crate::{
 pub struct Sequence {
     /// The number of the last broken run; runs are counted from 1.
     broken: Arc<AtomicU64>,
+    /// The same, if the group that is being written is committed as it is.
+    breaking: Arc<AtomicU64>,
 }
 
 impl Sequence {
@@ -49,11 +51,17 @@ struct InTurn<J> {
 
 impl<J: Job<Desk>> Job<Desk> for InTurn<J> {
     fn run(&mut self, db: &Connection, desk: &mut Desk) -> Result<(), InboxError> {
-        if self.order.is_broken(self.run) {
+        let Self { job, order, run } = self;
+        if order.is_broken(*run) || *run <= order.breaking.load(Ordering::SeqCst) {
             return Err(InboxError::OutOfTurn);
         }
         // The run is broken at once, because its next event may be in the same group.
-        self.job.run(db, desk).inspect_err(|_| self.order.breaks(self.run))
+        job.run(db, desk).inspect_err(|_| order.breaking.store(*run, Ordering::SeqCst))
+    }
+
+    fn start_over(&mut self) {
+        self.order.breaking.store(0, Ordering::SeqCst);
+        self.job.start_over();
     }
 
     fn tell(self: Box<Self>, outcome: Result<(), InboxError>) {
@@ -85,40 +93,41 @@ impl Inbox {
         run: u64,
     ) -> Result<impl Future<Output = Result<Stored, InboxError>> + Send + use<>, InboxError> {
         let weight = new.weight();
-        let (job, answer) = task(weight, move |batch| store(batch, &mut new));
+        let mut name_was_used = false;
+        let (job, answer) = task(weight, move |batch| store(batch, &mut new, &mut name_was_used));
         self.hand_in(InTurn { job, order: order.clone(), run }).await?;
         Ok(async move { answer.await.map_err(|_| InboxError::Closed)? })
     }
 }
 
-fn store(batch: &mut Batch<'_>, new: &mut NewEvent) -> Result<Stored, InboxError> {
+/// Stores an event. `name_was_used` says whether it got another name, here or in an earlier run of the same job.
+fn store(batch: &mut Batch<'_>, new: &mut NewEvent, name_was_used: &mut bool) -> Result<Stored, InboxError> {
     const TAKEN: &str = "SELECT 1 FROM event WHERE id = ?1";
     const COUNT: &str =
         "UPDATE tunnel_gap SET caught_up = caught_up + 1, first_seq = coalesce(first_seq, ?2),
         last_seq = ?2 WHERE tunnel = ?1 AND ended_at IS NULL";
-    let mut name_was_used = false;
     if let Some(earlier) = arrived_before(batch.db, new)? {
         if is_the_same(batch.db, new, earlier.seq)? {
-            return Ok(earlier);
+            return Ok(Stored { name_was_used: *name_was_used, ..earlier });
         }
-        name_was_used = true;
+        *name_was_used = true;
         new.arrival_key = new.arrival_key.take().map(|key| own_name(&key, new));
         if let Some(earlier) = arrived_before(batch.db, new)? {
-            return Ok(Stored { name_was_used, ..earlier });
+            return Ok(Stored { name_was_used: true, ..earlier });
         }
     }
     if batch.db.prepare_cached(TAKEN)?.exists([new.id.as_bytes()])? {
-        name_was_used = true;
+        *name_was_used = true;
         new.id = EventId::fresh();
     }
-    if name_was_used {
+    if *name_was_used && new.causes.iter().all(|cause| cause.code != NAME_REUSED) {
         new.causes.push(name_was_used_before());
     }
     let stored = store_new(batch, new)?;
     if let Some(tunnel) = new.caught_up_by {
         batch.db.prepare_cached(COUNT)?.execute(params![tunnel, stored.seq])?;
     }
-    Ok(Stored { name_was_used, ..stored })
+    Ok(Stored { name_was_used: *name_was_used, ..stored })
 }
 
 /// Whether a stored event holds the same request, so that the new one is a re-send.
@@ -142,9 +151,11 @@ fn own_name(key: &[u8], new: &NewEvent) -> Vec<u8> {
     [key, &[0], &hash.finalize()[..]].concat()
 }
 
+const NAME_REUSED: &str = "relay_name_reused";
+
 fn name_was_used_before() -> Cause {
     Cause {
-        code: "relay_name_reused".to_owned(),
+        code: NAME_REUSED.to_owned(),
         title: None,
         message: "The relay gave this request the id of another one. Both are kept.".to_owned(),
         fix: "Look at the relay: it is broken, or somebody altered it.".to_owned(),

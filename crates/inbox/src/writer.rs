@@ -74,7 +74,7 @@ impl Inbox {
     /// Waits for a place in the writer's queue, has the writer run `work`, and returns after the commit.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
+        work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
         self.add(0, work).await
     }
@@ -83,7 +83,7 @@ impl Inbox {
     pub(crate) async fn add<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
+        mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
         self.jobs.add(weight, move |db, desk| work(&mut desk.batch(db))).await
     }
@@ -99,7 +99,7 @@ impl Inbox {
     pub(crate) async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
+        mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
     ) -> Result<T, InboxError> {
         self.jobs.write_now(weight, move |db, desk| work(&mut desk.batch(db))).await
     }
@@ -108,7 +108,7 @@ impl Inbox {
 /// Makes a job of `work`, and returns it with the receiver of its result. `weight` is about how many bytes it adds.
 pub(crate) fn task<T: Send + 'static>(
     weight: usize,
-    work: impl FnOnce(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
+    mut work: impl FnMut(&mut Batch<'_>) -> Result<T, InboxError> + Send + 'static,
 ) -> (impl Job<Desk> + 'static, oneshot::Receiver<Result<T, InboxError>>) {
     hookmitt_sqlite::task(weight, move |db, desk: &mut Desk| work(&mut desk.batch(db)))
 }

@@ -37,8 +37,9 @@ impl Story {
     async fn hold(&self) -> mpsc::Sender<()> {
         let (go, wait) = mpsc::channel::<()>();
         let (tell, told) = oneshot::channel();
+        let mut tell = Some(tell);
         let (job, _answer) = task(0, move |_| {
-            let _gone = tell.send(());
+            let _gone = tell.take().map(|tell| tell.send(()));
             let _dropped = wait.recv();
             Ok(())
         });

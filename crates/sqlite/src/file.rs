@@ -92,6 +92,8 @@ pub fn durable(path: &Path) -> rusqlite::Result<Connection> {
     db.pragma_update(None, "journal_size_limit", LOG_LIMIT)?; // a smaller log is overwritten, not cut and regrown
     // In KiB. Small on purpose, because SQLite walks the whole cache at each commit.
     db.pragma_update(None, "cache_size", -2_048)?;
+    // What a statement or a savepoint may have to undo is kept in memory: as a file it takes more calls than the log.
+    db.pragma_update(None, "temp_store", "memory")?;
     db.set_prepared_statement_cache_capacity(64);
     Ok(db)
 }

@@ -19,9 +19,13 @@ pub trait Job<S: State>: Send {
     /// Works inside the group's transaction and keeps its result for [`tell`](Self::tell). If it fails, its writes are
     /// undone.
     ///
+    /// A job runs a second time if another job of its group failed: then nothing of the first run is left.
+    ///
     /// # Errors
     /// Returns the job's own error, which doesn't affect the other jobs of the group.
     fn run(&mut self, db: &Connection, state: &mut S) -> Result<(), S::Error>;
+    /// Forgets the first run, before the second.
+    fn start_over(&mut self) {}
     /// Tells the caller how the job went, once it is known whether the transaction was committed.
     fn tell(self: Box<Self>, outcome: Result<(), S::Error>);
     /// Returns about how many bytes the job adds to the store. Zero means that it only settles or frees something; such
@@ -62,7 +66,7 @@ impl<S: State> Jobs<S> {
     /// Fails if `work` or SQLite does, or with an [`Unwritten`].
     pub async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
+        work: impl FnMut(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
     ) -> Result<T, S::Error> {
         self.add(0, work).await
     }
@@ -74,7 +78,7 @@ impl<S: State> Jobs<S> {
     pub async fn add<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
+        work: impl FnMut(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
     ) -> Result<T, S::Error> {
         let (job, answer) = task(weight, work);
         self.hand_in(job).await?;
@@ -89,7 +93,7 @@ impl<S: State> Jobs<S> {
     pub async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
+        work: impl FnMut(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
     ) -> Result<T, S::Error> {
         let (job, answer) = task(weight, work);
         self.queue.try_send(Box::new(job)).map_err(|refused| match refused {
@@ -112,7 +116,7 @@ impl<S: State> Jobs<S> {
     /// ended.
     pub async fn close(
         &self,
-        last: impl FnOnce(&Connection, &mut S) -> Result<(), S::Error> + Send + 'static,
+        last: impl FnMut(&Connection, &mut S) -> Result<(), S::Error> + Send + 'static,
     ) {
         self.closing.store(true, Ordering::Release);
         drop(self.write(last).await); // on an error it is closed already or could not write, and ends anyway
@@ -129,15 +133,14 @@ impl<S: State> Jobs<S> {
 /// Makes a job of `work`, and returns it with the receiver of its result. `weight` is about how many bytes it adds.
 pub fn task<S: State, T: Send + 'static>(
     weight: usize,
-    work: impl FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
+    work: impl FnMut(&Connection, &mut S) -> Result<T, S::Error> + Send + 'static,
 ) -> (impl Job<S> + 'static, oneshot::Receiver<Result<T, S::Error>>) {
     let (reply, answer) = oneshot::channel();
-    (Task { work: Some(work), weight, found: None, reply }, answer)
+    (Task { work, weight, found: None, reply }, answer)
 }
 
 struct Task<T, E, F> {
-    /// `None` once the work has run.
-    work: Option<F>,
+    work: F,
     weight: usize,
     found: Option<T>,
     reply: oneshot::Sender<Result<T, E>>,
@@ -147,10 +150,10 @@ impl<S, T, F> Job<S> for Task<T, S::Error, F>
 where
     S: State,
     T: Send,
-    F: FnOnce(&Connection, &mut S) -> Result<T, S::Error> + Send,
+    F: FnMut(&Connection, &mut S) -> Result<T, S::Error> + Send,
 {
     fn run(&mut self, db: &Connection, state: &mut S) -> Result<(), S::Error> {
-        self.found = self.work.take().map(|work| caught(|| work(db, state))).transpose()?;
+        self.found = Some(caught(|| (self.work)(db, state))?);
         Ok(())
     }
 

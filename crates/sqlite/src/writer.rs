@@ -98,12 +98,13 @@ fn wake<S: State>(queue: mpsc::WeakSender<Queued<S>>) -> impl Fn() + Send + 'sta
 /// A job of a group, and its own outcome.
 struct Turn<S: State> {
     job: Queued<S>,
+    has_run: bool,
     own: Result<(), S::Error>,
 }
 
 impl<S: State> From<Queued<S>> for Turn<S> {
     fn from(job: Queued<S>) -> Self {
-        Self { job, own: Ok(()) }
+        Self { job, has_run: false, own: Ok(()) }
     }
 }
 
@@ -128,7 +129,7 @@ impl<S: State> Desk<S> {
             }
             self.make_room();
             let outcome = self.commit(&mut group, (upkeep != Upkeep::Alone).then_some(&mut *queue));
-            for Turn { job, own } in group {
+            for Turn { job, own, .. } in group {
                 // The commit's outcome comes first: a job may have failed because of what a neighbour wrote, which
                 // counts only if the commit succeeded.
                 job.tell(outcome.clone().and(own));
@@ -183,13 +184,11 @@ impl<S: State> Desk<S> {
         if group.iter().any(|turn| turn.job.weight() > 0) {
             admit(group, self.room.may_add(&transaction));
         }
-        if let [turn @ Turn { own: Ok(()), .. }] = &mut group[..] {
-            turn.job.run(&transaction, &mut self.state)?;
-            self.state.keep();
-        } else {
-            for turn in group.iter_mut().filter(|turn| turn.own.is_ok()) {
-                turn.own = by_itself(&transaction, &mut self.state, &mut *turn.job)?;
-            }
+        if !all_at_once(&transaction, &mut self.state, group)? {
+            transaction.execute_batch("ROLLBACK; BEGIN IMMEDIATE")?;
+            self.state.rolled_back();
+            self.state.begin(&transaction)?;
+            each_by_itself(&transaction, &mut self.state, group)?;
         }
         self.state.end(&transaction, group.is_empty())?;
         Ok(transaction.commit()?)
@@ -221,6 +220,33 @@ fn admit<S: State>(group: &mut [Turn<S>], mut left: u64) {
         left = if is_admitted { left - takes } else { 0 };
         turn.own = if is_admitted { Ok(()) } else { Err(room::full().into()) };
     }
+}
+
+/// Runs the jobs of a group without savepoints, because a savepoint copies every page that changes after it. Returns
+/// `false` if a job failed after it had written something: then nothing that the group wrote may stay.
+fn all_at_once<S: State>(db: &Connection, state: &mut S, group: &mut [Turn<S>]) -> Result<bool, S::Error> {
+    for turn in group.iter_mut().filter(|turn| turn.own.is_ok()) {
+        let before = db.total_changes();
+        (turn.has_run, turn.own) = (true, turn.job.run(db, state));
+        match &turn.own {
+            Ok(()) => state.keep(),
+            Err(why) if db.is_autocommit() => return Err(why.clone()),
+            Err(_) if db.total_changes() != before => return Ok(false),
+            Err(_) => state.undo(db)?,
+        }
+    }
+    Ok(true)
+}
+
+/// Runs the jobs of a group once more, each in a savepoint, so that a job that fails leaves the others as they are.
+fn each_by_itself<S: State>(db: &Connection, state: &mut S, group: &mut [Turn<S>]) -> Result<(), S::Error> {
+    for turn in group.iter_mut() {
+        turn.job.start_over();
+    }
+    for turn in group.iter_mut().filter(|turn| turn.has_run || turn.own.is_ok()) {
+        turn.own = by_itself(db, state, &mut *turn.job)?;
+    }
+    Ok(())
 }
 
 /// Runs a job in a savepoint, so that its failure doesn't affect the others. The outer error is the whole group's.

@@ -107,8 +107,9 @@ impl Store {
     async fn hold(&self) -> mpsc::Sender<()> {
         let (go, wait) = mpsc::channel::<()>();
         let (tell, told) = oneshot::channel();
+        let mut tell = Some(tell);
         let (job, _answer) = hookmitt_sqlite::task(0, move |_: &Connection, _: &mut Words| {
-            let _gone = tell.send(());
+            let _gone = tell.take().map(|tell| tell.send(()));
             let _dropped = wait.recv();
             Ok(())
         });
@@ -121,11 +122,11 @@ impl Store {
     async fn add(
         &self,
         word: &str,
-        then: impl FnOnce(&Connection) -> Result<(), Failure> + Send + 'static,
+        mut then: impl FnMut(&Connection) -> Result<(), Failure> + Send + 'static,
     ) -> oneshot::Receiver<Result<(), Failure>> {
         let word = word.to_owned();
         let (job, answer) = hookmitt_sqlite::task(word.len(), move |db: &Connection, words: &mut Words| {
-            db.prepare_cached("INSERT INTO word (word) VALUES (?1)")?.execute([word])?;
+            db.prepare_cached("INSERT INTO word (word) VALUES (?1)")?.execute([&word])?;
             words.of_job += 1;
             then(db)
         });

@@ -23,7 +23,7 @@ impl Jobs {
     /// Runs `work` on the writer; waits for a place in the queue.
     pub(super) async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
+        work: impl FnMut(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, MailboxError> {
         self.add(0, work).await
     }
@@ -32,9 +32,9 @@ impl Jobs {
     pub(super) async fn add<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
+        mut work: impl FnMut(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, MailboxError> {
-        self.0.add(weight, move |db, desk| desk.work(db, work)).await?
+        self.0.add(weight, move |db, desk| desk.work(db, &mut work)).await?
     }
 
     /// Like [`write`](Self::write), but fails at once if the queue is full, so that the relay can answer 503. `weight`
@@ -42,9 +42,9 @@ impl Jobs {
     pub(super) async fn write_now<T: Send + 'static>(
         &self,
         weight: usize,
-        work: impl FnOnce(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
+        mut work: impl FnMut(&mut Batch<'_>) -> Result<T, Trouble> + Send + 'static,
     ) -> Result<T, MailboxError> {
-        self.0.write_now(weight, move |db, desk| desk.work(db, work)).await?
+        self.0.write_now(weight, move |db, desk| desk.work(db, &mut work)).await?
     }
 
     /// Lets the writer finish the waiting jobs and take no more; returns when it has ended.
