@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Waits for a delivery's first attempt, or for why there is none yet. */
+        /** Waits for the first attempt of a delivery, or for the reason why there is none yet. */
         get: operations["delivery_outcome"];
         put?: never;
         post?: never;
@@ -30,7 +30,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes one failed, dead or skipped delivery wait again. Nothing is answered where there is nothing to be sent again. */
+        /**
+         * Retries one failed, dead or skipped delivery: it becomes pending again. The list is empty if there is nothing to
+         *     retry.
+         */
         post: operations["retry_delivery"];
         delete?: never;
         options?: never;
@@ -45,7 +48,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Looks whether all is well. */
+        /** Checks whether everything works: inbox, capture, secrets, sources, targets and tunnels. */
         get: operations["doctor"];
         put?: never;
         post?: never;
@@ -62,7 +65,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Newest first, a page at a time. */
+        /** Lists events, newest first, one page at a time. */
         get: operations["list_events"];
         put?: never;
         post?: never;
@@ -79,11 +82,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One event with its deliveries. */
+        /** Returns one event with its deliveries. */
         get: operations["show_event"];
         put?: never;
         post?: never;
-        /** Puts an event in the bin. */
+        /** Moves an event to the bin. */
         delete: operations["delete_event"];
         options?: never;
         head?: never;
@@ -98,8 +101,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The exact bytes of the body, or with a `Range` line one part of them. They come from strangers: no browser is to
-         *     render them (Threat 2).
+         * Returns the exact bytes of an event's body, or one part of them if there is a `Range` line.
+         * @description The bytes are untrusted, so the answer's header lines stop browsers from rendering them (Threat 2).
          */
         get: operations["event_body"];
         put?: never;
@@ -119,7 +122,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Calls the URL that confirms a set-up request; its provider's alone, and only where the request is genuine. */
+        /**
+         * Calls the URL that confirms a set-up request. Only URLs of its provider are called, and only if the request is
+         *     genuine.
+         */
         post: operations["confirm_event"];
         delete?: never;
         options?: never;
@@ -134,7 +140,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The events with the same first, itself included, less those in the bin. */
+        /**
+         * Returns the copies of an event: the first event and all its duplicates, without those in the bin. The event itself
+         *     is one of them.
+         */
         get: operations["event_copies"];
         put?: never;
         post?: never;
@@ -151,7 +160,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The deliveries of an event with their attempts. */
+        /** Returns the deliveries of an event with their attempts. */
         get: operations["event_deliveries"];
         put?: never;
         post?: never;
@@ -168,7 +177,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Explains an event's verdict, with its source's secrets as they are now. */
+        /** Explains an event's verdict, with the present secrets of its source. */
         get: operations["explain_event"];
         put?: never;
         post?: never;
@@ -187,7 +196,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delivers an event again, as it was or edited. */
+        /** Delivers an event again, unchanged or edited. */
         post: operations["replay_event"];
         delete?: never;
         options?: never;
@@ -204,7 +213,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Brings an event back. */
+        /** Restores an event from the bin. */
         post: operations["restore_event"];
         delete?: never;
         options?: never;
@@ -221,7 +230,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an event's failed, dead and skipped deliveries wait again. */
+        /** Retries an event's failed, dead and skipped deliveries: they become pending again. */
         post: operations["retry_event"];
         delete?: never;
         options?: never;
@@ -238,7 +247,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Keeps the secret that a set-up request delivers; judges its source's events anew. */
+        /** Saves the secret that a set-up request delivers, and verifies the source's events again. */
         post: operations["save_delivered_secret"];
         delete?: never;
         options?: never;
@@ -255,7 +264,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Judges an event with its source's secrets, by what the body says instead of what is known; keeps nothing. */
+        /**
+         * Verifies an event again with its source's secrets. Values in the body, such as the URL or the provider, replace
+         *     those that are known of the event. Nothing is stored.
+         */
         post: operations["verify_event"];
         delete?: never;
         options?: never;
@@ -288,8 +300,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The gaps of every tunnel that are over and after which events came in or were lost, newest first; with those of
-         *     tunnels that keep nothing, of which nobody knows what was lost.
+         * Lists the gaps of all tunnels that have ended, newest first.
+         * @description For a relay's tunnel, only gaps after which events were fetched or were lost are listed. Other tunnels keep nothing,
+         *     so nobody knows what they lost: all their gaps are listed, except those in which a person had turned the tunnel off.
          */
         get: operations["list_gaps"];
         put?: never;
@@ -309,7 +322,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Imports fixtures: judged anew, not forwarded by default. */
+        /** Imports fixtures. Their signatures are verified again; they are not forwarded unless requested. */
         post: operations["import"];
         delete?: never;
         options?: never;
@@ -326,7 +339,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds a target that ends with this stream: `listening`, and then as /api/live. */
+        /**
+         * Adds a target that is removed when this stream ends. The first frame is `listening`; the others are those of
+         *     `/api/live`.
+         */
         post: operations["listen"];
         delete?: never;
         options?: never;
@@ -342,9 +358,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A stream of `event` (an event, stored or changed), `delivery` and `refused`; `config` where settings changed,
-         *     `tunnel` (one that is otherwise than it was), `gap` (one that is over), and `skipped` in a brief one. `lagged` says that
-         *     the reader fell behind and `missed` so many changes: what it shows is to be read anew.
+         * Streams changes as server-sent events.
+         * @description `event`: an event that was stored or changed. `delivery`: a delivery that changed. `refused`: a request that was
+         *     refused. `config`: settings changed. `tunnel`: a tunnel that changed. `gap`: a gap that ended. `skipped`: how many
+         *     events a brief stream left out. `lagged`: the reader fell behind and missed `missed` changes, so it should load
+         *     everything again.
          */
         get: operations["live"];
         put?: never;
@@ -362,7 +380,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The providers whose signatures can be verified, most used first. */
+        /** Lists the providers whose signatures can be verified, most used first. */
         get: operations["list_providers"];
         put?: never;
         post?: never;
@@ -382,8 +400,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes every dead letter wait again, of one source or of all; or sends what a source withheld because of the name that
-         *     it was called by.
+         * Retries all dead letters of one source or of all sources, or sends the events that a source withheld because of the
+         *     host name that was called.
          */
         post: operations["retry_many"];
         delete?: never;
@@ -399,7 +417,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every secret without its value. */
+        /** Lists all secrets without their values. */
         get: operations["list_secrets"];
         put?: never;
         post?: never;
@@ -418,7 +436,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Signs, sends and waits for one attempt of each. */
+        /** Signs and sends sample events, and waits for one attempt of each. */
         post: operations["send_sample"];
         delete?: never;
         options?: never;
@@ -435,7 +453,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Swaps a one-time code for a session's token. Needs no token itself. */
+        /** Exchanges a one-time code for a session token. Needs no token. */
         post: operations["open_session"];
         delete?: never;
         options?: never;
@@ -450,10 +468,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every source, by name. */
+        /** Lists all sources by name. */
         get: operations["list_sources"];
         put?: never;
-        /** Makes a source. Beside `slug`, the fields are those of a change. */
+        /** Creates a source. Besides `slug`, it takes the same fields as a change. */
         post: operations["add_source"];
         delete?: never;
         options?: never;
@@ -468,15 +486,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One source. */
+        /** Returns one source. */
         get: operations["show_source"];
         put?: never;
         post?: never;
-        /** Removes a source with its secrets and targets. Its events stay. */
+        /** Removes a source with its secrets and targets. Its events are kept. */
         delete: operations["remove_source"];
         options?: never;
         head?: never;
-        /** Changes a source: what is absent stays, null unsets. */
+        /** Changes a source. Absent fields stay as they are; null removes a setting. */
         patch: operations["change_source"];
         trace?: never;
     };
@@ -488,7 +506,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Keeps a secret; judges the source's events anew. The source is made where it is new. */
+        /** Stores a secret, and verifies the source's events again. The source is created if it does not exist. */
         put: operations["set_secret"];
         post?: never;
         /** Removes a secret. */
@@ -505,10 +523,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The test key pair of a source; null where it has none. */
+        /** Returns the test key pair of a source, or null if it has none. */
         get: operations["show_test_key"];
         put?: never;
-        /** Makes a test key pair, which signs in place of the provider's private key; an earlier one goes. */
+        /** Makes a test key pair that signs in place of the provider's private key. It replaces an earlier test key pair. */
         post: operations["make_test_key"];
         delete?: never;
         options?: never;
@@ -523,7 +541,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The names by which events of a source were called that were withheld for that and wait to be sent. */
+        /** Lists the host names because of which a source withheld events that still wait to be sent. */
         get: operations["withheld_hosts"];
         put?: never;
         post?: never;
@@ -540,7 +558,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The inbox in numbers. */
+        /** Returns statistics of the inbox. */
         get: operations["stats"];
         put?: never;
         post?: never;
@@ -557,7 +575,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every target, those of running `listen` commands included. */
+        /** Lists all targets, including those of running `listen` commands, but not URLs that were given once. */
         get: operations["list_targets"];
         put?: never;
         /** Adds a target. It gets the events that come in from now on. */
@@ -577,7 +595,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Looks whether somebody listens there: one TCP connection, for a second at most. */
+        /** Checks whether somebody listens at a URL, with one TCP connection of at most one second. */
         post: operations["probe_target"];
         delete?: never;
         options?: never;
@@ -592,15 +610,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One target. */
+        /** Returns one target. */
         get: operations["show_target"];
         put?: never;
         post?: never;
-        /** Removes a target; what waits for it fails. */
+        /** Removes a target. Deliveries that wait for it fail. */
         delete: operations["remove_target"];
         options?: never;
         head?: never;
-        /** Changes, pauses or resumes a target: what is absent stays. */
+        /** Changes, pauses or resumes a target. Absent fields stay as they are. */
         patch: operations["change_target"];
         trace?: never;
     };
@@ -613,7 +631,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a target up again at once: one that was paused goes on, one where nobody answered is asked now. */
+        /** Tries a target now: resumes it if it was paused, and checks whether it answers if it was down. */
         post: operations["try_target"];
         delete?: never;
         options?: never;
@@ -628,10 +646,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every tunnel, in the order in which they were added. */
+        /** Lists all tunnels in the order in which they were added. */
         get: operations["list_tunnels"];
         put?: never;
-        /** Opens a tunnel with a token, joins one with an invitation, or takes a channel or a program for a way in. */
+        /**
+         * Adds a tunnel: opens one with a token, joins one with an invitation, or uses a smee.io channel or an installed
+         *     program.
+         */
         post: operations["add_tunnel"];
         delete?: never;
         options?: never;
@@ -646,18 +667,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One tunnel. */
+        /** Returns one tunnel. */
         get: operations["show_tunnel"];
         put?: never;
         post?: never;
         /**
-         * Removes a tunnel with its keys. Its events stay; what still waits at the relay is not fetched. Says whether the relay
-         *     heard of it.
+         * Removes a tunnel with its keys.
+         * @description Its events are kept. Requests that still wait at the relay are not fetched. The answer says whether the relay was
+         *     notified.
          */
         delete: operations["remove_tunnel"];
         options?: never;
         head?: never;
-        /** Turns a tunnel off or on, or calls it otherwise: what is absent stays. */
+        /** Turns a tunnel off or on, or changes its label. Absent fields stay as they are. */
         patch: operations["change_tunnel"];
         trace?: never;
     };
@@ -668,7 +690,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The devices that take part in a tunnel, the oldest first. */
+        /** Lists the devices that take part in a tunnel, oldest first. */
         get: operations["tunnel_devices"];
         put?: never;
         post?: never;
@@ -689,8 +711,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Turns a device out of a tunnel for good, by its id or its name: it gets nothing more, and what comes from then on is
-         *     sealed by a new key. For the device that opened the tunnel.
+         * Removes a device from a tunnel for good, by its id or name. Only the device that opened the tunnel can do this.
+         * @description The removed device gets nothing more, and new letters are sealed with a new key.
          */
         delete: operations["revoke_device"];
         options?: never;
@@ -705,7 +727,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The times when a tunnel was not connected, newest first. */
+        /** Lists a tunnel's gaps, the times when it was not connected, newest first. */
         get: operations["tunnel_gaps"];
         put?: never;
         post?: never;
@@ -724,7 +746,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an invitation for one more device. It holds the tunnel's key, works once, and is not shown again. */
+        /** Makes an invitation for one more device. It contains the tunnel's key, works once, and is not shown again. */
         post: operations["invite_to_tunnel"];
         delete?: never;
         options?: never;
@@ -739,7 +761,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The URLs to give to providers. */
+        /** Returns the URLs to give to providers. */
         get: operations["source_urls"];
         put?: never;
         post?: never;
@@ -756,7 +778,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says that it runs. Needs no token. */
+        /** Returns that hookmitt runs. Needs no token. */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -770,9 +792,9 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What the capture port answers, where a source sets it. */
+        /** @description A source's settings for the answers of the capture port. */
         Answer: {
-            /** @description The body instead of `{"received":true,"id":…}`. */
+            /** @description The body of the answer. By default `{"received":true,"id":…}`. */
             body: string | null;
             /**
              * Format: int64
@@ -781,10 +803,10 @@ export interface components {
             delay_ms: number;
             /**
              * Format: int32
-             * @description How many of the next requests are answered 500 (they are stored all the same).
+             * @description How many of the next requests are answered with 500. They are stored all the same.
              */
             fail_next: number;
-            /** @description Header lines to add. */
+            /** @description Header lines to add to the answer. */
             headers: [
                 string,
                 string
@@ -792,17 +814,17 @@ export interface components {
             respond: components["schemas"]["Respond"] | null;
             /**
              * Format: int32
-             * @description The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
+             * @description The status, 200 to 599. By default 200 if the source's provider is known, and 202 if it is not.
              */
             status: number | null;
         };
-        /** @description A change to what the capture port answers: what is absent stays, null unsets. */
+        /** @description A change to what the capture port answers. Absent fields stay as they are, and null unsets a field. */
         AnswerChange: {
-            /** @description The body instead of `{"received":true,"id":…}`. */
+            /** @description The body, instead of `{"received":true,"id":…}`. */
             body?: string | null;
             /**
              * Format: int64
-             * @description How long to wait before answering, in milliseconds.
+             * @description How long to wait before answering, in milliseconds, at most 60,000.
              */
             delay_ms?: number | null;
             /**
@@ -810,7 +832,7 @@ export interface components {
              * @description How many of the next requests are answered 500 (they are stored all the same).
              */
             fail_next?: number | null;
-            /** @description Header lines to add. */
+            /** @description Header lines to add to the answer. */
             headers?: [
                 string,
                 string
@@ -818,29 +840,29 @@ export interface components {
             respond?: components["schemas"]["Respond"] | null;
             /**
              * Format: int32
-             * @description The status, 200 to 599; else 200 where the provider is known and 202 where it isn't.
+             * @description The status, 200 to 599; if unset, 200 if the provider is known, else 202.
              */
             status?: number | null;
         };
-        /** @description One try in JSON. */
+        /** @description One HTTP attempt of a delivery. */
         AttemptJson: {
-            /** @description It was sent, and no answer came: whether it was acted on is not known. */
+            /** @description Whether the request was sent but not answered. Then it is unknown whether the target acted on it. */
             ambiguous: boolean;
             /**
              * Format: int64
-             * @description How long it took, in milliseconds; 0 where hookmitt ended before it did.
+             * @description How long the attempt took, in milliseconds. 0 if hookmitt ended before the attempt did.
              */
             duration_ms: number;
-            /** @description What went wrong, where no whole answer came. */
+            /** @description What went wrong, if there was no complete response. */
             error: string | null;
             /**
              * Format: int32
-             * @description Which try, from 1.
+             * @description The attempt's number, from 1.
              */
             number: number;
-            /** @description The first 64 KiB of the answer's body as text, lossily. */
+            /** @description The first 64 KiB of the response body, as text. Bytes that are not UTF-8 are replaced. */
             response_body: string;
-            /** @description The header lines that were answered. */
+            /** @description The header lines of the response. */
             response_headers: [
                 string,
                 string | {
@@ -850,46 +872,46 @@ export interface components {
             ][];
             /**
              * Format: int32
-             * @description The status that was answered.
+             * @description The status of the response.
              */
             response_status: number | null;
-            /** @description There was more of the body than is kept (1 MiB) or shown here. */
+            /** @description Whether the response body was longer than what is stored (1 MiB) or shown here. */
             response_truncated: boolean;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When the attempt began.
              */
             started_at: string;
         };
-        /** @description What came of a delivery's first attempt, as `replay` and `send` print it. */
+        /** @description The outcome of a delivery's first attempt, as `replay` and `send` print it. */
         AttemptLine: {
-            /** @description The delivery; none where it went straight through our own capture port. */
+            /** @description The delivery; null if a sample went straight to our own capture port. */
             delivery_id: string | null;
             /** @description What went wrong. */
             error: string | null;
             /**
              * Format: uuid
-             * @description The event.
+             * @description The event; null if a sample for our own capture port was not stored.
              */
             event_id: string | null;
             /**
              * Format: int32
-             * @description What was answered.
+             * @description The HTTP status of the answer.
              */
             response_status: number | null;
-            /** @description How far the delivery has come. */
+            /** @description The state of the delivery. */
             status: components["schemas"]["DeliveryState"];
         };
-        /** @description What waits at a relay. */
+        /** @description The events that wait at a relay. */
         Backlog: {
             /**
              * Format: int64
-             * @description Their bytes.
+             * @description Their size in bytes.
              */
             bytes: number;
             /**
              * Format: int64
-             * @description How many events.
+             * @description The number of events.
              */
             letters: number;
             /**
@@ -898,14 +920,14 @@ export interface components {
              */
             oldest_at: string | null;
         };
-        /** @description The URL for which a signature was checked. */
+        /** @description The URL against which a signature was verified. */
         CalledUrl: {
-            /** @description Who says that it was called by this name, as a sentence or two; empty where that is not known. */
+            /** @description How it is known that this URL was called, in a sentence or two. Empty if it is not known. */
             note: string;
             /** @description The URL. */
             url: string;
         };
-        /** @description Why a signature does not hold, with the fix. The likeliest comes first. */
+        /** @description Why a signature is not valid, and what to do about it. In lists, the likeliest cause comes first. */
         Cause: {
             /** @description A stable code such as `body_reserialized`. */
             code: string;
@@ -913,71 +935,74 @@ export interface components {
             fix: string;
             /** @description What was found, as a sentence. */
             message: string;
-            /** @description Its name for people, where it was explained: `Secret of stripe-live fits`. */
+            /** @description The cause's name for people, if the verdict was explained: `Secret of stripe-live fits`. */
             title: string | null;
         };
         /**
-         * @description How sure a cause is.
+         * @description How certain a cause is.
          * @enum {string}
          */
         CauseState: "proven" | "likely" | "ruled_out";
-        /** @description One check. */
+        /** @description The result of one check. */
         Check: {
             hint: string | null;
             message: string;
             name: string;
             ok: boolean;
         };
-        /** @description What was checked. */
+        /** @description The results of all checks. */
         Checks: {
             checks: components["schemas"]["Check"][];
         };
-        /** @description A code from the opened URL's fragment. */
+        /** @description The one-time code from the fragment of the opened URL. */
         Code: {
             code: string;
         };
         /** @description A change to the receiver's code. */
         CodeFix: {
-            /** @description The same change for each framework, the one that was guessed first. */
+            /** @description The same change for each framework, the guessed framework first. */
             frameworks: components["schemas"]["FrameworkFix"][];
-            /** @description What it does. */
+            /** @description What the change does. */
             title: string;
         };
-        /** @description What came of the call that confirms a set-up request. */
+        /** @description The outcome of the call that confirmed a set-up request. */
         Confirmed: {
             /** @description The host that was called. */
             host: string;
             /**
              * Format: int32
-             * @description The status of its answer.
+             * @description The HTTP status of its answer.
              */
             status: number;
         };
         /**
-         * @description Where a piece of what is signed comes from.
+         * @description Where a piece of the signed content comes from.
          * @enum {string}
          */
         ContentKind: "place" | "literal";
-        /** @description A piece of what is signed. */
+        /** @description A piece of the signed content. */
         ContentPart: {
-            /** @description Where it comes from. */
+            /** @description Where the piece comes from. */
             kind: components["schemas"]["ContentKind"];
-            /** @description Its text. */
+            /** @description The piece's text. */
             text: string;
         };
-        /** @description The copies of an event. */
+        /** @description The copies of an event: the first event and all its duplicates, without those in the bin. */
         Copies: {
-            /** @description Oldest first, each with its glance; a hundred at most. */
+            /** @description The copies, oldest first, each with its glance. At most 100. */
             items: components["schemas"]["EventJson"][];
             /**
              * Format: int64
-             * @description How many there are.
+             * @description How many copies there are.
              */
             total: number;
         };
-        /** @description The most telling delivery of an event, with what came of its last attempt. */
+        /**
+         * @description The most important delivery of an event, with the outcome of its last attempt. An event's status follows from this
+         *     delivery.
+         */
         DeliveryGlance: {
-            /** @description It was sent, and no answer came: whether it was acted on is not known. */
+            /** @description Whether the last attempt was sent but not answered. Then it is unknown whether the target acted on it. */
             ambiguous: boolean;
             /**
              * Format: int64
@@ -989,58 +1014,58 @@ export interface components {
              * @description How long the last attempt took, in milliseconds.
              */
             duration_ms: number | null;
-            /** @description Why it was skipped, or the last thing that went wrong. */
+            /** @description Why the delivery was skipped, or what went wrong last. */
             error: string | null;
-            /** @description `<event id>.<n>`. */
+            /** @description The delivery's id, `<event id>.<n>`. */
             id: string;
             /**
              * Format: date-time
-             * @description When it is tried next.
+             * @description When the next attempt is due.
              */
             next_attempt_at: string | null;
             /**
              * Format: int32
-             * @description The status that was answered last.
+             * @description The status of the last attempt's response.
              */
             response_status: number | null;
-            /** @description How far it has come. */
+            /** @description The delivery's state. */
             status: components["schemas"]["DeliveryState"];
-            /** @description The target's URL. */
+            /** @description The target's URL. Empty if the target has been removed. */
             target: string;
-            /** @description The target's id; it may be gone. */
+            /** @description The target's id. The target may have been removed since. */
             target_id: components["schemas"]["TargetId"];
-            /** @description It is held up: its target is paused, or nobody answers there. */
+            /** @description Whether the delivery is held up because its target is paused or down. */
             waiting: boolean;
         };
-        /** @description A delivery in JSON. */
+        /** @description A delivery: one event bound for one target. */
         DeliveryJson: {
-            /** @description Its tries, in order. */
+            /** @description The attempts, in order. */
             attempts: components["schemas"]["AttemptJson"][];
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description When the delivery ended.
              */
             completed_at: string | null;
-            /** @description `<event id>.<n>`. */
+            /** @description The delivery's id, `<event id>.<n>`. */
             id: string;
-            /** @description Why it was skipped, or the last thing that went wrong. */
+            /** @description Why the delivery was skipped, or what went wrong last. */
             last_error: string | null;
             /**
              * Format: date-time
-             * @description When it is tried next.
+             * @description When the next attempt is due.
              */
             next_attempt_at: string | null;
             queue: components["schemas"]["Queue"] | null;
-            /** @description A replay rather than the first hand-over. */
+            /** @description Whether this is a replay rather than the event's first delivery. */
             replay: boolean;
-            /** @description How far it has come. */
+            /** @description The delivery's state. */
             status: components["schemas"]["DeliveryState"];
-            /** @description The target's URL. */
+            /** @description The target's URL. Empty if the target has been removed. */
             target: string;
-            /** @description The target's id; it may be gone. */
+            /** @description The target's id. The target may have been removed since. */
             target_id: components["schemas"]["TargetId"];
         };
-        /** @description A delivery that moved on. */
+        /** @description A delivery whose state changed. */
         DeliveryMoved: {
             delivery: components["schemas"]["DeliveryJson"];
             /** Format: uuid */
@@ -1051,48 +1076,51 @@ export interface components {
             type: string | null;
         };
         /**
-         * @description How far a delivery has come.
+         * @description The state of a delivery.
          * @enum {string}
          */
         DeliveryState: "pending" | "processing" | "completed" | "failed" | "dead_letter" | "skipped";
         /** @description A device that takes part in a tunnel. */
         DeviceView: {
-            /** @description Whether it is connected now. */
+            /** @description Whether the device is connected now. */
             connected: boolean;
-            /** @description Names it: its whole public key, in hex. */
+            /** @description The id of the device: its whole public key, in hex. */
             id: string;
             /**
              * Format: date-time
-             * @description When it was there last.
+             * @description When the device was last connected.
              */
             last_seen_at: string;
-            /** @description What it is called: its computer's name when it joined. */
+            /** @description The name of the device: its computer's name when it joined. */
             name: string;
-            /** @description It opened the tunnel, and may revoke the others. */
+            /** @description Whether the device opened the tunnel, and so may revoke the others. */
             owner: boolean;
             /**
              * Format: date-time
-             * @description When it joined.
+             * @description When the device joined.
              */
             since: string;
-            /** @description This one. */
+            /** @description Whether this is the device that answers. */
             this: boolean;
         };
-        /** @description What is to be different. Nothing, by default. */
+        /** @description What to change in a request before it is replayed. By default nothing changes. */
         Edit: {
-            /** @description Another body, base64. */
+            /** @description A new body, in base64. */
             body_base64?: string | null;
-            /** @description Gives it an id of its own as it is signed, so that its receiver doesn't take it for a repeat. */
+            /**
+             * @description Whether to give the request a new event id as it is signed, so that the receiver doesn't take it for a
+             *     duplicate. Needs `resign`.
+             */
             fresh_id?: boolean;
             /**
-             * @description Header lines to set: they take the place of the first of that name, further ones go; a new name goes last. A name
-             *     may be there several times.
+             * @description Header lines to set. They replace all lines of the same name, at the place of the first of them; a new name is
+             *     added at the end. Two pairs with one name become two lines.
              */
             headers?: [
                 string,
                 string
             ][];
-            /** @description Signs it anew, with the present time. */
+            /** @description Whether to sign the request again, with the current time. */
             resign?: boolean;
             /** @description Values to set in a JSON body, by JSON pointer. */
             set?: {
@@ -1100,40 +1128,43 @@ export interface components {
             };
             /**
              * Format: int32
-             * @description How many times it is sent, 1 (default) to 1,000.
+             * @description How many times the request is delivered to each target, 1 (default) to 1,000.
              */
             times?: number | null;
-            /** @description Where it goes, once; else to its source's targets. */
+            /** @description The URL to which the request is delivered this once, instead of to its source's targets. */
             to?: string | null;
         };
-        /** @description An event in JSON, for the command line and the API alike. */
+        /** @description An event in JSON, the same from the command line and the API. */
         EventJson: {
-            /** @description Sent by a web page of another origin, or by one that may be. */
+            /** @description Whether a web page of another origin sent the request, or may have sent it. */
             browser: boolean;
-            /** @description Why it is invalid, likeliest first. */
+            /** @description Why the verdict is `invalid`, likeliest cause first. */
             causes: components["schemas"]["Cause"][];
-            /** @description A duplicate with other bytes. */
+            /** @description Whether the event is a duplicate with other bytes than the first event. */
             conflict: boolean;
-            /** @description `id:…` or `content:…`. */
+            /** @description The dedupe key, `id:…` or `content:…`. */
             dedupe_key: string | null;
             /**
              * Format: date-time
-             * @description When it was put in the bin.
+             * @description When the event was moved to the bin.
              */
             deleted_at: string | null;
-            /** @description Its deliveries; only where one event is shown. */
+            /** @description The event's deliveries. Present only if a single event is shown. */
             deliveries?: components["schemas"]["DeliveryJson"][] | null;
             /**
              * Format: uuid
-             * @description The first event with the same key.
+             * @description The first event with the same dedupe key, if this event is a duplicate.
              */
             duplicate_of: string | null;
             /**
              * Format: date-time
-             * @description When it happened, by the provider's clock.
+             * @description When the event happened, by the provider's clock.
              */
             event_time: string | null;
-            /** @description The lines that a relay's trusted proxy added, as `headers`; only where one event is shown and there are any. */
+            /**
+             * @description The header lines that a relay's trusted proxy added, in the form of `headers`. Present only if a single event is
+             *     shown and there are such lines.
+             */
             forwarded?: [
                 string,
                 string | {
@@ -1142,12 +1173,12 @@ export interface components {
                 }
             ][] | null;
             glance?: components["schemas"]["Glance"] | null;
-            /** @description The set-up request that this is. */
+            /** @description The name of the set-up request, if the event is one. */
             handshake: string | null;
             handshake_answer?: components["schemas"]["HandshakeAnswer"] | null;
             handshake_note?: components["schemas"]["Cause"] | null;
             handshake_offer?: components["schemas"]["HandshakeOffer"] | null;
-            /** @description `[name, value]` in order; a value that is not UTF-8 as `{"base64": …}`. */
+            /** @description The header lines as `[name, value]`, in order. A value that is not UTF-8 is `{"base64": …}`. */
             headers: [
                 string,
                 string | {
@@ -1159,109 +1190,112 @@ export interface components {
             http_version: components["schemas"]["HttpVersion"];
             /**
              * Format: uuid
-             * @description UUIDv7.
+             * @description The event's id, a UUIDv7.
              */
             id: string;
-            /** @description The method. */
+            /** @description The request's method. */
             method: string;
             /**
              * Format: uuid
-             * @description The event that this is an edit of.
+             * @description The event of which this event is an edited copy.
              */
             parent: string | null;
             /** @description The raw path after the slug. */
             path: string;
             /** @description The catalogue id of the provider. */
             provider: string | null;
-            /** @description The raw query; null without `?`. */
+            /** @description The raw query; null if there is no `?`. */
             query: string | null;
             /**
              * Format: date-time
-             * @description When it was received, RFC 3339.
+             * @description When the event was received, RFC 3339.
              */
             received_at: string;
             /** @description The sender's address. */
             remote: string | null;
             /**
              * Format: int64
-             * @description The number after `#`.
+             * @description The sequence number (the number after `#`).
              */
             seq: number;
-            /** @description SHA-256 of the body, hex. */
+            /** @description SHA-256 of the body, in hex. */
             sha256: string;
             /**
              * Format: int64
-             * @description Bytes of the body.
+             * @description The size of the body in bytes.
              */
             size: number;
             /** @description The source's slug. */
             source: components["schemas"]["Slug"];
-            /** @description Older than one already delivered for the same object. */
+            /** @description Whether a newer event for the same object had already been delivered. */
             stale: boolean;
-            /** @description The most telling state of its deliveries. */
+            /** @description The most important state among the event's deliveries. */
             status: components["schemas"]["EventStatus"];
-            /** @description A short human subject. */
+            /** @description A short subject for people. */
             title: string | null;
             /** @description The provider's event type. */
             type: string | null;
-            /** @description What of the body its valid signature leaves open, in a sentence; only where one event is shown and there is such. */
+            /**
+             * @description Which part of the body the valid signature does not cover, in a sentence. Present only if a single event is
+             *     shown and there is such a part.
+             */
             uncovered?: string | null;
-            /** @description The URL as the provider called it. */
+            /** @description The URL that the provider called. */
             url: string;
-            /** @description What verification found. */
+            /** @description What signature verification found. */
             verdict: components["schemas"]["Verdict"];
-            /** @description How it came in. */
+            /** @description How the event came in. */
             via: components["schemas"]["Via"];
             withheld: components["schemas"]["Withheld"] | null;
         };
         /**
-         * @description The status of an event: the most telling of its deliveries' states, or `captured` without a target.
+         * @description The status of an event: the most important state among its deliveries, or `captured` if it has none.
          * @enum {string}
          */
         EventStatus: "dead_letter" | "failed" | "processing" | "pending" | "completed" | "skipped" | "captured";
-        /** @description Something that may be the reason. */
+        /** @description A possible cause of the verdict. */
         ExplainedCause: {
             /** @description A stable code such as `body_reserialized`. */
             code: string;
-            /** @description What was seen that says so. */
+            /** @description The observation that supports the cause or rules it out. */
             evidence: string;
             /** @description What to do about it, as a sentence. */
             fix: string;
             /** @description What was found, as a sentence. */
             message: string;
-            /** @description How sure that is. */
+            /** @description How certain the cause is. */
             state: components["schemas"]["CauseState"];
-            /** @description Its name for people. */
+            /** @description The cause's name for people. */
             title: string;
         };
-        /** @description An explained verdict. */
+        /** @description A verdict with its explanation. */
         Explanation: {
-            /** @description What tells the two bodies apart. */
+            /** @description How the rebuilt body differs from the received body. */
             body_note: string | null;
             called: components["schemas"]["CalledUrl"] | null;
-            /** @description What was looked for: proven first, then likely, then ruled out. */
+            /** @description The causes that were tried: proven ones first, then likely ones, then those that were ruled out. */
             causes: components["schemas"]["ExplainedCause"][];
-            /** @description What to know beyond it, a sentence or two; empty where nothing is. */
+            /** @description More to know about the finding, in a sentence or two. Empty if there is nothing to add. */
             detail: string;
-            /** @description The signature that the chosen secret makes of it. */
+            /** @description The signature that the chosen secret produces for the signed content. */
             expected: string | null;
             fitting: components["schemas"]["Fitting"] | null;
             fix: components["schemas"]["CodeFix"] | null;
-            /** @description The signatures that the request carries, as they were sent. */
+            /** @description The signatures in the request, as they were sent. */
             got: string[];
             /** @description The catalogue id of the provider. */
             provider: string | null;
-            /** @description The body as it must have been when it was signed, where that was found. */
+            /** @description The body as it must have been when it was signed, in base64, if it was found. */
             rebuilt_body_base64: string | null;
-            /** @description The scheme that was judged. */
+            /** @description The signature scheme that was verified. */
             scheme: string | null;
-            /** @description The scheme in words, such as `v1, HMAC-SHA256`. */
+            /** @description The scheme for people, such as `v1, HMAC-SHA256`. */
             scheme_name: string | null;
-            /** @description Every secret of the source. */
+            /** @description Every secret of the source, and whether it fits. */
             secrets: components["schemas"]["SecretFit"][];
-            /** @description The finding in a sentence. */
+            /** @description The finding in one sentence. */
             sentence: string;
-            /** @description What is signed, in the order in which it is signed. */
+            /** @description The pieces of the signed content, in the order in which they are signed. */
             signed_content: components["schemas"]["ContentPart"][];
             /**
              * Format: int64
@@ -1270,24 +1304,27 @@ export interface components {
             took_ms: number;
             /**
              * Format: int32
-             * @description How many suppositions were tried.
+             * @description How many possible causes were tried.
              */
             tried: number;
             /** @description The verdict. */
             verdict: components["schemas"]["Verdict"];
         };
-        /** @description What is to be exported. */
+        /** @description What to export: either some events or a source. */
         Export: {
-            /** @description `fixture`. */
+            /** @description The file format; only `fixture` is supported. */
             format?: string | null;
-            /** @description These events. */
+            /** @description The events to export. */
             ids?: string[] | null;
-            /** @description With their exact bytes, secrets in them included. Must be true until redaction is built. */
+            /**
+             * @description Whether to export the exact bytes, including any secrets in them. Must be true, because redaction is not
+             *     supported yet.
+             */
             raw?: boolean;
-            /** @description Or a source's, the newest thousand at most. */
+            /** @description The source whose events to export, at most the newest 1000. */
             source?: string | null;
         };
-        /** @description An event as a file. */
+        /** @description An event exported as a file. */
         Exported: {
             /** @description The file's text. */
             content: string;
@@ -1296,48 +1333,51 @@ export interface components {
              * @description The event.
              */
             event_id: string;
-            /** @description A file name, safe on every system. */
+            /** @description A file name that is safe on every system. */
             name: string;
-            /** @description The public test secret that it was signed anew with, since a secret of the owner's had signed it. */
+            /**
+             * @description The public test secret with which the event was signed again, because one of the owner's secrets had signed it;
+             *     null if it was not signed again.
+             */
             signed_anew: string | null;
         };
-        /** @description What fits instead of what is configured. */
+        /** @description What makes the signature fit in place of what is configured. */
         Fitting: {
             /** @description What it is, such as `secret of stripe-live`. */
             label: string;
-            /** @description The signature that it makes. */
+            /** @description The signature that it produces. */
             value: string;
         };
         /**
-         * @description What becomes of a line of code.
+         * @description What a change does to a line of code.
          * @enum {string}
          */
         FixKind: "same" | "del" | "add";
-        /** @description A line of code. */
+        /** @description A line of code in a change. */
         FixLine: {
-            /** @description What becomes of it. */
+            /** @description What the change does to the line. */
             kind: components["schemas"]["FixKind"];
-            /** @description Its text. */
+            /** @description The line's text. */
             text: string;
         };
-        /** @description A change to code that is written with one framework. */
+        /** @description The change for code written with one framework. */
         FrameworkFix: {
-            /** @description Whether the receiver seems to be written with it. */
+            /** @description Whether the receiver seems to be written with this framework. */
             guessed: boolean;
             /** @description A stable id such as `express`. */
             id: string;
             /** @description The change, line by line. */
             lines: components["schemas"]["FixLine"][];
-            /** @description Its name for people. */
+            /** @description The framework's name for people. */
             name: string;
             /** @description Why it seems so. */
             why: string | null;
         };
-        /** @description A time when a tunnel was not connected. */
+        /** @description A gap: a time when a tunnel was not connected. */
         GapView: {
             /**
              * Format: int64
-             * @description How many events came in afterwards that had waited.
+             * @description How many events had waited and came in afterwards.
              */
             caught_up: number;
             /**
@@ -1352,39 +1392,39 @@ export interface components {
             from: string;
             /**
              * Format: int64
-             * @description Its number.
+             * @description The number of the gap.
              */
             id: number;
-            /** @description What the tunnel is called. */
+            /** @description The tunnel's label. */
             label: string;
             /**
              * Format: int64
-             * @description The last.
+             * @description The last event that was caught up.
              */
             last_seq: number | null;
             /**
              * Format: int64
-             * @description How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
-             *     that waited could not be read; null where nobody can know: nothing keeps what comes, or the relay refuses this
-             *     device.
+             * @description How many requests the relay refused meanwhile or dropped after too long a wait, plus how many of those that
+             *     waited could not be read. Null if nobody can know: channels and programs store nothing, or the relay refuses
+             *     this device.
              */
             lost: number | null;
             /**
              * Format: int64
-             * @description How long the catching up took.
+             * @description How long catching up took, in milliseconds.
              */
             took_ms: number | null;
             /**
              * Format: int64
-             * @description The tunnel's.
+             * @description The number of the tunnel.
              */
             tunnel_id: number;
             /**
              * Format: date-time
-             * @description When it was there again; null while what waited is not all here.
+             * @description When the connection was back; null until everything that waited is here.
              */
             until: string | null;
-            /** @description Why. */
+            /** @description Why the connection was lost. */
             why: components["schemas"]["GapWhy"];
         };
         /**
@@ -1393,72 +1433,75 @@ export interface components {
          */
         GapWhy: "asleep" | "network" | "relay" | "app_closed" | "off";
         /**
-         * @description How a source without a catalogue provider signs and names its events.
+         * @description How a source without a catalogue provider signs its requests, and where they carry id, type and title.
          *
          *     A place is `header:Name`, a JSON pointer (`/data/id`), `form:field` or `query:name`.
          */
         GenericScheme: {
             /**
-             * @description `hmac-sha256` (default), `hmac-sha1`, `hmac-sha512`, `sha256` (a plain hash over content with `{secret}` in it),
-             *     `ed25519`, `ecdsa-p256-sha256`, `rsa-sha256`, `rsa-sha1`, or `token` for plain equality.
+             * @description `hmac-sha256` (default), `hmac-sha1`, `hmac-sha512`, `sha256` (a plain hash over content that contains
+             *     `{secret}`), `ed25519`, `ecdsa-p256-sha256`, `rsa-sha256`, `rsa-sha1`, or `token` (the value equals the secret).
              */
             algorithm?: string | null;
-            /** @description `hex` (default), `base64` or `base64url`. */
+            /** @description The encoding of the signature: `hex` (default), `base64` or `base64url`. */
             encoding?: string | null;
-            /** @description `plain` (default): prefix and signature; `fields`: `t=…,v1=…`; `list`: `v1,… v1,…`. */
+            /**
+             * @description The format of the signature's value: `plain` (default: prefix and signature), `fields` (`t=…,v1=…`) or `list`
+             *     (`v1,… v1,…`).
+             */
             format?: string | null;
-            /** @description Where the event's id is. */
+            /** @description The place of the event's id. */
             id_at?: string | null;
             /** @description How the secret becomes a key: `utf8` (default), `base64`, `hex` or `whsec` (base64 after `whsec_`). */
             key?: string | null;
-            /** @description Where the key of its object is. */
+            /** @description The place of the key of the object that the event is about. */
             object_at?: string | null;
-            /** @description Text before the signature, such as `sha256=`. */
+            /** @description The text before the signature, such as `sha256=`. */
             prefix?: string | null;
-            /** @description The letter between fields; a comma without. */
+            /** @description The character between fields; a comma by default. */
             separator?: string | null;
-            /** @description The place of the signature, where it is not a header's whole value. */
+            /** @description The place of the signature, if it is not the whole value of a header. */
             signature_at?: string | null;
             /** @description The header that carries the signature, such as `X-Signature`. */
             signature_header?: string | null;
             /**
-             * @description What is signed, with `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, `{path_query}`, `{secret}` or any
-             *     place in braces; default `{body}`.
+             * @description The signed content, as a template with `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}`, `{path_query}`,
+             *     `{secret}` or any place in braces. The default is `{body}`.
              */
             signed_content?: string | null;
-            /** @description Where its time is (RFC 3339 or Unix seconds). */
+            /** @description The place of the event's time (RFC 3339 or Unix seconds). */
             time_at?: string | null;
             /** @description The place of the timestamp, or `field:t` for a field of the signature header. */
             timestamp_at?: string | null;
-            /** @description The header that carries the timestamp, where one is signed. */
+            /** @description The header that carries the timestamp, if a timestamp is signed. */
             timestamp_header?: string | null;
-            /** @description `s` (Unix seconds, default), `ms` or `rfc3339`. */
+            /** @description The unit of the timestamp: `s` (Unix seconds, default), `ms` or `rfc3339`. */
             timestamp_unit?: string | null;
-            /** @description Where a title for people is. */
+            /** @description The place of a title for people. */
             title_at?: string | null;
-            /** @description Where its type is. */
+            /** @description The place of the event's type. */
             type_at?: string | null;
-            /** @description The field or tag that carries the signature, such as `v1`, where the format is not plain. */
+            /** @description The field or tag that carries the signature, such as `v1`, if the format is not `plain`. */
             version?: string | null;
         };
-        /** @description How often an event came in, and how its deliveries stand. */
+        /** @description How often an event came in, and the state of its deliveries. */
         Glance: {
             /**
              * Format: int64
-             * @description How often it came in: the events with the same first that are not in the bin, itself included.
+             * @description How many copies of the event came in and are not in the bin. The first event and all its duplicates count.
              */
             copies: number;
-            /** @description One of those has other bytes than the first. */
+            /** @description Whether a duplicate has other bytes than the first event. */
             copies_differ: boolean;
             delivery: components["schemas"]["DeliveryGlance"] | null;
         };
-        /** @description What a set-up request was answered, without its header lines: those may carry a secret. */
+        /** @description The answer to a set-up request, without its header lines because they may contain a secret. */
         HandshakeAnswer: {
             /** @description The body. */
             body: string;
             /**
              * Format: date-time
-             * @description When the URL was called that confirms it.
+             * @description When the confirmation URL was called, if the set-up request asks for that and it was done.
              */
             confirmed_at: string | null;
             /**
@@ -1468,41 +1511,41 @@ export interface components {
             status: number;
         };
         /**
-         * @description What can be done with a set-up request by hand.
+         * @description What a person can do about a set-up request.
          * @enum {string}
          */
         HandshakeOffer: "save_secret" | "confirm";
-        /** @description That it runs. */
+        /** @description The sign that hookmitt runs. */
         Health: {
             ok: boolean;
-            /** @description Which hookmitt it is. */
+            /** @description The version of hookmitt. */
             version: string;
         };
         /**
-         * @description The HTTP versions that a catcher speaks.
+         * @description The HTTP versions that a captured request may have.
          * @enum {string}
          */
         HttpVersion: "HTTP/1.0" | "HTTP/1.1";
-        /** @description Files to be imported. */
+        /** @description The files to import. */
         Import: {
-            /** @description Delivers them too. */
+            /** @description Whether the events are delivered, too. */
             forward?: boolean;
             items: components["schemas"]["ImportFile"][];
-            /** @description Where they go; else each to its own source. */
+            /** @description The source to which the events are imported. By default, each goes to its own source. */
             source?: string | null;
         };
-        /** @description A file. */
+        /** @description A file to import. */
         ImportFile: {
-            /** @description Its bytes, base64. */
+            /** @description The file's bytes, in base64. */
             content_base64: string;
-            /** @description Its name, for messages. */
+            /** @description The file's name, for messages. */
             name: string;
         };
-        /** @description A file as an event. */
+        /** @description An event imported from a file. */
         Imported: {
             /**
              * Format: uuid
-             * @description The event that it repeats.
+             * @description The first event, if this one is a duplicate.
              */
             duplicate_of: string | null;
             /**
@@ -1512,109 +1555,112 @@ export interface components {
             event_id: string;
             /** @description The file's name, as it was given. */
             name: string;
-            /** @description The source that it went to. */
+            /** @description The source in which the event was stored. */
             source: components["schemas"]["Slug"];
-            /** @description What verification found, as of the time when it was first received. */
+            /** @description What signature verification found, as of the time when the event was first received. */
             verdict: components["schemas"]["Verdict"];
         };
-        /** @description What another device needs to take part in a tunnel. A secret. */
+        /** @description An invitation, with which another device can join a tunnel. A secret. */
         Invitation: {
-            /** @description One line of text, for `hookmitt tunnel join`. */
+            /** @description The invitation as one line of text, for `hookmitt tunnel join`. */
             invite: string;
             /**
              * Format: date-time
-             * @description When it ends to work.
+             * @description When the invitation expires.
              */
             until: string;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_DeliveryJson: {
             items: {
-                /** @description Its tries, in order. */
+                /** @description The attempts, in order. */
                 attempts: components["schemas"]["AttemptJson"][];
                 /**
                  * Format: date-time
-                 * @description When it ended.
+                 * @description When the delivery ended.
                  */
                 completed_at?: string | null;
-                /** @description `<event id>.<n>`. */
+                /** @description The delivery's id, `<event id>.<n>`. */
                 id: string;
-                /** @description Why it was skipped, or the last thing that went wrong. */
+                /** @description Why the delivery was skipped, or what went wrong last. */
                 last_error?: string | null;
                 /**
                  * Format: date-time
-                 * @description When it is tried next.
+                 * @description When the next attempt is due.
                  */
                 next_attempt_at?: string | null;
                 queue?: components["schemas"]["Queue"] | null;
-                /** @description A replay rather than the first hand-over. */
+                /** @description Whether this is a replay rather than the event's first delivery. */
                 replay: boolean;
-                /** @description How far it has come. */
+                /** @description The delivery's state. */
                 status: components["schemas"]["DeliveryState"];
-                /** @description The target's URL. */
+                /** @description The target's URL. Empty if the target has been removed. */
                 target: string;
-                /** @description The target's id; it may be gone. */
+                /** @description The target's id. The target may have been removed since. */
                 target_id: components["schemas"]["TargetId"];
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_DeviceView: {
             items: {
-                /** @description Whether it is connected now. */
+                /** @description Whether the device is connected now. */
                 connected: boolean;
-                /** @description Names it: its whole public key, in hex. */
+                /** @description The id of the device: its whole public key, in hex. */
                 id: string;
                 /**
                  * Format: date-time
-                 * @description When it was there last.
+                 * @description When the device was last connected.
                  */
                 last_seen_at: string;
-                /** @description What it is called: its computer's name when it joined. */
+                /** @description The name of the device: its computer's name when it joined. */
                 name: string;
-                /** @description It opened the tunnel, and may revoke the others. */
+                /** @description Whether the device opened the tunnel, and so may revoke the others. */
                 owner: boolean;
                 /**
                  * Format: date-time
-                 * @description When it joined.
+                 * @description When the device joined.
                  */
                 since: string;
-                /** @description This one. */
+                /** @description Whether this is the device that answers. */
                 this: boolean;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_EventJson: {
             items: {
-                /** @description Sent by a web page of another origin, or by one that may be. */
+                /** @description Whether a web page of another origin sent the request, or may have sent it. */
                 browser: boolean;
-                /** @description Why it is invalid, likeliest first. */
+                /** @description Why the verdict is `invalid`, likeliest cause first. */
                 causes: components["schemas"]["Cause"][];
-                /** @description A duplicate with other bytes. */
+                /** @description Whether the event is a duplicate with other bytes than the first event. */
                 conflict: boolean;
-                /** @description `id:…` or `content:…`. */
+                /** @description The dedupe key, `id:…` or `content:…`. */
                 dedupe_key?: string | null;
                 /**
                  * Format: date-time
-                 * @description When it was put in the bin.
+                 * @description When the event was moved to the bin.
                  */
                 deleted_at?: string | null;
-                /** @description Its deliveries; only where one event is shown. */
+                /** @description The event's deliveries. Present only if a single event is shown. */
                 deliveries?: components["schemas"]["DeliveryJson"][] | null;
                 /**
                  * Format: uuid
-                 * @description The first event with the same key.
+                 * @description The first event with the same dedupe key, if this event is a duplicate.
                  */
                 duplicate_of?: string | null;
                 /**
                  * Format: date-time
-                 * @description When it happened, by the provider's clock.
+                 * @description When the event happened, by the provider's clock.
                  */
                 event_time?: string | null;
-                /** @description The lines that a relay's trusted proxy added, as `headers`; only where one event is shown and there are any. */
+                /**
+                 * @description The header lines that a relay's trusted proxy added, in the form of `headers`. Present only if a single event is
+                 *     shown and there are such lines.
+                 */
                 forwarded?: [
                     string,
                     string | {
@@ -1623,12 +1669,12 @@ export interface components {
                     }
                 ][] | null;
                 glance?: components["schemas"]["Glance"] | null;
-                /** @description The set-up request that this is. */
+                /** @description The name of the set-up request, if the event is one. */
                 handshake?: string | null;
                 handshake_answer?: components["schemas"]["HandshakeAnswer"] | null;
                 handshake_note?: components["schemas"]["Cause"] | null;
                 handshake_offer?: components["schemas"]["HandshakeOffer"] | null;
-                /** @description `[name, value]` in order; a value that is not UTF-8 as `{"base64": …}`. */
+                /** @description The header lines as `[name, value]`, in order. A value that is not UTF-8 is `{"base64": …}`. */
                 headers: [
                     string,
                     string | {
@@ -1640,65 +1686,68 @@ export interface components {
                 http_version: components["schemas"]["HttpVersion"];
                 /**
                  * Format: uuid
-                 * @description UUIDv7.
+                 * @description The event's id, a UUIDv7.
                  */
                 id: string;
-                /** @description The method. */
+                /** @description The request's method. */
                 method: string;
                 /**
                  * Format: uuid
-                 * @description The event that this is an edit of.
+                 * @description The event of which this event is an edited copy.
                  */
                 parent?: string | null;
                 /** @description The raw path after the slug. */
                 path: string;
                 /** @description The catalogue id of the provider. */
                 provider?: string | null;
-                /** @description The raw query; null without `?`. */
+                /** @description The raw query; null if there is no `?`. */
                 query?: string | null;
                 /**
                  * Format: date-time
-                 * @description When it was received, RFC 3339.
+                 * @description When the event was received, RFC 3339.
                  */
                 received_at: string;
                 /** @description The sender's address. */
                 remote?: string | null;
                 /**
                  * Format: int64
-                 * @description The number after `#`.
+                 * @description The sequence number (the number after `#`).
                  */
                 seq: number;
-                /** @description SHA-256 of the body, hex. */
+                /** @description SHA-256 of the body, in hex. */
                 sha256: string;
                 /**
                  * Format: int64
-                 * @description Bytes of the body.
+                 * @description The size of the body in bytes.
                  */
                 size: number;
                 /** @description The source's slug. */
                 source: components["schemas"]["Slug"];
-                /** @description Older than one already delivered for the same object. */
+                /** @description Whether a newer event for the same object had already been delivered. */
                 stale: boolean;
-                /** @description The most telling state of its deliveries. */
+                /** @description The most important state among the event's deliveries. */
                 status: components["schemas"]["EventStatus"];
-                /** @description A short human subject. */
+                /** @description A short subject for people. */
                 title?: string | null;
                 /** @description The provider's event type. */
                 type?: string | null;
-                /** @description What of the body its valid signature leaves open, in a sentence; only where one event is shown and there is such. */
+                /**
+                 * @description Which part of the body the valid signature does not cover, in a sentence. Present only if a single event is
+                 *     shown and there is such a part.
+                 */
                 uncovered?: string | null;
-                /** @description The URL as the provider called it. */
+                /** @description The URL that the provider called. */
                 url: string;
-                /** @description What verification found. */
+                /** @description What signature verification found. */
                 verdict: components["schemas"]["Verdict"];
-                /** @description How it came in. */
+                /** @description How the event came in. */
                 via: components["schemas"]["Via"];
                 withheld?: components["schemas"]["Withheld"] | null;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_Exported: {
             items: {
                 /** @description The file's text. */
@@ -1708,20 +1757,23 @@ export interface components {
                  * @description The event.
                  */
                 event_id: string;
-                /** @description A file name, safe on every system. */
+                /** @description A file name that is safe on every system. */
                 name: string;
-                /** @description The public test secret that it was signed anew with, since a secret of the owner's had signed it. */
+                /**
+                 * @description The public test secret with which the event was signed again, because one of the owner's secrets had signed it;
+                 *     null if it was not signed again.
+                 */
                 signed_anew?: string | null;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_GapView: {
             items: {
                 /**
                  * Format: int64
-                 * @description How many events came in afterwards that had waited.
+                 * @description How many events had waited and came in afterwards.
                  */
                 caught_up: number;
                 /**
@@ -1736,50 +1788,50 @@ export interface components {
                 from: string;
                 /**
                  * Format: int64
-                 * @description Its number.
+                 * @description The number of the gap.
                  */
                 id: number;
-                /** @description What the tunnel is called. */
+                /** @description The tunnel's label. */
                 label: string;
                 /**
                  * Format: int64
-                 * @description The last.
+                 * @description The last event that was caught up.
                  */
                 last_seq?: number | null;
                 /**
                  * Format: int64
-                 * @description How many requests the relay refused meanwhile or dropped when they had waited too long, and how many of those
-                 *     that waited could not be read; null where nobody can know: nothing keeps what comes, or the relay refuses this
-                 *     device.
+                 * @description How many requests the relay refused meanwhile or dropped after too long a wait, plus how many of those that
+                 *     waited could not be read. Null if nobody can know: channels and programs store nothing, or the relay refuses
+                 *     this device.
                  */
                 lost?: number | null;
                 /**
                  * Format: int64
-                 * @description How long the catching up took.
+                 * @description How long catching up took, in milliseconds.
                  */
                 took_ms?: number | null;
                 /**
                  * Format: int64
-                 * @description The tunnel's.
+                 * @description The number of the tunnel.
                  */
                 tunnel_id: number;
                 /**
                  * Format: date-time
-                 * @description When it was there again; null while what waited is not all here.
+                 * @description When the connection was back; null until everything that waited is here.
                  */
                 until?: string | null;
-                /** @description Why. */
+                /** @description Why the connection was lost. */
                 why: components["schemas"]["GapWhy"];
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_Imported: {
             items: {
                 /**
                  * Format: uuid
-                 * @description The event that it repeats.
+                 * @description The first event, if this one is a duplicate.
                  */
                 duplicate_of?: string | null;
                 /**
@@ -1789,108 +1841,112 @@ export interface components {
                 event_id: string;
                 /** @description The file's name, as it was given. */
                 name: string;
-                /** @description The source that it went to. */
+                /** @description The source in which the event was stored. */
                 source: components["schemas"]["Slug"];
-                /** @description What verification found, as of the time when it was first received. */
+                /** @description What signature verification found, as of the time when the event was first received. */
                 verdict: components["schemas"]["Verdict"];
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_ProviderView: {
             items: {
-                /** @description Whether samples of its events can be made and signed. */
+                /** @description Whether samples of its events can be made and sent. */
                 can_send: boolean;
-                /** @description How sure it is that it signs so: `confirmed` by the provider's own code, or `corroborated` only. */
+                /**
+                 * @description How certain it is that the provider signs this way: `confirmed` by the provider's own code, or only
+                 *     `corroborated`.
+                 */
                 confidence: string;
                 /** @description The catalogue id, such as `github`. */
                 id: string;
                 /** @description The name for people, such as `GitHub`. */
                 name: string;
-                /** @description What its signatures depend on and its requests don't say. */
+                /** @description Settings that its signatures depend on and that its requests don't carry. */
                 params: components["schemas"]["ParamView"][];
-                /** @description Its key is private: only a local test key can sign in its place. */
+                /** @description Whether the provider signs with a private key, so that only a local test key can sign in its place. */
                 private_key: boolean;
-                /** @description The types that those samples have, the usual one first. */
+                /** @description The event types of those samples, the usual one first. */
                 sample_types: string[];
-                /** @description How its secrets look and where they are found, such as `starts with whsec_, from the endpoint's page`. */
+                /** @description What its secrets look like and where they are found, such as `starts with whsec_, from the endpoint's page`. */
                 secret_hint?: string | null;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_Replayed: {
             items: {
                 /** @description Its delivery. */
                 delivery_id: string;
                 /**
                  * Format: uuid
-                 * @description The event: the one that was named, or the edited copy of it.
+                 * @description The event that is delivered: the one that was named, or its edited copy.
                  */
                 event_id: string;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_SecretEntry: {
             items: {
-                /** @description The variable's name, for `env`. */
+                /** @description The name of the environment variable, if `kind` is `env`. */
                 env?: string | null;
-                /** @description `keychain`, `file` or `env`. */
+                /** @description Where the secret is stored: `keychain`, `file` or `env`. */
                 kind: string;
-                /** @description What tells it from the source's others. */
+                /** @description The name that distinguishes it from the source's other secrets. */
                 label: string;
-                /** @description Why not. */
+                /** @description Why the secret could not be read. */
                 problem?: string | null;
-                /** @description Whether it could be read. */
+                /** @description Whether the secret could be read. */
                 readable: boolean;
-                /** @description The source that it belongs to. */
+                /** @description The source that the secret belongs to. */
                 source: components["schemas"]["Slug"];
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_SourceView: {
             items: {
-                /** @description Names that its GET and HEAD requests may be called by at the capture port, beside those of this machine. */
+                /** @description Host names that GET and HEAD requests may call at the capture port, besides those of this machine. */
                 allowed_hosts: string[];
                 /** @description What the capture port answers. */
                 answer: components["schemas"]["Answer"];
-                /** @description Made by an unknown name on the capture port. */
+                /** @description Whether the source was created by a request to an unknown name at the capture port. */
                 auto_created: boolean;
-                /** @description A genuine set-up request that wants a URL called is confirmed without a click. */
+                /** @description Whether a genuine set-up request that asks for a URL to be called is confirmed without a click. */
                 confirm: boolean;
                 generic?: components["schemas"]["GenericScheme"] | null;
                 lacks?: components["schemas"]["Cause"] | null;
-                /** @description What is done with a repeat. */
+                /** @description What is done with a duplicate. */
                 on_duplicate: components["schemas"]["OnDuplicate"];
-                /** @description What is done with a bad signature. */
+                /** @description What is done with an event whose signature does not hold. */
                 on_invalid: components["schemas"]["OnInvalid"];
-                /** @description What its verdicts depend on and no request says, such as a webhook id, by name. */
+                /** @description Parameters: settings that its verdicts depend on and that requests don't carry, such as a webhook id, by name. */
                 params: {
                     [key: string]: string;
                 };
-                /** @description The catalogue id of its provider, where it was set. */
+                /** @description The catalogue id of its provider, if one is set. */
                 provider?: string | null;
                 /**
                  * Format: uuid
-                 * @description The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes that.
+                 * @description The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes
+                 *     that.
                  */
                 provider_event?: string | null;
                 /**
-                 * @description The URL that the provider calls, where something else stands before us: as it was set, else a channel's or a
-                 *     program's that serves this source now.
+                 * @description The URL that the provider calls, if something else stands in front of hookmitt: the one that was set, else that
+                 *     of a channel or a program that serves this source now.
                  */
                 public_url?: string | null;
                 /** @description Whether that URL was set. */
                 public_url_set: boolean;
                 /** @description The labels of its secrets that could be read. */
                 secrets: string[];
-                /** @description Its name in URLs. */
+                /** @description The name of the source in URLs. */
                 slug: components["schemas"]["Slug"];
                 /**
                  * Format: int32
@@ -1898,25 +1954,25 @@ export interface components {
                  */
                 tolerance_s?: number | null;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_TargetView: {
             items: {
                 /** Format: int32 */
                 attempts: number;
                 /**
                  * Format: date-time
-                 * @description Nobody answered there since then.
+                 * @description Since when nobody answers at the target.
                  */
                 down_since?: string | null;
                 hookmitt_headers: boolean;
                 id: components["schemas"]["TargetId"];
                 kind: components["schemas"]["TargetKind"];
-                /** @description `sequential`, `fifo`, `fifo-by-key` or `parallel:N`. */
+                /** @description The order mode: `sequential`, `fifo`, `fifo-by-key` or `parallel:N`. */
                 order: string;
-                /** @description Paused by hand. */
+                /** @description Whether a person paused the target. */
                 paused: boolean;
                 preserve_host: boolean;
                 /** Format: int64 */
@@ -1928,275 +1984,281 @@ export interface components {
                 timeout_ms: number;
                 url: string;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_TunnelView: {
             items: {
                 /**
                  * Format: date-time
-                 * @description When it was added.
+                 * @description When the tunnel was added.
                  */
                 created_at: string;
-                /** @description Whether it is wanted. */
+                /** @description Whether the tunnel is switched on. */
                 enabled: boolean;
                 error?: components["schemas"]["Trouble"] | null;
                 gap?: components["schemas"]["GapView"] | null;
-                /** @description The other side, for people: `relay.acme.dev`. */
+                /** @description The other side's host, for people: `relay.acme.dev`. */
                 host: string;
                 /**
                  * Format: int64
-                 * @description Its number.
+                 * @description The number of the tunnel.
                  */
                 id: number;
-                /** @description What makes it. */
+                /** @description What makes the tunnel. */
                 kind: components["schemas"]["TunnelKind"];
-                /** @description What people call it. */
+                /** @description The label that is shown to people. */
                 label: string;
                 /**
                  * Format: date-time
                  * @description When its newest event was received.
                  */
                 last_event_at?: string | null;
-                /** @description Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected. */
+                /** @description The public URL. For a relay, `/<source>` follows. A program's URL is known only while it is connected. */
                 public_url?: string | null;
-                /** @description What the relay could not keep. */
+                /** @description Events that the relay could not keep. */
                 refused: components["schemas"]["RefusedCount"];
                 /** @description The relay's URL. */
                 relay?: string | null;
                 /**
                  * Format: int64
-                 * @description How long a question to the other side takes, there and back.
+                 * @description The round-trip time to the other side, in milliseconds.
                  */
                 rtt_ms?: number | null;
                 /**
                  * Format: date-time
-                 * @description Since when.
+                 * @description Since when the tunnel has been in this state.
                  */
                 since: string;
-                /** @description The only source that it serves, where it serves one. */
+                /** @description The only source that a channel or a program serves. */
                 source?: string | null;
                 /**
-                 * @description The sources that were chosen for a relay's tunnel: it is told of no others. Empty: none was chosen, and it is told
-                 *     of all.
+                 * @description The sources that were chosen for a relay's tunnel; the relay is told of no others. Empty if none was chosen: the
+                 *     relay is told of all.
                  */
                 sources: string[];
-                /** @description Events that came through it and could not be read: they are gone. */
+                /** @description Events that came through the tunnel and were lost because they could not be read. */
                 spoilt: components["schemas"]["RefusedCount"];
-                /** @description How it is. */
+                /** @description The state of the tunnel. */
                 state: components["schemas"]["TunnelState"];
                 /**
                  * Format: int64
-                 * @description How many events are here on their way into the inbox.
+                 * @description How many events are here and not acknowledged yet.
                  */
                 to_acknowledge: number;
-                /** @description Its name at the relay. */
+                /** @description The name of the tunnel at the relay. */
                 tunnel?: string | null;
                 /**
                  * Format: int64
-                 * @description How many requests named a source that there is none of.
+                 * @description How many requests named a source that the tunnel doesn't serve.
                  */
                 unknown: number;
-                /** @description What waits at the relay, as far as it was told. */
+                /** @description The events that wait at the relay, as it reported last. */
                 waiting: components["schemas"]["Backlog"];
                 why?: components["schemas"]["GapWhy"] | null;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description A page of something. */
+        /** @description A page of a list. */
         Items_WithheldHost: {
             items: {
-                /** @description Whether the source allows it by now. */
+                /** @description Whether the source allows the name by now. */
                 allowed: boolean;
-                /** @description Whether it is a name that can be allowed. */
+                /** @description Whether the name is one that can be allowed. */
                 can_be_allowed: boolean;
                 /**
                  * Format: int64
                  * @description How many events wait to be sent.
                  */
                 events: number;
-                /** @description The name. */
+                /** @description The host name. */
                 host: string;
             }[];
-            /** @description Where the next page begins; null at the end. */
+            /** @description The cursor of the next page; null on the last page. */
             next_cursor: string | null;
         };
-        /** @description What an event is judged by instead of what is known of it. Nothing, by default. */
+        /** @description What an event is judged by, instead of what is known of it. Absent fields replace nothing. */
         JudgeBy: {
             /**
              * Format: int64
-             * @description The moment at which timestamps are judged, in Unix seconds; else when it was received.
+             * @description The moment at which timestamps are judged, in Unix seconds; if absent, the time when the event was received.
              */
             at?: number | null;
-            /** @description Settings that are not in the request, in place of the source's own of the same names. */
+            /** @description Parameters that are not in the request, by name; they replace the source's own of the same names. */
             params?: [
                 string,
                 string
             ][];
             /** @description The catalogue id of the provider. */
             provider?: string | null;
-            /** @description The signature scheme. */
+            /** @description The id of the signature scheme. */
             scheme?: string | null;
             /** @description The URL that the provider called. */
             url?: string | null;
         };
-        /** @description What is listened for. */
+        /** @description What to listen for. */
         Listen: {
-            /** @description The provider of the source, or of each that is made meanwhile. */
+            /** @description The provider of the source, or of each source that is created during the call. */
             provider?: string | null;
-            /** @description A secret of theirs, base64; held in memory only. */
+            /** @description A secret of that source or those sources, in base64. It is kept in memory only. */
             secret_base64?: string | null;
-            /** @description What that secret is called. */
+            /** @description The label of that secret. */
             secret_label?: string | null;
             source?: components["schemas"]["Slug"] | null;
-            /** @description Where they go. */
+            /** @description The URL to which the events are sent. */
             url: string;
         };
-        /** @description The first frame. */
+        /** @description The first frame of the stream, `listening`. */
         ListeningJson: {
             capture_urls: string[];
             /** Format: int64 */
             target_id: number;
             url: string;
         };
-        /** @description Which deliveries are to be tried again. */
+        /** @description Which deliveries to retry: either dead letters, or events of a source that were withheld because of a host name. */
         Many: {
-            /** @description Those that used up their attempts. */
+            /** @description Retry the deliveries that used up their attempts. */
             dead_letter?: boolean;
             source?: components["schemas"]["Slug"] | null;
-            /** @description Those that were withheld because they were called by this name, which their source allows by now. */
+            /** @description Send the events that were withheld because this host name was called. The source must allow the name by now. */
             withheld_host?: string | null;
         };
-        /** @description A secret: its value, or the variable to read it from. */
+        /** @description A secret to store: either its value, or the environment variable that holds it. */
         NewSecret: {
-            /** @description The name of an environment variable of the process that serves. */
+            /** @description The name of an environment variable. The serving process reads the secret from it. */
             env?: string | null;
-            /** @description The value, base64. */
+            /** @description The value, in base64. */
             value_base64?: string | null;
         };
-        /** @description A source to be made. */
+        /** @description A source to create. */
         NewSource: components["schemas"]["SourceChange"] & {
-            /** @description Its name in URLs. */
+            /** @description The source's name in URLs. */
             slug: string;
         };
-        /** @description A target to be added. */
+        /** @description A target to add. */
         NewTarget: components["schemas"]["TargetChange"] & {
-            /** @description The source whose events it gets; null for every source. */
+            /** @description The source whose events the target gets; null for every source. */
             source?: string | null;
         };
         /**
-         * @description What is done with a repeat.
+         * @description What happens to a duplicate.
          * @enum {string}
          */
         OnDuplicate: "skip" | "forward";
         /**
-         * @description What is done with an event whose signature does not hold.
+         * @description What happens to an event that is not proved genuine.
          * @enum {string}
          */
         OnInvalid: "record" | "reject";
         /** @description A setting that a provider's signatures depend on. */
         ParamView: {
-            /** @description Where it is found. */
+            /** @description Where its value is found. */
             hint: string;
-            /** @description What it is called for people. */
+            /** @description The name that is shown to people. */
             label: string;
-            /** @description Its name, such as `webhook_id`. */
+            /** @description The name of the setting, such as `webhook_id`. */
             name: string;
-            /** @description Whether nothing can be judged without it. */
+            /** @description Whether nothing can be verified without it. */
             required: boolean;
         };
-        /** @description A URL that a target may have. */
+        /** @description A URL to probe. */
         Probe: {
-            /** @description As a target's URL: `3000` and `localhost:3000` are understood. */
+            /** @description The URL, in any form that a target's URL may have, such as `3000` or `localhost:3000`. */
             url: string;
         };
-        /** @description Whether somebody listens at a target. */
+        /** @description Whether a server listens at a target. */
         Probed: {
-            /** @description A TCP connection was made within a second. */
+            /** @description Whether a TCP connection was made within a second. */
             answers: boolean;
             /** @description Why there is no connection. */
             error: string | null;
             /**
              * Format: int32
-             * @description The port that was asked.
+             * @description The port that was tried.
              */
             port: number;
         };
-        /** @description An error as the API answers it. */
+        /** @description An error that the API returns. */
         Problem: {
-            /** @description A stable name for the error. */
+            /** @description The stable code of the error. */
             code: string;
             /** @description What happened. */
             detail: string;
             /** @description What to do next. */
             hint: string | null;
-            /** @description The setting of a source's own scheme that it is about. */
+            /** @description The setting of the source's own scheme that is wrong, if the error is about one. */
             setting: string | null;
             /**
              * Format: int32
-             * @description The status.
+             * @description The HTTP status.
              */
             status: number;
-            /** @description The status in words. */
+            /** @description The name of the HTTP status. */
             title: string;
-            /** @description Always `about:blank`: the code says which error it is. */
+            /** @description Always `about:blank`; `code` says which error it is. */
             type: string;
         };
         /** @description A provider that a source can be set to. */
         ProviderView: {
-            /** @description Whether samples of its events can be made and signed. */
+            /** @description Whether samples of its events can be made and sent. */
             can_send: boolean;
-            /** @description How sure it is that it signs so: `confirmed` by the provider's own code, or `corroborated` only. */
+            /**
+             * @description How certain it is that the provider signs this way: `confirmed` by the provider's own code, or only
+             *     `corroborated`.
+             */
             confidence: string;
             /** @description The catalogue id, such as `github`. */
             id: string;
             /** @description The name for people, such as `GitHub`. */
             name: string;
-            /** @description What its signatures depend on and its requests don't say. */
+            /** @description Settings that its signatures depend on and that its requests don't carry. */
             params: components["schemas"]["ParamView"][];
-            /** @description Its key is private: only a local test key can sign in its place. */
+            /** @description Whether the provider signs with a private key, so that only a local test key can sign in its place. */
             private_key: boolean;
-            /** @description The types that those samples have, the usual one first. */
+            /** @description The event types of those samples, the usual one first. */
             sample_types: string[];
-            /** @description How its secrets look and where they are found, such as `starts with whsec_, from the endpoint's page`. */
+            /** @description What its secrets look like and where they are found, such as `starts with whsec_, from the endpoint's page`. */
             secret_hint: string | null;
         };
-        /** @description A public key, written in one way. */
+        /** @description A public key in one form. */
         PublicHalf: {
-            /** @description The way, such as `hex` or `PEM`. */
+            /** @description The form, such as `hex` or `PEM`. */
             form: string;
-            /** @description The key. */
+            /** @description The key in that form. */
             text: string;
         };
-        /** @description Where a delivery stands among those that wait for its target, in order of arrival. */
+        /** @description The place of a delivery in the queue of its target, in order of arrival. */
         Queue: {
             /**
              * Format: int64
-             * @description How many wait.
+             * @description How many deliveries wait for the target.
              */
             of: number;
             /**
              * Format: int64
-             * @description Its place, from 1.
+             * @description The delivery's place, from 1.
              */
             place: number;
         };
-        /** @description What could not be kept: what a relay refused, for its limits, or dropped when it had waited too long. */
+        /**
+         * @description A count of events that were lost: refused by a relay for its limits, dropped by it after too long a wait, or
+         *     unreadable.
+         */
         RefusedCount: {
             /**
              * Format: int64
-             * @description How many since the tunnel was made.
+             * @description How many since the tunnel was added.
              */
             count: number;
             /**
              * Format: date-time
-             * @description The last time.
+             * @description When the last one was lost.
              */
             last_at: string | null;
         };
-        /** @description A request that was not taken. */
+        /** @description A request that was refused instead of stored. */
         RefusedJson: {
             at: string;
             code: string;
@@ -2206,127 +2268,128 @@ export interface components {
             status: number;
             target: string | null;
         };
-        /** @description What became of a tunnel that was removed. */
+        /** @description The outcome of removing a tunnel. */
         Removed: {
             /**
-             * @description Whether the relay heard that this device leaves. One that did not goes on to store and to thank providers until it
-             *     forgets the device, 30 days after it was there last. Null where there is no relay.
+             * @description Whether the relay was told that this device leaves. If it was not, the relay goes on storing events and
+             *     acknowledging them to providers until it forgets the device, 30 days after its last connection. Null if the
+             *     tunnel has no relay.
              */
             relay_told: boolean | null;
         };
-        /** @description A delivery that was asked for. */
+        /** @description A delivery that a replay or a retry started. */
         Replayed: {
             /** @description Its delivery. */
             delivery_id: string;
             /**
              * Format: uuid
-             * @description The event: the one that was named, or the edited copy of it.
+             * @description The event that is delivered: the one that was named, or its edited copy.
              */
             event_id: string;
         };
         /** @description The deliveries of a replay. */
         ReplayedJson: {
             items: components["schemas"]["Replayed"][];
-            /** @description Which secret signed it anew. */
+            /** @description The secret with which the event was signed again. */
             secret: string | null;
         };
         /**
-         * @description Who answers a sender, once its request is stored.
+         * @description Who answers the sender once its request is stored.
          * @enum {string}
          */
         Respond: "stored" | "app";
-        /** @description A device that takes part no more. */
+        /** @description The outcome of a revocation. */
         RevokedDevice: {
-            /** @description Which. */
+            /** @description The device that was revoked. */
             revoked: components["schemas"]["DeviceView"];
             /**
-             * @description Devices that stay and could not be told the new key, because nothing shows that they were invited: an older
-             *     hookmitt runs there. They read nothing that comes from now on, and have to join by a new invitation.
+             * @description Remaining devices that could not be given the new key, because nothing shows that they were invited: they run an
+             *     older hookmitt. They can't read later events, and have to join with a new invitation.
              */
             without_key: components["schemas"]["DeviceView"][];
         };
-        /** @description A sample that is asked for. */
+        /** @description A request to send samples. */
         SampleRequest: {
-            /** @description Another body, base64. */
+            /** @description A body to send instead of the sample's, in base64. */
             data_base64?: string | null;
             /** @description The catalogue id of the provider. */
             provider: string;
-            /** @description Another secret, base64. */
+            /** @description A secret to sign with instead of the source's, in base64. */
             secret_base64?: string | null;
-            /** @description What that secret is called. */
+            /** @description The name of that secret. */
             secret_name?: string | null;
             source?: components["schemas"]["Slug"] | null;
             /**
              * Format: int32
-             * @description How many, 1 (default) to 1,000; each with an id of its own.
+             * @description How many samples to send, 1 (default) to 1,000; each has its own id.
              */
             times?: number | null;
-            /** @description Where it goes. */
+            /** @description The URL to which the samples are sent. */
             to: string;
-            /** @description The event type; the provider's usual one without. */
+            /** @description The event type; if absent, the provider's usual one. */
             type?: string | null;
         };
-        /** @description How a delivered secret is kept. */
+        /** @description How to save a delivered secret. */
         SaveSecret: {
-            /** @description What tells it from the source's others. */
+            /** @description The label that distinguishes the secret from others of its source. */
             label?: string | null;
         };
-        /** @description Where a delivered secret was kept. */
+        /** @description Where a delivered secret was saved. */
         SavedSecret: {
             label: string;
             source: components["schemas"]["Slug"];
         };
         /** @description A secret as it is listed, without its value. */
         SecretEntry: {
-            /** @description The variable's name, for `env`. */
+            /** @description The name of the environment variable, if `kind` is `env`. */
             env: string | null;
-            /** @description `keychain`, `file` or `env`. */
+            /** @description Where the secret is stored: `keychain`, `file` or `env`. */
             kind: string;
-            /** @description What tells it from the source's others. */
+            /** @description The name that distinguishes it from the source's other secrets. */
             label: string;
-            /** @description Why not. */
+            /** @description Why the secret could not be read. */
             problem: string | null;
-            /** @description Whether it could be read. */
+            /** @description Whether the secret could be read. */
             readable: boolean;
-            /** @description The source that it belongs to. */
+            /** @description The source that the secret belongs to. */
             source: components["schemas"]["Slug"];
         };
-        /** @description Whether a secret fits. */
+        /** @description Whether one secret fits. */
         SecretFit: {
-            /** @description Whether the signature holds with it. */
+            /** @description Whether the signature is valid with this secret. */
             fits: boolean;
-            /** @description Its label. */
+            /** @description The secret's label. */
             label: string;
         };
-        /** @description What came of samples that were sent. */
+        /** @description The outcome of the samples that were sent. */
         Sent: {
-            /** @description What came of each. */
+            /** @description The outcome of each sample. */
             items: components["schemas"]["AttemptLine"][];
-            /** @description Which secret signed, in words; `null` where none did. */
+            /** @description Which secret signed, in words; null if none did. */
             secret: string | null;
-            /** @description Why none did, in words: the provider signs nothing. */
+            /** @description Why no secret signed, in words: the provider signs nothing. Null if a secret signed. */
             unsigned: string | null;
         };
         /** @description The name of a source in URLs: `[a-z0-9][a-z0-9_-]{0,62}`. */
         Slug: string;
-        /** @description A change to a source: what is absent stays, null unsets. */
+        /** @description A change to a source. Absent fields stay as they are, and null unsets a field. */
         SourceChange: {
             /**
-             * @description Names that its GET and HEAD requests may be called by at the capture port: true allows one, false takes that
-             *     back, those not named stay.
+             * @description Host names that GET and HEAD requests may call at the capture port: true allows a name, false removes it, and
+             *     names that are not listed stay.
              */
             allowed_hosts?: {
                 [key: string]: boolean;
             } | null;
             answer?: components["schemas"]["AnswerChange"] | null;
-            /** @description Whether a genuine set-up request that wants a URL called is confirmed without a click. */
+            /** @description Whether a genuine set-up request that asks for a URL to be called is confirmed without a click. */
             confirm?: boolean | null;
             generic?: components["schemas"]["GenericScheme"] | null;
             on_duplicate?: components["schemas"]["OnDuplicate"] | null;
             on_invalid?: components["schemas"]["OnInvalid"] | null;
             /**
-             * @description Parameters to set, by name; null or an empty text unsets one, those not named stay. Null instead of the list
-             *     unsets all.
+             * @description Parameters to set, by name. Null or an empty text unsets a parameter, and those that are not listed stay. Null
+             *     instead of the list unsets all.
              */
             params?: {
                 [key: string]: string | null;
@@ -2341,57 +2404,58 @@ export interface components {
              */
             tolerance_s?: number | null;
         };
-        /** @description How many events a source has. */
+        /** @description The number of events of a source. */
         SourceCountJson: {
             /** Format: int64 */
             events: number;
             slug: string;
         };
-        /** @description Where one source's provider posts. */
+        /** @description The URLs to which the provider of one source posts. */
         SourceUrl: {
-            /** @description Through each tunnel. */
+            /** @description The source's URL in each tunnel that is in use. */
             public: string[];
             source: components["schemas"]["Slug"];
-            /** @description At the capture port, or what stands before it. */
+            /** @description The source's URL at the capture port, or its public URL if one is set. */
             url: string;
         };
         /** @description A source as it is shown. */
         SourceView: {
-            /** @description Names that its GET and HEAD requests may be called by at the capture port, beside those of this machine. */
+            /** @description Host names that GET and HEAD requests may call at the capture port, besides those of this machine. */
             allowed_hosts: string[];
             /** @description What the capture port answers. */
             answer: components["schemas"]["Answer"];
-            /** @description Made by an unknown name on the capture port. */
+            /** @description Whether the source was created by a request to an unknown name at the capture port. */
             auto_created: boolean;
-            /** @description A genuine set-up request that wants a URL called is confirmed without a click. */
+            /** @description Whether a genuine set-up request that asks for a URL to be called is confirmed without a click. */
             confirm: boolean;
             generic: components["schemas"]["GenericScheme"] | null;
             lacks: components["schemas"]["Cause"] | null;
-            /** @description What is done with a repeat. */
+            /** @description What is done with a duplicate. */
             on_duplicate: components["schemas"]["OnDuplicate"];
-            /** @description What is done with a bad signature. */
+            /** @description What is done with an event whose signature does not hold. */
             on_invalid: components["schemas"]["OnInvalid"];
-            /** @description What its verdicts depend on and no request says, such as a webhook id, by name. */
+            /** @description Parameters: settings that its verdicts depend on and that requests don't carry, such as a webhook id, by name. */
             params: {
                 [key: string]: string;
             };
-            /** @description The catalogue id of its provider, where it was set. */
+            /** @description The catalogue id of its provider, if one is set. */
             provider: string | null;
             /**
              * Format: uuid
-             * @description The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes that.
+             * @description The event that set the provider, as the source's first valid one. Setting another provider, or null, undoes
+             *     that.
              */
             provider_event: string | null;
             /**
-             * @description The URL that the provider calls, where something else stands before us: as it was set, else a channel's or a
-             *     program's that serves this source now.
+             * @description The URL that the provider calls, if something else stands in front of hookmitt: the one that was set, else that
+             *     of a channel or a program that serves this source now.
              */
             public_url: string | null;
             /** @description Whether that URL was set. */
             public_url_set: boolean;
             /** @description The labels of its secrets that could be read. */
             secrets: string[];
-            /** @description Its name in URLs. */
+            /** @description The name of the source in URLs. */
             slug: components["schemas"]["Slug"];
             /**
              * Format: int32
@@ -2399,11 +2463,11 @@ export interface components {
              */
             tolerance_s: number | null;
         };
-        /** @description The inbox in numbers. */
+        /** @description Statistics of the inbox. */
         StatsJson: {
             /** Format: int64 */
             body_bytes: number;
-            /** @description Deliveries by state. */
+            /** @description The number of deliveries in each state. */
             deliveries?: {
                 [key: string]: number;
             };
@@ -2413,55 +2477,55 @@ export interface components {
             duplicates: number;
             /** Format: int64 */
             events: number;
-            /** @description The last requests that were not taken, newest first. */
+            /** @description The latest requests that were refused, newest first. */
             refused: components["schemas"]["RefusedJson"][];
-            /** @description Events by source, by name. Those of removed sources are there as long as they have events. */
+            /** @description The number of events of each source, sorted by name. A removed source is listed as long as it has events. */
             sources: components["schemas"]["SourceCountJson"][];
-            /** @description When this process began. */
+            /** @description When this process started. */
             started_at: string;
-            /** @description Targets with deliveries that wait or run. */
+            /** @description The targets that have pending or running deliveries. */
             targets: components["schemas"]["TargetCountJson"][];
-            /** @description Events by verdict. */
+            /** @description The number of events with each verdict. */
             verdicts: {
                 [key: string]: number;
             };
-            /** @description Events by what people work through. */
+            /** @description The number of events in each view. */
             views: components["schemas"]["ViewsJson"];
         };
-        /** @description A change to a target: what is absent stays. */
+        /** @description A change to a target. Absent fields stay as they are. */
         TargetChange: {
             /**
              * Format: int32
-             * @description Attempts in all, 1 to 100.
+             * @description The number of attempts in total, 1 to 100.
              */
             attempts?: number | null;
-            /** @description The `x-hookmitt-*` lines are added. */
+            /** @description Whether the `x-hookmitt-*` lines are added. */
             hookmitt_headers?: boolean | null;
-            /** @description `sequential`, `fifo`, `fifo-by-key` or `parallel:N`. */
+            /** @description The order of deliveries: `sequential`, `fifo`, `fifo-by-key` or `parallel:N`. */
             order?: string | null;
-            /** @description Nothing is sent for now. */
+            /** @description Whether nothing is sent for now. */
             paused?: boolean | null;
-            /** @description The sender's Host line goes out. */
+            /** @description Whether the sender's `Host` line is sent to the target. */
             preserve_host?: boolean | null;
             /**
              * Format: int64
-             * @description The longest wait before the second attempt, in milliseconds.
+             * @description The longest random wait before the second attempt, in milliseconds. A target's `Retry-After` may ask for more.
              */
             retry_base_ms?: number | null;
             /**
              * Format: int64
-             * @description The longest wait before any attempt, in milliseconds.
+             * @description The longest random wait before any attempt, in milliseconds. A target's `Retry-After` may ask for more.
              */
             retry_cap_ms?: number | null;
             /**
              * Format: int64
-             * @description How long one attempt may take, in milliseconds, 1 to 600,000.
+             * @description The timeout of one attempt, in milliseconds, 1 to 600,000.
              */
             timeout_ms?: number | null;
-            /** @description Its URL; `3000` and `localhost:3000` are understood. */
+            /** @description The URL; `3000` and `localhost:3000` are understood. */
             url?: string | null;
         };
-        /** @description How many deliveries wait for a target, or run there. */
+        /** @description The number of pending and running deliveries of a target. */
         TargetCountJson: {
             target_id: components["schemas"]["TargetId"];
             /** Format: int64 */
@@ -2469,7 +2533,7 @@ export interface components {
         };
         /**
          * Format: int64
-         * @description Names a target: its row number in the inbox.
+         * @description The id of a target: its row number in the inbox.
          */
         TargetId: number;
         /**
@@ -2477,21 +2541,21 @@ export interface components {
          * @enum {string}
          */
         TargetKind: "kept" | "session" | "once";
-        /** @description A target as it is shown. */
+        /** @description A target, as the API returns it. */
         TargetView: {
             /** Format: int32 */
             attempts: number;
             /**
              * Format: date-time
-             * @description Nobody answered there since then.
+             * @description Since when nobody answers at the target.
              */
             down_since: string | null;
             hookmitt_headers: boolean;
             id: components["schemas"]["TargetId"];
             kind: components["schemas"]["TargetKind"];
-            /** @description `sequential`, `fifo`, `fifo-by-key` or `parallel:N`. */
+            /** @description The order mode: `sequential`, `fifo`, `fifo-by-key` or `parallel:N`. */
             order: string;
-            /** @description Paused by hand. */
+            /** @description Whether a person paused the target. */
             paused: boolean;
             preserve_host: boolean;
             /** Format: int64 */
@@ -2503,64 +2567,64 @@ export interface components {
             timeout_ms: number;
             url: string;
         };
-        /** @description A local test key pair, by its public half. */
+        /** @description A local test key pair, shown by its public half. */
         TestKey: {
-            /** @description `ed25519`, `p256` or `rsa`. */
+            /** @description The kind of key: `ed25519`, `p256` or `rsa`. */
             kind: string;
             /** @description The label of the secret that is its private half. */
             label: string;
-            /** @description The public half in every form that such a key has, the usual one of the provider first. */
+            /** @description The public half in every form that exists for such a key. */
             public: components["schemas"]["PublicHalf"][];
         };
-        /** @description A session's token, for the `Authorization: Bearer` line. */
+        /** @description A session token, for the `Authorization: Bearer` line. */
         Token: {
             token: string;
         };
         /** @description What is wrong, and what to do. */
         Trouble: {
-            /** @description A stable name. */
+            /** @description A stable code. */
             code: string;
             /** @description The next step. */
             hint: string | null;
             /** @description What happened. */
             message: string;
         };
-        /** @description A change to a tunnel: what is absent stays. */
+        /** @description A change to a tunnel. Absent fields stay as they are. */
         TunnelChange: {
-            /** @description Whether it is wanted. */
+            /** @description Whether the tunnel is switched on. */
             enabled?: boolean | null;
-            /** @description What people call it. */
+            /** @description The label that is shown to people. */
             label?: string | null;
-            /** @description The sources that a relay is told of; an empty list: every source. */
+            /** @description The sources that the relay is told of; an empty list means every source. */
             sources?: string[] | null;
         };
         /**
-         * @description What makes a tunnel.
+         * @description What provides a tunnel.
          * @enum {string}
          */
         TunnelKind: "relay" | "smee" | "cloudflared" | "ngrok";
-        /** @description A tunnel to be added: a relay with a token, an invitation, a channel, or a program for one source. */
+        /** @description A tunnel to add: to a relay with a token, by an invitation, through a channel, or by a program for one source. */
         TunnelRequest: {
             /** @description An invitation to a teammate's tunnel, instead of relay and token. */
             invite?: string | null;
             kind?: components["schemas"]["TunnelKind"] | null;
-            /** @description What people call it; its name at the relay without. */
+            /** @description The label that is shown to people; if absent, the tunnel's name at the relay. */
             label?: string | null;
-            /** @description The name that is wanted at the relay; an unguessable one without. */
+            /** @description The name to ask for at the relay; if absent, the tunnel gets one that can't be guessed. */
             name?: string | null;
             /** @description The relay's URL. */
             relay?: string | null;
-            /** @description The source that a channel or program serves. */
+            /** @description The source that a channel or a program serves. */
             source?: string | null;
-            /** @description The sources that a relay is told of, and takes events for; every source, also of those to come, without. */
+            /** @description The sources that the relay is told of and accepts events for; if absent, every source, including later ones. */
             sources?: string[];
-            /** @description A token that the relay gave out. */
+            /** @description A token that the relay issued. */
             token?: string | null;
             /** @description The URL of a channel. */
             url?: string | null;
         };
         /**
-         * @description How a tunnel is.
+         * @description The state of a tunnel.
          * @enum {string}
          */
         TunnelState: "connected" | "connecting" | "offline" | "refused" | "off" | "limited";
@@ -2568,77 +2632,77 @@ export interface components {
         TunnelView: {
             /**
              * Format: date-time
-             * @description When it was added.
+             * @description When the tunnel was added.
              */
             created_at: string;
-            /** @description Whether it is wanted. */
+            /** @description Whether the tunnel is switched on. */
             enabled: boolean;
             error: components["schemas"]["Trouble"] | null;
             gap: components["schemas"]["GapView"] | null;
-            /** @description The other side, for people: `relay.acme.dev`. */
+            /** @description The other side's host, for people: `relay.acme.dev`. */
             host: string;
             /**
              * Format: int64
-             * @description Its number.
+             * @description The number of the tunnel.
              */
             id: number;
-            /** @description What makes it. */
+            /** @description What makes the tunnel. */
             kind: components["schemas"]["TunnelKind"];
-            /** @description What people call it. */
+            /** @description The label that is shown to people. */
             label: string;
             /**
              * Format: date-time
              * @description When its newest event was received.
              */
             last_event_at: string | null;
-            /** @description Its public URL; of a relay's, `/<source>` follows. A program's is known while it is connected. */
+            /** @description The public URL. For a relay, `/<source>` follows. A program's URL is known only while it is connected. */
             public_url: string | null;
-            /** @description What the relay could not keep. */
+            /** @description Events that the relay could not keep. */
             refused: components["schemas"]["RefusedCount"];
             /** @description The relay's URL. */
             relay: string | null;
             /**
              * Format: int64
-             * @description How long a question to the other side takes, there and back.
+             * @description The round-trip time to the other side, in milliseconds.
              */
             rtt_ms: number | null;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description Since when the tunnel has been in this state.
              */
             since: string;
-            /** @description The only source that it serves, where it serves one. */
+            /** @description The only source that a channel or a program serves. */
             source: string | null;
             /**
-             * @description The sources that were chosen for a relay's tunnel: it is told of no others. Empty: none was chosen, and it is told
-             *     of all.
+             * @description The sources that were chosen for a relay's tunnel; the relay is told of no others. Empty if none was chosen: the
+             *     relay is told of all.
              */
             sources: string[];
-            /** @description Events that came through it and could not be read: they are gone. */
+            /** @description Events that came through the tunnel and were lost because they could not be read. */
             spoilt: components["schemas"]["RefusedCount"];
-            /** @description How it is. */
+            /** @description The state of the tunnel. */
             state: components["schemas"]["TunnelState"];
             /**
              * Format: int64
-             * @description How many events are here on their way into the inbox.
+             * @description How many events are here and not acknowledged yet.
              */
             to_acknowledge: number;
-            /** @description Its name at the relay. */
+            /** @description The name of the tunnel at the relay. */
             tunnel: string | null;
             /**
              * Format: int64
-             * @description How many requests named a source that there is none of.
+             * @description How many requests named a source that the tunnel doesn't serve.
              */
             unknown: number;
-            /** @description What waits at the relay, as far as it was told. */
+            /** @description The events that wait at the relay, as it reported last. */
             waiting: components["schemas"]["Backlog"];
             why: components["schemas"]["GapWhy"] | null;
         };
-        /** @description Where providers post. */
+        /** @description The URLs to which providers post. */
         Urls: {
-            /** @description The capture port, by each address; empty where this process has none. */
+            /** @description The URLs of the capture port, one for each address. Empty if this process has no capture port. */
             capture: string[];
-            /** @description Each source's URL. */
+            /** @description The URLs of each source. */
             items: components["schemas"]["SourceUrl"][];
         };
         /**
@@ -2646,25 +2710,25 @@ export interface components {
          * @enum {string}
          */
         Verdict: "valid" | "invalid" | "unsigned" | "no_secret" | "unsupported" | "pending";
-        /** @description What verification finds with the secrets as they are now, as of the time when the event was received. */
+        /** @description What verification finds with the present secrets, as of the time when the event was received. */
         VerdictJson: {
             causes: components["schemas"]["Cause"][];
             provider: string | null;
             scheme: string | null;
-            /** @description The scheme in words, such as `v1, HMAC-SHA256`. */
+            /** @description The scheme for people, such as `v1, HMAC-SHA256`. */
             scheme_name: string | null;
             secret_label: string | null;
             /**
              * Format: date-time
-             * @description The moment that was signed.
+             * @description The timestamp that was signed.
              */
             signed_at: string | null;
             /**
              * Format: int64
-             * @description How far that may be off, in seconds.
+             * @description The maximum difference between the signed timestamp and the time of receipt, in seconds.
              */
             tolerance_s: number | null;
-            /** @description What of the body a valid signature leaves open, in a sentence. */
+            /** @description Which part of the body a valid signature does not cover, in a sentence. */
             uncovered?: string | null;
             verdict: components["schemas"]["Verdict"];
         };
@@ -2673,56 +2737,56 @@ export interface components {
          * @enum {string}
          */
         Via: "direct" | "tunnel" | "backup_sync" | "import" | "send" | "edit";
-        /** @description How many events `?view=` lists, by view. */
+        /** @description The number of events that `?view=` lists, for each view. */
         ViewsJson: {
             /**
              * Format: int64
-             * @description With a delivery that used up its attempts.
+             * @description Events with a delivery that used up its attempts.
              */
             dead_letter: number;
             /**
              * Format: int64
-             * @description With a signature that does not hold.
+             * @description Events with an invalid signature.
              */
             invalid: number;
             /**
              * Format: int64
-             * @description Invalid, or with a delivery that failed or is dead.
+             * @description Events that are invalid, or have a failed or dead delivery.
              */
             needs_action: number;
             /**
              * Format: int64
-             * @description With a delivery that is held up: its target is paused, or nobody answers there.
+             * @description Events with a delivery that is held up because its target is paused or down.
              */
             waiting: number;
         };
-        /** @description Why an event is not forwarded by itself: a web page sent it, or may have. */
+        /** @description Why an event is not forwarded automatically: a web page sent it, or may have sent it. */
         Withheld: {
             /** @description What to do about it. */
             fix: string;
-            /** @description The name that it was called by, where that is the reason. */
+            /** @description The host name that was called, if it is the reason. */
             host: string | null;
             /** @description The reason as a sentence. */
             message: string;
-            /** @description The reason as a stable word. */
+            /** @description The stable code of the reason. */
             reason: components["schemas"]["WithheldReason"];
         };
-        /** @description A name by which events were called that were withheld for that. */
+        /** @description A host name because of which events were withheld. */
         WithheldHost: {
-            /** @description Whether the source allows it by now. */
+            /** @description Whether the source allows the name by now. */
             allowed: boolean;
-            /** @description Whether it is a name that can be allowed. */
+            /** @description Whether the name is one that can be allowed. */
             can_be_allowed: boolean;
             /**
              * Format: int64
              * @description How many events wait to be sent.
              */
             events: number;
-            /** @description The name. */
+            /** @description The host name. */
             host: string;
         };
         /**
-         * @description Why an event is not forwarded by itself.
+         * @description Why an event is not forwarded automatically.
          * @enum {string}
          */
         WithheldReason: "web_page" | "form_post" | "foreign_host";
@@ -2824,24 +2888,24 @@ export interface operations {
     list_events: {
         parameters: {
             query?: {
-                /** @description A source's slug. */
+                /** @description The source's slug. */
                 source?: string;
                 status?: "dead_letter" | "failed" | "processing" | "pending" | "completed" | "skipped" | "captured";
                 verdict?: "valid" | "invalid" | "unsigned" | "no_secret" | "unsupported" | "pending";
                 view?: "needs_action" | "invalid" | "dead_letter" | "waiting";
-                /** @description An event type; `*` stands for anything. */
+                /** @description The event type; `*` matches anything. */
                 type?: string;
                 /** @description Text in the type, title, path, query, header lines or body. */
                 q?: string;
-                /** @description Received then or later, RFC 3339. */
+                /** @description Only events received at this time or later, RFC 3339. */
                 since?: string;
-                /** @description Received before, RFC 3339. */
+                /** @description Only events received before this time, RFC 3339. */
                 until?: string;
-                /** @description `next_cursor` of the page before. */
+                /** @description The `next_cursor` of the previous page. */
                 cursor?: string;
-                /** @description 1 to 1000; 100 by default. */
+                /** @description The number of events, 1 to 1000; 100 by default. */
                 limit?: number;
-                /** @description Each event with its `glance`. */
+                /** @description Whether each event has its `glance`. */
                 glance?: boolean;
             };
             header?: never;
@@ -3080,7 +3144,7 @@ export interface operations {
     explain_event: {
         parameters: {
             query?: {
-                /** @description The label of the secret whose signature is to be shown as the expected one; else the first one's. */
+                /** @description The label of the secret whose signature is shown as the expected one. By default the first secret. */
                 secret?: string;
             };
             header?: never;
@@ -3332,11 +3396,11 @@ export interface operations {
     list_gaps: {
         parameters: {
             query?: {
-                /** @description Those that ended then or later, RFC 3339. */
+                /** @description Only gaps that ended at this time or later, RFC 3339. */
                 since?: string;
-                /** @description Those that ended before, RFC 3339. */
+                /** @description Only gaps that ended before this time, RFC 3339. */
                 until?: string;
-                /** @description 1 to 1000; 100 without. */
+                /** @description The number of gaps, 1 to 1000; 100 by default. */
                 limit?: number;
             };
             header?: never;
@@ -3428,13 +3492,16 @@ export interface operations {
     live: {
         parameters: {
             query?: {
-                /** @description Events after this sequence number come first; without, only what happens from now on. */
+                /** @description Send the events after this sequence number first. Without it, the stream has only what happens from now on. */
                 after?: number;
-                /** @description For a log that people read: where more events come than they could, `skipped` says how many were left out. */
+                /**
+                 * @description For a log that people read: if more events come than a person could read, some are left out, and `skipped` says
+                 *     how many.
+                 */
                 brief?: boolean;
                 /**
-                 * @description Each `event` with its glance, and sent again when that changes, instead of `delivery`. What changes quickly is
-                 *     sent once, as it is by then.
+                 * @description Send each `event` with its glance, and send it again when its glance changes. There are no `delivery` frames
+                 *     then. Of quick changes, only the latest state is sent.
                  */
                 glance?: boolean;
             };
@@ -3515,7 +3582,7 @@ export interface operations {
     list_secrets: {
         parameters: {
             query?: {
-                /** @description A source's slug. */
+                /** @description The source's slug. */
                 source?: string;
             };
             header?: never;
@@ -3928,7 +3995,7 @@ export interface operations {
     list_targets: {
         parameters: {
             query?: {
-                /** @description A source's slug. */
+                /** @description The source's slug. */
                 source?: string;
             };
             header?: never;
@@ -4426,9 +4493,9 @@ export interface operations {
     tunnel_gaps: {
         parameters: {
             query?: {
-                /** @description Where the page begins. */
+                /** @description The cursor of the page. */
                 cursor?: number;
-                /** @description 1 to 1000; 100 without. */
+                /** @description The number of gaps, 1 to 1000; 100 by default. */
                 limit?: number;
             };
             header?: never;
@@ -4505,7 +4572,7 @@ export interface operations {
     source_urls: {
         parameters: {
             query?: {
-                /** @description A source's slug. */
+                /** @description The source's slug. */
                 source?: string;
             };
             header?: never;
