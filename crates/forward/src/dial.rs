@@ -1,4 +1,4 @@
-//! Opening the connection: TLS where the target wants it, never a proxy.
+//! Opens the connection to a target, with TLS if its URL says so, and never through a proxy.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -13,23 +13,23 @@ use crate::TargetUrl;
 /// How long [`answers`] waits.
 const PROBE: Duration = Duration::from_secs(1);
 
-/// Why there is no connection.
+/// Why no connection could be made.
 #[derive(Debug)]
 pub(crate) enum DialError {
-    /// Nobody is there; nothing was sent.
+    /// Nobody listens there. Nothing was sent.
     Unreachable(String),
-    /// Somebody may be there.
+    /// Somebody may listen there.
     Broken(String),
-    /// This machine has no file handle left to try with.
+    /// This machine has no file descriptor left to try with.
     Hindered(String),
 }
 
-/// TLS with targets: the user names them, so whom the system trusts is trusted, too.
+/// Returns the TLS settings for targets. The user chose the targets, so the system's certificate store is trusted, too.
 pub fn tls() -> Tls {
     Tls::new(Trust::with_system())
 }
 
-/// Connects to `target`, until `deadline`.
+/// Connects to `target`; fails once `deadline` has passed.
 pub(crate) async fn open(
     target: &TargetUrl,
     deadline: Instant,
@@ -48,10 +48,10 @@ pub(crate) async fn open(
     }
 }
 
-/// Whether somebody listens at the target: a TCP connection to any of its addresses within a second.
+/// Checks that somebody listens at the target: a TCP connection to one of its addresses must open within a second.
 ///
 /// # Errors
-/// Why there is none, in words.
+/// Returns the reason in words if none opens.
 pub async fn probe(target: &TargetUrl) -> Result<(), String> {
     let deadline = Instant::now() + PROBE;
     let addresses = resolved(target, deadline).await?;
@@ -63,12 +63,12 @@ pub async fn probe(target: &TargetUrl) -> Result<(), String> {
     }
 }
 
-/// Whether [`probe`] finds somebody.
+/// Returns whether [`probe`] succeeds.
 pub async fn answers(target: &TargetUrl) -> bool {
     probe(target).await.is_ok()
 }
 
-/// Where a target leads to; none where its name doesn't resolve.
+/// Returns the target's addresses; none if its name doesn't resolve.
 pub async fn addresses(target: &TargetUrl) -> Vec<SocketAddr> {
     resolve(target.parsed_host(), target.port()).await.unwrap_or_default()
 }

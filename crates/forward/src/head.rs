@@ -1,4 +1,4 @@
-//! The head of an outgoing request: the stored lines, less what belongs to the old hop.
+//! The head of an outgoing request: the stored header lines without those of the connection that they came on.
 
 use std::collections::HashSet;
 
@@ -6,29 +6,29 @@ use hookmitt_event::{DeliveryId, EventId, HeaderLine, HeaderLines, Request, Verd
 
 use crate::TargetUrl;
 
-/// A stored request with all that is said about it on its way.
+/// A stored request, and what its `x-hookmitt-*` lines say about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Envelope<'a> {
-    /// The request, sent as it came.
+    /// The request, which is sent as it came.
     pub request: &'a Request,
-    /// The event that it belongs to.
+    /// The id of its event.
     pub event_id: EventId,
-    /// The delivery that it belongs to.
+    /// The id of its delivery.
     pub delivery_id: DeliveryId,
-    /// Which attempt this is, from 1.
+    /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// What verification found.
+    /// The verdict of its event.
     pub verdict: Verdict,
-    /// A replay rather than the first hand-over.
+    /// Whether this is a replay rather than the first delivery.
     pub replay: bool,
-    /// The sender's Host line goes out instead of the target's.
+    /// Whether the sender's Host line is sent instead of the target's.
     pub preserve_host: bool,
-    /// The `x-hookmitt-*` lines are added.
+    /// Whether the `x-hookmitt-*` lines are added.
     pub hookmitt_headers: bool,
 }
 
-/// Lines that concern one connection only: RFC 9110, 7.6.1 and RFC 2616, 13.5.1. `Expect` is about our hop too:
-/// the body is already here.
+/// Header lines that concern one connection only: RFC 9110, 7.6.1 and RFC 2616, 13.5.1. `Expect` is among them, because
+/// the sender's body is already here.
 const HOP_BY_HOP: [&str; 10] = [
     "connection",
     "expect",
@@ -42,12 +42,12 @@ const HOP_BY_HOP: [&str; 10] = [
     "upgrade",
 ];
 
-/// The head to send, from the request line to the empty line.
+/// Returns the head to send, from the request line to the empty line.
 ///
-/// Stored lines go out byte for byte and in order, without those of the old hop and without any `x-hookmitt-*` that
-/// the sender made up, or that some server reads as one ([`is_ours`]). The Host line (first where there was none) and the Content-Length line (last where there was
-/// none) keep their places. No `Connection: close` is added: an attempt has a connection of its own, which we close
-/// when the answer is whole, so the line would only be one that the sender never wrote.
+/// Stored lines are sent byte for byte and in order, except lines that concern the old connection, and lines that a
+/// server may read as `x-hookmitt-*` ([`is_ours`]), which the sender made up. The Host line and the Content-Length line
+/// keep their places; a missing one is added as the first or the last line. No `Connection: close` is added, because
+/// the sender didn't write it: each attempt has a connection of its own, which we close after the answer.
 pub fn head(target: &TargetUrl, envelope: &Envelope<'_>) -> Vec<u8> {
     let request = envelope.request;
     let mut out = Vec::with_capacity(request.headers.as_wire().len() + 512);
@@ -74,7 +74,7 @@ fn stored_lines(out: &mut Vec<u8>, target: &TargetUrl, envelope: &Envelope<'_>) 
     for line in request.headers.iter() {
         let name = line.name.to_ascii_lowercase();
         match name.as_str() {
-            // A repeat of either would make the message ambiguous: only the first keeps its place.
+            // A second line of either name would make the message ambiguous, so only the first one is kept.
             "host" if host.replace(()).is_none() => host_line(out, target, envelope, &line),
             "content-length" if length.replace(()).is_none() => length_line(out, request.body.len(), &line),
             "host" | "content-length" => {}
@@ -105,7 +105,7 @@ fn length_line(out: &mut Vec<u8>, length: usize, line: &HeaderLine<'_>) {
     }
 }
 
-/// RFC 9110, 8.6: a method that usually has a body says 0 where there is none.
+/// Returns whether to state a length: for a body, and for methods that usually have one (RFC 9110, 8.6).
 fn wants_length(request: &Request) -> bool {
     !request.body.is_empty() || matches!(request.method.as_str(), "POST" | "PUT" | "PATCH")
 }
@@ -123,7 +123,7 @@ fn push(out: &mut Vec<u8>, parts: &[&[u8]]) {
     parts.iter().for_each(|part| out.extend_from_slice(part));
 }
 
-/// What keeps this request from being written on a wire at all; nothing that was captured is like that.
+/// Returns why this request can't be sent over HTTP at all. That never holds for a request that was captured.
 pub(crate) fn unsendable(request: &Request) -> Option<String> {
     if http::Method::from_bytes(request.method.as_bytes()).is_err() {
         return Some(format!("{:?} is not an HTTP method", request.method));

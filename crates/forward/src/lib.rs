@@ -1,8 +1,8 @@
 //! Sends a stored request to a target exactly as it came, over HTTP/1.1.
 //!
-//! General clients rewrite paths, case and order. Here hyper speaks the protocol, and the head that it writes is
-//! swapped for ours beneath it (`wire.rs`); the answer's head is recorded there too. Nothing goes through a proxy,
-//! and no redirect is followed.
+//! Usual HTTP clients rewrite paths, and the case and order of header lines. Here hyper speaks the protocol, but the
+//! stream beneath it (`wire.rs`) replaces the head that hyper writes with ours, and records the head of the answer.
+//! No proxy is used, and no redirect is followed.
 
 mod dial;
 mod head;

@@ -1,72 +1,74 @@
-//! What came of an attempt, and what follows from it.
+//! The outcome of an attempt, and what to do next.
 
 use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
 use hookmitt_event::{ResponseHead, Timestamp};
 
-/// What came of one attempt.
+/// The outcome of one attempt.
 #[derive(Clone, Debug)]
 pub enum Outcome {
-    /// A whole answer came.
+    /// The target sent a complete answer.
     Answered {
-        /// Its status and header lines.
+        /// The answer's status and header lines.
         response: ResponseHead,
-        /// Its body, up to [`KEPT_BODY`](crate::KEPT_BODY) bytes.
+        /// The answer's body, up to [`KEPT_BODY`](crate::KEPT_BODY) bytes.
         body: Bytes,
-        /// The body went on beyond that.
+        /// Whether the body was longer than that.
         truncated: bool,
-        /// From the start of the attempt to the end of the answer.
+        /// The time from the start of the attempt to the end of the answer.
         duration: Duration,
     },
-    /// Nobody is there: refused, no route, or a name that doesn't resolve. Nothing was sent; this is no attempt.
+    /// Nobody listens there: the connection was refused, there is no route, or the name doesn't resolve. Nothing was
+    /// sent, so this doesn't count as an attempt.
     Unreachable {
         /// What went wrong.
         error: String,
     },
-    /// This machine could not even try: it has no file handle left. Nothing was sent; this is no attempt.
+    /// This machine could not try, because it has no file descriptor left. Nothing was sent, so this doesn't count as
+    /// an attempt.
     Hindered {
-        /// What it said.
+        /// The system's error.
         error: String,
     },
-    /// Time ran out, TLS failed, or the connection or the answer broke off.
+    /// The time limit was reached, TLS failed, or the connection or the answer broke off.
     Broken {
         /// What went wrong.
         error: String,
-        /// The connection was there: the target may have got the request.
+        /// Whether the connection was open, so that the target may have got the request.
         sent: bool,
-        /// The head of the answer, where that much came.
+        /// The head of the answer, if it arrived.
         response: Option<ResponseHead>,
-        /// What came of the answer's body, up to [`KEPT_BODY`](crate::KEPT_BODY) bytes.
+        /// The part of the answer's body that arrived, up to [`KEPT_BODY`](crate::KEPT_BODY) bytes.
         body: Bytes,
-        /// From the start of the attempt until it broke.
+        /// The time from the start of the attempt until it failed.
         duration: Duration,
     },
 }
 
-/// What follows from an attempt.
+/// What to do after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Delivered.
+    /// The event is delivered.
     Completed,
-    /// Failed for good: trying again can't mend it.
+    /// The delivery has failed for good, because a retry would not help.
     Final,
-    /// To be tried again.
+    /// Try again.
     Retry {
-        /// Not before this has passed (`Retry-After`), an hour at most.
+        /// The shortest wait that the answer asked for (`Retry-After`), an hour at most.
         after: Option<Duration>,
     },
-    /// The target is down: it waits, and no attempt is counted.
+    /// The target is down: the delivery waits, and no attempt is counted.
     Down,
 }
 
-/// The longest wait that a target may ask for.
+/// The longest wait that a target's `Retry-After` can cause.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-/// What follows from `outcome`; `now` is what a `Retry-After` date is measured from.
+/// Returns what to do after `outcome`. A `Retry-After` that is a date is measured from `now`.
 ///
-/// 2xx is delivered; 3xx, and 4xx except 408, 409, 425 and 429, are final at once; all else is tried again. A 2xx
-/// whose body broke off is no whole answer and is tried again.
+/// 2xx means delivered. 3xx, and 4xx except 408, 409, 425 and 429, are final at once. Everything else is tried again,
+/// including a 2xx whose body broke off.
 pub fn next_step(outcome: &Outcome, now: Timestamp) -> Next {
     match outcome {
         Outcome::Answered { response, .. } => judge(response, now),
@@ -88,7 +90,7 @@ fn judge(response: &ResponseHead, now: Timestamp) -> Next {
     }
 }
 
-/// RFC 9110, 10.2.3: seconds, or a date.
+/// Reads a `Retry-After` value: seconds or a date (RFC 9110, 10.2.3).
 fn retry_after(response: &ResponseHead, now: Timestamp) -> Option<Duration> {
     let text = response.headers.get_str("retry-after")?;
     let wait = if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! One attempt: out with the head and body, in with the answer, within the time limit.
+//! Makes one attempt: sends the head and the body and reads the answer, within the time limit.
 
 use std::{error::Error as _, io, time::Duration};
 
@@ -17,14 +17,14 @@ use crate::{
     wire::{LARGEST_HEAD, MOST_LINES, Record, Wire},
 };
 
-/// Bytes of an answer's body that are kept.
+/// How many bytes of an answer's body are kept.
 pub const KEPT_BODY: usize = 1024 * 1024;
 
-/// Bytes of an answer's body that are read before the connection is closed: a target that writes a page more than is
-/// kept should not see its own answer fail.
+/// How many bytes of an answer's body are read before the connection is closed. More is read than kept, so that a
+/// target whose answer is a little too long doesn't see its own write fail.
 const READ_BODY: usize = 16 * 1024 * 1024;
 
-/// What has come of the exchange; it outlives the time limit.
+/// What has arrived so far. It is still there after the time limit.
 #[derive(Default)]
 struct Answer {
     sent: bool,
@@ -33,15 +33,16 @@ struct Answer {
     truncated: bool,
 }
 
-/// A deadline that was missed by more than this passed while this process, or the machine, was suspended.
+/// If a deadline was missed by more than this, this process or the machine was suspended when it passed.
 const SUSPENDED: Duration = Duration::from_secs(1);
 
-/// How long reading on may then take.
+/// How long reading may go on after such a suspension.
 const STILL_TO_READ: Duration = Duration::from_secs(1);
 
-/// Sends a stored request to `target` once, within `timeout` from the look-up of its name to the end of the answer.
+/// Sends a stored request to `target` once. `timeout` spans everything from the lookup of its name to the end of the
+/// answer.
 ///
-/// Whatever goes wrong is an [`Outcome`] too. Dropping the future closes the connection.
+/// Every failure is an [`Outcome`], too. Dropping the future closes the connection.
 pub async fn send(target: &TargetUrl, envelope: &Envelope<'_>, timeout: Duration, tls: &Tls) -> Outcome {
     let begun = Instant::now();
     let mut answer = Answer::default();
@@ -75,7 +76,7 @@ async fn attempt(
     let mut exchange = Box::pin(exchange(wire, &record, envelope.request, answer));
     let mut ended = timeout_at(deadline, &mut exchange).await;
     if ended.is_err() && deadline.elapsed() > SUSPENDED {
-        // Nothing ran here for a while: what came in time is still to be read.
+        // This process was suspended, so an answer that came in time may still be unread.
         ended = timeout(STILL_TO_READ, &mut exchange).await;
     }
     drop(exchange);
@@ -89,7 +90,7 @@ async fn attempt(
     }
 }
 
-/// Drives the connection and the request side by side, in this very task.
+/// Polls the connection and the request together in this task, so that dropping the future closes the connection.
 async fn exchange(
     wire: Wire<Box<dyn Stream>>,
     record: &Record,
@@ -108,14 +109,14 @@ async fn exchange(
     tokio::select! {
         biased;
         talked = &mut talk => return talked,
-        // The connection may end before the answer is taken from it; its error comes through the answer as well.
+        // The connection may end before the answer is read from it. The answer's future returns the error, too.
         _ = &mut connection => {}
     }
     talk.await
 }
 
-/// What hyper is told: the framing of the body, and HEAD where the answer has none. Never CONNECT, after which it
-/// would take the connection for a tunnel.
+/// Returns the request that hyper is given: it has the right framing of the body, and the method HEAD if the answer
+/// will have no body. It is never CONNECT, because hyper would then take the connection for a tunnel.
 fn stand_in(request: &Request) -> http::Request<Full<Bytes>> {
     let method = if request.method == "HEAD" { http::Method::HEAD } else { http::Method::POST };
     let mut out = http::Request::new(Full::new(request.body.clone()));
@@ -127,7 +128,7 @@ fn stand_in(request: &Request) -> http::Request<Full<Bytes>> {
 fn response_head(response: &http::Response<hyper::body::Incoming>, record: &Record) -> ResponseHead {
     let map = response.headers();
     let recorded = record.header_lines().filter(|lines| lines.len() == map.len());
-    // hyper and the recorder read the same bytes; should they ever differ, hyper's view is the one acted on.
+    // hyper and the recorder read the same bytes. If they ever differ, hyper's status counts.
     let headers = recorded.unwrap_or_else(|| {
         let pairs = map.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
         HeaderLines::from_pairs(pairs).unwrap_or_default()

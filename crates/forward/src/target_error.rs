@@ -1,26 +1,26 @@
-//! What is wrong with a text that should be a target.
+//! Why a text is not the URL of a target.
 
 use hookmitt_event::Explain;
 
-/// A text that is not the URL of a target.
+/// Why a text is not the URL of a target.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TargetUrlError {
-    /// Neither `http://` nor `https://`.
+    /// It begins with neither `http://` nor `https://`.
     #[error("the target does not start with http:// or https://")]
     Scheme,
-    /// No host, or one that can't be.
+    /// It has no host, or an impossible one.
     #[error("the target has no usable host or port: {0}")]
     Host(String),
-    /// Port 0 names no server.
+    /// Its port is 0, at which no server can listen.
     #[error("the target's port is 0")]
     Port,
-    /// A user name or password before the host.
+    /// It has a user name or password before the host.
     #[error("the target holds a user name or password")]
     Login,
-    /// Something after `#`.
+    /// It has a fragment (`#…`).
     #[error("the target holds a fragment (#…)")]
     Fragment,
-    /// A character that may not be in a URL as it is.
+    /// It has a character that must be percent-encoded in a URL.
     #[error("the target holds a character that must be written percent-encoded: {0:?}")]
     Character(char),
 }

@@ -1,4 +1,4 @@
-//! The URL of a target, parsed once and kept as it was written.
+//! The URL of a target, which is parsed once and kept as it was written.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -7,7 +7,7 @@ use url::{Host, Url};
 
 use crate::TargetUrlError;
 
-/// Where events go: `http` or `https`, with the path and query as they were written.
+/// The URL of a target: `http` or `https`, with the path and query as they were written.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct TargetUrl {
     text: String,
@@ -20,14 +20,14 @@ pub struct TargetUrl {
 }
 
 impl TargetUrl {
-    /// From a whole URL.
+    /// Parses a whole URL.
     ///
     /// # Errors
-    /// [`TargetUrlError`] for anything but `http(s)://host[:port][/path][?query]`.
+    /// Fails with [`TargetUrlError`] for anything but `http(s)://host[:port][/path][?query]`.
     pub fn parse(text: &str) -> Result<Self, TargetUrlError> {
         let (tls, rest) = split_scheme(text).ok_or(TargetUrlError::Scheme)?;
         if let Some(bad) = text.chars().find(|letter| !letter.is_ascii_graphic() || *letter == '\\') {
-            // Beyond ASCII only in a host, which has a form in ASCII (IDNA); the url crate finds that.
+            // Only a host may have other than ASCII characters; the url crate gives it its ASCII form (IDNA).
             let in_host = rest.split(['/', '?', '#']).next().is_some_and(|host| host.contains(bad));
             if bad.is_ascii() || !in_host {
                 return Err(TargetUrlError::Character(bad));
@@ -51,10 +51,10 @@ impl TargetUrl {
         Ok(Self { text: text.to_owned(), tls, host, port, authority, path, query })
     }
 
-    /// From what people type: `3000`, `:3000/hooks`, `localhost:3000`, or a whole URL.
+    /// Parses what people type: `3000`, `:3000/hooks`, `localhost:3000`, or a whole URL.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse).
+    /// Fails like [`parse`](Self::parse).
     pub fn from_shorthand(text: &str) -> Result<Self, TargetUrlError> {
         let text = text.trim();
         if text.contains("://") || text.is_empty() {
@@ -63,7 +63,7 @@ impl TargetUrl {
         let head = text.split(['/', '?']).next().unwrap_or_default();
         let port = head.strip_prefix(':').unwrap_or(head);
         let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-        // A lone word is more likely a slip than the name of a server.
+        // A single word is more likely a slip of the user than the name of a server.
         if !is_port && !head.contains(['.', ':', '[']) && !head.eq_ignore_ascii_case("localhost") {
             return Err(TargetUrlError::Scheme);
         }
@@ -73,27 +73,27 @@ impl TargetUrl {
         }
     }
 
-    /// The host: a name in ASCII, or an address (IPv6 in brackets).
+    /// Returns the host: a name in ASCII, or an address (IPv6 in brackets).
     pub fn host(&self) -> String {
         self.host.to_string()
     }
 
-    /// The port, written or implied.
+    /// Returns the port, or the scheme's default if none is written.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Whether it is `https`.
+    /// Returns whether the scheme is `https`.
     pub fn is_tls(&self) -> bool {
         self.tls
     }
 
-    /// The URL as it was written.
+    /// Returns the URL as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it names this machine's own loopback (`0.0.0.0` and `[::]` lead there too).
+    /// Returns whether the host is this machine's loopback. `0.0.0.0` and `[::]` count, because they lead there, too.
     pub fn is_loopback(&self) -> bool {
         match &self.host {
             Host::Domain(name) => is_localhost(name),
@@ -105,7 +105,7 @@ impl TargetUrl {
         }
     }
 
-    /// What a Host line says: the host, with the port where it isn't the scheme's own.
+    /// Returns the value of the Host line: the host, and the port unless it is the scheme's default.
     pub fn authority(&self) -> &str {
         &self.authority
     }
@@ -114,9 +114,9 @@ impl TargetUrl {
         &self.host
     }
 
-    /// What stands in the request line for an event with this path and query; nothing is encoded anew.
+    /// Returns the request target for an event with this path and query. Nothing is encoded again.
     ///
-    /// An empty part of a query adds nothing, so that `?` after the target's `?a=1` gives `?a=1`.
+    /// An empty query adds nothing: an event's `?` after the target's `?a=1` gives `?a=1`.
     pub fn request_target(&self, path: &str, query: Option<&str>) -> String {
         let mut out = match path {
             "" => self.path.clone(),

@@ -1,7 +1,7 @@
-//! The stream beneath hyper: it swaps the head that hyper writes for ours, and records the head that comes back.
+//! The stream beneath hyper: it replaces the head that hyper writes with ours, and records the head of the answer.
 //!
-//! hyper knows a head as a map, without order and case. So it is given a stand-in request with the right framing;
-//! what it writes up to the first empty line is swallowed here, and the true head goes out in its place.
+//! hyper keeps a head as a map, without order and case. So hyper is given a substitute request with the right framing.
+//! What it writes up to the first empty line is discarded here, and the true head is sent instead.
 
 use std::{
     io::{self, IoSlice},
@@ -14,18 +14,19 @@ use bytes::{Buf, Bytes};
 use hookmitt_event::HeaderLines;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes that the head of an answer may have.
+/// How many bytes the head of an answer may have.
 pub(crate) const LARGEST_HEAD: usize = 64 * 1024;
 
-/// Header lines that an answer may have.
+/// How many header lines an answer may have.
 pub(crate) const MOST_LINES: usize = 256;
 
-/// How much of what comes back is recorded: the largest head that hyper takes here, and some 1xx before it.
+/// How many bytes of what the target sends are recorded: the largest head that hyper accepts, and some 1xx heads before
+/// it.
 const RECORDED: usize = 4 * LARGEST_HEAD;
 
 const HEAD_END: &[u8; 4] = b"\r\n\r\n";
 
-/// A stream whose first written head is swapped, and whose first read bytes are recorded.
+/// A stream that replaces the first head written to it, and records the first bytes read from it.
 pub(crate) struct Wire<S> {
     inner: S,
     stage: Stage,
@@ -34,18 +35,18 @@ pub(crate) struct Wire<S> {
 }
 
 enum Stage {
-    /// hyper's head is being swallowed; so many bytes of its end were seen.
+    /// hyper's head is being discarded; this many bytes of the sequence that ends it were seen.
     Swallow(usize),
-    /// Our head goes out.
+    /// Our head is being written.
     Head,
-    /// What hyper writes passes through.
+    /// What hyper writes is passed through.
     Body,
-    /// The other side takes nothing any more. hyper is told that all was written, so that it goes on reading: a server
-    /// that refuses a large body answers first and closes then.
+    /// The target reads no more. hyper is told that everything was written, so that it goes on reading: a server that
+    /// refuses a large body answers first and then closes.
     Deaf,
 }
 
-/// What was seen on the wire, shared with whoever waits for the answer.
+/// What was seen on the connection; shared with the code that waits for the answer.
 #[derive(Clone, Default)]
 pub(crate) struct Record(Arc<Mutex<Seen>>);
 
@@ -56,13 +57,13 @@ struct Seen {
 }
 
 impl Record {
-    /// The header lines of the final answer, where its head was recorded whole.
+    /// The header lines of the final answer, if its whole head was recorded.
     pub(crate) fn header_lines(&self) -> Option<HeaderLines> {
         let read = std::mem::take(&mut self.lock().read);
         final_head(&read)
     }
 
-    /// Why writing stopped, where it did.
+    /// Why writing stopped, if it did.
     pub(crate) fn write_error(&self) -> Option<String> {
         self.lock().write_error.clone()
     }
@@ -78,7 +79,7 @@ impl Record {
     }
 }
 
-/// The header lines of the first head that isn't an interim one (RFC 9110, 15.2), as they stand in `read`.
+/// Returns the header lines of the first head in `read` that is not an interim answer's (1xx, RFC 9110, 15.2).
 fn final_head(mut read: &[u8]) -> Option<HeaderLines> {
     loop {
         let mut fields = vec![httparse::EMPTY_HEADER; MOST_LINES];
@@ -97,14 +98,14 @@ fn final_head(mut read: &[u8]) -> Option<HeaderLines> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
-    /// A stream that writes `head` in place of the first head that hyper writes.
+    /// Makes a stream that writes `head` in place of the first head that hyper writes.
     pub(crate) fn new(inner: S, head: Vec<u8>) -> (Self, Record) {
         let record = Record::default();
         let wire = Self { inner, stage: Stage::Swallow(0), head: head.into(), record: record.clone() };
         (wire, record)
     }
 
-    /// Takes bytes of hyper's head; says how many.
+    /// Discards bytes of hyper's head. Returns how many.
     fn swallow(&mut self, mut matched: usize, buffer: &[u8]) -> usize {
         for (place, byte) in buffer.iter().enumerate() {
             matched = match *byte {
@@ -121,7 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         buffer.len()
     }
 
-    /// Writes our head and, in the same packet where it fits, what follows it.
+    /// Writes our head and, if it fits into the same packet, what follows it.
     fn poll_head(&mut self, cx: &mut Context<'_>, follows: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         loop {
             let mut slices = vec![IoSlice::new(&self.head)];

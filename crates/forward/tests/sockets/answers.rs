@@ -1,4 +1,4 @@
-//! Every way in which an answer may come.
+//! Every way in which an answer can arrive.
 
 use std::io::{Read as _, Write as _};
 
@@ -120,9 +120,9 @@ async fn an_early_answer_is_taken_though_the_server_stops_reading() {
 async fn an_answer_that_came_while_nothing_ran_here_is_read_though_the_time_is_over() {
     let (address, served) = server(|mut stream| {
         read_request(&mut stream, 0);
-        std::thread::sleep(std::time::Duration::from_millis(300)); // while the other side is suspended
+        std::thread::sleep(std::time::Duration::from_millis(300)); // meanwhile the sender is suspended
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine").unwrap();
-        let _end = stream.read_to_end(&mut Vec::new()); // it keeps the connection
+        let _end = stream.read_to_end(&mut Vec::new()); // keeps the connection open
     });
     // This test's only thread is stopped from when the request is out until long after the time limit.
     let suspended = async {

@@ -1,4 +1,4 @@
-//! Every way in which an attempt may fail, told apart.
+//! Every way in which an attempt can fail.
 
 use std::{
     io::{Read as _, Write as _},
@@ -10,10 +10,10 @@ use hookmitt_forward::{Outcome, TargetUrl, answers, send, tls};
 
 use crate::server::{answered_with, bare, read_request, request, send_to, server};
 
-/// A limit that is to be reached: on the slowest of machines the request is sent before.
+/// A time limit that will be reached, but long enough to send the request first even on a slow machine.
 const SHORT: Duration = Duration::from_secs(2);
 
-/// One that isn't.
+/// A time limit that will not be reached.
 const LONG: Duration = Duration::from_secs(60);
 
 async fn sent_to(url: &str, timeout: Duration) -> Outcome {
@@ -37,7 +37,7 @@ fn unreachable(outcome: &Outcome) -> &str {
     }
 }
 
-/// A port on which nobody listens: bound and let go.
+/// Returns a port on which nobody listens: it was bound and released.
 fn closed_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
     listener.local_addr().expect("a bound socket has an address").port()

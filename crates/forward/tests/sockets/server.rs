@@ -11,7 +11,7 @@ use bytes::Bytes;
 use hookmitt_event::{DeliveryId, EventId, HeaderLines, HttpVersion, Request, Verdict};
 use hookmitt_forward::{Envelope, Outcome, TargetUrl, send, tls};
 
-/// A request with these header lines, each ended by CRLF.
+/// Returns a request with these header lines, each ended by CRLF.
 pub(crate) fn request(method: &str, path: &str, lines: &'static [u8], body: impl Into<Bytes>) -> Request {
     let (path, query) = match path.split_once('?') {
         Some((path, query)) => (path, Some(query.to_owned())),
@@ -27,7 +27,7 @@ pub(crate) fn request(method: &str, path: &str, lines: &'static [u8], body: impl
     }
 }
 
-/// The envelope of a first attempt, without our own lines.
+/// Returns the envelope of a first attempt, without our own lines.
 pub(crate) fn bare(request: &Request) -> Envelope<'_> {
     let event_id = EventId::from_bytes([7; 16]);
     Envelope {
@@ -42,7 +42,7 @@ pub(crate) fn bare(request: &Request) -> Envelope<'_> {
     }
 }
 
-/// One connection's server: `serve` gets the accepted stream.
+/// Starts a server for one connection: `serve` gets the accepted stream.
 pub(crate) fn server<T: Send + 'static>(
     serve: impl FnOnce(TcpStream) -> T + Send + 'static,
 ) -> (SocketAddr, JoinHandle<T>) {
@@ -51,7 +51,7 @@ pub(crate) fn server<T: Send + 'static>(
     (address, std::thread::spawn(move || serve(listener.accept().expect("a connection comes").0)))
 }
 
-/// Reads a head and `body` bytes more.
+/// Reads a head and then `body` bytes.
 pub(crate) fn read_request(stream: &mut TcpStream, body: usize) -> Vec<u8> {
     let mut got = Vec::new();
     let mut byte = [0];
@@ -71,7 +71,7 @@ pub(crate) async fn send_to(address: SocketAddr, path: &str, envelope: &Envelope
     send(&target, envelope, Duration::from_secs(60), &tls()).await
 }
 
-/// What comes of a plain POST that is answered with these bytes, after which the server closes.
+/// Returns the outcome of a plain POST that the server answers with these bytes before it closes the connection.
 pub(crate) async fn answered_with(answer: impl Into<Vec<u8>>) -> Outcome {
     let answer = answer.into();
     let (address, served) = server(move |mut stream| {
