@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 
-/// Lines that belong to one connection (RFC 9110, 7.6.1): nobody else may set them.
+/// Header lines that belong to one connection (RFC 9110, 7.6.1). Only this server sets them.
 const HOP_BY_HOP: [&str; 8] = [
     "connection",
     "keep-alive",
@@ -18,15 +18,15 @@ const HOP_BY_HOP: [&str; 8] = [
     "upgrade",
 ];
 
-/// What keeps a browser from making anything of an answer that it shows or stores: no script of it runs as a page of the
-/// answering host, its type is not guessed, and nobody gets it from a cache.
+/// Header lines that keep a browser from using an answer that it shows or stores: none of its scripts runs as a page of
+/// the answering host, its type is not guessed, and no cache keeps it.
 pub const INERT: [(&str, &str); 3] = [
     ("cache-control", "no-store"),
     ("content-security-policy", "sandbox"),
     ("x-content-type-options", "nosniff"),
 ];
 
-/// Whether a header line belongs to one connection, and is not handed on.
+/// Returns whether a header line belongs to one connection and must not be passed on.
 pub fn is_hop_by_hop(name: &str) -> bool {
     HOP_BY_HOP.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
@@ -36,22 +36,22 @@ pub fn is_hop_by_hop(name: &str) -> bool {
 pub struct Reply {
     /// The status, 200 to 599.
     pub status: u16,
-    /// Header lines; names and values that HTTP does not allow are left out.
+    /// The header lines. Names and values that HTTP does not allow are left out.
     pub headers: Vec<(String, Vec<u8>)>,
     /// The body.
     pub body: Bytes,
-    /// How long to wait before it goes out.
+    /// How long to wait before the answer is sent.
     pub delay: Duration,
 }
 
 impl Reply {
-    /// A JSON answer.
+    /// Makes a JSON answer.
     pub fn json(status: u16, body: String) -> Self {
         let headers = vec![("content-type".to_owned(), b"application/json".to_vec())];
         Self { status, headers, body: Bytes::from(body), delay: Duration::ZERO }
     }
 
-    /// A refusal, as `application/problem+json` (RFC 9457) with a stable code and the next step.
+    /// Makes a refusal: `application/problem+json` (RFC 9457) with a stable code and the next step.
     pub fn problem(status: u16, code: &str, message: &str, hint: &str) -> Self {
         let body = serde_json::json!({
             "type": "about:blank",
@@ -86,7 +86,7 @@ impl Reply {
                 && name != header::TRANSFER_ENCODING
                 && response.headers_mut().try_append(name, value).is_err()
             {
-                break; // more lines than a head can hold
+                break; // more lines than an HTTP head can hold
             }
         }
         response

@@ -1,32 +1,33 @@
-//! What a loop that accepts connections does when none can be had.
+//! Makes a loop that accepts connections pause after an error.
 
 use std::{
     io,
     time::{Duration, Instant},
 };
 
-/// How long it pauses, so that some end: most likely the process, or the system, is out of handles. The connections wait
-/// in the system's queue meanwhile, and to try without a pause would keep a core busy.
+/// How long the loop pauses. Most likely the process or the system has no file descriptors left, and some may be closed
+/// meanwhile. Connections wait in the system's queue; without a pause the loop would keep a core busy.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long it says nothing more of it.
+/// How long no further error is logged.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// The breath that an accepting loop takes when it can't.
+/// Pauses a loop that accepts connections after an error.
 #[derive(Debug)]
 pub struct Breather {
-    /// Of what the connections are.
+    /// What the connections are for, for the log.
     what: &'static str,
     said_at: Option<Instant>,
 }
 
 impl Breather {
-    /// One for a loop; `what` is what it accepts connections of.
+    /// Makes one for a loop that accepts connections for `what`.
     pub fn new(what: &'static str) -> Self {
         Self { what, said_at: None }
     }
 
-    /// The connection that was accepted. Where there is none, it pauses first, and says so once in a while.
+    /// Returns the connection that was accepted. After an error it pauses first, and logs the error if none was logged
+    /// lately.
     pub async fn accepted<T>(&mut self, outcome: io::Result<T>) -> Option<T> {
         match outcome {
             Ok(connection) => Some(connection),
@@ -43,7 +44,7 @@ impl Breather {
     }
 }
 
-/// Whether one connection failed, and says nothing about the next one.
+/// Returns whether the error concerns one connection only, so that the next one can be accepted at once.
 fn is_its_own(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)

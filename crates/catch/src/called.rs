@@ -1,22 +1,23 @@
-//! What a request calls: which host, and what there.
+//! What a request calls: the host, and the path and query.
 
 use hookmitt_event::{Authority, HttpVersion};
 
 use crate::{Denial, Head};
 
-/// What a head says was called.
+/// What the head of a request says was called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Called<'a> {
-    /// The path and query as they were written. They begin with `/`, unless the target is neither a path nor a URL, such as
-    /// the `*` of OPTIONS and the `host:port` of CONNECT.
+    /// The path and query as they were written. They begin with `/`, unless the target is neither a path nor a URL, for
+    /// example the `*` of OPTIONS and the `host:port` of CONNECT.
     pub target: &'a str,
-    /// The host: the target's own where it is a whole URL, else that of the Host line. HTTP/1.0 may name none.
+    /// The host: that of the target if the target is a whole URL, else that of the Host line. HTTP/1.0 requests may
+    /// have none.
     pub authority: Option<Authority<'a>>,
-    /// The target, where it is a whole URL.
+    /// The target, if it is a whole URL.
     pub url: Option<&'a str>,
 }
 
-/// Why nobody can say whom a request calls.
+/// Why it can't be told which host a request calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Uncalled {
     #[error("the request has no Host line")]
@@ -37,7 +38,7 @@ impl From<Uncalled> for Denial {
 }
 
 impl Head {
-    /// What is called, by the letter of RFC 9112, 3.2: a URL that is signed is put together from it.
+    /// Returns what the request calls, strictly by RFC 9112, 3.2, because signed URLs are put together from it.
     pub(crate) fn called(&self) -> Result<Called<'_>, Uncalled> {
         let (url, own, target) = split(&self.target);
         let own = own.map(|own| Authority::parse(own).ok_or(Uncalled::BadUrl)).transpose()?;
@@ -56,7 +57,7 @@ impl Head {
     }
 }
 
-/// A target into the whole URL that it may be (RFC 9112, 3.2.2), that URL's authority, and path and query.
+/// Splits a target into the whole URL that it may be (RFC 9112, 3.2.2), the URL's authority, and path and query.
 fn split(target: &str) -> (Option<&str>, Option<&str>, &str) {
     let scheme = target.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
     if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
@@ -64,7 +65,7 @@ fn split(target: &str) -> (Option<&str>, Option<&str>, &str) {
     }
     let rest = &target[scheme.len() + 3..];
     let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    // Without a path it is the root, where nothing is taken, whatever its query.
+    // Without a path the URL means the root, at which nothing is captured, whatever its query.
     let path = if rest.starts_with('/') { rest } else { "/" };
     (Some(target), Some(authority), path)
 }
@@ -79,7 +80,7 @@ mod tests {
         parse_head(request.as_bytes()).unwrap().unwrap().0
     }
 
-    /// Path and query, and the authority, of a request with this target and these lines.
+    /// Returns path and query, and the authority, of a request with this target and these lines.
     fn called(target: &str, lines: &str) -> Result<(String, Option<String>), Uncalled> {
         let head = head(&format!("POST {target} HTTP/1.1\r\n{lines}\r\n"));
         let called = head.called()?;

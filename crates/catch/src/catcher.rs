@@ -1,4 +1,5 @@
-//! Serves a port: heads are recorded and decided about, bodies gathered within limits, and the whole handed over.
+//! Serves a port: records the head, asks the port what to do with it, gathers the body within limits, and hands over
+//! the whole request.
 
 use std::{
     convert::Infallible,
@@ -27,7 +28,7 @@ use crate::{
     refusal::{RefusalReason, Short},
 };
 
-/// Serves a port until `stop`; requests in flight are answered first.
+/// Serves a port until `stop`. Requests in flight are answered first.
 pub async fn catch_on<P: Port, O: Opener>(
     bound: Bound,
     port: Arc<P>,
@@ -54,7 +55,7 @@ pub async fn catch_on<P: Port, O: Opener>(
     accept(bound.listeners, connections, stop, serve).await;
 }
 
-/// Serves one connection of a port, whatever carries it, until it ends.
+/// Serves one connection of a port until it ends, whatever carries the connection.
 pub(crate) async fn connection_on<P, S>(stream: S, remote: SocketAddr, port: Arc<P>, limits: Limits)
 where
     P: Port,
@@ -87,8 +88,9 @@ impl<P: Port> Catcher<P> {
         let (recorder, heads) = Recorder::new(stream, self.port.upgrades_at(), pause, room);
         let stop = self.stop.clone();
         let mut builder = http1::Builder::new();
-        // Half closed: a sender may close its side after its last byte, and still wants an answer. No `pipeline_flush`:
-        // with it an answer stays unsent while bytes of a broken body wait to be read.
+        // Half-closed connections are allowed, because a sender may close its side after its last byte and still want
+        // an answer. `pipeline_flush` stays off: it would hold an answer back while bytes of a malformed body wait to
+        // be read.
         builder.timer(TokioTimer::new()).header_read_timeout(self.intake.limits.head_time).half_close(true);
         let service = service_fn(|request: Request<Incoming>| {
             let recorded = heads.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -169,7 +171,7 @@ impl<P: Port> Catcher<P> {
         }
     }
 
-    /// The answer, when its time has come; at the end its time is now, or it would never be heard.
+    /// Returns the answer after its delay. A stop cuts the delay short, because the answer could not be sent later.
     async fn said(&self, reply: Reply) -> Response<Body> {
         if !reply.delay.is_zero() {
             let _stopped = self.stop.run_until_cancelled(tokio::time::sleep(reply.delay)).await;
@@ -177,7 +179,7 @@ impl<P: Port> Catcher<P> {
         reply.into_response().map(Either::Left)
     }
 
-    /// Hands over the request as it would be without the recorder.
+    /// Serves the request as it would be without the recorder.
     async fn serve(&self, head: &Head, request: Request<Incoming>, remote: SocketAddr) -> Response<Served> {
         let upgrades = head.upgrades_at(self.port.upgrades_at());
         let mut response = match head.restore(request) {
@@ -187,7 +189,7 @@ impl<P: Port> Catcher<P> {
                 reply.into_response().map(|body| body.map_err(|never| match never {}).boxed_unsync())
             }
         };
-        // What follows an unfulfilled wish to upgrade was not recorded.
+        // What comes after a request for an upgrade was not recorded, so without the upgrade the connection ends.
         if upgrades && response.status() != StatusCode::SWITCHING_PROTOCOLS {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
@@ -232,7 +234,7 @@ impl<P: Port> Catcher<P> {
     }
 }
 
-/// Whether that is the request that hyper was given for the head of that number, and not a later one.
+/// Returns whether this is the request that hyper was given for the head of that number, and not a later one.
 fn is_of<B>(request: &Request<B>, number: u32) -> bool {
     request.uri().path().strip_prefix('/').and_then(|path| path.parse().ok()) == Some(number)
 }

@@ -1,47 +1,48 @@
-//! A chunked body (RFC 9112, 7.1), read to the letter: where two readers could see another end, nothing is believed.
+//! Finds the end of a chunked body (RFC 9112, 7.1), by the letter of the RFC: a body of which two readers could see
+//! different ends is refused.
 
 use hookmitt_event::is_token;
 
-/// The most digits of a size: more would not fit into a number.
+/// The most digits of a chunk's size: more would not fit into a number.
 const MAX_DIGITS: u8 = 16;
 
-/// The most bytes of extensions and trailers in one body. Nobody reads them.
+/// The most bytes of extensions and trailers in one body, which nobody reads.
 const MAX_BESIDE: usize = 16 * 1024;
 
-/// Counts through the wire form of one chunked body.
+/// Follows the bytes of one chunked body to its end.
 #[derive(Debug)]
 pub(crate) struct Chunks {
     at: At,
-    /// Of the chunk at hand: its size, then how much of its data is still to come.
+    /// The size of the current chunk, and later how much of its data is still to come.
     size: u64,
     beside: usize,
 }
 
-/// What the next byte belongs to.
+/// What the next byte is expected to belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// The size, of which so many digits were read.
+    /// The size, after this many digits.
     Size(u8),
-    /// White space after a size or an extension: another extension must follow.
+    /// White space after a size or an extension, after which only another extension may come.
     Gap,
-    /// Before an extension's name, in it, and in white space after it.
+    /// Before an extension's name, in the name, and in white space after the name.
     NameSoon,
     Name,
     NameOver,
-    /// Before an extension's value, and in one without quotes.
+    /// Before an extension's value, and in a value without quotes.
     ValueSoon,
     Value,
-    /// In quotes, after a `\` in them, and after the last of them.
+    /// In a quoted value, after a `\` in it, and after its closing quote.
     Quoted,
     Escaped,
     Unquoted,
     /// The line feed that ends a size line.
     SizeEnd,
     Data,
-    /// The line end after the data.
+    /// The CR and the LF after the data.
     DataCr,
     DataLf,
-    /// The start of a trailer line or of the empty line that ends the body.
+    /// The start of a trailer line, or of the empty line that ends the body.
     Trailer,
     Field,
     FieldValue,
@@ -59,10 +60,11 @@ impl Chunks {
         self.at == At::Over
     }
 
-    /// How many bytes at the start of `input` belong to this body: one at least, unless it is over.
+    /// Returns how many bytes at the start of `input` belong to this body. That is at least one, unless the body has
+    /// ended.
     ///
     /// # Errors
-    /// In words, where the body is malformed.
+    /// Returns the fault in words if the body is malformed.
     pub(crate) fn step(&mut self, input: &[u8]) -> Result<usize, &'static str> {
         if self.at == At::Data {
             let taken = usize::try_from(self.size).unwrap_or(usize::MAX).min(input.len());
@@ -83,7 +85,7 @@ impl Chunks {
         Ok(1)
     }
 
-    /// Where a byte leads.
+    /// Returns what follows a byte.
     fn after(&mut self, byte: u8) -> Result<At, &'static str> {
         Ok(match (self.at, byte) {
             (At::Size(digits), _) => self.in_size(digits, byte)?,
@@ -132,7 +134,7 @@ impl Chunks {
 }
 
 impl At {
-    /// What is wrong where another byte stands than may.
+    /// Returns the fault in words if a byte comes here that may not.
     fn fault(self) -> &'static str {
         match self {
             Self::Size(_) => "a chunk's size is not written in hexadecimal digits alone",
@@ -153,7 +155,7 @@ impl At {
     }
 }
 
-/// What a value may hold: no control characters but the tab.
+/// Returns whether the byte may be in a value: anything but control characters other than the tab.
 fn is_text(byte: u8) -> bool {
     matches!(byte, b'\t' | b' '..=b'~' | 0x80..)
 }
@@ -162,7 +164,7 @@ fn is_text(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    /// How many bytes belong to the body, when it is fed in pieces of that size; none where it doesn't end.
+    /// Returns how many bytes belong to the body when it is fed in pieces of that size; `None` if it doesn't end.
     fn read(wire: &[u8], cut: usize) -> Result<Option<usize>, &'static str> {
         let (mut chunks, mut total) = (Chunks::new(), 0);
         for piece in wire.chunks(cut) {
@@ -175,7 +177,7 @@ mod tests {
         Ok(chunks.is_over().then_some(total))
     }
 
-    /// A body of one chunk whose size line is this.
+    /// Returns a body of one chunk with this size line.
     fn line(line: &[u8]) -> Vec<u8> {
         [line, b"\r\nhello\r\n0\r\n\r\n"].concat()
     }

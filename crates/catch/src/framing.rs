@@ -1,17 +1,17 @@
-//! Where a body ends in the stream, so that the next head is found.
+//! Finds where a body ends in the stream, and so where the next head begins.
 
 use crate::{chunks::Chunks, head::BodyLength};
 
-/// Counts through the wire form of one body.
+/// Follows the bytes of one body to its end.
 #[derive(Debug)]
 pub(crate) enum Framing {
-    /// So many bytes still to come.
+    /// This many bytes are still to come.
     Length(u64),
     /// Somewhere in a chunked body.
     Chunked(Chunks),
-    /// After its last byte.
+    /// After the body's last byte.
     Done,
-    /// The body is malformed, so that others would see another end of it: nothing that follows is believed.
+    /// The body is malformed, so that other readers could see a different end. Nothing after it is read.
     Broken(&'static str),
 }
 
@@ -28,7 +28,7 @@ impl Framing {
         matches!(self, Self::Done)
     }
 
-    /// What is wrong with the body.
+    /// Returns the fault of a malformed body.
     pub(crate) fn broken(&self) -> Option<&'static str> {
         match self {
             Self::Broken(why) => Some(why),
@@ -36,7 +36,8 @@ impl Framing {
         }
     }
 
-    /// How many bytes at the start of `input` belong to this body. The byte that breaks it doesn't.
+    /// Returns how many bytes at the start of `input` belong to this body. The byte that makes it malformed doesn't
+    /// count.
     pub(crate) fn take(&mut self, input: &[u8]) -> usize {
         let mut taken = 0;
         while taken < input.len() && !matches!(self, Self::Done | Self::Broken(_)) {

@@ -1,4 +1,4 @@
-//! A request's head as it came, and what hyper needs to know of it.
+//! The head of a request as it came, and what hyper needs to know of it.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use hookmitt_event::{HeaderLines, HttpVersion};
@@ -13,7 +13,7 @@ pub(crate) const MAX_LINES: usize = 256;
 /// The most bytes of a method.
 const MAX_METHOD: usize = 255;
 
-/// A body that is longer than anybody takes; hyper reads no longer lengths.
+/// Stands for any longer length: more than any limit allows, and the longest that hyper reads.
 const BEYOND: u64 = 1 << 62;
 
 /// The head of a request, byte for byte.
@@ -38,33 +38,34 @@ pub(crate) enum BodyLength {
     Chunked,
 }
 
-/// Why a head can't be taken.
+/// Why a head was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeadError {
-    /// More bytes or lines than is allowed.
+    /// It has more bytes or lines than allowed.
     #[error("the request's head is larger than {MAX_HEAD} bytes or {MAX_LINES} header lines")]
     TooLarge,
-    /// A TLS hello.
+    /// It is a TLS hello.
     #[error("this port speaks http, and something tried https")]
     Tls,
-    /// Another version of HTTP.
+    /// It is another version of HTTP.
     #[error("this port speaks HTTP/1.1 and HTTP/1.0")]
     Version,
-    /// Not HTTP.
+    /// It is not HTTP.
     #[error("not an HTTP request: {0}")]
     Malformed(String),
-    /// Too much is in flight already.
+    /// Too many bytes are in flight already.
     #[error("too much is being taken in already")]
     NoRoom,
-    /// Length and chunks that contradict each other.
+    /// The statements about the body's length contradict each other.
     #[error("the request's body has no clear length: {0}")]
     Framing(&'static str),
 }
 
-/// Parses a head from the start of `input`. `Ok(None)`: more is needed. Else the head and how many bytes it took.
+/// Parses a head from the start of `input`. Returns the head and how many bytes it took, or `Ok(None)` if more bytes
+/// are needed.
 ///
 /// # Errors
-/// [`HeadError`]; the connection can't be used any further then.
+/// Fails with [`HeadError`]. The connection can't be used afterwards.
 pub fn parse_head(input: &[u8]) -> Result<Option<(Head, usize)>, HeadError> {
     if input.first() == Some(&0x16) {
         return Err(HeadError::Tls);
@@ -95,13 +96,13 @@ pub fn parse_head(input: &[u8]) -> Result<Option<(Head, usize)>, HeadError> {
     Ok(Some((head, taken)))
 }
 
-/// Whether the request line has three parts, so that the last of them is a version.
+/// Returns whether the request line has three parts, so that the last one is the version.
 fn names_version(input: &[u8]) -> bool {
     let line = input.trim_ascii_start().split(|byte| matches!(byte, b'\r' | b'\n')).next();
     line.is_some_and(|line| line.iter().filter(|byte| **byte == b' ').count() == 2)
 }
 
-/// The header lines of a whole head: between the request line and the empty line.
+/// Returns the header lines of a whole head: everything between the request line and the empty line.
 fn block(head: &[u8]) -> &[u8] {
     let start = head.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(0);
     let line = head[start..].iter().position(|byte| *byte == b'\n').map_or(head.len(), |end| start + end + 1);
@@ -109,7 +110,7 @@ fn block(head: &[u8]) -> &[u8] {
     rest.strip_suffix(b"\r\n").or_else(|| rest.strip_suffix(b"\n")).unwrap_or(rest)
 }
 
-/// RFC 9112, 6.3, without its guesses: what contradicts itself is refused.
+/// Reads the length of the body (RFC 9112, 6.3), but refuses every contradiction instead of guessing.
 fn body_length(lines: &[httparse::Header<'_>], version: HttpVersion) -> Result<BodyLength, HeadError> {
     let (mut length, mut chunked) = (None, false);
     for line in lines {
@@ -143,16 +144,16 @@ fn digits(value: &[u8]) -> Option<u64> {
 }
 
 impl Head {
-    /// How many bytes it takes up.
+    /// Returns how many bytes the head takes up.
     pub(crate) fn size(&self) -> usize {
         self.method.len() + self.target.len() + self.headers.as_wire().len()
     }
 
-    /// The head that hyper is given in place of this one: the same framing and connection handling, and its number for a
-    /// target, nothing else.
+    /// Returns the head that hyper is given instead of this one: the same framing and connection handling, the head's
+    /// number as the target, and nothing else.
     pub(crate) fn for_hyper(&self, number: u32, upgrades: bool) -> Bytes {
         let mut out = BytesMut::with_capacity(160);
-        // After CONNECT hyper would hand the connection over instead of reading a body.
+        // After CONNECT hyper would treat the connection as a tunnel instead of reading a body.
         let method = if self.method == "CONNECT" { "POST" } else { &self.method };
         out.put_slice(method.as_bytes());
         out.put_slice(format!(" /{number} ").as_bytes());
@@ -164,7 +165,7 @@ impl Head {
             }
             BodyLength::Chunked => out.put_slice(b"\r\ntransfer-encoding: chunked\r\n"),
         }
-        // Each said once, however often the sender did: hyper takes a hundred lines and no more.
+        // Each is written once, however often the sender wrote it, because hyper accepts only a hundred lines.
         let (mut expects, mut close, mut keep) = (false, false, false);
         for line in self.headers.iter() {
             if line.name.eq_ignore_ascii_case("expect") {
@@ -188,7 +189,7 @@ impl Head {
         out.freeze()
     }
 
-    /// Whether this asks for a WebSocket where there may be one.
+    /// Returns whether this request asks for a WebSocket at the path that allows one.
     pub(crate) fn upgrades_at(&self, path: Option<&str>) -> bool {
         let asks = |name, token| {
             let mut values = self.headers.get_all(name);
@@ -201,7 +202,7 @@ impl Head {
             && asks("upgrade", "websocket")
     }
 
-    /// hyper's request with what the sender wrote in place of the plain head; none where its target is no URL.
+    /// Returns hyper's request with the sender's own head in place of the substitute; `None` if the target is no URL.
     pub(crate) fn restore<B>(&self, request: Request<B>) -> Option<Request<B>> {
         let target = self.called().ok()?.target;
         let (method, uri): (Method, Uri) = (self.method.parse().ok()?, target.parse().ok()?);
@@ -209,7 +210,7 @@ impl Head {
         (parts.method, parts.uri) = (method, uri);
         parts.headers.clear();
         for line in self.headers.iter() {
-            // Both were checked when the head was parsed; what http takes otherwise is of no use to anybody here.
+            // Both were checked when the head was parsed. A line that the http crate refuses all the same is left out.
             let name = HeaderName::from_bytes(line.name.as_bytes());
             if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(line.value)) {
                 parts.headers.append(name, value);
@@ -219,7 +220,7 @@ impl Head {
     }
 }
 
-/// Whether a value that is a list (`a, b`) holds this token.
+/// Returns whether a comma-separated value (`a, b`) contains this token.
 fn lists(value: &[u8], token: &str) -> bool {
     value.split(|byte| *byte == b',').any(|part| part.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
 }

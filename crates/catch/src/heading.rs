@@ -1,4 +1,4 @@
-//! Waits for a head to be whole, within what may be in flight.
+//! Gathers a head until it is whole, within the limit of bytes in flight.
 
 use bytes::{Buf as _, BytesMut};
 
@@ -7,17 +7,17 @@ use crate::{
     intake::{Room, Share},
 };
 
-/// What is known of a head that isn't whole yet. Its bytes are looked at a few times at most, however many pieces they
-/// come in.
+/// The state of a head that isn't whole yet. Each byte is looked at only a few times, however many pieces the head
+/// comes in.
 pub(crate) struct Heading {
     room: Room,
-    /// The share of what may be in flight that is held for what came so far.
+    /// The share of the bytes in flight for what has come so far.
     share: Option<Share>,
-    /// How many bytes of empty lines came before it.
+    /// How many bytes of empty lines came before the head.
     skipped: usize,
-    /// How many bytes were searched for its end.
+    /// How many bytes were searched for the head's end.
     searched: usize,
-    /// How many there were when it was parsed last.
+    /// How many bytes there were at the last attempt to parse the head.
     parsed: usize,
 }
 
@@ -26,11 +26,12 @@ impl Heading {
         Self { room, share: None, skipped: 0, searched: 0, parsed: 0 }
     }
 
-    /// Takes a head, with its share of what may be in flight, from the start of `input`. `Ok(None)`: more is needed.
+    /// Takes a head off the start of `input`, with its share of the bytes in flight. Returns `Ok(None)` if more bytes
+    /// are needed.
     pub(crate) fn take(&mut self, input: &mut BytesMut) -> Result<Option<(Head, Share)>, HeadError> {
         self.skip_empty_lines(input)?;
         if matches!(input[..], [] | [b'\r']) {
-            return Ok(None); // a lone CR is half of an empty line, until more is here
+            return Ok(None); // a lone CR is half of an empty line, so the next byte decides
         }
         let whole = if self.is_worth_parsing(input) { parse_head(input)? } else { None };
         let mut share =
@@ -40,7 +41,8 @@ impl Heading {
             self.share = Some(share);
             return if is_held { Ok(None) } else { Err(HeadError::NoRoom) };
         };
-        // Where there is no room, whoever gathers the body sees that and reads on, so that the sender hears of it.
+        // If there is no room, the gathering of the body notices that and goes on reading, so that the sender gets the
+        // answer.
         share.grow(head.size());
         share.shrink(head.size());
         input.advance(taken);
@@ -48,7 +50,7 @@ impl Heading {
         Ok(Some((head, share)))
     }
 
-    /// Empty lines before a head mean nothing (RFC 9112, 2.2), and have an end all the same.
+    /// Skips empty lines before a head: they mean nothing (RFC 9112, 2.2), but there may not be endlessly many.
     fn skip_empty_lines(&mut self, input: &mut BytesMut) -> Result<(), HeadError> {
         while self.searched == 0 && matches!(input[..], [b'\n', ..] | [b'\r', b'\n', ..]) {
             let line = if input[0] == b'\n' { 1 } else { 2 };
@@ -58,7 +60,7 @@ impl Heading {
         if self.skipped > MAX_HEAD { Err(HeadError::TooLarge) } else { Ok(()) }
     }
 
-    /// Whether the head's end is there, or so much of it that what is wrong with it may be seen before its end.
+    /// Returns whether the head may be parsed: its end is there, or enough of it to see a fault before the end.
     fn is_worth_parsing(&mut self, input: &[u8]) -> bool {
         let unsearched = &input[self.searched.saturating_sub(2)..];
         let mut feeds = unsearched.iter().enumerate().filter(|(_, byte)| **byte == b'\n');

@@ -16,20 +16,20 @@ use crate::{
     refusal::{RefusalReason, Short},
 };
 
-/// What a sender may use (Threat 7).
+/// How much a sender may use (Threat 7).
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// The most bytes of one body.
     pub body: usize,
-    /// The most bytes of all heads and bodies that are being taken in.
+    /// The most bytes of all heads and bodies in flight.
     pub in_flight: usize,
-    /// How long a head may take, and a connection may idle.
+    /// How long a head may take to arrive, and how long a connection may be idle.
     pub head_time: Duration,
-    /// How long a body may pause.
+    /// The longest pause within a body.
     pub body_pause: Duration,
     /// How long a sender may leave an answer unread.
     pub answer_pause: Duration,
-    /// How long a body may take altogether.
+    /// How long a body may take to arrive.
     pub body_time: Duration,
 }
 
@@ -46,45 +46,45 @@ impl Default for Limits {
     }
 }
 
-/// A sender that pauses for so long has stopped writing, and waits for the answer.
+/// A sender that sends nothing for this long has stopped writing and waits for the answer.
 const DRAIN_PAUSE: Duration = Duration::from_millis(500);
 
-/// Bytes in flight are counted in pieces of this size.
+/// Bytes in flight are counted in units of this many bytes.
 const SHARE: usize = 1_024;
 
-/// In each length of a pause at least this part of what is there already must come: whoever sends evenly does so for
-/// much longer than a body may take, and nobody makes us hold much for little.
+/// In each span of the longest pause, at least one 16th of the bytes that are there already must be added. A sender that
+/// sends evenly always meets that, and nobody can make us hold much by sending little.
 const LEAST: usize = 16;
 
-/// What one party among several may have in flight; clones are the same room.
+/// How many bytes one of several parties may have in flight. Clones share the room.
 #[derive(Clone, Debug)]
 pub struct Room(Arc<Semaphore>);
 
 impl Room {
-    /// Room for so many bytes.
+    /// Makes room for this many bytes.
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(Semaphore::new(bytes / SHARE)))
     }
 
-    /// Whether nothing is in flight there, and nobody else has it.
+    /// Returns whether nothing is in flight in this room, and nobody else holds a clone of it.
     pub fn is_idle(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// What so many bytes need beyond the pieces that it has.
+    /// Takes what this many bytes need beyond the units that are held already.
     fn share(&self, bytes: usize, held: usize) -> Option<OwnedSemaphorePermit> {
         let pieces = u32::try_from(bytes.div_ceil(SHARE).saturating_sub(held)).unwrap_or(u32::MAX);
         Arc::clone(&self.0).try_acquire_many_owned(pieces).ok()
     }
 }
 
-/// What a request takes up of each room that it is in. It is given back when this is dropped: only then may the request,
-/// and whatever was made of it, be gone from memory.
+/// The bytes that a request takes up in each room that it is in. They are given back when this is dropped, so keep it
+/// until the request, and whatever was made of it, is gone from memory.
 #[derive(Debug, Default)]
 pub struct Share(Vec<(Room, OwnedSemaphorePermit)>);
 
 impl Share {
-    /// What is held of these rooms; nothing yet.
+    /// Takes up nothing yet in these rooms.
     pub(crate) fn of(rooms: impl IntoIterator<Item = Room>) -> Option<Self> {
         let shares = rooms.into_iter().map(|room| {
             let share = room.share(0, 0)?;
@@ -93,7 +93,7 @@ impl Share {
         shares.collect::<Option<_>>().map(Self)
     }
 
-    /// Makes room for so many bytes altogether. `false`: there is none.
+    /// Takes room for this many bytes altogether. Returns `false` if there is none.
     pub(crate) fn grow(&mut self, bytes: usize) -> bool {
         self.0.iter_mut().all(|(room, share)| {
             let more = room.share(bytes, share.num_permits());
@@ -101,7 +101,7 @@ impl Share {
         })
     }
 
-    /// Gives back what is held for more than so many bytes.
+    /// Gives back what is held beyond this many bytes.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         for (_, share) in &mut self.0 {
             drop(share.split(share.num_permits().saturating_sub(bytes.div_ceil(SHARE))));
@@ -109,7 +109,7 @@ impl Share {
     }
 }
 
-/// Takes bodies in.
+/// Gathers bodies.
 #[derive(Clone)]
 pub(crate) struct Intake {
     pub(crate) limits: Arc<Limits>,
@@ -122,7 +122,8 @@ impl Intake {
         Self { limits: Arc::new(limits), in_flight }
     }
 
-    /// Gathers the body within the limits, and within the room of whom it is for. `share`: what the head takes up.
+    /// Gathers a body within the limits, and within the rooms of the party that it is for. `share` is what its head
+    /// takes up.
     pub(crate) async fn gather(
         &self,
         head: &Head,
@@ -185,14 +186,15 @@ impl Intake {
         }
     }
 
-    /// As [`drain`](Self::drain); a sender that asked before it sends its body is told without having sent it.
+    /// Like [`drain`](Self::drain), unless the sender asked before sending its body (`Expect`): then it can be answered
+    /// without sending it.
     pub(crate) async fn drain_unless_asked(&self, head: &Head, body: Incoming) {
         if !head.headers.has("expect") {
             self.drain(body).await;
         }
     }
 
-    /// Reads on for a while, so that a sender that is still writing gets to see the answer.
+    /// Reads on for a while, so that a sender that is still writing gets to read the answer.
     async fn drain(&self, mut body: Incoming) {
         let mut rest = self.limits.body.saturating_mul(2);
         let drained = async {
@@ -216,7 +218,7 @@ impl Intake {
     }
 }
 
-/// The pieces of a body. One piece, the usual case, is kept as it is.
+/// Collects the pieces of a body. A single piece, the usual case, is kept without copying.
 #[derive(Default)]
 struct Gathered {
     first: Bytes,

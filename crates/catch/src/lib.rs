@@ -1,8 +1,8 @@
-//! Takes the capture port and turns each request into its exact bytes.
+//! Opens the capture port and turns each request into its exact bytes.
 //!
-//! hyper speaks HTTP, but its header map forgets the order and case of header lines, and its URI refuses paths that
-//! providers do send. So a recorder sits in the stream beneath it: it keeps the head as it came, and hands hyper a
-//! plain one with nothing but what frames the body.
+//! hyper speaks HTTP, but its header map loses the order and case of header lines, and its URI type refuses paths that
+//! providers do send. So a recorder sits in the stream beneath hyper: it keeps the head as it came, and hands hyper a
+//! plain head with nothing but the framing of the body.
 
 mod answer;
 mod breather;

@@ -1,4 +1,4 @@
-//! Takes a port on loopback, IPv4 and IPv6.
+//! Opens a port on loopback, IPv4 and IPv6.
 
 use std::{
     io,
@@ -8,29 +8,29 @@ use std::{
 use hookmitt_event::Explain;
 use tokio::net::TcpListener;
 
-/// How many connections the system holds while we are busy.
+/// How many connections the system queues while we are busy.
 const BACKLOG: i32 = 1_024;
 
-/// Why a port can't be had.
+/// Why a port can't be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Somebody has it.
+    /// Another program has it.
     #[error("port {0} is taken")]
     Taken(u16),
-    /// The host is not one of this machine's.
+    /// The host is not an address of this machine.
     #[error("can't listen on {host}: {why}")]
     Host {
-        /// What was asked for.
+        /// The host that was asked for.
         host: String,
-        /// What the system said.
+        /// The system's error.
         why: String,
     },
-    /// Anything else.
+    /// Another error.
     #[error("can't listen on port {port}: {why}")]
     Refused {
         /// The port.
         port: u16,
-        /// What the system said.
+        /// The system's error.
         why: String,
     },
 }
@@ -58,28 +58,28 @@ impl Explain for ListenError {
 /// The listeners of one port.
 #[derive(Debug)]
 pub struct Bound {
-    /// One for each address.
+    /// One listener for each address.
     pub listeners: Vec<TcpListener>,
-    /// The port that was taken.
+    /// The port number.
     pub port: u16,
 }
 
 impl Bound {
-    /// The addresses that are listened on.
+    /// Returns the addresses that are listened on.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect()
     }
 }
 
-/// Takes `port` (0: a free one) on `host`, or on 127.0.0.1 and, where there is IPv6, ::1.
+/// Opens `port` (0 means a free one) on `host`, or, without a host, on 127.0.0.1 and on ::1 if there is IPv6.
 ///
 /// # Errors
-/// [`ListenError`].
+/// Fails with [`ListenError`].
 pub fn bind(host: Option<&str>, port: u16) -> Result<Bound, ListenError> {
     if let Some(host) = host {
         return on_host(host, port);
     }
-    // A free port of IPv4 may be taken on IPv6: look for one that is free on both.
+    // A port that is free on IPv4 may be taken on IPv6, so try until one is free on both.
     let tries = if port == 0 { 16 } else { 1 };
     let mut last = ListenError::Taken(port);
     for _ in 0..tries {
@@ -137,8 +137,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
         socket2::Type::STREAM,
         Some(socket2::Protocol::TCP),
     )?;
-    // So that a restart isn't refused for connections of the last run that are still closing. On Windows the same
-    // option would let two programs share the port.
+    // With this option a restart isn't refused because connections of the last run are still closing. On Windows the
+    // same option would let two programs share the port.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
     if address.is_ipv6() && !address.ip().is_unspecified() {

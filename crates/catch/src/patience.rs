@@ -1,4 +1,4 @@
-//! How long an answer may stay unread.
+//! Limits how long an answer may stay unread.
 
 use std::{
     future::Future as _,
@@ -10,7 +10,7 @@ use std::{
 
 use tokio::time::{Sleep, sleep};
 
-/// How long is waited for the other side to read. Nobody above would: hyper waits for ever with an answer in hand.
+/// Limits how long we wait for the other side to read, because hyper would wait for ever.
 pub(crate) struct Patience {
     pause: Duration,
     until: Option<Pin<Box<Sleep>>>,
@@ -21,7 +21,7 @@ impl Patience {
         Self { pause, until: None }
     }
 
-    /// What came of writing, or the end of it where nothing has moved for too long.
+    /// Passes on the outcome of a write, or fails if nothing was read for too long.
     pub(crate) fn with<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -54,7 +54,7 @@ mod tests {
         let (mut recorder, _heads) = Recorder::new(ours, None, pause, Room::new(1_024));
         let begun = Instant::now();
         let reading = async {
-            // Slow, but it reads.
+            // The other side is slow, but it reads.
             for _ in 0..4 {
                 tokio::time::advance(pause / 2).await;
                 theirs.read_exact(&mut [0; 16]).await.unwrap();

@@ -1,4 +1,4 @@
-//! What a port is for: who decides about a request from its head, and who takes the whole.
+//! What a port has to implement: it decides about a request by its head, and takes the whole request.
 
 use std::{convert::Infallible, future::Future, io, net::SocketAddr};
 
@@ -14,10 +14,10 @@ use tokio::{
 
 use crate::{Called, Denial, Head, Refusal, Reply, Room, Share};
 
-/// The body of an answer to a request that is served rather than taken.
+/// The body of an answer to a request that is served rather than captured.
 pub type Served = UnsyncBoxBody<Bytes, BrokenOff>;
 
-/// A body whose end never came.
+/// The end of a body never came.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the answer broke off: {0}")]
 pub struct BrokenOff(pub String);
@@ -29,43 +29,44 @@ pub struct Caught {
     pub head: Head,
     /// The body.
     pub body: Bytes,
-    /// Who sent it.
+    /// The sender's address.
     pub remote: SocketAddr,
-    /// When its last byte was in.
+    /// When its last byte arrived.
     pub received_at: Timestamp,
-    /// Its share of what may be in flight; given back when this is dropped.
+    /// Its share of the bytes in flight, given back when this is dropped.
     pub share: Share,
 }
 
-/// What becomes of a request, by its head.
+/// What to do with a request, decided by its head.
 #[derive(Debug)]
 pub enum Way<P> {
-    /// Its body is gathered, and the whole taken.
+    /// Gather its body and hand over the whole request.
     Take(P),
-    /// It is answered at once; its body is of no interest.
+    /// Answer it at once; its body doesn't matter.
     Answer(Reply),
-    /// It is noted and refused.
+    /// Note it and refuse it.
     Refuse(Denial),
-    /// It is not captured, but served like any other HTTP request.
+    /// Serve it like any other HTTP request instead of capturing it.
     Serve,
 }
 
-/// Who serves a port.
+/// Decides about the requests to a port, and takes them.
 pub trait Port: Send + Sync + 'static {
-    /// What a head was found to be meant for.
+    /// What a request was found to be for.
     type Destination: Send;
 
-    /// The one path at which a connection may become something else than HTTP; nowhere without.
+    /// The only path at which a connection may be upgraded to another protocol; `None` if there is none.
     fn upgrades_at(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether somebody from there may come in as well; what is answered is held as long as the connection lasts.
+    /// Returns whether another connection from this address is let in. What it returns is kept until the connection
+    /// ends.
     fn lets_in(&self, _remote: SocketAddr) -> Option<Box<dyn Send + Sync>> {
         Some(Box::new(()))
     }
 
-    /// Decides from the head alone, before the body is read. `called`: what the head says was called.
+    /// Decides by the head alone, before the body is read. `called` is what the head says was called.
     fn admit(
         &self,
         head: &Head,
@@ -73,12 +74,12 @@ pub trait Port: Send + Sync + 'static {
         remote: SocketAddr,
     ) -> impl Future<Output = Way<Self::Destination>> + Send;
 
-    /// What of the requests for this place, and for its like, may be in flight beside the limit for all.
+    /// Returns the rooms for bytes in flight, besides the common limit, of requests for this destination.
     fn rooms(&self, _place: &Self::Destination) -> Vec<Room> {
         Vec::new()
     }
 
-    /// Stores a whole request and says what to answer. Nothing may be answered 2xx that is not stored durably.
+    /// Stores a whole request and returns the answer. The answer may be a 2xx only if the request is stored durably.
     fn caught(&self, place: Self::Destination, caught: Caught) -> impl Future<Output = Reply> + Send;
 
     /// Serves a request that is not captured.
@@ -91,20 +92,20 @@ pub trait Port: Send + Sync + 'static {
         std::future::ready(Response::new(nothing.boxed_unsync()))
     }
 
-    /// Notes that a request was not taken, with what it was meant for where that was known.
+    /// Notes that a request was refused, and what it was for if that is known.
     fn refused(&self, refusal: Refusal, place: Option<&Self::Destination>);
 }
 
-/// Makes the stream of a connection, such as one of TLS.
+/// Makes the stream of an accepted connection, for example a TLS stream.
 pub trait Opener: Clone + Send + Sync + 'static {
-    /// What comes of it.
+    /// The stream that it makes.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
-    /// Opens a connection that was accepted.
+    /// Opens the stream of an accepted connection.
     fn open(&self, stream: TcpStream) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 }
 
-/// Connections as they are.
+/// Leaves connections as they are.
 #[derive(Clone, Copy, Debug)]
 pub struct Unencrypted;
 

@@ -1,4 +1,4 @@
-//! The stream beneath hyper: keeps each head as it came and hands hyper a plain one.
+//! The stream beneath hyper: it keeps each head as it came, and hands hyper a plain one.
 
 use std::{
     collections::VecDeque,
@@ -21,49 +21,49 @@ use crate::{
     patience::Patience,
 };
 
-/// A head on its way past hyper.
+/// A head that was recorded on its way to hyper.
 pub(crate) struct Recorded {
     pub(crate) head: Head,
-    /// The head's share of what may be in flight.
+    /// The head's share of the bytes in flight.
     pub(crate) share: Share,
-    /// What is wrong with its body, once that is known.
+    /// What is wrong with its body, as soon as that is known.
     pub(crate) broken: Broken,
 }
 
-/// What is wrong with the body that was read last on a connection: nothing is read after such a one.
+/// What is wrong with the body that was read last on a connection. Nothing is read after a malformed body.
 pub(crate) type Broken = Arc<OnceLock<&'static str>>;
 
-/// The heads of a connection's requests by their numbers, oldest first. hyper serves one at a time, so there is seldom
-/// more than one.
+/// Heads of one connection's requests with their numbers, oldest first. hyper serves one request at a time, so there is
+/// seldom more than one.
 pub(crate) type Heads = Arc<Mutex<VecDeque<(u32, Result<Recorded, HeadError>)>>>;
 
-/// How much is asked of the socket at a time.
+/// How many bytes are read from the socket at a time.
 const READ: usize = 16 * 1024;
 
 /// A stream that records heads on their way to hyper.
 pub(crate) struct Recorder<S> {
     inner: S,
-    /// From the wire, not yet looked at.
+    /// Bytes from the socket that were not looked at yet.
     input: BytesMut,
-    /// For hyper, before anything else.
+    /// Bytes for hyper that come before anything else.
     output: Bytes,
     heading: Heading,
     body: Framing,
     broken: Broken,
     heads: Heads,
-    /// How many heads there were.
+    /// How many heads there were so far.
     count: u32,
-    /// After a head that can't be taken nothing more is read.
+    /// Set after a head that was refused: nothing more is read.
     refused: bool,
-    /// The path at which a connection may become something else.
+    /// The only path at which a connection may be upgraded.
     upgrades_at: Option<&'static str>,
-    /// After a head that asks for that, everything goes to hyper as it comes.
+    /// Set after a head that asks for an upgrade: everything goes to hyper as it comes.
     through: bool,
     patience: Patience,
 }
 
 impl<S: AsyncRead + Unpin> Recorder<S> {
-    /// `pause`: how long the other side may leave unread what is written. `room`: where heads are in flight.
+    /// `pause` is how long the other side may leave an answer unread; `room` is where heads count as in flight.
     pub(crate) fn new(
         inner: S,
         upgrades_at: Option<&'static str>,
@@ -88,8 +88,8 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
         (recorder, heads)
     }
 
-    /// Takes a head out of the input, if it is whole. A bad one is put in hyper's hands as an empty request, so that
-    /// the sender gets an answer that says what is wrong.
+    /// Takes a head off the input if it is whole. For a bad head hyper is given an empty request, so that the sender
+    /// gets an answer that says what is wrong.
     fn next_head(&mut self) -> bool {
         let number = self.count.wrapping_add(1);
         let recorded = match self.heading.take(&mut self.input) {
@@ -112,7 +112,7 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
         true
     }
 
-    /// Hands over what is ready. `false`: nothing is.
+    /// Hands over what is ready. Returns `false` if nothing is.
     fn hand_over(&mut self, out: &mut ReadBuf<'_>) -> bool {
         if self.output.is_empty() && !self.refused {
             if self.through {
@@ -128,7 +128,7 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
                 let wanted = self.input.len().min(out.remaining());
                 let taken = self.body.take(&self.input[..wanted]);
                 if let Some(why) = self.body.broken() {
-                    // hyper, which would read on, finds the end of the stream before the end of the body.
+                    // hyper finds the end of the stream before the end of the body, and so doesn't read on.
                     self.refused = true;
                     let _once = self.broken.set(why);
                 }
@@ -143,10 +143,10 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
         taken > 0
     }
 
-    /// The long middle of a body goes straight from the socket to hyper.
+    /// Reads from the socket straight into hyper's buffer in the middle of a body of known length.
     fn poll_body(&mut self, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if self.through {
-            self.input = BytesMut::new(); // nothing is held for a connection that only waits
+            self.input = BytesMut::new(); // a connection that only waits holds no memory
             return Pin::new(&mut self.inner).poll_read(context, out);
         }
         let Framing::Length(rest) = self.body else { return self.poll_input(context, out) };
@@ -159,10 +159,10 @@ impl<S: AsyncRead + Unpin> Recorder<S> {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads from the socket until there is something to hand over, or the sender has no more.
+    /// Reads from the socket until there is something to hand over, or the sender has closed its side.
     fn poll_input(&mut self, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
-            // On the stack, so that a connection that only waits holds nothing.
+            // On the stack, so that a connection that only waits holds no memory.
             let mut space = [MaybeUninit::uninit(); READ];
             let mut piece = ReadBuf::uninit(&mut space);
             ready!(Pin::new(&mut self.inner).poll_read(context, &mut piece))?;
@@ -184,7 +184,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
             return Poll::Ready(Ok(()));
         }
         if self.refused {
-            return Poll::Ready(Ok(())); // the end, as far as hyper is concerned
+            return Poll::Ready(Ok(())); // the end of the stream, as far as hyper can see
         }
         self.poll_body(context, out)
     }

@@ -1,4 +1,4 @@
-//! Requests that were not taken, so that they can be logged and shown.
+//! Requests that were refused, so that they can be logged and shown.
 
 use std::net::SocketAddr;
 
@@ -9,13 +9,13 @@ use crate::{Reply, head::BodyLength};
 /// A request that was not stored.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// When.
+    /// When it was refused.
     pub at: Timestamp,
-    /// Who sent it.
+    /// The sender's address.
     pub remote: SocketAddr,
-    /// The request target, where there was one.
+    /// The request target, if there was one.
     pub target: Option<String>,
-    /// The status that was answered.
+    /// The status of the answer.
     pub status: u16,
     /// The stable code of the answer.
     pub code: &'static str,
@@ -23,7 +23,7 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// Why a request is not taken, and what its sender is told.
+/// Why a request is refused, and what the sender is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denial {
     /// A stable code.
@@ -35,14 +35,14 @@ pub struct Denial {
 }
 
 impl Denial {
-    /// A denial with a stable code and the next step.
+    /// Makes a denial with a stable code and the next step.
     pub fn new(status: u16, code: &'static str, message: impl Into<String>, hint: &str) -> Self {
         let message = message.into();
         let reply = Reply::problem(status, code, &message, hint);
         Self { code, message, reply }
     }
 
-    /// The same, with the number of seconds after which to try again.
+    /// Makes the same, with the number of seconds after which to try again.
     #[must_use]
     pub fn retry_after(mut self, seconds: u64) -> Self {
         self.reply.headers.retain(|(name, _)| name != "retry-after");
@@ -56,18 +56,18 @@ impl Denial {
 pub(crate) enum RefusalReason {
     /// The head is malformed or too large.
     Head,
-    /// The body is larger than is taken.
+    /// The body is larger than the limit.
     TooLarge,
-    /// The body stopped before its end, or its end can't be told.
+    /// The body broke off before its end, or its end can't be determined.
     Truncated,
     /// The body came too slowly.
     TooSlow,
-    /// Too much is in flight.
+    /// Too many bytes are in flight.
     Unavailable,
 }
 
 impl RefusalReason {
-    /// A stable code.
+    /// Returns a stable code.
     pub(crate) fn code(self) -> &'static str {
         match self {
             Self::Head => "bad-request-head",

@@ -1,4 +1,4 @@
-//! Accepts connections and sees them out.
+//! Accepts connections and runs each one to its end.
 
 use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Breather;
 
-/// How connections are taken.
+/// Limits for connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Connections {
-    /// How many at once; further ones wait in the system's queue.
+    /// How many are open at once; further ones wait in the system's queue.
     pub most: usize,
-    /// How long those that are open may go on after the stop.
+    /// How long open connections may go on after the stop.
     pub grace: Duration,
 }
 
@@ -28,7 +28,7 @@ impl Default for Connections {
 
 /// Accepts on every listener until `stop`, and then waits for the open connections to end.
 ///
-/// A request that is still in the system's queue when we stop has not been accepted, and its sender sees a reset.
+/// A connection that is still in the system's queue at the stop was never accepted, so its sender sees a reset.
 pub async fn accept<F, S>(
     listeners: Vec<TcpListener>,
     connections: Connections,

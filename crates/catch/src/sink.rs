@@ -1,4 +1,4 @@
-//! The capture port of this machine: a source's name, then any path.
+//! The capture port of this machine: the name of a source, then any path.
 
 use std::{future::Future, net::SocketAddr, sync::Arc};
 
@@ -11,32 +11,32 @@ use crate::{
     catch_on, catcher::connection_on,
 };
 
-/// Whom a request is for.
+/// What a request to the capture port is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The source that the path names; it may not exist.
+    /// The source that the path names. It may not exist.
     pub slug: Slug,
-    /// The path after it.
+    /// The path after the source's name.
     pub path: String,
     /// The query, without its `?`.
     pub query: Option<String>,
 }
 
-/// Who takes what is caught.
+/// Takes what is caught at the capture port.
 pub trait Sink: Send + Sync + 'static {
-    /// Stores a request and says what to answer. Nothing may be answered 2xx that is not stored durably.
+    /// Stores a request and returns the answer. The answer may be a 2xx only if the request is stored durably.
     fn caught(&self, address: Address, caught: Caught) -> impl Future<Output = Reply> + Send;
 
-    /// Notes that a request was not taken.
+    /// Notes that a request was refused.
     fn refused(&self, refusal: Refusal);
 }
 
-/// Serves the capture port until `stop`; requests in flight are answered first.
+/// Serves the capture port until `stop`. Requests in flight are answered first.
 pub async fn catch<S: Sink>(bound: Bound, sink: Arc<S>, limits: Limits, stop: CancellationToken) {
     catch_on(bound, Arc::new(Local(sink)), Unencrypted, Connections::default(), limits, stop).await;
 }
 
-/// Serves one connection, whatever carries it, as the capture port would, until it ends.
+/// Serves one connection like the capture port does, until it ends, whatever carries it.
 pub async fn catch_stream<S, C>(stream: C, remote: SocketAddr, sink: Arc<S>, limits: Limits)
 where
     S: Sink,
@@ -78,7 +78,7 @@ impl<S: Sink> Port for Local<S> {
     }
 }
 
-/// `/github/a//b` into the source's name and the raw rest.
+/// Splits `/github/a//b` into the source's name and the raw rest.
 fn split(path: &str) -> Option<(Slug, &str)> {
     let inner = path.strip_prefix('/')?;
     let end = inner.find('/').unwrap_or(inner.len());

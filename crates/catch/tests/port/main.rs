@@ -1,12 +1,13 @@
-//! Hostile streams at the whole port (Threats 1 and 7): what is stored is what an independent reading of RFC 9112 finds
-//! in the stream, and nothing that only a decoy in a body could have made. `fuzz/fuzz_targets/port.rs` plays others.
+//! Sends hostile streams to the whole port (Threats 1 and 7). What is stored must be what an independent reading of RFC
+//! 9112 finds in the stream, and nothing that only imitates a request in a body. `fuzz/fuzz_targets/port.rs` plays
+//! other streams.
 
 mod oracle;
 mod play;
 
 use play::{play, stream};
 
-/// The next number of a fixed sequence (xorshift64*).
+/// Returns the next number of a fixed sequence (xorshift64*).
 fn next(state: &mut u64) -> u64 {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -14,7 +15,7 @@ fn next(state: &mut u64) -> u64 {
     state.wrapping_mul(0x2545_F491_4F6C_DD1D)
 }
 
-/// The seeds of the fuzz target.
+/// Returns the seeds of the fuzz target.
 fn seeds() -> Vec<Vec<u8>> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/port");
     let files = std::fs::read_dir(folder).expect("the seeds").map(|file| file.expect("a seed").path());
@@ -63,7 +64,7 @@ fn threat_7_nothing_is_stored_that_does_not_stand_in_the_stream() {
         for _ in 0..=next(&mut state) % 3 {
             sent.extend(whole(&mut state));
         }
-        // A few bytes of it are spoilt, left out or sent twice, so that what follows may be read otherwise.
+        // A few bytes are changed, left out or sent twice, so that what follows may be read differently.
         for _ in 0..next(&mut state) % 4 {
             let at = below(&mut state, sent.len());
             match next(&mut state) % 3 {
@@ -82,7 +83,7 @@ fn below(state: &mut u64, bound: usize) -> usize {
     usize::try_from(next(state) % bound.max(1) as u64).expect("less than the bound")
 }
 
-/// One request with a body that looks like another.
+/// Returns one request whose body looks like another request.
 fn whole(state: &mut u64) -> Vec<u8> {
     let decoy = "POST /decoy HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n";
     let body = &decoy[..below(state, decoy.len() + 1)];

@@ -1,9 +1,9 @@
-//! What RFC 9112 says of a stream of bytes: which requests are in it, and where a server must stop believing it.
+//! What RFC 9112 says about a stream of bytes: which requests are in it, and where a server must stop reading.
 //!
-//! Written from the text of the standard, from top to bottom over whole slices, and with nothing in common with the
-//! reader that it is compared to. Where the standard leaves a choice it says which one this port makes.
+//! Written from the text of the standard, top to bottom over whole slices, and with nothing in common with the reader
+//! that it is compared to. Where the standard leaves a choice, a comment says which one this port makes.
 
-/// A request as it stands in the stream.
+/// A request in the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) method: Vec<u8>,
@@ -16,30 +16,30 @@ pub(crate) struct Read {
     pub(crate) body: Vec<u8>,
 }
 
-/// What a stream holds.
+/// The contents of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Stream {
-    /// The requests for a source, in order. No other may be stored.
+    /// The requests for a source, in order. No other request may be stored.
     pub(crate) requests: Vec<Read>,
-    /// How many of them there is no excuse for not storing.
+    /// How many of them must be stored without exception.
     pub(crate) sure: usize,
 }
 
-/// The most bytes and lines of a head, and the most bytes of a body, that are taken.
+/// The most bytes and lines of a head, and the most bytes of a body, that are accepted.
 const MAX_HEAD: usize = 64 * 1024;
 const MAX_LINES: usize = 256;
 const MAX_BODY: u64 = 25 * 1024 * 1024;
-/// Extensions and trailers beyond this may be refused.
+/// Extensions and trailers longer than this may be refused.
 const MAX_BESIDE: usize = 8 * 1024;
 
-/// Reads a stream from its start to the point from which nothing is believed.
+/// Reads a stream from its start to the point after which nothing may be trusted.
 pub(crate) fn read(mut rest: &[u8]) -> Stream {
     let (mut stream, mut is_sure) = (Stream::default(), true);
     while let Some(message) = message(&mut rest) {
         is_sure &= message.is_plain;
         match message.what {
             What::Source(read) => stream.requests.push(read),
-            // An answer may go out before a body is read, and ends the connection then.
+            // An answer may be sent before a body is read, and then ends the connection.
             What::Root if message.has_body => is_sure = false,
             What::Root => {}
             What::Refused => break,
@@ -59,27 +59,27 @@ enum What {
     Source(Read),
     /// `GET /`, which is answered and not stored.
     Root,
-    /// Something else: it is answered, and the connection ends.
+    /// Anything else, which is answered and ends the connection.
     Refused,
 }
 
 struct Message {
     what: What,
     has_body: bool,
-    /// The connection ends after it (RFC 9112, 9.3).
+    /// Whether the connection ends after it (RFC 9112, 9.3).
     closes: bool,
-    /// There is nothing in it that a careful server may refuse.
+    /// Whether it has nothing that a careful server may refuse.
     is_plain: bool,
 }
 
-/// 2.2: empty lines before a request line are ignored, and a line may end in a bare line feed.
+/// Skips empty lines before a request line (RFC 9112, 2.2). A line may end in a bare line feed.
 fn skip_empty_lines(rest: &mut &[u8]) {
     while let Some(after) = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")) {
         *rest = after;
     }
 }
 
-/// Takes one message from the start. None: it isn't whole, or is none.
+/// Takes one message off the start. `None`: it isn't whole, or isn't a message.
 fn message(rest: &mut &[u8]) -> Option<Message> {
     skip_empty_lines(rest);
     let before = rest.len();
@@ -136,14 +136,14 @@ fn is_word(part: &[u8], word: &str) -> bool {
     trim(part).eq_ignore_ascii_case(word.as_bytes())
 }
 
-/// Takes so many bytes.
+/// Takes this many bytes off the start.
 fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
     let (taken, after) = rest.split_at_checked(length)?;
     *rest = after;
     Some(taken)
 }
 
-/// Takes a line of a head, without its end.
+/// Takes one line of a head off the start, without its end.
 fn head_line<'a>(rest: &mut &'a [u8], is_plain: &mut bool) -> Option<&'a [u8]> {
     let end = rest.iter().position(|byte| *byte == b'\n')?;
     let line = take(rest, end + 1)?;
@@ -156,7 +156,7 @@ fn head_line<'a>(rest: &mut &'a [u8], is_plain: &mut bool) -> Option<&'a [u8]> {
     }
 }
 
-/// 3: `method SP request-target SP HTTP-version`.
+/// Reads the request line (RFC 9112, 3): `method SP request-target SP HTTP-version`.
 fn request_line(line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     let parts: Vec<_> = line.split(|byte| *byte == b' ').collect();
     let [method, target, version] = parts[..] else { return None };
@@ -172,7 +172,7 @@ fn request_line(line: &[u8]) -> Option<(&[u8], &[u8], bool)> {
     (is_method && is_target).then_some((method, target, is_http10))
 }
 
-/// 5: a name, a value without the white space around it, and the line.
+/// Reads a header line (RFC 9112, 5): the name, the value without white space around it, and the line.
 type Field<'a> = (&'a [u8], &'a [u8], &'a [u8]);
 
 fn field(line: &[u8]) -> Option<Field<'_>> {
@@ -200,12 +200,12 @@ fn is_tchar(byte: u8) -> bool {
 
 #[derive(PartialEq, Eq)]
 enum Framing {
-    /// One more than the most stands for any more.
+    /// One more than the maximum stands for everything longer.
     Length(u64),
     Chunked,
 }
 
-/// 6.3, with a refusal wherever it allows one.
+/// Reads the body's length (RFC 9112, 6.3), with a refusal wherever the RFC allows one.
 fn framing(fields: &[Field<'_>], is_http10: bool) -> Option<Framing> {
     let of = |name: &str| -> Vec<&[u8]> {
         let named = fields.iter().filter(|(found, _, _)| found.eq_ignore_ascii_case(name.as_bytes()));
@@ -235,7 +235,7 @@ enum Place<'a> {
     Nowhere,
 }
 
-/// 3.2: what a target names, where its host may stand in a URL.
+/// Returns what a target names (RFC 9112, 3.2), if its host may stand in a URL.
 fn place<'a>(method: &[u8], target: &'a [u8], hosts: &[&[u8]], is_http10: bool) -> Place<'a> {
     let hosts_are_good = match hosts {
         [] => is_http10,
@@ -275,7 +275,7 @@ fn place<'a>(method: &[u8], target: &'a [u8], hosts: &[&[u8]], is_http10: bool) 
     if is_slug { Place::Source { slug, path, query } } else { Place::Nowhere }
 }
 
-/// RFC 3986, 3.2.2 and 3.2.3, without a user, without commas, and not empty.
+/// Checks an authority (RFC 3986, 3.2.2 and 3.2.3): no user, no commas, not empty.
 fn is_authority(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     let is_sign = |sign: char| sign.is_ascii_alphanumeric() || "-._~!$&'()*+;=".contains(sign);
@@ -307,7 +307,7 @@ fn is_authority(text: &[u8]) -> bool {
     !host.is_empty() && decoded && is_port
 }
 
-/// 7.1, without its tolerance for anything.
+/// Reads a chunked body (RFC 9112, 7.1), without any tolerance.
 fn chunked(rest: &mut &[u8], is_plain: &mut bool) -> Option<Vec<u8>> {
     let (mut body, mut beside) = (Vec::new(), 0);
     loop {
@@ -341,14 +341,14 @@ fn chunked(rest: &mut &[u8], is_plain: &mut bool) -> Option<Vec<u8>> {
     Some(body)
 }
 
-/// Takes a line that ends in CRLF, and holds neither otherwise.
+/// Takes a line that ends in CRLF and has no other CR or LF.
 fn chunk_line<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let end = rest.iter().position(|byte| *byte == b'\r' || *byte == b'\n')?;
     let line = take(rest, end)?;
     (take(rest, 2)? == b"\r\n").then_some(line)
 }
 
-/// 7.1.1: `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`.
+/// Checks chunk extensions (RFC 9112, 7.1.1): `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`.
 fn extensions(mut rest: &[u8]) -> Option<()> {
     while !rest.is_empty() {
         rest = skip_blanks(rest).strip_prefix(b";")?;
@@ -370,7 +370,7 @@ fn token(rest: &[u8]) -> Option<&[u8]> {
     (end > 0).then_some(&rest[end..])
 }
 
-/// What follows the closing quote.
+/// Returns what follows the closing quote.
 fn quoted(mut rest: &[u8]) -> Option<&[u8]> {
     loop {
         let (byte, after) = rest.split_first()?;

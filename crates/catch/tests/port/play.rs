@@ -1,4 +1,4 @@
-//! Plays a stream to the real port, and holds what it stored against what stands in the stream.
+//! Plays a stream to the real port, and compares what it stored with what is in the stream.
 
 use std::{
     io,
@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::oracle::{self, Read};
 
-/// What hostile streams are made of. A byte from 0x80 on stands for one of these, the others for themselves.
+/// Building blocks of hostile streams. A byte from 0x80 on stands for one of these; other bytes stand for themselves.
 const PIECES: [&[u8]; 64] = [
     b"POST /a HTTP/1.1\r\nHost: h\r\n",
     b"POST /decoy HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n",
@@ -82,7 +82,8 @@ const PIECES: [&[u8]; 64] = [
     b"; \t\"\\=",
 ];
 
-/// A stream from any bytes: the first says how it is written, the second how it is cut; then comes what is sent.
+/// Makes a stream of any bytes: the first says how it is written, the second how it is cut into pieces, and the rest is
+/// sent.
 pub(crate) fn stream(data: &[u8]) -> (Vec<u8>, usize) {
     let [how, cut, rest @ ..] = data else { return (Vec::new(), 1) };
     let sent = if how % 2 == 0 {
@@ -100,7 +101,7 @@ pub(crate) fn stream(data: &[u8]) -> (Vec<u8>, usize) {
 /// Plays a stream in pieces of that size.
 ///
 /// # Panics
-/// Where the port stored what doesn't stand in the stream, or left out what does.
+/// Panics if the port stored something that is not in the stream, or left out something that is.
 pub(crate) fn play(sent: &[u8], cut: usize) {
     let expected = oracle::read(sent);
     let (stored, answered) = stored(sent, cut);
@@ -111,7 +112,7 @@ pub(crate) fn play(sent: &[u8], cut: usize) {
     assert_eq!(answered, stored.len(), "thanked for in\n{shown:?}");
 }
 
-/// What the port stores of a stream, and for how many it thanks.
+/// Returns what the port stores of a stream, and how many requests it acknowledged.
 fn stored(sent: &[u8], cut: usize) -> (Vec<Read>, usize) {
     let (kept, output) = (Arc::<Kept>::default(), Arc::default());
     let wire = Wire { input: sent.to_vec(), at: 0, cut, output: Arc::clone(&output) };
@@ -147,7 +148,7 @@ impl Sink for Kept {
     fn refused(&self, _: Refusal) {}
 }
 
-/// A connection whose sender has sent all and waits.
+/// A connection whose sender has sent everything and waits.
 struct Wire {
     input: Vec<u8>,
     at: usize,
