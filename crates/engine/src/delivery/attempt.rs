@@ -87,12 +87,13 @@ async fn write(
     down: Option<String>,
     round: &Round,
 ) -> Result<Finished, InboxError> {
-    if let Some(error) = down {
-        let since = target.down_since.unwrap_or_else(|| sending.base.now());
-        sending.base.inbox.set_down(target.id, Some((since, error))).await?;
-    }
-    let then = round.goes_on(sending, target).then(|| claiming(target));
-    sending.base.inbox.finish(claimed, end, then).await
+    let Some(error) = down else {
+        let then = round.goes_on(sending, target).then(|| claiming(target));
+        return sending.base.inbox.finish(claimed, end, then).await;
+    };
+    let since = target.down_since.unwrap_or_else(|| sending.base.now());
+    sending.base.inbox.set_down(target.id, Some((since, error))).await?;
+    sending.base.inbox.finish(claimed, end, None).await // nothing more is sent to a target that is down
 }
 
 /// Asks for the delivery that a target gets next.
