@@ -1,4 +1,4 @@
-//! Which letters are here, which of them are stored, and what of it the relay has been told.
+//! Tracks which letters have arrived, which are stored, and which of those have been acknowledged to the relay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,30 +7,31 @@ use hookmitt_wire::AppFrame;
 /// The letters of one connection, by position.
 #[derive(Debug)]
 pub(crate) struct Acks {
-    /// What the window takes, in bytes.
+    /// The size of the window, in bytes.
     window: u64,
-    /// Here and not yet stored, with what they take of the window.
+    /// Letters that are not stored yet, with the bytes that each takes of the window.
     open: BTreeMap<u64, u64>,
-    /// What they take together, in bytes.
+    /// The sum of those bytes.
     bytes: u64,
-    /// A letter that is larger than the whole window: the relay counts it for nothing, or it would hold up all others.
+    /// A letter that is larger than the whole window. Like the relay, we don't count it, because it would block all
+    /// others.
     giant: Option<u64>,
-    /// Stored, with an older one still open.
+    /// Letters that are stored although an older letter is not.
     beyond: BTreeSet<u64>,
-    /// The highest position that came.
+    /// The highest position that has arrived.
     newest: u64,
-    /// Something was stored that the relay does not know.
+    /// Whether something was stored that has not been acknowledged yet.
     untold: bool,
 }
 
 impl Acks {
-    /// No letters yet, of a connection whose window takes so many bytes.
+    /// Creates the record for a connection with a window of `window` bytes.
     pub(crate) fn new(window: u64) -> Self {
         let (open, beyond) = (BTreeMap::new(), BTreeSet::new());
         Self { window, open, bytes: 0, giant: None, beyond, newest: 0, untold: false }
     }
 
-    /// A letter of `size` bytes begins to arrive. Positions only grow.
+    /// Records that a letter of `size` bytes begins to arrive. Positions only grow.
     pub(crate) fn arrives(&mut self, position: u64, size: u64) {
         self.newest = position;
         let is_giant = size > self.window && self.giant.is_none();
@@ -42,7 +43,7 @@ impl Acks {
         self.open.insert(position, size);
     }
 
-    /// A letter is stored.
+    /// Records that a letter is stored.
     pub(crate) fn stored(&mut self, position: u64) {
         let Some(size) = self.open.remove(&position) else { return };
         self.bytes -= size;
@@ -53,38 +54,39 @@ impl Acks {
         self.untold = true;
     }
 
-    /// Letters that are not yet stored.
+    /// Returns how many letters are not stored yet.
     pub(crate) fn letters(&self) -> u64 {
         self.open.len() as u64
     }
 
-    /// What they take of the window, in bytes.
+    /// Returns how many bytes of the window those letters take.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The highest position that came.
+    /// Returns the highest position that has arrived.
     pub(crate) fn newest(&self) -> u64 {
         self.newest
     }
 
-    /// Whether a letter up to `position` is not yet stored.
+    /// Whether a letter at or before `position` is not stored yet.
     pub(crate) fn is_open_through(&self, position: u64) -> bool {
         self.open.first_key_value().is_some_and(|(&first, _)| first <= position)
     }
 
-    /// Whether the relay does not know of everything that is stored.
+    /// Whether something was stored that has not been acknowledged yet.
     pub(crate) fn is_untold(&self) -> bool {
         self.untold
     }
 
-    /// What the relay is to be told.
+    /// Returns the acknowledgement of everything that is stored.
     pub(crate) fn tell(&mut self) -> AppFrame {
         self.untold = false;
         AppFrame::Ack { through: self.through(), also: self.beyond.iter().copied().collect() }
     }
 
-    /// Everything up to here is stored: letters come in the order of their positions, so none is missing in between.
+    /// Returns the position up to which everything is stored. Letters arrive in the order of their positions, so a gap
+    /// in the positions is not a missing letter.
     fn through(&self) -> u64 {
         self.open.first_key_value().map_or(self.newest, |(&first, _)| first.saturating_sub(1))
     }

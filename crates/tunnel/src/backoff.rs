@@ -1,13 +1,14 @@
-//! How long to wait before the other side is called again.
+//! How long to wait before a connection is tried again.
 
 use std::time::Duration;
 
 use rand::RngExt as _;
 
-/// The first pause; each one after it may be twice as long.
+/// The upper limit of the first pause. It doubles with each failure.
 const FIRST: Duration = Duration::from_millis(500);
 
-/// Pauses that grow up to a limit. A random half of each keeps a thousand apps from calling a restarted relay together.
+/// Pauses whose upper limit doubles up to a maximum. Each pause is between half of its limit and the whole, at random,
+/// so that many apps don't reconnect to a restarted relay at the same moment.
 #[derive(Debug)]
 pub struct Backoff {
     longest: Duration,
@@ -15,17 +16,17 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Pauses of at most `longest`.
+    /// Creates pauses of at most `longest`.
     pub fn new(longest: Duration) -> Self {
         Self { longest, failures: 0 }
     }
 
-    /// The connection held: the next pause is short again.
+    /// Makes the next pause short again, because a connection held.
     pub fn reset(&mut self) {
         self.failures = 0;
     }
 
-    /// The next pause.
+    /// Returns the next pause.
     pub fn pause(&mut self) -> Duration {
         let limit = FIRST.saturating_mul(1 << self.failures.min(16)).min(self.longest);
         self.failures = self.failures.saturating_add(1);

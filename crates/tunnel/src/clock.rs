@@ -1,4 +1,4 @@
-//! Noticing that this machine slept.
+//! Notices that this machine slept.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,13 +6,13 @@ use hookmitt_clock::{Clock, MachineClock};
 use hookmitt_event::Timestamp;
 use tokio::time::Instant;
 
-/// How often it is looked.
+/// How often the clocks are compared.
 pub(crate) const TICK: Duration = Duration::from_secs(1);
 
-/// A gap of more than this means that nothing ran here.
+/// A difference between the clocks, or a late tick, of more than this means that the machine slept.
 const JUMP: Duration = Duration::from_secs(5);
 
-/// Waits until this machine has slept and is awake again; answers since when it slept.
+/// Waits until this machine has slept and is awake again. Returns the time at which it fell asleep.
 pub async fn slept() -> Timestamp {
     let mut jumps = Jumps::new(Arc::new(MachineClock));
     loop {
@@ -23,8 +23,8 @@ pub async fn slept() -> Timestamp {
     }
 }
 
-/// Notices sleep by comparing two clocks at every tick: the timers of Linux and macOS stand still while the machine
-/// sleeps and the wall clock goes on; those of Windows go on, and then a tick comes far too late.
+/// Notices sleep by comparing two clocks at every tick. On Linux and macOS timers stop during sleep while the wall
+/// clock goes on. On Windows timers go on too, but the tick comes far too late.
 pub(crate) struct Jumps {
     clock: Arc<dyn Clock>,
     wall: Timestamp,
@@ -37,7 +37,7 @@ impl Jumps {
         Self { clock, wall, timer: Instant::now() }
     }
 
-    /// Since when the machine slept, where it did since the last look. To be asked every [`TICK`].
+    /// Returns when the machine fell asleep, if it has slept since the last call. Must be called every [`TICK`].
     pub(crate) fn look(&mut self) -> Option<Timestamp> {
         let (wall, timer) = (self.clock.now(), Instant::now());
         let by_wall = wall.since(self.wall);

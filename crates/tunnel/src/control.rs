@@ -1,4 +1,4 @@
-//! What is asked of a relay by plain HTTP: to open a tunnel, and to join one.
+//! Requests to a relay over plain HTTP, outside of a tunnel: open a tunnel, and join one.
 
 use std::time::Duration;
 
@@ -18,16 +18,16 @@ use crate::{
     relay_url::{check_name, check_public},
 };
 
-/// How long it may take altogether.
+/// How long one request may take, from connecting to the end of the answer.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// The most bytes of an answer.
+/// How many bytes an answer's body may have.
 const LARGEST: usize = 64 * 1024;
 
-/// Opens a tunnel with a token of the relay.
+/// Opens a tunnel with one of the relay's tokens.
 ///
 /// # Errors
-/// [`TunnelError`]; [`TunnelError::Refused`] holds what the relay said.
+/// See [`TunnelError`]. If the relay refuses, [`TunnelError::Refused`] holds what it said.
 pub async fn open(
     network: &Network,
     relay: &Url,
@@ -41,10 +41,10 @@ pub async fn open(
     checked(opened.map_err(|error| without(error, token))?)
 }
 
-/// Joins a tunnel with an invite's code; `introduction` shows at once that the device was invited.
+/// Joins a tunnel with the code of an invite. `introduction` proves that this device was invited.
 ///
 /// # Errors
-/// [`TunnelError`]; [`TunnelError::Refused`] holds what the relay said.
+/// See [`TunnelError`]. If the relay refuses, [`TunnelError::Refused`] holds what it said.
 pub async fn join(
     network: &Network,
     relay: &Url,
@@ -57,7 +57,8 @@ pub async fn join(
     checked(joined.map_err(|error| without(error, &join.code))?)
 }
 
-/// What a relay said, without the secret that it was given: its words are shown and logged, and it may repeat anything.
+/// Removes the secret that the relay was given from its answer. The answer is shown and logged, and might repeat the
+/// secret.
 fn without(error: TunnelError, secret: &str) -> TunnelError {
     let cut = |text: String| if secret.is_empty() { text } else { text.replace(secret, "…") };
     match error {
@@ -68,9 +69,9 @@ fn without(error: TunnelError, secret: &str) -> TunnelError {
     }
 }
 
-/// What a relay says when it says no, where an answer is that.
+/// Reads an answer that reports an error, if it is one of a relay.
 pub(crate) fn problem(status: u16, body: &[u8]) -> TunnelError {
-    /// The parts of `application/problem+json` (RFC 9457) that we read.
+    /// The members of `application/problem+json` (RFC 9457) that we use.
     #[derive(Deserialize)]
     struct Problem {
         code: String,
@@ -101,7 +102,7 @@ async fn ask<T: DeserializeOwned>(
     line: Option<(HeaderName, HeaderValue)>,
     body: &impl Serialize,
 ) -> Result<T, TunnelError> {
-    // Strings alone: writing them as JSON can't fail.
+    // The body holds only strings, so that it can always be written as JSON.
     let body = serde_json::to_vec(body).unwrap_or_default();
     let mut request = Request::post(path)
         .header(header::HOST, authority(relay))

@@ -1,4 +1,4 @@
-//! What a device knows of its tunnel.
+//! What a device needs to connect to its tunnel.
 
 use std::fmt;
 
@@ -11,35 +11,37 @@ use zeroize::Zeroizing;
 
 use crate::TunnelError;
 
-/// A device's way into a tunnel. Its secrets belong into the vault.
+/// A device's access to a tunnel. It holds secrets, so it belongs into the vault.
 #[derive(Clone)]
 pub struct Credentials {
-    /// The relay.
+    /// The relay's URL.
     pub relay: Url,
-    /// The tunnel's name there; empty until it is [opened](crate::open).
+    /// The tunnel's name at the relay; empty until the tunnel is [opened](crate::open).
     pub tunnel: String,
     /// The seed of this device's Ed25519 key.
     pub device: Zeroizing<[u8; 32]>,
-    /// The tunnel's X25519 secret key.
+    /// The tunnel's X25519 secret key, which opens its letters.
     pub sealing: Zeroizing<[u8; 32]>,
-    /// Those before it, the newest first: what was sealed before the key was turned over waits still.
+    /// Earlier secret keys, newest first: letters that were sealed before the key was replaced may still wait at the
+    /// relay.
     pub older: Vec<Zeroizing<[u8; 32]>>,
-    /// The device that opened the tunnel, as far as this one knows: new sealing keys are believed from it alone.
+    /// The public key of the device that opened the tunnel (its owner), if known. New sealing keys are accepted only
+    /// from the owner.
     pub owner: Option<[u8; 32]>,
 }
 
 impl Credentials {
-    /// Fresh keys, for a tunnel that is to be opened.
+    /// Makes new keys for a tunnel that is about to be opened.
     pub fn fresh(relay: Url) -> Self {
         let (device, sealing) = (seed(), KeyPair::fresh().secret);
         let owner = Some(SigningKey::from_bytes(&device).verifying_key().to_bytes());
         Self { relay, tunnel: String::new(), device, sealing, older: Vec::new(), owner }
     }
 
-    /// A fresh device's, for a tunnel that it is invited to.
+    /// Makes a new device key for a tunnel to which this device was invited.
     ///
     /// # Errors
-    /// [`TunnelError::Invite`] for one that [`read_invite`](crate::read_invite) would not have let through.
+    /// Returns [`TunnelError::Invite`] if [`read_invite`](crate::read_invite) would have refused the invite.
     pub fn invited(invited: &Invited) -> Result<Self, TunnelError> {
         let relay = invited.relay.parse().map_err(|_| TunnelError::Invite("its relay is no URL"))?;
         let sealing = key(&invited.sealing_secret).ok_or(TunnelError::Invite("its key is damaged"))?;
@@ -50,10 +52,10 @@ impl Credentials {
         Ok(Self { relay, tunnel, device: seed(), sealing, older: Vec::new(), owner })
     }
 
-    /// What [`open`](crate::open) asks for.
+    /// Returns the body of the request that [`open`](crate::open) sends.
     ///
     /// # Errors
-    /// [`TunnelError::Key`] for a sealing key that is none.
+    /// Returns [`TunnelError::Key`] if the sealing key is not valid.
     pub fn order(&self, name: Option<String>, device_name: &str) -> Result<OpenTunnel, TunnelError> {
         Ok(OpenTunnel {
             name,
@@ -63,7 +65,7 @@ impl Credentials {
         })
     }
 
-    /// What [`join`](crate::join) asks for.
+    /// Returns the body of the request that [`join`](crate::join) sends.
     pub fn joining(&self, code: &str, device_name: &str) -> Join {
         Join {
             tunnel: self.tunnel.clone(),
@@ -73,7 +75,7 @@ impl Credentials {
         }
     }
 
-    /// What a teammate is given, with the code that the relay made for it.
+    /// Returns what a teammate needs to join, with the code that the relay made.
     pub fn invite(&self, code: String) -> Invited {
         Invited {
             relay: self.relay.to_string(),
@@ -84,8 +86,8 @@ impl Credentials {
         }
     }
 
-    /// With that sealing key as the newest, where this device has it: one that was made and never came to the relay is
-    /// of no use to others.
+    /// Makes the sealing key with this public key the newest, if this device has it. A newer key that never reached the
+    /// relay is useless to other devices.
     #[must_use]
     pub fn with_current(mut self, sealing_key: &[u8; 32]) -> Self {
         let mut keys = self.sealing_keys();
@@ -99,12 +101,12 @@ impl Credentials {
         self
     }
 
-    /// All sealing keys, the newest first.
+    /// Returns all secret sealing keys, newest first.
     pub fn sealing_keys(&self) -> Vec<Zeroizing<[u8; 32]>> {
         [&self.sealing].into_iter().chain(&self.older).cloned().collect()
     }
 
-    /// The public key by which the relay knows this device.
+    /// Returns the public key by which the relay knows this device.
     pub fn device_key(&self) -> [u8; 32] {
         self.signing().verifying_key().to_bytes()
     }
@@ -119,7 +121,7 @@ impl Credentials {
 }
 
 impl fmt::Debug for Credentials {
-    /// Without the secrets.
+    /// Leaves the secrets out.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Credentials")
             .field("relay", &self.relay.as_str())
@@ -128,7 +130,7 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// A key from its base64.
+/// Reads a key from base64.
 pub(crate) fn key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
     let bytes = Zeroizing::new(STANDARD.decode(text).ok()?);
     bytes.as_slice().try_into().ok().map(Zeroizing::new)

@@ -1,4 +1,4 @@
-//! Opening a connection to a relay.
+//! Connects to a relay.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -8,17 +8,17 @@ use url::Url;
 
 use crate::{Network, TunnelError, check_relay};
 
-/// How long it may take until one of a relay's addresses answers.
+/// How long connecting to any of a relay's addresses may take.
 const CONNECT: Duration = Duration::from_secs(4);
 
 /// A connection to a relay.
 pub(crate) struct Dialled {
     pub(crate) stream: Box<dyn Stream>,
-    /// Where the relay is.
+    /// The relay's address.
     pub(crate) peer: SocketAddr,
 }
 
-/// Connects to a relay. The caller limits how long it takes.
+/// Connects to a relay. The caller sets the time limit.
 pub(crate) async fn dial(relay: &Url, network: &Network) -> Result<Dialled, TunnelError> {
     check_relay(relay)?;
     let host = relay.host().ok_or(TunnelError::Url("it names no host"))?;
@@ -43,7 +43,7 @@ pub(crate) async fn dial(relay: &Url, network: &Network) -> Result<Dialled, Tunn
     }
 }
 
-/// Host and port as a `Host` line has them.
+/// Returns host and port as in a `Host` header line.
 pub(crate) fn authority(relay: &Url) -> &str {
     &relay[url::Position::BeforeHost..url::Position::AfterPort]
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between here and a relay.
+//! What can go wrong between this app and a relay.
 
 use std::time::Duration;
 
@@ -6,76 +6,76 @@ use hookmitt_event::{Explain, Plain};
 use hookmitt_seal::SealError;
 use hookmitt_wire::FrameError;
 
-/// The environment variable that names a PEM file of certificates which relays may be trusted by as well.
+/// The environment variable that names a PEM file of further certificate authorities to trust for relays.
 pub const CA_VARIABLE: &str = "HOOKMITT_RELAY_CA";
 
-/// Why a connection broke off.
+/// Why a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// This machine slept: the clock ran on while nothing here did.
+    /// This machine slept.
     Asleep,
-    /// The network is gone, or another one.
+    /// The network is down, or changed.
     Network,
-    /// The relay ended it, or can't be reached.
+    /// The relay ended the connection, or can't be reached.
     Relay,
-    /// This hookmitt was closed.
+    /// Hookmitt was closed.
     AppClosed,
 }
 
-/// Why a relay can't be used, now or at all.
+/// Why a relay can't be used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TunnelError {
-    /// A URL that can't be a relay's.
+    /// The URL can't be a relay's.
     #[error("not the URL of a relay: {0}")]
     Url(&'static str),
-    /// Plain HTTP beyond this machine.
+    /// The URL has `http://` and is not on this machine.
     #[error("http:// to {} would show the tunnel's traffic to everybody on the way", Plain(.0))]
     PlainHttp(String),
-    /// A text that is no invite.
+    /// The text is not an invite.
     #[error("not an invite: {0}")]
     Invite(&'static str),
-    /// The file of extra certificates can't be used.
+    /// The file of further certificate authorities can't be used.
     #[error("the certificates in {CA_VARIABLE}={} can't be used: {reason}", Plain(path))]
     Certificates {
-        /// The file.
+        /// The file's path.
         path: String,
         /// Why.
         reason: String,
     },
-    /// Nobody answers there.
+    /// The relay's host can't be reached.
     #[error("{0}")]
     Unreachable(String),
-    /// The machine is there, and no relay listens on it.
+    /// The host refuses connections: no relay listens there.
     #[error("{0}")]
     NotRunning(String),
-    /// Whoever answers can't be shown to be the relay.
+    /// The TLS certificate does not prove that this is the relay.
     #[error("the relay can't be trusted: {0}")]
     Tls(String),
-    /// It took too long.
+    /// No answer came in time.
     #[error("the relay did not answer within {} s", .0.as_secs())]
     Slow(Duration),
-    /// The connection was there, and nothing came over it.
+    /// Nothing came over the open connection for this long.
     #[error("nothing was heard of the relay for {} s", .0.as_secs())]
     Silent(Duration),
     /// The connection ended.
     #[error("the relay's connection ended: {0}")]
     Closed(String),
-    /// An answer that no relay gives.
+    /// The answer, with this status, is not a relay's.
     #[error("there is no relay: the answer was {0}")]
     NoRelay(u16),
-    /// The relay said no.
+    /// The relay refused the request.
     #[error("{}", Plain(&.0.message))]
     Refused(RelayProblem),
-    /// A frame that can't be read.
+    /// A frame can't be read.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// The relay does what no relay may.
+    /// The relay breaks the protocol.
     #[error("the relay does not keep to the protocol: {0}")]
     Protocol(&'static str),
-    /// The relay is older than what is asked of it.
+    /// The relay is too old for this request.
     #[error("the relay is an older hookmitt, which knows nothing of {0}")]
     OldRelay(&'static str),
-    /// The tunnel has no connection now.
+    /// The tunnel is not connected at the moment.
     #[error("the tunnel is not connected")]
     NotConnected,
     /// The tunnel's own keys can't be used.
@@ -83,19 +83,19 @@ pub enum TunnelError {
     Key(#[from] SealError),
 }
 
-/// What a relay said when it said no.
+/// What a relay said when it refused something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RelayProblem {
-    /// Its stable code.
+    /// The relay's stable error code.
     pub code: String,
     /// What happened.
     pub message: String,
-    /// What to do.
+    /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl TunnelError {
-    /// The relay's own code where it said no, else [`Explain::code`].
+    /// Returns the relay's own code if it refused, else [`Explain::code`].
     pub fn any_code(&self) -> &str {
         match self {
             Self::Refused(problem) => &problem.code,
@@ -103,7 +103,7 @@ impl TunnelError {
         }
     }
 
-    /// Whether trying again can't help until a person did something.
+    /// Whether trying again is useless until somebody does something.
     pub(crate) fn needs_a_person(&self) -> bool {
         match self {
             Self::Refused(problem) => {

@@ -1,4 +1,4 @@
-//! Being let in: the upgrade to a WebSocket, the relay's challenge, our signature, its welcome.
+//! The handshake with a relay: the upgrade to a WebSocket, the relay's challenge, our signature, and its welcome.
 
 use bytes::Bytes;
 use hookmitt_event::Timestamp;
@@ -17,20 +17,20 @@ use crate::{
     relay_url::check_public,
 };
 
-/// A session that may begin.
+/// A connection after a successful handshake.
 pub(crate) struct Welcomed<S> {
     pub(crate) socket: Socket<S>,
     pub(crate) pulse: Pulse,
     pub(crate) public_url: String,
     pub(crate) depth: Depth,
-    /// The newest position in the mailbox then.
+    /// The newest position in the mailbox at the time of the welcome.
     pub(crate) newest: u64,
     pub(crate) since: Timestamp,
-    /// The newest words that both sides know.
+    /// The newest version of the protocol that both sides know.
     pub(crate) words: u8,
 }
 
-/// Says hello over a fresh connection. The caller limits how long it takes.
+/// Performs the handshake on a new connection. The caller sets the time limit.
 pub(crate) async fn hello<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     credentials: &Credentials,
@@ -60,7 +60,7 @@ pub(crate) async fn hello<S: AsyncRead + AsyncWrite + Unpin>(
     }
 }
 
-/// A relay's frame that ends the conversation.
+/// Turns an unexpected frame, which ends the connection, into an error.
 pub(crate) fn no(frame: RelayFrame) -> TunnelError {
     match frame {
         RelayFrame::Refused { code, message } => {

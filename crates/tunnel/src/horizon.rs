@@ -1,8 +1,10 @@
-//! Up to when everything is here that a relay received: what comes later can't be older.
-//!
-//! A relay says when it received a request, and its word decides whether a timestamp that was signed is fresh: one that
-//! lies could pass off an old request as a new one. What this side saw itself bounds that word. Clocks lie, too: one that
-//! was set back since the horizon was noted bounds nothing until the relay is heard anew.
+//! The horizon of a tunnel: the time up to which everything that the relay received has arrived here. Letters that come
+//! later can't be older than that.
+//! 
+//! The relay reports when it received a request, and that time decides whether a signed timestamp is fresh. A lying
+//! relay could therefore pass off an old request as a new one, so the time is checked against what this side saw
+//! itself. This machine's clock may be wrong too: if it was set back since the horizon was noted, the horizon limits
+//! nothing until the relay is heard from again.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -13,44 +15,45 @@ use hookmitt_event::Timestamp;
 use hookmitt_wire::Depth;
 use tokio::time::Instant;
 
-/// By how much the clocks of relay and app may differ, with the time that a letter takes into the relay's store.
+/// How much the clocks of relay and app may differ, including the time that it takes the relay to store a letter.
 pub(crate) const SLACK: Duration = Duration::from_secs(60);
 
-/// The horizon of a tunnel; clones are the same one. It outlives connections, and its owner keeps it over restarts.
+/// The horizon of a tunnel. Clones share it. It outlives connections, and its owner stores it across restarts.
 #[derive(Clone, Debug, Default)]
 pub struct Horizon(Arc<Mutex<Seen>>);
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Everything is here up to then; none where that isn't known.
+    /// Everything up to this moment has arrived; `None` if unknown.
     complete: Option<Mark>,
-    /// The latest moment that the clock ever showed here.
+    /// The latest time of the wall clock that was ever noted here.
     latest: Option<Timestamp>,
 }
 
-/// A moment by the wall clock, and by the timer.
+/// A moment by the wall clock and by the timer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     wall: Timestamp,
-    /// When it was noted, and by how much earlier it lies.
+    /// When the mark was made, and how long before that its moment was.
     noted: Instant,
     earlier: Duration,
 }
 
 impl Horizon {
-    /// Up to when everything was here, as far as that is known from an earlier time.
+    /// Creates a horizon. `complete_until` is the one that was stored earlier, if any.
     pub fn new(complete_until: Option<Timestamp>, now: Timestamp) -> Self {
         let complete = complete_until.map(|wall| Mark::at(wall, now));
         Self(Arc::new(Mutex::new(Seen { complete, latest: complete_until })))
     }
 
-    /// Up to when everything is here.
+    /// Returns the time up to which everything has arrived.
     pub fn until(&self) -> Option<Timestamp> {
         self.seen().complete.map(|mark| mark.wall)
     }
 
-    /// The relay said at `now`, asked no earlier than `asked`, what waits: nothing else does that it received until then.
-    /// What it says itself of the oldest letter is taken at its word, so that it can't come with an older one later.
+    /// Records the relay's report of what waits, which came at `now` and was asked for at `asked` at the earliest.
+    /// Everything else that it received before `asked` has arrived. The relay's own word for the oldest letter's time
+    /// counts, so that it can't send an older one later.
     pub(crate) fn heard(&self, depth: &Depth, asked: Timestamp, now: Timestamp) {
         let complete = match depth.oldest.map(Timestamp::from_micros) {
             _ if depth.letters == 0 => asked,
@@ -65,7 +68,8 @@ impl Horizon {
         }
     }
 
-    /// What a letter that comes at `now` may say of when it was received: it came after `began`, where that is known.
+    /// Returns when a letter that arrives at `now` can have been received. It was received after `began`, if that is
+    /// given.
     pub(crate) fn bounds(&self, began: Option<Mark>, now: Timestamp) -> Bounds {
         let seen = self.seen();
         let complete = seen.complete.filter(|mark| !is_ahead(mark.wall, now));
@@ -73,7 +77,7 @@ impl Horizon {
         let went_back = seen.latest.is_some_and(|latest| is_ahead(latest, now));
         Bounds {
             earliest: marks.map(|mark| mark.now(now).before(SLACK)).max(),
-            // A clock that has gone back is wrong, now or before: it bounds nothing.
+            // A clock that went back is wrong now or was wrong before, so it limits nothing.
             latest: (!went_back).then(|| now.after(SLACK)),
             came: Instant::now(),
         }
@@ -93,31 +97,31 @@ impl Mark {
         Self { wall, noted: Instant::now(), earlier: now.since(wall) }
     }
 
-    /// The moment as the clock that shows `now` has it. Where the clock was set meanwhile, the two ways to reckon differ:
-    /// the earlier one counts, so that no genuine letter is too old.
+    /// Returns the moment by a clock that shows `now`. If the clock was set meanwhile, the wall clock and the timer
+    /// disagree; the earlier result counts, so that no genuine letter appears too old.
     fn now(&self, now: Timestamp) -> Timestamp {
         self.wall.min(now.before(self.noted.elapsed() + self.earlier))
     }
 }
 
-/// Within which a letter can have been received, as far as this side knows.
+/// The range in which a letter can have been received, as far as this side knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Not before.
+    /// The earliest moment.
     pub earliest: Option<Timestamp>,
-    /// Not after.
+    /// The latest moment.
     pub latest: Option<Timestamp>,
-    /// When the letter was here, by the timer.
+    /// When the letter arrived here, by the timer.
     pub came: Instant,
 }
 
 impl Bounds {
-    /// Where nothing is known.
+    /// Returns a range without limits.
     pub fn none() -> Self {
         Self { earliest: None, latest: None, came: Instant::now() }
     }
 
-    /// The moment within the bounds that is nearest.
+    /// Returns the moment in the range that is nearest to `moment`.
     pub(crate) fn nearest(&self, moment: Timestamp) -> Timestamp {
         let late_enough = self.earliest.map_or(moment, |earliest| moment.max(earliest));
         self.latest.map_or(late_enough, |latest| late_enough.min(latest))

@@ -1,4 +1,4 @@
-//! Putting letters together from what a relay sends, and believing it nothing.
+//! Assembles letters from the frames of a relay, without trusting what the relay announces.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::TunnelError;
 /// The letters that are arriving.
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
-    /// The highest position that came.
+    /// The highest position that has arrived.
     newest: u64,
-    /// Letters of which pieces are still to come.
+    /// Letters that are not complete yet.
     apart: BTreeMap<u64, Apart>,
 }
 
-/// A letter that is all here, still sealed.
+/// A letter that has arrived completely and is still sealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Whole {
     pub(crate) position: u64,
@@ -31,7 +31,7 @@ struct Apart {
 }
 
 impl Intake {
-    /// The first frame of a letter; the letter, where that was all of it.
+    /// Takes the first frame of a letter. Returns the letter if it is complete.
     pub(crate) fn begins(
         &mut self,
         position: u64,
@@ -52,19 +52,19 @@ impl Intake {
         if parcel.data.is_empty() || parcel.data.len() > size {
             return Err(TunnelError::Protocol("a letter has not the size that it announced"));
         }
-        // Room is made as pieces come: a size that is only announced costs nothing.
+        // Memory is allocated as pieces come, so that announcing a large size costs nothing.
         let data = parcel.data.to_vec();
         let parcel = Parcel { data: Bytes::new(), ..parcel };
         self.apart.insert(position, Apart { parcel, size, data });
         Ok(None)
     }
 
-    /// The first letter of which pieces are still to come.
+    /// Returns the position of the first letter that is not complete yet.
     pub(crate) fn first_apart(&self) -> Option<u64> {
         self.apart.first_key_value().map(|(position, _)| *position)
     }
 
-    /// The next piece of a letter; the letter, where that was its last.
+    /// Takes the next piece of a letter. Returns the letter if it is complete now.
     pub(crate) fn goes_on(&mut self, position: u64, piece: &[u8]) -> Result<Option<Whole>, TunnelError> {
         let apart = self.apart.get_mut(&position);
         let apart =

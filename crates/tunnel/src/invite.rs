@@ -6,23 +6,25 @@ use url::Url;
 
 use crate::{TunnelError, check_relay, credentials::key};
 
-/// What the line begins with.
+/// How the line begins.
 const PREFIX: &str = "hookmitt-invite:";
 
-/// The most bytes that a line may have. Ours have about 300.
+/// How many bytes the line may have. Ours have about 300.
 const LONGEST: usize = 4096;
 
-/// The line that is given to a teammate. It holds the tunnel's secret key: it is shown once, and to them alone.
+/// Returns the line that a teammate is given. It holds the tunnel's secret key, so it is shown once, and only to the
+/// teammate.
 pub fn invite_text(invited: &Invited) -> String {
-    // Strings alone: writing them as JSON can't fail.
+    // The invite holds only strings, so that it can always be written as JSON.
     let json = serde_json::to_vec(invited).unwrap_or_default();
     format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(json))
 }
 
-/// An invite from its line; white space around it, or where a mail broke it, is no matter.
+/// Reads an invite. White space around and inside the line, for example from a mail that wrapped it, is ignored.
 ///
 /// # Errors
-/// [`TunnelError::Invite`] says what is wrong with it; [`check_relay`]'s errors for its relay.
+/// Returns [`TunnelError::Invite`] if the invite is damaged, or an error of [`check_relay`] if its relay's URL is
+/// wrong.
 pub fn read_invite(text: &str) -> Result<Invited, TunnelError> {
     let text: String = text.split_whitespace().collect();
     let coded =

@@ -1,4 +1,4 @@
-//! Keeping a tunnel: from connection to connection, and an honest word about what lies between them.
+//! Keeps a tunnel connected, and reports its true state at every moment.
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
@@ -25,14 +25,14 @@ use crate::{
     session::{self, Ended, Shared},
 };
 
-/// Where a way is looked for as long as it is not known where the relay is: an address that is nobody's (RFC 5737).
-/// Nothing is sent there.
+/// The address for which the route is looked up while the relay's address is not known yet. It is reserved for
+/// documentation (RFC 5737), and nothing is sent to it.
 const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443);
 
-/// Keeps a tunnel until `stop`, or until it was [left](crate::Line::leave): drains it into `recipient`, reconnects, and
-/// says in which state it is.
+/// Keeps a tunnel until `stop` is cancelled or the device has [left](crate::Line::leave) it: hands its letters to
+/// `recipient`, reconnects when needed, and reports its state.
 ///
-/// Letters that are being stored when it is to stop have two seconds to come to their end and be acknowledged.
+/// When it stops, letters that are being stored get two seconds to finish and be acknowledged.
 pub async fn keep<R: Recipient>(
     credentials: Credentials,
     recipient: Arc<R>,
@@ -67,29 +67,29 @@ struct Keeper<R> {
     shared: Arc<Shared<R>>,
     backoff: Backoff,
     outage: Outage,
-    /// Where the relay was last.
+    /// The relay's last known address.
     peer: Option<SocketAddr>,
 }
 
-/// The time since there was a connection.
+/// The time without a connection.
 struct Outage {
     since: Timestamp,
-    /// What began it.
+    /// Why the last connection ended.
     why: Option<Why>,
-    /// What went wrong last.
+    /// The latest error.
     error: Option<TunnelError>,
     attempts: u32,
 }
 
 /// What to do next.
 enum Next {
-    /// Call the relay.
+    /// Connect.
     Call,
-    /// Wait for so long before.
+    /// Connect after this pause.
     Wait(Duration),
-    /// End, because it is to stop.
+    /// End, because the tunnel should stop.
     End,
-    /// End, because the device is out of the tunnel.
+    /// End, because the device has left the tunnel.
     Gone,
 }
 
@@ -117,7 +117,7 @@ impl<R: Recipient> Keeper<R> {
         self.shared.recipient.state(closed);
     }
 
-    /// Calls the relay; `None` where it is to stop meanwhile.
+    /// Connects to the relay. Returns `None` if the tunnel should stop meanwhile.
     async fn call(&mut self) -> Option<Result<Welcomed<Box<dyn Stream>>, TunnelError>> {
         self.outage.attempts += 1;
         let Outage { attempts: attempt, error: last_error, .. } = &self.outage;
@@ -156,7 +156,7 @@ impl<R: Recipient> Keeper<R> {
         }
     }
 
-    /// The connection is of no use any more, and a new one may be.
+    /// Reconnects without a pause: the old connection is useless, but a new one may work.
     fn at_once(&mut self, since: Timestamp, why: Why) -> Next {
         self.outage.since = since;
         self.outage.why = Some(why);
@@ -188,7 +188,8 @@ impl<R: Recipient> Keeper<R> {
         });
     }
 
-    /// Waits before the next call; not any longer once the machine woke, the network changed, or somebody nudges.
+    /// Waits before the next connection. The wait ends early if the machine woke up, the network changed, or somebody
+    /// calls [`Line::nudge`](crate::Line::nudge).
     async fn wait(&mut self, pause: Duration) {
         let until = Instant::now() + pause;
         let line = self.shared.options.line.clone();
@@ -211,7 +212,7 @@ impl<R: Recipient> Keeper<R> {
         }
     }
 
-    /// By which of our addresses the relay is reached now.
+    /// Returns the local address from which the relay is reached at the moment.
     fn way(&self) -> Option<IpAddr> {
         self.shared.options.network.way_to(self.peer.unwrap_or(ANYWHERE))
     }

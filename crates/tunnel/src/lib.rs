@@ -1,8 +1,8 @@
-//! The tunnel's client: it keeps a connection to a relay, drains the mailbox there into whoever takes the letters, and
-//! acknowledges what is stored.
+//! The client of a tunnel: it keeps a connection to a relay, hands the letters in the mailbox to a recipient, and
+//! acknowledges those that are stored.
 //!
-//! [`keep`] does all of it for one tunnel, for ever: dials, proves who it is, opens letters and hands them over in order,
-//! notices silence, sleep and changes of the network, and says in which [`State`] the tunnel truly is.
+//! [`keep`] does all of this for one tunnel: it connects, proves who the device is, opens letters and hands them over
+//! in order, notices silence, sleep and network changes, and reports the [`State`].
 
 mod acks;
 mod backoff;

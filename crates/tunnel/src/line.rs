@@ -1,4 +1,4 @@
-//! The handle by which others speak to a tunnel that is being kept.
+//! The handle through which other code talks to a running tunnel.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -14,26 +14,26 @@ use tokio::{
 
 use crate::{TunnelError, Turn};
 
-/// How long the relay may take for what it is asked.
+/// How long the relay may take to answer a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A one-time code with which another device joins.
+/// A one-time code with which another device can join.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Invite {
     /// The code.
     pub code: String,
-    /// When it ends.
+    /// When it expires.
     pub until: Timestamp,
 }
 
 impl std::fmt::Debug for Invite {
-    /// Without the code.
+    /// Leaves the code out.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Invite").field("until", &self.until).finish_non_exhaustive()
     }
 }
 
-/// Speaks to the tunnel that it was given to in [`Options`](crate::Options). Clones are the same line.
+/// Talks to the tunnel whose [`Options`](crate::Options) it was given to. Clones are the same line.
 #[derive(Clone, Debug, Default)]
 pub struct Line(Arc<Shared>);
 
@@ -43,7 +43,7 @@ struct Shared {
     session: Mutex<Option<mpsc::Sender<Command>>>,
 }
 
-/// What a session is asked.
+/// A request to the session.
 #[derive(Debug)]
 pub(crate) enum Command {
     Invite(oneshot::Sender<Invite>),
@@ -52,57 +52,57 @@ pub(crate) enum Command {
     Revoke(Turn, Reply<()>),
 }
 
-/// Where an answer goes that may be none.
+/// Where the answer to a request goes; it may be an error.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, TunnelError>>;
 
-/// Who takes part in a tunnel.
+/// The devices of a tunnel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Devices {
-    /// By which letters are sealed now.
+    /// The public key to which letters are sealed now.
     pub sealing_key: [u8; 32],
-    /// The devices, the oldest first.
+    /// The devices, oldest first.
     pub devices: Vec<TunnelDevice>,
 }
 
 impl Line {
-    /// A line that nobody listens to yet.
+    /// Creates a line that no tunnel uses yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Calls the relay at once where there is no connection, and asks whether it is there where there is one.
+    /// Connects to the relay at once if there is no connection; if there is one, checks that the relay still answers.
     pub fn nudge(&self) {
         self.0.nudge.notify_one();
     }
 
-    /// A code for another device.
+    /// Asks for a code with which another device can join.
     ///
     /// # Errors
-    /// [`TunnelError::NotConnected`]; [`TunnelError::Slow`] after 10 s.
+    /// Returns [`TunnelError::NotConnected`] without a connection, and [`TunnelError::Slow`] after 10 s.
     pub async fn invite(&self) -> Result<Invite, TunnelError> {
         self.ask(Command::Invite).await
     }
 
-    /// Takes this device out of the tunnel: its cursor and key are forgotten at the relay, and [`keep`](crate::keep) ends.
+    /// Takes this device out of the tunnel: the relay forgets its cursor and key, and [`keep`](crate::keep) ends.
     ///
     /// # Errors
-    /// [`TunnelError::NotConnected`]; [`TunnelError::Slow`] after 10 s.
+    /// Returns [`TunnelError::NotConnected`] without a connection, and [`TunnelError::Slow`] after 10 s.
     pub async fn leave(&self) -> Result<(), TunnelError> {
         self.ask(Command::Leave).await
     }
 
-    /// The devices of the tunnel.
+    /// Lists the devices of the tunnel.
     ///
     /// # Errors
-    /// As [`invite`](Self::invite); [`TunnelError::OldRelay`].
+    /// Like [`invite`](Self::invite); also [`TunnelError::OldRelay`].
     pub async fn devices(&self) -> Result<Devices, TunnelError> {
         self.ask(Command::Devices).await?
     }
 
-    /// Turns a device out and the sealing key over. The new key opens letters here from now on.
+    /// Revokes a device and replaces the sealing key. Letters that are sealed to the new key can be opened from now on.
     ///
     /// # Errors
-    /// As [`devices`](Self::devices); [`TunnelError::Refused`] where the relay did not do it.
+    /// Like [`devices`](Self::devices); also [`TunnelError::Refused`] if the relay did not do it.
     pub async fn revoke(&self, turn: Turn) -> Result<(), TunnelError> {
         self.ask(|reply| Command::Revoke(turn, reply)).await?
     }
@@ -111,7 +111,7 @@ impl Line {
         self.0.nudge.notified().await;
     }
 
-    /// Takes commands from now on, until the guard is dropped.
+    /// Accepts requests until the guard is dropped.
     pub(crate) fn listen(&self) -> (Listening, mpsc::Receiver<Command>) {
         let (sender, commands) = mpsc::channel(8);
         *self.0.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
@@ -130,7 +130,7 @@ impl Line {
     }
 }
 
-/// As long as it lives, a session listens.
+/// While this guard lives, a session accepts requests.
 pub(crate) struct Listening(Line);
 
 impl Drop for Listening {

@@ -1,4 +1,4 @@
-//! Frames over a WebSocket, and when a byte was last heard.
+//! Frames over a WebSocket, and when the last byte arrived.
 
 use std::{
     io,
@@ -29,8 +29,8 @@ use crate::TunnelError;
 /// A WebSocket to a relay.
 pub(crate) type Socket<S> = WebSocketStream<Heard<S>>;
 
-/// When a byte was last heard, and how many there were. A piece of a letter may take long on a slow line: life is
-/// bytes, not frames.
+/// When the last byte arrived, and how many have arrived in all. On a slow line one frame may take long, so bytes show
+/// that the relay is alive, not frames.
 #[derive(Clone, Debug)]
 pub(crate) struct Pulse(Arc<Mutex<(Instant, u64)>>);
 
@@ -43,7 +43,7 @@ impl Pulse {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// How many bytes have come altogether.
+    /// Returns how many bytes have arrived in all.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).1
     }
@@ -54,7 +54,7 @@ impl Pulse {
     }
 }
 
-/// A stream that notes when it was last heard.
+/// A stream that records when bytes arrive.
 pub(crate) struct Heard<S> {
     stream: S,
     pulse: Pulse,
@@ -100,7 +100,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
     }
 }
 
-/// No message is larger than a frame may be; nothing is buffered beyond that.
+/// Limits messages to the largest frame, and buffers little more than that.
 pub(crate) fn config() -> WebSocketConfig {
     WebSocketConfig::default()
         .max_message_size(Some(MAX_FRAME))
@@ -108,12 +108,12 @@ pub(crate) fn config() -> WebSocketConfig {
         .max_write_buffer_size(4 * MAX_FRAME)
 }
 
-/// What a message is to us.
+/// The meaning of a WebSocket message.
 pub(crate) enum Read {
     Frame(RelayFrame),
-    /// Something of WebSocket's own.
+    /// A message of the WebSocket protocol itself.
     Nothing,
-    /// The relay closes the connection, in good order.
+    /// The relay closes the connection properly.
     Goodbye(TunnelError),
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn read(message: Option<Result<Message, Error>>) -> Result<Read, Tunn
     }
 }
 
-/// What a broken connection is called.
+/// Turns the error of a broken connection into ours.
 pub(crate) fn broken(error: &Error) -> TunnelError {
     use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable, TimedOut};
     match error {
@@ -162,7 +162,8 @@ pub(crate) async fn send<S: AsyncRead + AsyncWrite + Unpin>(
     socket.send(Message::Binary(encode(frame))).await.map_err(|error| broken(&error))
 }
 
-/// Writes what comes, for as long as it comes; what waits already goes out in one go. Ends with a goodbye.
+/// Writes messages from the outbox until it is closed, and then closes the WebSocket. Messages that are already waiting
+/// are flushed together.
 pub(crate) async fn write<W>(mut sink: W, mut outbox: mpsc::Receiver<Message>) -> Result<(), TunnelError>
 where
     W: Sink<Message, Error = Error> + Unpin,
@@ -177,7 +178,7 @@ where
     sink.send(Message::Close(None)).await.map_err(|error| broken(&error))
 }
 
-/// The next frame.
+/// Returns the next frame.
 pub(crate) async fn next<S: AsyncRead + AsyncWrite + Unpin>(
     socket: &mut Socket<S>,
 ) -> Result<RelayFrame, TunnelError> {

@@ -1,4 +1,4 @@
-//! How relays are reached.
+//! How relays are reached over the network.
 
 use std::{
     fmt,
@@ -11,26 +11,27 @@ use hookmitt_call::{Tls, Trust};
 
 use crate::{CA_VARIABLE, TunnelError};
 
-/// How relays are reached: by TLS, never through a proxy.
+/// How relays are reached: directly over TLS, never through a proxy.
 #[derive(Clone)]
 pub struct Network {
     pub(crate) tls: Tls,
     ways: Ways,
 }
 
-/// From which of this machine's addresses a peer is reached now.
+/// Returns the local address from which a peer is reached at the moment.
 type Ways = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
 
 impl Network {
-    /// Trusts Mozilla's roots as this version of hookmitt carries them, and whom the system trusts.
+    /// Trusts Mozilla's root certificates, which are built into hookmitt, and the system's store.
     pub fn new() -> Self {
         Self::by(Trust::with_system())
     }
 
-    /// Trusts those of [`CA_VARIABLE`] as well, where it is set.
+    /// Like [`Network::new`]; also trusts the certificate authorities in the file that [`CA_VARIABLE`] names, if it is
+    /// set.
     ///
     /// # Errors
-    /// [`TunnelError::Certificates`].
+    /// Returns [`TunnelError::Certificates`] if the file can't be used.
     pub fn from_env() -> Result<Self, TunnelError> {
         match std::env::var_os(CA_VARIABLE).filter(|path| !path.is_empty()) {
             Some(path) => Self::with_authorities(Path::new(&path)),
@@ -38,10 +39,10 @@ impl Network {
         }
     }
 
-    /// Trusts the certificates in a PEM file as well.
+    /// Like [`Network::new`]; also trusts the certificate authorities in a PEM file.
     ///
     /// # Errors
-    /// [`TunnelError::Certificates`].
+    /// Returns [`TunnelError::Certificates`] if the file can't be used.
     pub fn with_authorities(path: &Path) -> Result<Self, TunnelError> {
         let trust = Trust::with_system().and_file(path, "there is none in it");
         let trust =
@@ -49,14 +50,15 @@ impl Network {
         Ok(Self::by(trust))
     }
 
-    /// For tests: ways are what `ways` says.
+    /// For tests: takes local addresses from `ways` instead of the routing table.
     #[doc(hidden)]
     pub fn with_ways(mut self, ways: impl Fn(SocketAddr) -> Option<IpAddr> + Send + Sync + 'static) -> Self {
         self.ways = Arc::new(ways);
         self
     }
 
-    /// From which of this machine's addresses a peer is reached now: another one, or none, means another network.
+    /// Returns the local address from which a peer is reached at the moment. If it changes or disappears, the network
+    /// changed.
     pub(crate) fn way_to(&self, peer: SocketAddr) -> Option<IpAddr> {
         (self.ways)(peer)
     }
@@ -78,7 +80,7 @@ impl fmt::Debug for Network {
     }
 }
 
-/// Asks the routing table alone; nothing is sent.
+/// Asks the routing table, and sends nothing.
 fn routed(peer: SocketAddr) -> Option<IpAddr> {
     let any: IpAddr =
         if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };

@@ -1,4 +1,4 @@
-//! What a tunnel is kept with.
+//! The options of a tunnel.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,41 +7,41 @@ use hookmitt_event::Timestamp;
 
 use crate::{Horizon, Line, Network};
 
-/// What a tunnel is kept with.
+/// The options of a tunnel.
 #[derive(Clone)]
 pub struct Options {
     /// How relays are reached.
     pub network: Network,
-    /// By which others speak to it.
+    /// The handle through which other code talks to the tunnel.
     pub line: Line,
-    /// The program and its version, for the relay's log.
+    /// The program's name and version, for the relay's log.
     pub app: String,
     /// The wall clock.
     pub clock: Arc<dyn Clock>,
-    /// Since when there has been no connection, where that is known from an earlier time.
+    /// Since when there has been no connection, if that is known from an earlier run.
     pub offline_since: Option<Timestamp>,
-    /// Up to when everything is here that the relay received.
+    /// The time up to which everything that the relay received has arrived.
     pub horizon: Horizon,
-    /// How patient it is.
+    /// Intervals and time limits.
     pub pace: Pace,
-    /// The most letters that may be on the way unacknowledged.
+    /// How many letters the relay may send before we acknowledge the first of them.
     pub window: u32,
-    /// The most bytes of them; the last of them may reach beyond.
+    /// How many bytes these letters may have. The last letter may exceed the limit.
     pub window_bytes: u32,
 }
 
-/// How patient a tunnel is.
+/// Intervals and time limits of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// From one heartbeat to the next.
+    /// The time from one heartbeat to the next.
     pub heartbeat: Duration,
-    /// After so much silence the connection is dead.
+    /// After this much silence the connection counts as dead.
     pub silence: Duration,
-    /// How long it may take to connect, and then to be let in.
+    /// How long connecting may take, and then how long the handshake may take.
     pub hello: Duration,
-    /// The longest pause before the relay is called again.
+    /// The longest pause before reconnecting.
     pub longest_pause: Duration,
-    /// The pause before it is asked again whether it still refuses us.
+    /// The pause before reconnecting to a relay that refused us.
     pub refused_pause: Duration,
     /// The pause before letters that could not be stored are handed over again.
     pub later: Duration,

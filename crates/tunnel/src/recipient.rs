@@ -1,4 +1,4 @@
-//! Who takes the letters.
+//! The recipient of a tunnel's letters.
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -9,97 +9,101 @@ use tokio::sync::watch;
 
 use crate::{Bounds, NoKey, SealingKey, State};
 
-/// How long a relay holds a sender at most: one whose letter could not be stored for longer has gone.
+/// How long a relay holds a sender at most. If storing the letter takes longer, the sender has gone.
 const HELD: Duration = Duration::from_secs(120);
 
-/// What is on a letter's envelope.
+/// What is known of a letter apart from its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letterhead {
-    /// Names the letter: the same in every re-send, from every relay of the tunnel and on every device.
+    /// Identifies the letter. It is the same whenever the letter is sent again, at every relay of the tunnel and on
+    /// every device.
     pub arrival_key: Vec<u8>,
-    /// When the request's last byte was at the relay, by its clock; the nearest moment that can be where it can't.
+    /// When the relay received the request's last byte, by its clock. If that time is impossible, the nearest possible
+    /// one.
     pub received_at: Timestamp,
-    /// What is wrong with what was said of that.
+    /// Why the time that the relay gave can't be right, if it can't.
     pub doubt: Option<Doubt>,
-    /// Within which it can have been received, as far as this side knows.
+    /// The range in which the letter can have been received, as far as this side knows.
     pub bounds: Bounds,
-    /// Its sender waits for the answer.
+    /// Whether its sender waits for the answer.
     pub held: bool,
-    /// Where it is in the mailbox.
+    /// Its position in the mailbox.
     pub position: u64,
-    /// It was there already when this connection was made.
+    /// Whether it was in the mailbox before this connection was made.
     pub waited: bool,
-    /// Letters of one run keep their order: once one of them can't be stored, none after it may be, until all come again
-    /// in a later run. Runs are counted from 1.
+    /// The letter's run, counted from 1. Letters of a run keep their order: if one can't be stored, the later ones of
+    /// the run must not be stored either; they all come again in a later run.
     pub run: u64,
 }
 
-/// Why the time is not to be believed that was told with a letter.
+/// Why the time that came with a letter is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// The envelope says another time, or otherwise whether the sender waits, than what was sealed: the store of the relay
-    /// was altered. What was sealed counts.
+    /// The time, or whether the sender waits, differs between the envelope and the sealed content, so the relay's
+    /// database was altered. The sealed content counts.
     Altered(Timestamp),
-    /// All that was received until then was here already.
+    /// Everything that was received up to that time had already arrived.
     TooEarly(Timestamp),
-    /// It lies ahead.
+    /// That time is in the future.
     TooLate(Timestamp),
 }
 
-/// What a sender that is held is answered.
+/// The answer to a sender that is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppReply {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// Header lines.
+    /// The header lines.
     pub headers: Vec<(String, Bytes)>,
     /// The body.
     pub body: Bytes,
 }
 
-/// The reply to a sender that is held, as soon as it is known: its letter is acknowledged before. None where the source's
-/// default answer says it all; another device of the tunnel may know more.
+/// Resolves to the reply for a held sender, after its letter was acknowledged. `None` if this device has nothing to add
+/// to the source's default answer; another device of the tunnel may have.
 pub type Answering = Pin<Box<dyn Future<Output = Option<AppReply>> + Send>>;
 
-/// The letter can't be stored now. It stays at the relay, and is handed over again in a while, in its order.
+/// The letter can't be stored now. It stays at the relay, and is handed over again later, in its order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Later;
 
 /// Why a letter can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// It was sealed for another key, or is not what was sealed.
+    /// It was sealed for another key, or altered.
     #[error("a letter was sealed for somebody else, or has been changed")]
     Foreign,
-    /// It opened, and is no letter that this version knows.
+    /// It was opened, but this version does not understand its content.
     #[error(transparent)]
     Letter(#[from] LetterError),
 }
 
-/// Takes the letters of a tunnel.
+/// Receives the letters of a tunnel.
 pub trait Recipient: Send + Sync + 'static {
-    /// The sources that the tunnel takes, now and whenever they change.
+    /// Returns the sources that the tunnel accepts. The channel announces changes.
     fn sources(&self) -> watch::Receiver<Arc<Vec<SourceOffer>>>;
 
-    /// Stores a letter: durably committed when it answers `Ok`, with what the reply to a sender that is held comes from.
-    ///
-    /// Called (and first polled) in the order of the mailbox, many at once; only a letter that came in pieces may come
-    /// after younger ones. A letter may come again with the same arrival key: it is answered `Ok` once more.
+    /// Stores a letter. When it returns `Ok`, the letter is durably committed; if its sender is held, the value
+    /// resolves to the reply.
+    /// 
+    /// Calls are made (and first polled) in the order of the mailbox, and many run at once. Only a letter that came in
+    /// pieces may be handed over after younger ones. A letter may come again with the same arrival key; the answer is
+    /// `Ok` then, too.
     fn letter(
         &self,
         head: Letterhead,
         letter: Letter,
     ) -> impl Future<Output = Result<Option<Answering>, Later>> + Send;
 
-    /// A letter that can't be read. `lost` says that it never will be: then the relay is told to forget it. Otherwise it
-    /// stays there: a newer hookmitt may read it, or the right key may come back.
+    /// Reports a letter that can't be read. If it is `lost`, it never will be readable, and the relay is told to delete
+    /// it. Otherwise it stays at the relay: a newer hookmitt may be able to read it, or the right key may return.
     fn unreadable(&self, head: &Letterhead, why: &Unreadable, lost: bool);
 
-    /// The sealing key was turned over: these open letters, the newest first. They are to be kept; after a crash the relay
-    /// tells them anew.
+    /// The sealing key was replaced: these secret keys open letters, newest first. They must be stored; after a crash
+    /// the relay reports them again.
     fn sealing_keys(&self, keys: Vec<SealingKey>);
 
-    /// The sealing key was turned over, and this device has not got the new one.
+    /// The sealing key was replaced, but this device does not have the new one.
     fn no_key(&self, why: NoKey);
 
     /// The tunnel's state changed. `Connected` comes before the first letter of its connection.
@@ -107,7 +111,7 @@ pub trait Recipient: Send + Sync + 'static {
 }
 
 impl Letterhead {
-    /// As the envelope has it.
+    /// Takes everything from the envelope, which the relay could have altered.
     pub(crate) fn new(tunnel: &str, position: u64, parcel: &Parcel, waited: bool, bounds: Bounds) -> Self {
         Self {
             arrival_key: [tunnel.as_bytes(), &[0], &parcel.epoch, &parcel.number.to_be_bytes()].concat(),
@@ -121,8 +125,8 @@ impl Letterhead {
         }
     }
 
-    /// As it is to be believed once the letter is open: what is sealed counts, within what this side saw itself. An old
-    /// relay seals nothing of it.
+    /// Takes what was sealed with the content instead, now that the letter is open, and limits the time to what is
+    /// possible. A relay of an older version seals nothing of this.
     pub(crate) fn attested(mut self, sealed: Option<Received>) -> Self {
         let told = self.received_at;
         if let Some(sealed) = sealed {

@@ -5,10 +5,10 @@ use url::{Host, Url};
 
 use crate::TunnelError;
 
-/// A relay's URL from what a person typed: without a scheme it is `https`, but on this machine `http`.
+/// Reads a relay's URL as a person typed it. If the scheme is missing, it is `https`, or `http` on this machine.
 ///
 /// # Errors
-/// [`TunnelError::Url`] and [`TunnelError::PlainHttp`].
+/// Returns [`TunnelError::Url`] or [`TunnelError::PlainHttp`] if it can't be a relay's URL.
 pub fn relay_url(typed: &str) -> Result<Url, TunnelError> {
     let typed = typed.trim();
     let with = |scheme: &str| Url::parse(&format!("{scheme}://{typed}"));
@@ -22,10 +22,10 @@ pub fn relay_url(typed: &str) -> Result<Url, TunnelError> {
     Ok(url)
 }
 
-/// Whether a URL can be a relay's: `https://host[:port]`, or `http://` on this machine.
+/// Checks that a URL can be a relay's: `https://host[:port]`, or `http://` on this machine.
 ///
 /// # Errors
-/// [`TunnelError::Url`] and [`TunnelError::PlainHttp`].
+/// Returns [`TunnelError::Url`] or [`TunnelError::PlainHttp`] if it can't.
 pub fn check_relay(url: &Url) -> Result<(), TunnelError> {
     let host = url.host().ok_or(TunnelError::Url("it names no host"))?;
     match url.scheme() {
@@ -43,7 +43,7 @@ pub fn check_relay(url: &Url) -> Result<(), TunnelError> {
     Ok(())
 }
 
-/// Whether what a relay calls a tunnel is the name of one: it is shown, and is part of what letters are bound to.
+/// Checks the tunnel name that a relay gave. It is shown to people, and the letters' encryption is bound to it.
 pub(crate) fn check_name(name: &str) -> Result<(), TunnelError> {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if (3..=63).contains(&name.len()) && name.bytes().all(fits) && !name.starts_with('-') {
@@ -52,7 +52,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), TunnelError> {
     Err(TunnelError::Protocol("it named the tunnel as none can be named"))
 }
 
-/// Whether what a relay says is a tunnel's public URL can be one: it is shown, and copied to providers.
+/// Checks the public URL that a relay gave for a tunnel. It is shown to people, who copy it to providers.
 pub(crate) fn check_public(url: &str) -> Result<(), TunnelError> {
     let parsed = Url::parse(url).ok().filter(|parsed| matches!(parsed.scheme(), "http" | "https"));
     let plain = url.len() <= 2048 && url.bytes().all(|byte| byte.is_ascii_graphic());

@@ -1,7 +1,7 @@
-//! One connection, from the welcome to its end.
+//! One connection, from the relay's welcome to the end.
 //!
-//! One task does all of it: nothing in it waits for anything but the next thing to happen, so that neither a slow letter
-//! nor a slow line holds up heartbeats or other letters.
+//! A single task does everything. It never waits for one particular thing, so that neither a slow letter nor a slow
+//! network delays heartbeats and other letters.
 
 mod letters;
 mod shared;
@@ -34,30 +34,32 @@ use crate::{
     link::{self, Pulse, Read},
 };
 
-/// How long an answer to a heartbeat may take while other bytes come, which were on their way before it: at least a piece
-/// of a large letter in that time. Where fewer come it is not behind them, and what we say does not reach the relay.
+/// How long the answer to a heartbeat may take while other bytes arrive that the relay sent before it. They must add up
+/// to at least one piece of a large letter in this time. If there are fewer, they can't explain the delay: what we send
+/// does not reach the relay.
 const PONG: Duration = Duration::from_secs(60);
 
-/// How long letters that are being stored have at the end, and the last words after them.
+/// How long letters that are being stored may take when the connection is closed, and then how long the last frames may
+/// take.
 const LAST_LETTERS: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How a connection ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// It was to stop.
+    /// The tunnel was told to stop.
     Stopped,
     /// The device left the tunnel.
     Left,
-    /// The machine slept, since then.
+    /// The machine slept, from this time on.
     Slept(Timestamp),
-    /// The network is another one.
+    /// The network changed.
     Moved,
     /// Something went wrong.
     Lost(TunnelError),
 }
 
-/// Whatever ends a connection is an error to what goes on in it.
+/// Every error ends the connection.
 impl From<TunnelError> for Ended {
     fn from(error: TunnelError) -> Self {
         Self::Lost(error)
@@ -71,15 +73,15 @@ struct Session<R> {
     speech: Speech,
     pulse: Pulse,
     jumps: Jumps,
-    /// Where the relay is, and by which of our addresses it is reached.
+    /// The relay's address, and the local address from which it is reached.
     way: Option<(SocketAddr, Option<IpAddr>)>,
     since: Timestamp,
     public_url: String,
-    /// What was said of it last.
+    /// The state that was reported last.
     said: Option<State>,
 }
 
-/// Runs a connection to its end. Also answers when the relay was heard last.
+/// Runs a connection until it ends. Also returns when the relay was last heard from.
 pub(crate) async fn run<S, R>(
     welcomed: Welcomed<S>,
     peer: Option<SocketAddr>,
@@ -103,12 +105,12 @@ where
         public_url,
     };
     session.introduce();
-    // Whoever hears that it is connected may ask for something at once.
+    // Before the state is reported, because whoever learns that the tunnel is connected may send a request at once.
     let (_listening, commands) = session.shared.options.line.listen();
     session.tell();
     let mut ended = Box::pin(session.go(socket, sources, commands)).await;
     if let (Ended::Lost(_), Some(asleep)) = (&ended, session.jumps.look()) {
-        // What a connection dies of after a sleep is the sleep, whatever it says.
+        // A connection that fails after a sleep failed because of the sleep, whatever the error says.
         ended = Ended::Slept(asleep);
     }
     (ended, session.shared.options.clock.now().before(pulse.last().elapsed()))
@@ -164,13 +166,13 @@ impl<R: Recipient> Session<R> {
         };
         if matches!(ended, Ended::Stopped) {
             self.letters.finish_what_is_under_way(LAST_LETTERS).await;
-            // Where it takes too long, the relay sends again what it was not told of.
+            // If this takes too long, the relay sends the unacknowledged letters again.
             let _ = timeout(LAST_WORDS, async { tokio::join!(self.last_words(outbox), writing) }).await;
         }
         ended
     }
 
-    /// Says what is still to be said; the goodbye follows when the outbox is gone.
+    /// Sends what is still to be sent. The WebSocket is closed once the outbox is dropped.
     async fn last_words(&mut self, outbox: mpsc::Sender<Message>) {
         while let Some(message) = self.next_word() {
             if outbox.send(message).await.is_err() {
@@ -209,7 +211,7 @@ impl<R: Recipient> Session<R> {
         Ok(())
     }
 
-    /// One letter is done with; others that are, too, are taken along, so that one acknowledgement tells of all.
+    /// Handles a letter whose work is done, and others that are done too, so that one acknowledgement covers them all.
     fn finish(&mut self, done: crate::work::Done) {
         self.letters.finished(done);
         while let Some(Some(done)) = self.letters.working.next().now_or_never() {
@@ -219,7 +221,7 @@ impl<R: Recipient> Session<R> {
         self.say_when_caught_up();
     }
 
-    /// Asks for the sealing key where a letter does not open.
+    /// Asks the relay for the sealing key if a letter could not be opened.
     fn ask_for_key(&mut self) {
         if self.letters.wants_key() && !self.speech.ask_key() {
             self.letters.key_is_told(false);
@@ -232,15 +234,15 @@ impl<R: Recipient> Session<R> {
             Command::Leave(answer) => self.speech.leave(answer),
             Command::Devices(answer) => self.speech.list(answer),
             Command::Revoke(turn, answer) => {
-                // Letters that it opens may be here before the relay's answer.
+                // Letters for the new key may arrive before the relay's answer.
                 self.shared.opener.add(std::slice::from_ref(&turn.pair.secret));
                 self.speech.revoke(turn, answer);
             }
         }
     }
 
-    /// Shows that this device was invited, by the newest key that it has. One that doesn't know the owner shows nothing,
-    /// for it would not believe a new key: so the owner hears that it has to join anew.
+    /// Proves with the newest sealing key that this device was invited. A device that doesn't know the tunnel's owner
+    /// sends an empty proof, because it could not accept a new key. So the owner learns that it has to join again.
     fn introduce(&mut self) {
         let Shared { opener, credentials, .. } = &*self.shared;
         if let Some(newest) = opener.secrets().first() {
@@ -249,7 +251,7 @@ impl<R: Recipient> Session<R> {
         }
     }
 
-    /// The relay says by which key letters are sealed now, and what the owner has to say of it.
+    /// Handles the relay's report of the current sealing key, with the owner's note about it.
     fn turned(&mut self, sealing_key: &[u8; 32], note: &[u8]) -> Result<(), Ended> {
         let Shared { opener, credentials, recipient, .. } = &*self.shared;
         let has = opener.secrets().iter().any(|secret| is_of(secret, sealing_key));
@@ -269,7 +271,7 @@ impl<R: Recipient> Session<R> {
         if self.letters.key_is_told(is_new) {
             return Ok(());
         }
-        // Letters that it may open came before it, and come again over a new connection.
+        // Letters that the new key may open came before it. They come again over a new connection.
         Err(TunnelError::Closed("the tunnel's sealing key was turned over".to_owned()).into())
     }
 
@@ -289,7 +291,8 @@ impl<R: Recipient> Session<R> {
         if self.way.is_some_and(|(peer, way)| self.shared.options.network.way_to(peer) != way) {
             return Err(Ended::Moved);
         }
-        // While it catches up, its owner wants to see how far it is; and what was told to wait must not be shown longer.
+        // While letters are being caught up, people want to see the progress; and the number of waiting letters that is
+        // shown must be current.
         let settled = self.letters.is_caught_up() && self.letters.waiting().letters == 0;
         let heartbeat = if settled { pace.heartbeat } else { pace.heartbeat.min(TICK) };
         self.speech.heartbeat(heartbeat, self.pulse.bytes());
@@ -312,7 +315,7 @@ impl<R: Recipient> Session<R> {
         }
     }
 
-    /// Says how it is, where that is not what was said last.
+    /// Reports the state if it has changed since the last report.
     fn tell(&mut self) {
         let state = State::Connected {
             since: self.since,
@@ -333,7 +336,7 @@ fn is_of(secret: &[u8; 32], public: &[u8; 32]) -> bool {
     KeyPair::from_secret(secret).is_ok_and(|pair| pair.public == *public)
 }
 
-/// Whether so many bytes since a heartbeat don't explain that its answer is not there yet.
+/// Whether too few bytes arrived since a heartbeat to explain why its answer is late.
 fn is_little(bytes: u64, unanswered: Duration) -> bool {
     u128::from(bytes) * PONG.as_millis() < PIECE as u128 * unanswered.as_millis()
 }

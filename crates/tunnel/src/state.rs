@@ -1,4 +1,4 @@
-//! How a tunnel is, without a lie.
+//! The state of a tunnel, always the true one.
 
 use std::time::Duration;
 
@@ -10,42 +10,42 @@ use crate::{TunnelError, Why};
 /// The state of a tunnel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum State {
-    /// The relay is being called.
+    /// We are connecting to the relay.
     Connecting {
-        /// The how-manieth time since there was a connection, from 1.
+        /// The number of attempts since the last connection, from 1.
         attempt: u32,
-        /// Why the last one failed.
+        /// Why the last attempt failed.
         last_error: Option<TunnelError>,
     },
-    /// The relay knows us, and answered within the last seconds.
+    /// The relay let us in, and has answered within the last seconds.
     Connected {
         /// Since when.
         since: Timestamp,
-        /// The public URL of the tunnel, without a slash at its end.
+        /// The tunnel's public URL, without a slash at the end.
         public_url: String,
-        /// How long the last heartbeat took there and back.
+        /// The round-trip time of the last heartbeat.
         rtt: Option<Duration>,
-        /// What waits at the relay, as it said last.
+        /// What waits at the relay, by its last report.
         depth: Depth,
-        /// Letters that are here, and not yet stored.
+        /// How many letters have arrived but are not stored yet.
         unacked: u64,
-        /// Everything that waited when this connection was made is stored here.
+        /// Whether everything that waited when this connection was made is stored here.
         caught_up: bool,
     },
     /// There is no connection.
     Offline {
-        /// Since when: the last moment at which the relay was heard.
+        /// Since when: the last time that anything was heard from the relay.
         since: Timestamp,
-        /// Why it broke off.
+        /// Why the connection ended.
         why: Why,
-        /// What went wrong last.
+        /// The latest error.
         error: Option<TunnelError>,
-        /// When the relay is called again.
+        /// When we will reconnect.
         next_try: Option<Timestamp>,
     },
-    /// The relay won't have us, and trying again won't help: a person is needed. It is tried once a minute all the same.
+    /// The relay refuses us, and only a person can change that. We still try once a minute.
     Refused {
-        /// What it said.
+        /// What the relay said.
         error: TunnelError,
     },
 }

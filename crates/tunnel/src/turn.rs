@@ -1,8 +1,9 @@
-//! The sealing key is turned over when a device is revoked: the owner tells the new one to each device that stays.
+//! Replaces the sealing key when a device is revoked: the owner tells the new key to each device that stays.
 //!
-//! A note is sealed to one device and signed by the owner, whom that device knows by its invite. The relay passes notes on
-//! and can neither read nor make one. It is sealed by the X25519 form of the device's Ed25519 key, which every device has
-//! (for the security of both uses of one key see <https://eprint.iacr.org/2021/509>).
+//! The owner puts the key into a note that is encrypted for one device and signed; the device knows the owner's public
+//! key from its invite. The relay passes notes on, but can neither read nor forge them. A note is encrypted to the
+//! X25519 form of the device's Ed25519 key, because every device has one (using one key for both is secure:
+//! <https://eprint.iacr.org/2021/509>).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
@@ -13,28 +14,28 @@ use zeroize::Zeroizing;
 
 use crate::{Credentials, TunnelError};
 
-/// What the owner signs begins with this.
+/// The prefix of what the owner signs.
 const CONTEXT: &[u8] = b"hookmitt sealing keys v1\0";
 
-/// An X25519 secret key of a tunnel.
+/// A secret X25519 sealing key of a tunnel.
 pub type SealingKey = Zeroizing<[u8; 32]>;
 
-/// A device that goes, the new sealing key, and what the others are told.
+/// A device that is revoked, the new sealing key, and a note for each of the other devices.
 #[derive(Clone, Debug)]
 pub struct Turn {
-    /// Who goes.
+    /// The device that is revoked.
     pub device: [u8; 32],
-    /// The sealing key until now, as the relay has it.
+    /// The public sealing key so far, as the relay knows it.
     pub before: [u8; 32],
-    /// The new pair. To be kept before the relay hears of it.
+    /// The new key pair. It must be stored before the relay learns of it.
     pub pair: KeyPair,
-    /// What each device is told that stays; nothing where it can't be told.
+    /// The note for each device that stays; empty if the device can't be told.
     pub notes: Vec<([u8; 32], Bytes)>,
 }
 
 impl Turn {
-    /// Makes a new key, and tells it to all of `devices` but the one that goes, those that can't be `trusted`, and those
-    /// whose keys nothing can be sealed to.
+    /// Makes a new key, and notes for all `devices` except the revoked one, those that are not `trusted`, and those to
+    /// whose key nothing can be encrypted.
     pub fn new(
         owner: &Credentials,
         before: [u8; 32],
@@ -47,7 +48,7 @@ impl Turn {
             [pair.secret.clone()].into_iter().chain(owner.sealing_keys()).take(SECRETS).collect();
         let stay = devices.iter().filter(|one| one.key != device);
         let note = |one: &TunnelDevice| match trusted(one) && one.key != owner.device_key() {
-            // A key that nothing can be sealed to is that of a device which wants nobody to be revoked.
+            // A device with a key to which nothing can be encrypted could otherwise prevent every revocation.
             true => note(owner, &pair.public, &keys, &one.key).unwrap_or_default(),
             false => Bytes::new(),
         };
@@ -64,22 +65,22 @@ impl Turn {
 }
 
 impl Credentials {
-    /// What shows that this device was invited.
+    /// Returns the proof that this device was invited.
     pub(crate) fn proof(&self, sealing: &[u8; 32]) -> [u8; 32] {
         invited_proof(sealing, &self.tunnel, &self.device_key())
     }
 
-    /// What [`join`](crate::join) shows.
+    /// Returns the proof that [`join`](crate::join) sends.
     pub fn introduction(&self) -> String {
         format!("{LETTER_VERSION} {}", STANDARD.encode(self.proof(&self.sealing)))
     }
 
-    /// Whether a device has shown that it was invited; not by a key from before a device was revoked.
+    /// Whether a device has proved that it was invited. Proofs with a key from before a revocation don't count.
     pub fn has_invited(&self, device: &TunnelDevice) -> bool {
         device.proof.is_some_and(|proof| is_invited(&self.sealing, &self.tunnel, &device.key, &proof))
     }
 
-    /// The sealing keys that a note of the owner tells, the newest first.
+    /// Reads a note from the owner. Returns the secret sealing keys in it, newest first.
     pub(crate) fn told(
         &self,
         sealing_key: &[u8; 32],
@@ -104,16 +105,16 @@ impl Credentials {
     }
 }
 
-/// Why a device has no key for the letters that come.
+/// Why a device does not have the current sealing key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoKey {
-    /// It joined by an invite that did not say who owns the tunnel.
+    /// It joined with an invite that did not name the tunnel's owner.
     #[error("this device joined before invites said whose tunnel it is, so that it can't believe a new key")]
     NoOwner,
-    /// The owner has not told it.
+    /// The owner has not told it the key.
     #[error("the tunnel's owner did not tell this device the new key")]
     NotTold,
-    /// What it was told does not come from the owner, or not for this device and key.
+    /// The note that it got is not from the owner, or is for another device or key.
     #[error("the new key does not come from the tunnel's owner")]
     Forged,
 }
@@ -132,7 +133,7 @@ fn note(
     Ok([&signature.to_bytes()[..], &sealed].concat().into())
 }
 
-/// What the owner signs: whom it tells, which key, and what is sealed.
+/// Returns what the owner signs: tunnel, device, new public key and encrypted content of the note.
 fn text(tunnel: &str, device: &[u8; 32], sealing_key: &[u8; 32], sealed: &[u8]) -> Vec<u8> {
     [CONTEXT, tunnel.as_bytes(), &[0], device, sealing_key, sealed].concat()
 }

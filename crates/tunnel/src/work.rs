@@ -1,4 +1,4 @@
-//! What is done with a letter that is all here: opened, read, handed over.
+//! Handles one letter that has arrived completely: opens it, reads it, and hands it over.
 
 use std::{future::Future, pin::Pin, sync::Arc, task::Poll};
 
@@ -9,10 +9,10 @@ use tokio::{sync::oneshot, task::spawn_blocking};
 
 use crate::{Answering, Later, Letterhead, Recipient, Unreadable, intake::Whole};
 
-/// A letter under way.
+/// The work on one letter.
 pub(crate) type Working = Pin<Box<dyn Future<Output = Done> + Send>>;
 
-/// What came of a letter.
+/// The outcome of that work.
 pub(crate) struct Done {
     pub(crate) whole: Whole,
     pub(crate) head: Letterhead,
@@ -20,25 +20,25 @@ pub(crate) struct Done {
 }
 
 pub(crate) enum Outcome {
-    /// It is stored; the reply to the event's sender, who is held, may take a while.
+    /// The letter is stored. The reply to its sender, if that is held, may come later.
     Stored(Option<([u8; 16], Answering)>),
-    /// It could not be stored now.
+    /// The letter could not be stored now.
     Later,
-    /// It can't be read.
+    /// The letter can't be read.
     Unreadable(Unreadable),
 }
 
-/// A letter's place among those that are handed over one after the other.
+/// A letter's turn to be handed over. Letters are handed over one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Turn {
-    /// Closed once the one before it has been handed over, or never will be.
+    /// Closes when the previous letter has been handed over, or never will be.
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped once this one has.
+    /// Dropped when this letter has been handed over.
     own: Option<oneshot::Sender<()>>,
 }
 
 impl Turn {
-    /// The turn of the next letter. This one stays the last.
+    /// Returns the turn of the next letter, and remains the last turn itself.
     pub(crate) fn next(&mut self) -> Self {
         let (own, after) = oneshot::channel();
         Self { before: self.before.replace(after), own: Some(own) }
@@ -51,7 +51,7 @@ impl Turn {
     }
 }
 
-/// Opens a letter and hands it over in its turn.
+/// Opens a letter and hands it over when it is its turn.
 pub(crate) fn work<R: Recipient>(
     opener: Arc<Opener>,
     recipient: Arc<R>,
@@ -69,7 +69,7 @@ pub(crate) fn work<R: Recipient>(
                 head = head.attested(letter.received);
                 let mut handing = Box::pin(recipient.letter(head.clone(), letter));
                 let first = poll!(&mut handing);
-                drop(turn.own.take()); // handed over: the next one may be, too
+                drop(turn.own.take()); // handed over, so the next letter may be
                 let taken = match first {
                     Poll::Ready(taken) => taken,
                     Poll::Pending => handing.await,
@@ -85,12 +85,12 @@ pub(crate) fn work<R: Recipient>(
     })
 }
 
-/// What it says; none where the work was cut off, which is not the letter's fault.
+/// Opens a letter. Returns `None` if the work was interrupted, which says nothing about the letter.
 async fn read(opener: Arc<Opener>, whole: &Whole) -> Option<Result<Letter, Unreadable>> {
     if whole.parcel.data.len() <= PIECE {
         return Some(open(&opener, whole));
     }
-    // Deciphering some 25 MiB would hold up heartbeats and the other letters.
+    // Decrypting up to 25 MiB would delay heartbeats and other letters.
     let whole = whole.clone();
     spawn_blocking(move || open(&opener, &whole)).await.ok()
 }

@@ -1,4 +1,4 @@
-//! The letters of one connection: from their first byte to their acknowledgement.
+//! The letters of one connection, from their first byte to their acknowledgement.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -24,23 +24,25 @@ use crate::{
     work::{Done, Outcome, Turn, Working, work},
 };
 
-/// What an event's sender, who is held, is answered, once that is known.
+/// Resolves to the reply for the held sender of an event.
 type Answer = Pin<Box<dyn Future<Output = ([u8; 16], Option<AppReply>)> + Send>>;
 
-/// So many senders may be held at a time; any more get the source's default answer from the relay.
+/// How many senders may be held at a time. Further ones get the source's default answer from the relay.
 const MOST_HELD: usize = 1_024;
 
-/// After the relay knew no other key, letters that don't open are nobody's for so long.
+/// For how long we don't ask again after the relay reported no new sealing key. Meanwhile letters that can't be opened
+/// are unreadable.
+/// count as lost.
 const ASK_AGAIN: Duration = Duration::from_secs(10);
 
-/// Whether the relay is asked for the sealing key.
+/// Whether we ask the relay for the sealing key.
 #[derive(Clone, Copy)]
 enum Asking {
-    /// No; it said then that there is no new one.
+    /// No. At this time, if any, the relay reported that there is no new key.
     No(Option<Instant>),
-    /// It is to be.
+    /// We have to ask.
     Wants,
-    /// It has been, and the answer is not here.
+    /// We asked, and wait for the answer.
     Asked,
 }
 
@@ -49,7 +51,8 @@ impl Asking {
         !matches!(self, Self::No(_))
     }
 
-    /// Where it is being asked already, the answer concerns whatever comes until then.
+    /// Whether a letter that can't be opened may wait for an answer: one that is already on its way also concerns
+    /// letters that arrive before it.
     fn may_ask(self) -> bool {
         !matches!(self, Self::No(Some(at)) if at.elapsed() < ASK_AGAIN)
     }
@@ -68,30 +71,30 @@ pub(super) struct Letters<R> {
     shared: Arc<Shared<R>>,
     intake: Intake,
     acks: Acks,
-    /// Those that are all here, but came after a large one that is not: they wait, so that none overtakes it. The window
-    /// bounds how many bytes they are.
+    /// Complete letters that came after a large one that is incomplete. They wait, so that they don't overtake it. The
+    /// window limits how many bytes they have.
     behind: BTreeMap<u64, (Whole, Letterhead)>,
-    /// Whose turn it is to be handed over: after the one that was begun last.
+    /// The turn of the next letter to be handed over.
     turn: Turn,
-    /// Those that are being stored.
+    /// Letters that are being stored.
     pub(super) working: FuturesUnordered<Working>,
-    /// Stored and acknowledged, with a sender that is held for an answer.
+    /// Letters that are stored and acknowledged, and whose sender waits for a reply.
     pub(super) answering: FuturesUnordered<Answer>,
-    /// Those that could not be stored, and those that came after them, in their order.
+    /// Letters that could not be stored, and those after them, in order.
     later: BTreeMap<u64, (Whole, Letterhead)>,
     /// When they are tried again.
     resume_at: Option<Instant>,
-    /// The first of them is being tried; the others wait for what comes of it.
+    /// Whether the first of them is being tried; the others wait for its outcome.
     tries: bool,
-    /// The run of the letters that are begun now.
+    /// The current run of letters.
     run: u64,
-    /// Those that this key does not open, as long as it opened none.
+    /// Letters that this key can't open, as long as it has opened none.
     locked: BTreeMap<u64, Letterhead>,
-    /// The relay is to be asked for the sealing key, or has been: letters wait that don't open.
+    /// Whether we ask the relay for the sealing key, because of letters that could not be opened.
     asking: Asking,
-    /// Answers to senders that are held.
+    /// Replies to held senders that are to be sent.
     answers: VecDeque<AppFrame>,
-    /// The newest position when this connection began, and when that was.
+    /// The newest position in the mailbox when this connection began, and the time of that.
     newest: u64,
     began: Mark,
     /// What waits at the relay.
@@ -125,8 +128,8 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// The first frame of a letter. The relay keeps within the window, where the last letter may reach beyond it, and one
-    /// that is larger than the window counts for nothing; a relay that goes twice as far floods.
+    /// Takes the first frame of a letter. The relay must respect the window; only the last letter may exceed it, and
+    /// one letter that is larger than the window is not counted. A relay that goes twice as far ends the connection.
     pub(super) fn begins(&mut self, position: u64, parcel: Parcel, size: u32) -> Result<(), TunnelError> {
         let Options { window, window_bytes, .. } = self.shared.options;
         if self.acks.letters() >= 2 * u64::from(window) || self.acks.bytes() >= 2 * u64::from(window_bytes) {
@@ -138,7 +141,7 @@ impl<R: Recipient> Letters<R> {
         Ok(())
     }
 
-    /// The next piece of a letter.
+    /// Takes the next piece of a letter.
     pub(super) fn goes_on(&mut self, position: u64, piece: &[u8]) -> Result<(), TunnelError> {
         let whole = self.intake.goes_on(position, piece)?;
         whole.into_iter().for_each(|whole| self.arrived(whole));
@@ -151,7 +154,7 @@ impl<R: Recipient> Letters<R> {
         let bounds = options.horizon.bounds((!waited).then_some(self.began), options.clock.now());
         let head = Letterhead::new(tunnel, whole.position, &whole.parcel, waited, bounds);
         if whole.parcel.held && !waited {
-            return self.accept(whole, head); // its sender waits, and for no other letter
+            return self.accept(whole, head); // a held sender waits for the answer, so its letter doesn't wait for others
         }
         self.behind.insert(whole.position, (whole, head));
         let first_apart = self.intake.first_apart().unwrap_or(u64::MAX);
@@ -163,15 +166,15 @@ impl<R: Recipient> Letters<R> {
 
     fn accept(&mut self, whole: Whole, head: Letterhead) {
         if self.resume_at.is_some() || self.tries || self.asking.is_open() {
-            // An older one could not be stored: this one waits behind it.
+            // An older letter could not be stored, so this one waits behind it.
             self.later.insert(whole.position, (whole, head));
         } else {
             self.start(whole, head);
         }
     }
 
-    /// Begins to store a letter. They are handed over in the order in which they are begun, whatever becomes of them
-    /// afterwards and however long it takes to open them; one whose sender is held passes.
+    /// Begins to open and store a letter. Letters are handed over in the order in which this is called, however long
+    /// opening takes. The letter of a held sender goes first.
     fn start(&mut self, whole: Whole, mut head: Letterhead) {
         head.run = self.run;
         let Shared { opener, recipient, .. } = &*self.shared;
@@ -183,7 +186,7 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// A letter is done with.
+    /// Handles the outcome of a letter.
     pub(super) fn finished(&mut self, Done { whole, head, outcome }: Done) {
         match outcome {
             Outcome::Stored(reply) => {
@@ -200,7 +203,7 @@ impl<R: Recipient> Letters<R> {
                 self.resume_at.get_or_insert_with(|| Instant::now() + self.shared.options.pace.later);
             }
             Outcome::Unreadable(Unreadable::Foreign) if self.asking.may_ask() => {
-                // Maybe the sealing key was turned over, and this side has not heard of it.
+                // Perhaps the sealing key was replaced, and we have not heard of it yet.
                 self.later.insert(whole.position, (whole, head));
                 self.tries = false;
                 self.asking = self.asking.begun();
@@ -212,8 +215,9 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// The right key can't open it, or it is none when opened: it never will be one. A newer hookmitt may read what is
-    /// only too new; and as long as this key opened nothing, the key may be the wrong one.
+    /// Handles a letter that can't be read. If a key that fits this tunnel can't open it, or its content is invalid, it
+    /// is lost. A newer hookmitt may understand a newer format; and while this key has opened nothing, it may be the
+    /// wrong one.
     fn unreadable(&mut self, head: Letterhead, why: &Unreadable) {
         let lost = match why {
             Unreadable::Foreign => self.shared.key_fits.load(Ordering::Relaxed),
@@ -228,7 +232,7 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// The key opened a letter: those that it did not open are nobody's.
+    /// Notes that the key has opened a letter, so those that it could not open are lost.
     fn key_fits(&mut self) {
         self.shared.key_fits.store(true, Ordering::Relaxed);
         while let Some((_, head)) = self.locked.pop_first() {
@@ -262,7 +266,7 @@ impl<R: Recipient> Letters<R> {
         self.answers.push_back(reply.map(said).filter(fits).unwrap_or_else(none));
     }
 
-    /// Whether the relay is to be asked for the sealing key, once.
+    /// Whether the relay must be asked for the sealing key. Returns true once.
     pub(super) fn wants_key(&mut self) -> bool {
         let wants = matches!(self.asking, Asking::Wants);
         if wants {
@@ -271,7 +275,8 @@ impl<R: Recipient> Letters<R> {
         wants
     }
 
-    /// The relay has told the sealing key: what waited for it is tried again. Answers whether all of it is here.
+    /// Handles the relay's answer about the sealing key: letters that waited for it are tried again. Returns false if
+    /// letters that the key may open are not here any more.
     pub(super) fn key_is_told(&mut self, is_new: bool) -> bool {
         if self.asking.is_open() {
             self.resume_at.get_or_insert_with(Instant::now);
@@ -280,12 +285,13 @@ impl<R: Recipient> Letters<R> {
         !is_new || self.locked.is_empty()
     }
 
-    /// When letters are tried again; not while others of their run are still under way, or those might overtake them.
+    /// Returns when letters are tried again. Not while others of their run are still being stored, because those might
+    /// overtake them.
     pub(super) fn resume_at(&self) -> Option<Instant> {
         self.resume_at.filter(|_| self.working.is_empty() && !self.asking.is_open())
     }
 
-    /// Tries the first letter again that could not be stored. The others follow once it is.
+    /// Tries the first letter that could not be stored again. The others follow when it is stored.
     pub(super) fn resume(&mut self) {
         self.resume_at = None;
         self.run = next_run(&self.shared);
@@ -295,7 +301,7 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// The letter that was tried again is done with: so the others are begun, in their order.
+    /// Begins the other letters, in order, after the one that was tried again is done.
     fn go_on(&mut self) {
         if !std::mem::take(&mut self.tries) {
             return;
@@ -306,7 +312,7 @@ impl<R: Recipient> Letters<R> {
         }
     }
 
-    /// Waits for the letters that are being stored, and for what their senders are answered.
+    /// Waits for the letters that are being stored, and for the replies to their senders.
     pub(super) async fn finish_what_is_under_way(&mut self, limit: Duration) {
         let under_way = async {
             while let Some(done) = self.working.next().await {
@@ -316,7 +322,7 @@ impl<R: Recipient> Letters<R> {
                 self.answer(event, reply);
             }
         };
-        // What takes longer comes again.
+        // What takes longer is sent again by the relay.
         let _ = timeout(limit, under_way).await;
     }
 
@@ -328,7 +334,7 @@ impl<R: Recipient> Letters<R> {
         self.answers.pop_front().or_else(|| self.acks.is_untold().then(|| self.acks.tell()))
     }
 
-    /// What the relay says that waits there, asked so long ago.
+    /// Takes the relay's report of what waits there. It was requested `asked` ago.
     pub(super) fn depth(&mut self, depth: Depth, asked: Duration) {
         let now = self.shared.options.clock.now();
         self.shared.options.horizon.heard(&depth, now.before(asked), now);
@@ -347,7 +353,7 @@ impl<R: Recipient> Letters<R> {
         self.caught_up
     }
 
-    /// Whether everything that waited when this connection began is stored from now on.
+    /// Returns true once: when everything that waited at the beginning of this connection is stored.
     pub(super) fn catches_up(&mut self) -> bool {
         let all_came = self.acks.newest() >= self.newest || self.depth.letters == 0;
         let now = !self.caught_up && all_came && !self.acks.is_open_through(self.newest);

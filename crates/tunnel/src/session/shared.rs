@@ -1,4 +1,4 @@
-//! What every connection of a tunnel shares.
+//! What all connections of a tunnel share.
 
 use std::sync::{
     Arc,
@@ -18,7 +18,7 @@ pub(crate) struct Shared<R> {
     pub(crate) recipient: Arc<R>,
     pub(crate) options: Options,
     pub(crate) stop: CancellationToken,
-    /// A letter of this tunnel was opened: the key is the right one.
+    /// Whether the key has opened a letter of this tunnel, so that it is the right one.
     pub(crate) key_fits: AtomicBool,
     /// How many runs of letters there have been.
     pub(crate) runs: AtomicU64,

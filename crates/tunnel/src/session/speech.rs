@@ -1,4 +1,4 @@
-//! What this side says beside its acknowledgements: heartbeats, sources, answers, commands.
+//! Everything that this side sends besides acknowledgements: heartbeats, sources, replies, requests.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -13,23 +13,23 @@ use tracing::warn;
 
 use crate::{Devices, Invite, RelayProblem, TunnelError, Turn, line::Reply};
 
-/// The words that wait to be said, and the answers that are waited for.
+/// The frames that are to be sent, and the requests that wait for an answer.
 pub(super) struct Speech {
     words: VecDeque<AppFrame>,
-    /// The newest sources, where the relay does not know them. Only the newest count.
+    /// The current sources, if the relay does not have them yet.
     sources: Option<Arc<Vec<SourceOffer>>>,
     stamp: u64,
-    /// When a heartbeat went out last, and how many bytes had come until then.
+    /// When the last heartbeat was sent, and how many bytes had arrived until then.
     pinged: Option<(Instant, u64)>,
-    /// A heartbeat waits for its answer.
+    /// Whether the last heartbeat is still unanswered.
     unanswered: bool,
     rtt: Option<Duration>,
     invites: VecDeque<oneshot::Sender<Invite>>,
     lists: VecDeque<Reply<Devices>>,
     revocations: VecDeque<Reply<()>>,
-    /// The newest words that the relay knows.
+    /// The newest version of the protocol that the relay knows.
     known: u8,
-    /// Says that we are out of the tunnel, by being dropped or used.
+    /// Answers a request to leave the tunnel, once it was sent.
     leaving: Option<oneshot::Sender<()>>,
 }
 
@@ -65,7 +65,7 @@ impl Speech {
         }
     }
 
-    /// Asks whether the relay is there, unless that was asked already. So many bytes have come until now.
+    /// Sends a heartbeat, unless one is unanswered. `bytes` is how many bytes have arrived so far.
     pub(super) fn ping(&mut self, bytes: u64) {
         if self.unanswered {
             return;
@@ -76,14 +76,14 @@ impl Speech {
         self.words.push_front(AppFrame::Ping { stamp: self.stamp });
     }
 
-    /// Asks where the last time is long enough ago.
+    /// Sends a heartbeat if the last one was long enough ago.
     pub(super) fn heartbeat(&mut self, every: Duration, bytes: u64) {
         if self.pinged.is_none_or(|(at, _)| at.elapsed() >= every) {
             self.ping(bytes);
         }
     }
 
-    /// How long the answer took that is here now.
+    /// Handles the answer to a heartbeat, and returns how long it took.
     pub(super) fn pong(&mut self, stamp: u64) -> Result<Duration, TunnelError> {
         if !self.unanswered || stamp != self.stamp {
             return Err(TunnelError::Protocol("it answers what was not asked"));
@@ -93,13 +93,14 @@ impl Speech {
         Ok(self.rtt.unwrap_or_default())
     }
 
-    /// The last round trip; or how long, in seconds, the one under way takes already, where that is longer.
+    /// Returns the last round-trip time. If the current heartbeat has already been waiting for longer, returns that
+    /// wait in whole seconds.
     pub(super) fn rtt(&self) -> Option<Duration> {
         let waiting = self.unanswered(0).map(|(unanswered, _)| unanswered.as_secs());
         self.rtt.max(waiting.filter(|seconds| *seconds > 0).map(Duration::from_secs))
     }
 
-    /// For how long a heartbeat has been waiting for its answer, and how many of all bytes have come meanwhile.
+    /// Returns how long a heartbeat has been unanswered, and how many bytes have arrived since it was sent.
     pub(super) fn unanswered(&self, bytes: u64) -> Option<(Duration, u64)> {
         self.pinged
             .filter(|_| self.unanswered)
@@ -114,19 +115,19 @@ impl Speech {
     pub(super) fn invited(&mut self, code: String, until: i64) -> Result<(), TunnelError> {
         let answer = self.invites.pop_front();
         let answer = answer.ok_or(TunnelError::Protocol("it answers what was not asked"))?;
-        // Whoever asked may have given up.
+        // The caller may have stopped waiting.
         let _ = answer.send(Invite { code, until: Timestamp::from_micros(until) });
         Ok(())
     }
 
-    /// Says what this device is, where the relay wants to know.
+    /// Sends this device's proof that it was invited, if the relay understands that.
     pub(super) fn introduce(&mut self, proof: [u8; 32]) {
         if self.known >= 2 {
             self.words.push_back(AppFrame::Introduce { letters: LETTER_VERSION, proof });
         }
     }
 
-    /// Asks for the sealing key. Answers whether the relay knows what that is.
+    /// Asks for the sealing key. Returns whether the relay understands that.
     pub(super) fn ask_key(&mut self) -> bool {
         if self.known >= 2 {
             self.words.push_back(AppFrame::SealingKey);
@@ -173,7 +174,7 @@ impl Speech {
         self.leaving = Some(answer);
     }
 
-    /// Whether we said that we leave; then the relay's goodbye is the answer, and whoever asked is told.
+    /// Whether we have sent a request to leave. Then the relay's goodbye is its answer, and the caller is told.
     pub(super) fn leaves(&mut self) -> bool {
         match self.leaving.take() {
             Some(answer) => {
@@ -185,7 +186,7 @@ impl Speech {
     }
 }
 
-/// All sources in one frame; without the bodies of their answers where it would be too large with them.
+/// Returns all sources in one frame; if that would be too large, without the bodies of their default answers.
 fn fitting(sources: &[SourceOffer]) -> AppFrame {
     let all = AppFrame::Sources(sources.to_vec());
     if encode(&all).len() <= MAX_SOURCES {
@@ -200,7 +201,7 @@ fn fitting(sources: &[SourceOffer]) -> AppFrame {
     AppFrame::Sources(plain.collect())
 }
 
-/// Without a type of content that is not there.
+/// Removes the content type, because the body is not sent.
 fn plain(mut headers: Vec<(String, Bytes)>) -> Vec<(String, Bytes)> {
     headers.retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
     headers

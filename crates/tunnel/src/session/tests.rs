@@ -1,4 +1,4 @@
-//! The true pace of heartbeats and silence, in paused time: no socket, and no clock on a wall.
+//! The real intervals of heartbeats and silence, in paused time: without sockets, and without a wall clock that moves.
 
 use std::sync::{
     Mutex,
@@ -74,7 +74,7 @@ async fn say(relay: &mut WebSocketStream<DuplexStream>, frame: RelayFrame) {
     relay.send(Message::Binary(encode(&frame))).await.unwrap();
 }
 
-/// The next heartbeat.
+/// Returns the next heartbeat.
 async fn ping(relay: &mut WebSocketStream<DuplexStream>) -> u64 {
     loop {
         let message = relay.next().await.unwrap().unwrap();
@@ -118,11 +118,12 @@ async fn fifteen_seconds_of_silence_are_the_end() {
     };
     assert!(matches!(ended, Ended::Lost(TunnelError::Silent(_))), "{ended:?}");
     assert_eq!(began.elapsed().as_secs(), 15);
-    // The clock on the wall stood still meanwhile.
+    // The wall clock stood still meanwhile.
     assert_eq!(heard, Timestamp::from_seconds(1_750_000_000 - 15));
 }
 
-/// When a connection ends whose first heartbeat is not answered, while so many bytes of a letter come every nine seconds.
+/// Returns when a connection ends whose first heartbeat is not answered, while `bytes` of a letter arrive every nine
+/// seconds.
 async fn ends_while_there_come(size: usize) -> (Ended, u64) {
     let (session, mut relay) = connection().await;
     let began = Instant::now();

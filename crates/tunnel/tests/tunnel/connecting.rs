@@ -1,4 +1,4 @@
-//! Being let in, or not.
+//! The handshake: who is let in, and who is not.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ async fn what_is_said_to_wait_is_asked_for_again_before_the_next_heartbeat() {
     while asked.len() < 2 {
         if let AppFrame::Ping { stamp } = caller.hear_any().await {
             asked.push(stamp);
-            // It waited when this was asked, and is acknowledged by now.
+            // This letter was waiting when the report was made, and is acknowledged by now.
             caller.say(RelayFrame::Pong { stamp, depth: crate::support::many_letters(3) }).await;
         }
     }
@@ -243,7 +243,7 @@ async fn tls_is_checked_against_an_authority_of_one_s_own_where_it_is_named() {
     within("the upgrade", Box::pin(tokio_tungstenite::accept_async(socket))).await.unwrap();
 }
 
-/// Answers the next call by this, in plain HTTP.
+/// Answers the next connection with this plain HTTP response.
 async fn answers(relay: &Relay, answer: &str) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let mut tcp = relay.tcp().await;

@@ -1,4 +1,4 @@
-//! A relay that lies, floods or breaks the protocol: it is left, said so, and the next honest one serves.
+//! A relay that lies, floods or breaks the protocol: the app leaves, says why, and works with the next honest relay.
 
 use bytes::Bytes;
 use hookmitt_event::Explain as _;
@@ -19,7 +19,7 @@ async fn leaves_with(code: &str, cases: impl Fn(&Tunnel) -> Vec<(&'static str, V
     for (what, messages) in cases {
         let mut caller = relay.lets_in().await;
         for message in messages {
-            // It may leave before it heard all.
+            // The app may leave before it has read everything.
             let _ = caller.send(message).await;
         }
         caller.gone().await;

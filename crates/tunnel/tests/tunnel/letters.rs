@@ -1,4 +1,4 @@
-//! Letters, from the relay to the inbox, and what the relay is told of them.
+//! Letters on their way from the relay to the inbox, and what is acknowledged.
 
 use bytes::Bytes;
 use hookmitt_tunnel::{AppReply, Later, State};
@@ -106,7 +106,7 @@ async fn a_sender_that_is_held_gets_the_app_s_answer() {
     let AppFrame::Answer { event, status, headers, body } = caller.hear().await else { panic!("no answer") };
     assert_eq!((event, status, &body[..]), ([7; 16], 401, &b"no"[..]));
     assert_eq!(headers, [("content-type".to_owned(), Bytes::from_static(b"text/plain"))]);
-    caller.acknowledged(2).await; // and nobody waited for the second answer
+    caller.acknowledged(2).await; // and nobody waited for the second reply
 
     let mut parcel = tunnel.parcel(&letter("again"));
     parcel.held = true;
@@ -171,7 +171,7 @@ async fn once_one_can_t_be_stored_the_rest_of_its_run_waits_for_it() {
     first.stored();
     second.ends(Err(Later));
     third.ends(Err(Later));
-    // The fourth is under way still, and might overtake the second.
+    // The fourth is still under way, and might overtake the second.
     caller.say(tunnel.says(5, "another")).await;
     caller.acknowledged(1).await;
     assert!(!app.has_more());

@@ -1,4 +1,4 @@
-//! A tunnel and a relay that does as the story says, over real WebSockets on loopback.
+//! A tunnel against a relay that does what the story says, over real WebSockets on loopback.
 
 mod connecting;
 mod control;

@@ -1,4 +1,4 @@
-//! When a letter was received is the relay's word, and that is bounded by what this side saw itself (Threat 9).
+//! The relay says when it received a letter, and that is limited by what this side saw itself (Threat 9).
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,7 +17,8 @@ fn received(at: Timestamp) -> Letter {
     Letter { received: Some(Received { at: at.as_micros(), held: true }), ..letter("x") }
 }
 
-/// What an app makes of a letter that says it was received then, at noon; it was complete an hour ago.
+/// Returns what an app makes of a letter that claims this time of receipt. It is noon, and everything up to an hour ago
+/// has arrived.
 async fn head(newest: u64, at: Timestamp, sealed: bool) -> Letterhead {
     let relay = Relay::start().await;
     let tunnel = Tunnel::at(&relay);
@@ -33,7 +34,7 @@ async fn head(newest: u64, at: Timestamp, sealed: bool) -> Letterhead {
     app.given().await.head.clone()
 }
 
-/// The timer goes on while the story's clock stands still: the bound is generous by as much.
+/// The timer goes on while the story's clock stands still, so the limit is wider by as much.
 fn is_about(moment: Timestamp, bound: Timestamp) {
     assert!(moment <= bound && bound.since(moment) < 2 * MINUTE, "{moment}, not {bound}");
 }

@@ -1,4 +1,4 @@
-//! Connections that end, and what is said of it.
+//! Connections that end, and what is reported then.
 
 use std::{
     sync::{
@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use crate::support::{App, Caller, Relay, Tunnel, within};
 
-/// Offline, as it was said first.
+/// Waits for the first report of being offline.
 async fn offline(app: &mut App) -> (Timestamp, Why, Option<TunnelError>) {
     app.until("it is offline", |state| match state {
         State::Offline { since, why, error, .. } => Some((*since, *why, error.clone())),
@@ -34,7 +34,7 @@ async fn what_was_not_acknowledged_comes_again_by_the_same_name() {
     let mut caller = relay.lets_in().await;
     caller.say(frame.clone()).await;
     let first = app.given().await;
-    drop(caller); // before it heard of it
+    drop(caller); // before the relay heard of it
     let (_, why, error) = offline(&mut app).await;
     assert_eq!((why, error.map(|error| error.code())), (Why::Relay, Some("relay-closed")));
 
@@ -86,7 +86,7 @@ async fn a_relay_that_takes_the_call_and_says_nothing_is_called_again() {
     let _before_the_challenge = relay.call().await;
     offline(&mut app).await;
     let mut caller = relay.call().await;
-    caller.hello().await; // and no welcome
+    caller.hello().await; // and sends no welcome
     offline(&mut app).await;
     let _next = relay.lets_in().await;
     app.connected().await;
@@ -165,7 +165,7 @@ async fn an_outage_that_began_before_the_app_did_keeps_its_beginning() {
     }
 }
 
-/// The relay turns the app away until a person acts.
+/// The relay refuses the app until a person acts.
 async fn refused(relay: &Relay, app: &mut App) {
     let mut caller = relay.call().await;
     caller.hello().await;
@@ -173,8 +173,8 @@ async fn refused(relay: &Relay, app: &mut App) {
     app.until("it is refused", |state| matches!(state, State::Refused { .. }).then_some(())).await;
 }
 
-/// The app calls again while something changes. It begins to wait only after it said that it is refused: so `change`
-/// goes on until it has noticed.
+/// The app reconnects when something changes. It only begins to wait after it has reported that it is refused, so
+/// `change` is repeated until the app has noticed.
 async fn called_again(relay: &Relay, change: impl Fn()) -> Caller {
     let next = relay.lets_in();
     tokio::pin!(next);

@@ -1,4 +1,4 @@
-//! Large letters, in pieces between others.
+//! Large letters, sent in pieces between other letters.
 
 use hookmitt_wire::{AppFrame, Parcel};
 
@@ -75,7 +75,7 @@ async fn others_fill_the_window_beside_a_letter_that_is_larger_than_it() {
     let tunnel = Tunnel::at(&relay);
     let mut app = App::start(tunnel.credentials.clone(), App::options());
     let mut caller = relay.lets_in().await;
-    // As a relay has it: the first counts for nothing, and the last of those beside it may reach beyond the window.
+    // The relay doesn't count the first one, and the last of those beside it may exceed the window.
     let sizes = [25, 8, 7, 25].map(|size| size * 1024 * 1024);
     let parcels = sizes.map(|size| tunnel.parcel(&letter(vec![size as u8; size])));
     let mut lasts = Vec::new();

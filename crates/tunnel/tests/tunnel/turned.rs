@@ -1,5 +1,5 @@
-//! The sealing key is turned over: who stays is told, and a letter that came before the word of it waits for it
-//! (Threat 12).
+//! The sealing key is replaced: every device that stays is told, and a letter that comes before the new key waits for
+//! it (Threat 12).
 
 use bytes::Bytes;
 use hookmitt_seal::Sealer;
@@ -8,7 +8,7 @@ use hookmitt_wire::{AppFrame, RelayFrame, TunnelDevice};
 
 use crate::support::{App, Caller, Relay, Told, Tunnel, letter, parcel, whole};
 
-/// A tunnel, a device that was invited to it, and the key turned over for that device.
+/// A tunnel, a device that was invited to it, and a key replaced for that device.
 struct Set {
     relay: Relay,
     owner: Tunnel,
@@ -113,5 +113,5 @@ async fn an_old_relay_is_told_no_new_words_and_says_that_it_is_old() {
     assert_eq!(line.revoke(set.turn.clone()).await, Err(TunnelError::OldRelay("revoking devices")));
     caller.say(set.owner.says(1, "x")).await;
     app.given().await.stored();
-    caller.acknowledged(1).await; // and it heard nothing else
+    caller.acknowledged(1).await; // and nothing else was acknowledged
 }

@@ -1,4 +1,4 @@
-//! Letters that can't be read: none is given up that somebody may still read.
+//! Letters that can't be read: none is deleted that somebody may still be able to read.
 
 use bytes::Bytes;
 use hookmitt_tunnel::{State, Unreadable};
@@ -19,7 +19,7 @@ async fn what_the_key_does_not_open_stays_at_the_relay_as_long_as_the_key_may_be
     caller.say(whole(3, Parcel { number: good.number + 7, ..good.clone() })).await;
     caller.say(whole(4, Parcel { epoch: [9; 32], ..good.clone() })).await;
     caller.say(whole(5, Parcel { data: Bytes::from_static(b"short"), ..good })).await;
-    // A letter that opens shows that the key is the right one: the five before it are nobody's.
+    // A letter that opens shows that the key is right, so the five before it are lost.
     caller.say(tunnel.says(6, "a letter")).await;
     let given = app.given().await;
     assert_eq!(given.head.position, 6);

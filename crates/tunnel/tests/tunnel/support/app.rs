@@ -1,4 +1,4 @@
-//! An app whose inbox the story holds in its hands.
+//! An app whose inbox is played by the story.
 
 use std::{
     future::ready,
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::within;
 
-/// A letter that the tunnel handed over, and waits to be stored.
+/// A letter that the tunnel handed over, and that waits to be stored.
 pub(crate) struct Given {
     pub(crate) head: Letterhead,
     pub(crate) letter: Letter,
@@ -39,7 +39,7 @@ impl Given {
         assert!(self.done.send(how).is_ok(), "the tunnel still waits");
     }
 
-    /// It is stored; its sender is answered when the story says so.
+    /// Says that the letter is stored. Its sender is answered when the story says so.
     pub(crate) fn stored_and_answered_later(self) -> oneshot::Sender<AppReply> {
         let (say, said) = oneshot::channel();
         let answering = Box::pin(async { Some(said.await.expect("the story answers")) });
@@ -48,7 +48,7 @@ impl Given {
     }
 }
 
-/// What could not be read: its position, why, and whether it is lost.
+/// A letter that could not be read: its position, why, and whether it is lost.
 pub(crate) type NotRead = (u64, Unreadable, bool);
 
 struct Inbox {
@@ -60,7 +60,7 @@ struct Inbox {
     keys: Mutex<Told>,
 }
 
-/// What it heard of a sealing key that was turned over.
+/// What the app learned about a sealing key that was replaced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum Told {
     #[default]
@@ -111,7 +111,7 @@ pub(crate) struct App {
 }
 
 impl App {
-    /// Starts it; the story stores each letter.
+    /// Starts an app; the story stores each letter itself.
     pub(crate) fn start(credentials: Credentials, options: Options) -> Self {
         let (to_story, given) = mpsc::unbounded_channel();
         let (tell, states) = mpsc::unbounded_channel();
@@ -130,13 +130,13 @@ impl App {
         Self { inbox, given, states, stop, kept }
     }
 
-    /// Stores by itself from now on.
+    /// From now on, letters are stored without the story.
     pub(crate) fn stores_by_itself(self) -> Self {
         self.inbox.stores_by_itself.store(true, Ordering::SeqCst);
         self
     }
 
-    /// Options for stories: nothing pauses for longer than it takes to notice.
+    /// Returns options with short pauses, so that stories don't wait.
     pub(crate) fn options() -> Options {
         let pace = Pace {
             longest_pause: Duration::from_millis(5),
@@ -146,12 +146,12 @@ impl App {
         Options { pace, app: "story/1".to_owned(), ..Options::default() }
     }
 
-    /// The next letter that is handed over.
+    /// Returns the next letter that is handed over.
     pub(crate) async fn given(&mut self) -> Given {
         within("a letter is handed over", self.given.recv()).await.expect("the app runs")
     }
 
-    /// The positions of the next letters that are handed over, each stored.
+    /// Stores the next letters that are handed over, and returns their positions.
     pub(crate) async fn stores(&mut self, how_many: usize) -> Vec<u64> {
         let mut positions = Vec::new();
         for _ in 0..how_many {
@@ -169,7 +169,7 @@ impl App {
         self.given.try_recv().is_ok()
     }
 
-    /// The next state that is as wanted.
+    /// Waits for a state that fits.
     pub(crate) async fn until<T>(&mut self, what: &str, mut wanted: impl FnMut(&State) -> Option<T>) -> T {
         let found = async {
             loop {
@@ -182,12 +182,12 @@ impl App {
         within(what, found).await
     }
 
-    /// Waits for the connection to be there.
+    /// Waits until the tunnel is connected.
     pub(crate) async fn connected(&mut self) {
         self.until("it is connected", |state| matches!(state, State::Connected { .. }).then_some(())).await;
     }
 
-    /// All states up to now.
+    /// Returns all states so far.
     pub(crate) fn states(&mut self) -> Vec<State> {
         std::iter::from_fn(|| self.states.try_recv().ok()).collect()
     }

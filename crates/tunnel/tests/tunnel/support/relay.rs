@@ -1,4 +1,4 @@
-//! A relay that does as the story says.
+//! A relay that does what the story says.
 
 use bytes::Bytes;
 use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
@@ -20,7 +20,7 @@ use tokio_tungstenite::{
 
 use super::within;
 
-/// Where it listens.
+/// Where the relay listens.
 pub(crate) struct Relay {
     pub(crate) listener: TcpListener,
 }
@@ -34,17 +34,17 @@ impl Relay {
         format!("http://{}", self.listener.local_addr().expect("an address"))
     }
 
-    /// The next TCP connection.
+    /// Accepts the next TCP connection.
     pub(crate) async fn tcp(&self) -> TcpStream {
         within("the app calls", self.listener.accept()).await.expect("a connection").0
     }
 
-    /// The next app that calls; it has not said hello.
+    /// Accepts the next app that connects, before its hello.
     pub(crate) async fn call(&self) -> Caller {
         self.call_knowing(1).await
     }
 
-    /// The next app that calls, answered by a relay that knows these words.
+    /// Like `call`, as a relay that knows this version of the protocol.
     pub(crate) async fn call_knowing(&self, words: u16) -> Caller {
         let tcp = self.tcp().await;
         tcp.set_nodelay(true).expect("a socket");
@@ -59,7 +59,8 @@ impl Relay {
         Caller { socket, depth: Depth::default() }
     }
 
-    /// The next app that calls, let in by a relay that knows these words; with what it says of itself.
+    /// Accepts the next app and lets it in, as a relay that knows this version of the protocol. Returns the app's hello
+    /// as well.
     pub(crate) async fn lets_in_knowing(&self, words: u16) -> (Caller, AppFrame) {
         let mut caller = self.call_knowing(words).await;
         caller.hello().await;
@@ -68,12 +69,12 @@ impl Relay {
         (caller, introduced)
     }
 
-    /// The next app that calls, let in.
+    /// Accepts the next app and lets it in.
     pub(crate) async fn lets_in(&self) -> Caller {
         self.lets_in_to(Depth::default(), 0).await
     }
 
-    /// The next app that calls, let in to a mailbox.
+    /// Accepts the next app and lets it in to a mailbox with this content.
     pub(crate) async fn lets_in_to(&self, depth: Depth, newest: u64) -> Caller {
         let mut caller = self.call().await;
         caller.hello().await;
@@ -105,24 +106,24 @@ impl Tunnel {
         parcel(&self.sealer, plain)
     }
 
-    /// The first frame of a letter that says `text`.
+    /// Returns the first frame of a letter with this text.
     pub(crate) fn says(&self, position: u64, text: &'static str) -> RelayFrame {
         whole(position, self.parcel(&letter(text)))
     }
 
-    /// Sealed with the right key for a tunnel of another name.
+    /// Returns a letter that is sealed with the right key, but for a tunnel of another name.
     pub(crate) fn for_another(&self, text: &'static str) -> Parcel {
         parcel(&sealer(&self.credentials, "globex"), &letter(text).to_bytes())
     }
 }
 
-/// A frame with all of a parcel.
+/// Returns one frame with a whole parcel.
 pub(crate) fn whole(position: u64, parcel: Parcel) -> RelayFrame {
     let size = u32::try_from(parcel.data.len()).expect("a small letter");
     RelayFrame::Parcel { position, parcel, size }
 }
 
-/// The frames of a parcel, in pieces.
+/// Returns the frames of a parcel that is sent in pieces.
 pub(crate) fn pieces(position: u64, mut parcel: Parcel) -> Vec<RelayFrame> {
     let size = u32::try_from(parcel.data.len()).expect("a letter");
     let mut rest = parcel.data.split_off(PIECE.min(parcel.data.len()));
@@ -144,7 +145,7 @@ pub(crate) fn parcel(sealer: &Sealer, plain: &[u8]) -> Parcel {
     Parcel { epoch, number, received_at: Timestamp::now().as_micros(), held: false, data: data.into() }
 }
 
-/// A letter with this body.
+/// Returns a letter with this body.
 pub(crate) fn letter(body: impl Into<Bytes>) -> Letter {
     Letter {
         id: [7; 16],
@@ -163,20 +164,20 @@ pub(crate) fn letter(body: impl Into<Bytes>) -> Letter {
     }
 }
 
-/// What waits where so many letters do.
+/// Returns the depth of a mailbox in which this many letters wait.
 pub(crate) fn many_letters(letters: u64) -> Depth {
     Depth { letters, bytes: letters * 100, ..Depth::default() }
 }
 
-/// An app that called.
+/// An app that has connected.
 pub(crate) struct Caller {
     socket: WebSocketStream<TcpStream>,
-    /// What it is told that waits.
+    /// What the app is told about waiting letters.
     pub(crate) depth: Depth,
 }
 
 impl Caller {
-    /// Challenges it, and believes nothing but its signature.
+    /// Sends the challenge, and checks the app's signature.
     pub(crate) async fn hello(&mut self) -> AppFrame {
         let nonce = [42; 32];
         self.say(RelayFrame::Challenge { nonce }).await;
@@ -197,7 +198,7 @@ impl Caller {
         self.send(Message::Binary(encode(&frame))).await.expect("the app listens");
     }
 
-    /// Says it to an app that may have gone.
+    /// Sends a frame to an app that may have gone.
     pub(crate) async fn say_perhaps(&mut self, frame: RelayFrame) {
         let _ = self.send(Message::Binary(encode(&frame))).await;
     }
@@ -209,7 +210,7 @@ impl Caller {
         within("the app reads", self.socket.send(message)).await
     }
 
-    /// The next frame, heartbeats and sources apart: those it answers.
+    /// Returns the next frame other than heartbeats and sources; heartbeats are answered.
     pub(crate) async fn hear(&mut self) -> AppFrame {
         loop {
             match self.hear_any().await {
@@ -223,12 +224,12 @@ impl Caller {
         }
     }
 
-    /// The next frame of any kind.
+    /// Returns the next frame of any kind.
     pub(crate) async fn hear_any(&mut self) -> AppFrame {
         self.hear_or_end().await.expect("the app speaks")
     }
 
-    /// The next frame; `None` when the app has gone.
+    /// Returns the next frame, or `None` if the app has gone.
     pub(crate) async fn hear_or_end(&mut self) -> Option<AppFrame> {
         loop {
             match within("the app speaks, or goes", self.socket.next()).await? {
@@ -257,7 +258,7 @@ impl Caller {
         }
     }
 
-    /// Waits until the app has gone, answering its heartbeats.
+    /// Waits until the app has gone, and answers its heartbeats meanwhile.
     pub(crate) async fn gone(&mut self) {
         while let Some(frame) = self.hear_or_end().await {
             if let AppFrame::Ping { stamp } = frame {
