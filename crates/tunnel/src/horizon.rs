@@ -1,6 +1,6 @@
 //! The horizon of a tunnel: the time up to which everything that the relay received has arrived here. Letters that come
 //! later can't be older than that.
-//! 
+//!
 //! The relay reports when it received a request, and that time decides whether a signed timestamp is fresh. A lying
 //! relay could therefore pass off an old request as a new one, so the time is checked against what this side saw
 //! itself. This machine's clock may be wrong too: if it was set back since the horizon was noted, the horizon limits

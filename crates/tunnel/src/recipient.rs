@@ -85,7 +85,7 @@ pub trait Recipient: Send + Sync + 'static {
 
     /// Stores a letter. When it returns `Ok`, the letter is durably committed; if its sender is held, the value
     /// resolves to the reply.
-    /// 
+    ///
     /// Calls are made (and first polled) in the order of the mailbox, and many run at once. Only a letter that came in
     /// pieces may be handed over after younger ones. A letter may come again with the same arrival key; the answer is
     /// `Ok` then, too.
