@@ -1,4 +1,4 @@
-//! A whole hookmitt in this process, on free ports and a folder of its own.
+//! A whole hookmitt in this process, on free ports and a temporary folder.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A running hookmitt; its folder goes with it.
+/// A running hookmitt. Its folder is removed when it is dropped.
 pub struct App {
     /// Its data directory.
     pub folder: TempDir,
@@ -18,7 +18,8 @@ pub struct App {
     sweep: Sweep,
 }
 
-/// Removes a folder for good: what still ran when it was first removed may just have made its socket there.
+/// Removes the folder a second time when dropped: a task that still ran during the first removal may have created its
+/// socket there.
 struct Sweep(Option<PathBuf>);
 
 impl Drop for Sweep {
@@ -34,22 +35,22 @@ impl Drop for Sweep {
 }
 
 impl App {
-    /// Starts one on an empty folder.
+    /// Starts it on an empty folder.
     pub async fn start() -> Self {
         Self::start_on(tempfile::tempdir().expect("a temporary folder")).await
     }
 
-    /// Starts one on a folder that may hold an inbox already.
+    /// Starts it on a folder that may already contain an inbox.
     pub async fn start_on(folder: TempDir) -> Self {
         Self::start_with(folder, Network::default()).await
     }
 
-    /// Starts one that reaches the providers' hosts there.
+    /// Starts it on an empty folder, with this network for calls to the providers' hosts.
     pub async fn start_reaching(network: Network) -> Self {
         Self::start_with(tempfile::tempdir().expect("a temporary folder"), network).await
     }
 
-    /// Starts one on a folder that may hold an inbox already, which reaches the providers' hosts there.
+    /// Starts it on a folder that may already contain an inbox, with this network for calls to the providers' hosts.
     pub async fn start_with(folder: TempDir, network: Network) -> Self {
         let options = HostOptions {
             data_dir: folder.path().to_owned(),
@@ -65,27 +66,27 @@ impl App {
         Self { folder, host, door, sweep }
     }
 
-    /// The capture port's IPv4 address.
+    /// Returns the capture port's IPv4 address.
     pub fn capture(&self) -> SocketAddr {
         address(&self.host.capture_urls())
     }
 
-    /// The API port's IPv4 address.
+    /// Returns the API port's IPv4 address.
     pub fn api(&self) -> SocketAddr {
         address(&self.host.api_urls())
     }
 
-    /// A URL for the browser, with a code that works once.
+    /// Returns a URL for the browser, with a one-time code.
     pub fn open_url(&self) -> String {
         self.host.open_url().expect("an API port")
     }
 
-    /// The API's token.
+    /// Returns the API's token.
     pub fn token(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("token")).expect("a token file")
     }
 
-    /// Calls the API in-process. Answers the status and the JSON, null for an empty body.
+    /// Calls the API in-process. Returns the status and the JSON body, or null if the body is not JSON.
     pub async fn call(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
         let body = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
         let request = http::Request::builder().method(method).uri(path).body(body).expect("a request");
@@ -95,25 +96,25 @@ impl App {
         (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
     }
 
-    /// As [`call`](Self::call), which must answer 2xx.
+    /// Like [`call`](Self::call), but panics unless the status is 2xx.
     pub async fn ask(&self, method: &str, path: &str, body: Value) -> Value {
         let (status, answer) = self.call(method, path, body).await;
         assert!((200..300).contains(&status), "{method} {path}: {status} {answer}");
         answer
     }
 
-    /// One event as `show` prints it, by anything that names it.
+    /// Returns one event as `show` prints it. `name` is anything that names an event, for example `#12`.
     pub async fn event(&self, name: &str) -> Value {
         self.ask("GET", &format!("/api/events/{}", name.replace('#', "%23")), Value::Null).await
     }
 
-    /// Every event, newest first.
+    /// Returns all events, newest first, but at most 1,000.
     pub async fn events(&self) -> Vec<Value> {
         let page = self.ask("GET", "/api/events?limit=1000", Value::Null).await;
         page["items"].as_array().expect("a list").clone()
     }
 
-    /// The exact bytes of an event's body.
+    /// Returns the exact bytes of an event's body.
     pub async fn body(&self, name: &str) -> Bytes {
         let path = format!("/api/events/{}/body", name.replace('#', "%23"));
         let request = http::Request::get(path).body(Bytes::new()).expect("a request");
@@ -122,7 +123,7 @@ impl App {
         answer.into_body().collect().await.expect("a body").to_bytes()
     }
 
-    /// Stops it cleanly; the folder stays.
+    /// Stops it cleanly, and returns the folder.
     pub async fn stop(mut self) -> TempDir {
         self.sweep.0 = None;
         self.host.stop().await;

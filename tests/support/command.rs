@@ -1,4 +1,4 @@
-//! The `hookmitt` binary as a process.
+//! The `hookmitt` binary as a process of its own.
 
 use std::{
     net::SocketAddr,
@@ -11,8 +11,9 @@ use tokio::{
     process::{Child, ChildStderr, Command},
 };
 
-/// A command of the `hookmitt` binary that was built with these stories: `HOOKMITT_BIN`, else beside the stories'
-/// own binary. Keychain and user's folders are left alone; it is ended when dropped.
+/// Returns a command that runs the `hookmitt` binary: the one that `HOOKMITT_BIN` names, otherwise the one in the
+/// target folder that this test binary is in. It doesn't use the keychain or the user's folders, and its process is
+/// killed when dropped.
 pub fn hookmitt(data_dir: &Path) -> Command {
     let mut command = Command::new(binary());
     command
@@ -43,21 +44,21 @@ pub struct Serving {
     pub process: Child,
     /// The capture port's IPv4 address.
     pub capture: SocketAddr,
-    /// What it printed on stderr up to then.
+    /// What it has printed on stderr so far.
     pub said: String,
-    /// What it goes on to print there.
+    /// The lines that it prints on stderr from now on.
     pub lines: Lines<BufReader<ChildStderr>>,
 }
 
 impl Serving {
-    /// Starts `hookmitt serve` on free ports, and waits until it says where it captures.
+    /// Starts `hookmitt serve` on free ports, and waits until it prints its capture address.
     pub async fn start(data_dir: &Path) -> Self {
         let mut command = hookmitt(data_dir);
         command.args(["serve", "--no-open", "--port", "0", "--api-port", "0"]);
         Self::spawn(command).await
     }
 
-    /// Starts a command that serves, and waits until it says where it captures.
+    /// Starts a command that serves, and waits until it prints its capture address.
     pub async fn spawn(mut command: Command) -> Self {
         let mut process = command.spawn().expect("hookmitt starts");
         let mut lines = BufReader::new(process.stderr.take().expect("stderr")).lines();
@@ -73,18 +74,18 @@ impl Serving {
         }
     }
 
-    /// Goes on reading what it says, so that it never waits for us.
+    /// Reads and drops its stderr until the end, so that the process never blocks on a full pipe.
     pub async fn drain(&mut self) {
         while let Ok(Some(_)) = self.lines.next_line().await {}
     }
 
-    /// Ends it at once, as a power cut would (SIGKILL).
+    /// Kills it at once, as a power cut would (SIGKILL).
     pub async fn kill(mut self) {
         self.process.kill().await.expect("it can be killed");
     }
 }
 
-/// The first IPv4 loopback URL in a line.
+/// Returns the address in the first IPv4 loopback URL of a line.
 pub(crate) fn address_in(line: &str) -> Option<SocketAddr> {
     let rest = &line[line.find("http://127.0.0.1:")? + "http://".len()..];
     let end = rest.find(|letter: char| !letter.is_ascii_digit() && !matches!(letter, '.' | ':'));

@@ -1,4 +1,4 @@
-//! What the stories about deliveries ask of an [`App`].
+//! What the stories about deliveries do with an [`App`].
 
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpSocket};
@@ -6,32 +6,32 @@ use tokio::net::{TcpListener, TcpSocket};
 use crate::{App, LocalServer, eventually, post};
 
 impl App {
-    /// Makes a source.
+    /// Adds a source.
     pub async fn source(&self, slug: &str, settings: Value) {
         let mut source = json!({ "slug": slug });
         merge(&mut source, &settings);
         self.ask("POST", "/api/sources", source).await;
     }
 
-    /// Adds a target of a source, or of every source. Answers its id.
+    /// Adds a target of a source, or of every source. Returns the target's id.
     pub async fn target(&self, source: Option<&str>, url: &str, settings: Value) -> i64 {
         let mut target = json!({ "source": source, "url": url });
         merge(&mut target, &settings);
         self.ask("POST", "/api/targets", target).await["id"].as_i64().expect("a number")
     }
 
-    /// Posts a body to a source as its provider would. Answers the event's id.
+    /// Posts a body to a source as its provider does. Returns the event's id.
     pub async fn catch(&self, source: &str, headers: &[(&str, &str)], body: &str) -> String {
         let reply = post(self.capture(), &format!("/{source}"), headers, body.as_bytes()).await;
         reply.json()["id"].as_str().unwrap_or_else(|| panic!("not stored: {reply:?}")).to_owned()
     }
 
-    /// Waits until an event is as wanted.
+    /// Waits until `wanted` is true of an event, and returns the event.
     pub async fn until(&self, event: &str, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         eventually(what, async || Some(self.event(event).await).filter(&wanted)).await
     }
 
-    /// Waits until an event has that status.
+    /// Waits until an event has this status, and returns the event.
     pub async fn status(&self, event: &str, status: &str) -> Value {
         self.until(event, &format!("{event} is {status}"), |event| event["status"] == status).await
     }
@@ -43,11 +43,11 @@ fn merge(object: &mut Value, more: &Value) {
     }
 }
 
-/// A port that refuses connections, and that nobody else can take meanwhile.
+/// A port that refuses connections. It stays bound, so no other process can take it meanwhile.
 pub struct Down(TcpSocket);
 
 impl Down {
-    /// A free port.
+    /// Binds a free port.
     pub fn somewhere() -> Self {
         Self::at("127.0.0.1:0")
     }
@@ -59,12 +59,12 @@ impl Down {
         Self(socket)
     }
 
-    /// The URL at which nobody answers.
+    /// Returns the URL that refuses connections.
     pub fn url(&self) -> String {
         format!("http://{}", self.0.local_addr().expect("an address"))
     }
 
-    /// Starts a server there.
+    /// Starts a server on this port.
     pub fn up(self) -> LocalServer {
         let listener: TcpListener = self.0.listen(128).expect("nobody else listens there");
         LocalServer::of(listener)
@@ -72,7 +72,7 @@ impl Down {
 }
 
 impl LocalServer {
-    /// Ends the server; its port is kept, and refuses connections from then on.
+    /// Stops the server. Its port stays bound and refuses connections from then on.
     pub async fn down(self) -> Down {
         let address = self.address.to_string();
         self.stop().await;

@@ -1,4 +1,4 @@
-//! The developer's own server: remembers what reached it byte for byte, answers as it is told.
+//! The developer's own server: it records every request byte for byte and answers as it is told.
 
 use std::{
     collections::VecDeque,
@@ -19,27 +19,27 @@ use tokio::{
 /// A request as it reached the server.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// Every byte.
+    /// All bytes of the request.
     pub bytes: Vec<u8>,
 }
 
 impl Seen {
-    /// The request line.
+    /// Returns the request line.
     pub fn line(&self) -> String {
         self.head().lines().next().unwrap_or_default().to_owned()
     }
 
-    /// The head as text, without the empty line.
+    /// Returns the head as text, without the empty line.
     pub fn head(&self) -> String {
         String::from_utf8_lossy(&self.bytes[..self.head_end()]).into_owned()
     }
 
-    /// The body.
+    /// Returns the body.
     pub fn body(&self) -> &[u8] {
         &self.bytes[self.head_end() + 4..]
     }
 
-    /// The first header of that name, in any case.
+    /// Returns the value of the first header line with this name, in any case.
     pub fn header(&self, name: &str) -> Option<String> {
         let head = self.head();
         let mut lines = head.lines().filter_map(|line| line.split_once(':'));
@@ -54,13 +54,13 @@ impl Seen {
 /// What the server does with a request.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// Answers a status with a short body.
+    /// Answers with this status and a short body.
     Status(u16),
-    /// Writes these bytes as they are, and closes.
+    /// Writes these bytes unchanged, and closes.
     Raw(Vec<u8>),
-    /// Holds the connection open, and answers 200 when told to.
+    /// Keeps the connection open, and answers 200 when notified.
     When(Arc<Notify>),
-    /// Closes without a word.
+    /// Closes without an answer.
     Close,
 }
 
@@ -73,7 +73,7 @@ struct State {
     most: AtomicUsize,
 }
 
-/// A server on a port of its own; it stops listening when dropped.
+/// A server on its own port. It stops listening when dropped.
 pub struct LocalServer {
     /// Where it listens.
     pub address: SocketAddr,
@@ -82,12 +82,12 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
-    /// Listens on a free port; answers 200 unless told otherwise.
+    /// Listens on a free port. Answers 200 unless told otherwise.
     pub async fn start() -> Self {
         Self::on("127.0.0.1:0".parse().expect("an address")).await
     }
 
-    /// Listens on an address, such as one that another server had before.
+    /// Listens on an address, for example one that another server used before. Waits until the address is free.
     pub async fn on(address: SocketAddr) -> Self {
         let bound = crate::eventually("the address is free", async || TcpListener::bind(address).await.ok());
         Self::of(bound.await)
@@ -105,27 +105,27 @@ impl LocalServer {
         self.tasks.shutdown().await;
     }
 
-    /// Its URL.
+    /// Returns the server's URL.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The next requests are answered so, one after the other; then 200 again.
+    /// Queues answers for the next requests, in order. Later requests get 200 again.
     pub fn will(&self, answers: impl IntoIterator<Item = Answer>) {
         self.state.answers.lock().unwrap_or_else(PoisonError::into_inner).extend(answers);
     }
 
-    /// What has reached it so far.
+    /// Returns the requests that have reached the server so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.state.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many requests were open at a time, at most.
+    /// Returns the largest number of requests that were open at the same time.
     pub fn most_at_once(&self) -> usize {
         self.state.most.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many requests have reached it.
+    /// Waits until this many requests have reached the server, and returns them.
     pub async fn wait_for(&self, count: usize) -> Vec<Seen> {
         let what = format!("{count} requests reach the local server");
         crate::eventually(&what, async || {
@@ -158,7 +158,7 @@ async fn serve(mut stream: TcpStream, state: Arc<State>) {
             plain(200)
         }
     };
-    drop(open); // before the sender knows
+    drop(open); // before the sender gets its answer, so that its next request isn't counted as parallel
     let _gone = stream.write_all(&bytes).await;
     let _gone = stream.shutdown().await;
 }

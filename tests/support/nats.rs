@@ -1,4 +1,4 @@
-//! Real NATS servers as our own child processes on loopback, each with a folder of its own.
+//! Real NATS servers as child processes on loopback, each with its own folder.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -12,9 +12,10 @@ use std::{
 /// How long a node may take until it listens.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Runs a server until standard input ends, then ends it with SIGKILL and removes its folder: so none is left, however
-/// the tests end, for what ends them as a group doesn't end the keeper first. Each line is obeyed and answered by one:
-/// `halt` kills the server and leaves its files, `start` starts it again.
+/// A shell script that runs a server until standard input ends, then kills it (SIGKILL) and removes its folder. So no
+/// server is left over however the tests end: the script ignores the signals that end the tests' process group. It runs
+/// one command a line, and prints the command when it is done: `halt` kills the server and keeps its files, `start`
+/// starts it again.
 const KEEPER: &str = r#"trap '' HUP INT TERM
 dir=$1; shift
 start() { "$@" >>"$dir/log" 2>&1 & server=$!; }
@@ -30,15 +31,15 @@ done
 halt
 rm -rf "$dir""#;
 
-/// The program, where it is installed.
+/// Returns the path of `nats-server`, if it is installed.
 pub fn server() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    folders.push("/usr/sbin".into()); // Debian puts it where only root looks
+    folders.push("/usr/sbin".into()); // Debian installs it where only root's PATH looks
     folders.into_iter().map(|folder| folder.join("nats-server")).find(|program| program.is_file())
 }
 
-/// Servers that form a cluster; all end when this is dropped, or the process ends.
+/// The servers of a cluster. All of them end when this is dropped or the process ends.
 pub struct Cluster {
     nodes: Vec<Node>,
 }
@@ -50,9 +51,9 @@ struct Node {
 }
 
 impl Cluster {
-    /// Starts that many servers; one alone is no cluster.
+    /// Starts this many servers. A single server runs without a cluster.
     pub fn start(program: &Path, size: usize) -> Self {
-        // Another process may take a port between finding and using it.
+        // Another process may take a port between the moment when it is found free and its use.
         (0..5).find_map(|_| Self::try_start(program, size)).expect("NATS starts")
     }
 
@@ -73,36 +74,36 @@ impl Cluster {
         cluster.nodes.iter().all(Node::listens).then_some(cluster)
     }
 
-    /// The URL of all nodes, for `--store`.
+    /// Returns the URL of all nodes, for `--store`.
     pub fn url(&self) -> String {
         let nodes = self.nodes.iter().map(|node| node.address.to_string());
         format!("nats://{}", nodes.collect::<Vec<_>>().join(","))
     }
 
-    /// The URL of one node.
+    /// Returns the URL of one node.
     pub fn url_of(&self, node: usize) -> String {
         format!("nats://{}", self.nodes[node].address)
     }
 
-    /// Ends a node with SIGKILL; its files stay.
+    /// Kills a node (SIGKILL) and keeps its files.
     pub fn kill(&self, node: usize) {
         self.nodes[node].obeys("halt");
     }
 
-    /// Starts a node again that was killed, on its files.
+    /// Starts a killed node again with its files.
     pub fn restart(&self, node: usize) {
         self.nodes[node].obeys("start");
         assert!(self.nodes[node].listens(), "the node is not back: {}", self.log(node));
     }
 
-    /// The last lines that a node wrote.
+    /// Returns the last 20 lines of a node's log.
     pub fn log(&self, node: usize) -> String {
         let log = std::fs::read_to_string(self.nodes[node].folder.join("log")).unwrap_or_default();
         let lines: Vec<_> = log.lines().collect();
         lines[lines.len().saturating_sub(20)..].join("\n")
     }
 
-    /// The process ids of the servers, to read their memory.
+    /// Returns the folders of the nodes.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.nodes.iter().map(|node| node.folder.as_path())
     }
@@ -115,13 +116,13 @@ impl Node {
             if self.greets() {
                 return true;
             }
-            // Only the pace of asking.
+            // Only a polling interval.
             std::thread::sleep(Duration::from_millis(20));
         }
         false
     }
 
-    /// Whether a NATS server answers there, and it is this one.
+    /// Returns whether a NATS server answers at this node's address and has this node's name.
     fn greets(&self) -> bool {
         let Ok(mut stream) = TcpStream::connect_timeout(&self.address, Duration::from_secs(1)) else {
             return false;
@@ -133,7 +134,7 @@ impl Node {
         String::from_utf8_lossy(&greeting[..read]).contains(&*name)
     }
 
-    /// Tells the keeper a word, and waits until it is obeyed.
+    /// Sends the keeper a command, and waits until it is done.
     fn obeys(&self, word: &str) {
         let mut keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner);
         let Child { stdin: Some(stdin), stdout: Some(stdout), .. } = &mut *keeper else {
@@ -154,7 +155,7 @@ impl Drop for Node {
     }
 }
 
-/// Starts a server with its keeper.
+/// Starts a keeper, which starts the server.
 fn keeper(program: &Path, folder: &Path) -> Child {
     let mut keeper = Command::new("sh");
     keeper.args(["-c", KEEPER, "keeper"]).arg(folder).arg(program).arg("-c").arg(folder.join("config"));
@@ -185,12 +186,12 @@ fn config(
     config
 }
 
-/// A port of loopback that is free now.
+/// Returns a loopback port that is free now.
 pub fn free_port() -> u16 {
     free_ports(1)[0].port()
 }
 
-/// Ports of loopback that are free now.
+/// Returns loopback addresses whose ports are free now.
 pub(crate) fn free_ports(count: usize) -> Vec<SocketAddr> {
     let bound: Vec<_> =
         (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port")).collect();

@@ -1,4 +1,4 @@
-//! The world without a relay: a smee channel, and programs that open public URLs.
+//! Public URLs without a relay: a smee channel, and programs that open public URLs.
 
 use std::{
     net::SocketAddr,
@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{Reply, eventually, exchange, parse_reply};
 
-/// A server that says what smee.io says, to whoever listens.
+/// A server that sends what smee.io sends, to every connected listener.
 pub struct SmeeChannel {
     address: SocketAddr,
     open: Arc<Mutex<Vec<TcpStream>>>,
@@ -37,17 +37,18 @@ impl SmeeChannel {
         Self { address, open, answers, _serving: serving }
     }
 
-    /// Its URL.
+    /// Returns the channel's URL.
     pub fn url(&self) -> String {
         format!("http://{}/AbC123", self.address)
     }
 
-    /// Waits until somebody listens.
+    /// Waits until at least one listener is connected.
     pub async fn is_heard(&self) {
         eventually("somebody listens to the channel", async || (!self.lock().is_empty()).then_some(())).await;
     }
 
-    /// What the channel makes of a request: header lines, `body`, `query` and `timestamp` in one object.
+    /// Sends the message that the channel makes of a request: one JSON object with the header lines, `body`, `query`
+    /// and `timestamp`.
     pub async fn pass_on(&self, headers: &[(&str, &str)], body: &Value) {
         let now = hookmitt_event::Timestamp::now().as_micros() / 1_000;
         let mut message = json!({
@@ -61,12 +62,12 @@ impl SmeeChannel {
         self.say(&format!("id: 7\ndata: {message}\n\n")).await;
     }
 
-    /// Says that it is there, as smee.io does every 30 s.
+    /// Sends a keep-alive message, as smee.io does every 30 s.
     pub async fn ping(&self) {
         self.say("event: ping\ndata: {}\n\n").await;
     }
 
-    /// Writes to whoever listens.
+    /// Waits for a listener, then writes this text to every listener.
     pub async fn say(&self, text: &str) {
         self.is_heard().await;
         let listeners = std::mem::take(&mut *self.lock());
@@ -77,7 +78,7 @@ impl SmeeChannel {
         }
     }
 
-    /// Sends everybody away, and answers 502 from now on; or is itself again.
+    /// With `true`, closes all connections and answers 502 from now on. With `false`, serves again.
     pub fn breaks(&self, is_broken: bool) {
         self.answers.send_replace(!is_broken);
         if is_broken {
@@ -108,27 +109,27 @@ async fn serve(listener: TcpListener, open: Arc<Mutex<Vec<TcpStream>>>, answers:
     }
 }
 
-/// Programs that play `cloudflared` and `ngrok`, in a folder of their own.
+/// Programs that play `cloudflared` and `ngrok`, installed in a temporary folder.
 pub struct Programs {
     folder: TempDir,
     player: PathBuf,
 }
 
-/// A program that runs, as it says itself.
+/// A program that has started, as it describes itself.
 #[derive(Clone, Debug)]
 pub struct QuickUrl {
     /// Its process.
     pub pid: u32,
-    /// Where the world comes in.
+    /// The local address that stands for the public URL.
     pub edge: SocketAddr,
-    /// The port to which it was told to lead.
+    /// The port to which it was told to forward.
     pub port: u16,
-    /// The public URL that it named.
+    /// The public URL that it printed.
     pub url: String,
 }
 
 impl Programs {
-    /// Installs those of these names; `player` is the program that plays them.
+    /// Installs programs under these names; `player` is the binary that plays all of them.
     pub fn install(player: &Path, names: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let programs = Self { folder, player: player.to_owned() };
@@ -143,22 +144,22 @@ impl Programs {
         self.folder.path().join("bin")
     }
 
-    /// Lets a command find them, and nothing else.
+    /// Sets a command's `PATH` to these programs alone.
     pub fn on_path_of(&self, command: &mut Command) {
         command.env("PATH", self.path()).env("QUICK_URL_DIR", self.folder.path());
     }
 
-    /// Installs one.
+    /// Installs one program.
     pub fn reinstall(&self, name: &str) {
         std::os::unix::fs::symlink(&self.player, self.path().join(name)).expect("a link");
     }
 
-    /// Uninstalls one.
+    /// Uninstalls one program.
     pub fn uninstall(&self, name: &str) {
         std::fs::remove_file(self.path().join(name)).expect("it was there");
     }
 
-    /// Those of a name that have run, by the port to which each led; of several for one port, the last.
+    /// Returns the programs of this name that have started: for each local port, the one that started last.
     pub fn running(&self, name: &str) -> Vec<QuickUrl> {
         let files = std::fs::read_dir(self.folder.path()).expect("the folder").flatten();
         let of_it = files.filter(|file| file.file_name().to_string_lossy().starts_with(&format!("{name}-")));
@@ -174,7 +175,7 @@ impl Programs {
         of_it.filter_map(|file| read(file.path())).collect()
     }
 
-    /// The one that named that URL.
+    /// Waits until the program that printed this URL has started, and returns it.
     pub async fn of_url(&self, name: &str, public_url: &str) -> QuickUrl {
         let what = format!("{name} runs at {public_url}");
         eventually(&what, async || {
@@ -185,7 +186,7 @@ impl Programs {
 }
 
 impl QuickUrl {
-    /// A request of the world's.
+    /// Posts a request to the public URL, as a sender on the internet does.
     pub async fn post(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         let mut request = format!("POST {path} HTTP/1.1\r\nConnection: close\r\n").into_bytes();
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -200,12 +201,12 @@ impl QuickUrl {
         parse_reply(&exchange(self.edge, &request).await)
     }
 
-    /// Has it write a line to its log.
+    /// Makes the program write a line to its log.
     pub async fn says(&self, line: &str) {
         assert_eq!(exchange(self.edge, format!("say {line}\n").as_bytes()).await, b"said");
     }
 
-    /// Ends it at once (SIGKILL).
+    /// Kills it at once (SIGKILL).
     pub async fn dies(&self) {
         let killed = Command::new("kill").args(["-9", &self.pid.to_string()]).status().await.expect("kill");
         assert!(killed.success());
@@ -218,7 +219,7 @@ impl QuickUrl {
             let Ok(stat) = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)) else {
                 return Some(());
             };
-            // A zombie is no process any more: nobody may be there to reap it.
+            // A zombie counts as gone, because there may be nobody to reap it.
             stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')).then_some(())
         })
         .await;

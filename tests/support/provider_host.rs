@@ -1,4 +1,4 @@
-//! A provider's host on this machine: TLS with a certificate of its own.
+//! A provider's host on this machine, with TLS and a self-signed certificate.
 
 use std::{
     io::{Read as _, Write as _},
@@ -12,25 +12,26 @@ use std::{
 use hookmitt_engine::Network;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 
-/// A host that answers every request with one status, and remembers their heads.
+/// A host that answers every request with the same status and body, and records the request heads.
 #[derive(Clone)]
 pub struct ProviderHost {
     address: SocketAddr,
     roots: RootCertStore,
     status: Arc<AtomicU16>,
     body: Arc<Mutex<String>>,
-    /// Held while nobody is to be answered.
+    /// Locked while the host must not answer.
     held: Arc<Mutex<()>>,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
-/// While this is there, a host answers nobody. Only the host's own threads wait for it, never a story's task.
+/// As long as this guard exists, the host doesn't answer. Only the host's own thread waits for it, never a story's
+/// task.
 pub struct Silence<'h> {
     _held: MutexGuard<'h, ()>,
 }
 
 impl ProviderHost {
-    /// Starts one that has that name and answers 200.
+    /// Starts a host with this name that answers 200.
     pub fn start(name: &str) -> Self {
         let made = rcgen::generate_simple_self_signed(vec![name.to_owned()]).expect("a certificate");
         let mut roots = RootCertStore::empty();
@@ -48,34 +49,34 @@ impl ProviderHost {
         let (body, held, heads) = <_>::default();
         let host = Self { address, roots, status, body, held, heads };
         let (served, config) = (host.clone(), Arc::new(config));
-        // Ends with the test's process.
+        // This thread ends with the test's process.
         std::thread::spawn(move || {
             listener.incoming().flatten().for_each(|stream| served.serve(stream, &config));
         });
         host
     }
 
-    /// The network in which every host is this one.
+    /// Returns a network in which every host name leads to this host, and only its certificate is trusted.
     pub fn network(&self) -> Network {
         Network::of_test(self.address, self.roots.clone())
     }
 
-    /// Answers with that status from now on.
+    /// Answers with this status from now on.
     pub fn answers(&self, status: u16) {
         self.status.store(status, Ordering::SeqCst);
     }
 
-    /// Publishes that text under every URL.
+    /// Serves this text as the body of every answer from now on.
     pub fn publishes(&self, text: &str) {
         text.clone_into(&mut self.body.lock().expect("no poison"));
     }
 
-    /// Answers nobody until what this returns is dropped.
+    /// Stops answering until the returned guard is dropped.
     pub fn holds(&self) -> Silence<'_> {
         Silence { _held: self.held.lock().expect("no poison") }
     }
 
-    /// The heads of the requests that came.
+    /// Returns the heads of all requests so far.
     pub fn asked(&self) -> Vec<String> {
         self.heads.lock().expect("no poison").clone()
     }
@@ -87,7 +88,7 @@ impl ProviderHost {
         while !head.ends_with(b"\r\n\r\n") {
             match stream.read(&mut buffer) {
                 Ok(read) if read > 0 => head.extend_from_slice(&buffer[..read]),
-                _ => return, // refused by the client
+                _ => return, // the client ended the connection, for example because it rejects the certificate
             }
         }
         self.heads.lock().expect("no poison").push(String::from_utf8_lossy(&head).into_owned());
@@ -98,7 +99,7 @@ impl ProviderHost {
             "HTTP/1.1 {status} As told\r\nLocation: https://evil.example.com/\r\nContent-Length: {}\r\n\r\n{body}",
             body.len()
         );
-        let _ = stream.write_all(answer.as_bytes()); // who is answered may be gone
+        let _ = stream.write_all(answer.as_bytes()); // the client may be gone
         stream.conn.send_close_notify();
         let _ = stream.flush();
     }

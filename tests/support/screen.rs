@@ -1,4 +1,4 @@
-//! What is to be seen on a display, and what a person does there without a window manager's help.
+//! What a display shows, and what a person does there without the help of a window manager.
 
 use x11rb::{
     connection::Connection as _,
@@ -10,21 +10,21 @@ use x11rb::{
     wrapper::ConnectionExt as _,
 };
 
-/// A display.
+/// A connection to an X display.
 pub struct Screen {
     display: RustConnection,
     root: Window,
 }
 
 impl Screen {
-    /// The display of that name.
+    /// Connects to the display with this name.
     pub fn of(name: &str) -> Self {
         let (display, screen) = x11rb::connect(Some(name)).expect("the display is there");
         let root = display.setup().roots[screen].root;
         Self { display, root }
     }
 
-    /// The window of that title, if it is to be seen.
+    /// Returns the window with this title, if it is visible.
     pub fn window(&self, title: &str) -> Option<Window> {
         let children = self.display.query_tree(self.root).ok()?.reply().ok()?.children;
         children
@@ -54,20 +54,20 @@ impl Screen {
         self.display.sync().expect("an answer");
     }
 
-    /// Makes a window another size.
+    /// Changes a window's size.
     pub fn resize(&self, window: Window, width: u32, height: u32) {
         let size = ConfigureWindowAux::new().width(width).height(height);
         self.display.configure_window(window, &size).expect("sent");
         self.display.sync().expect("an answer");
     }
 
-    /// A window's width and height.
+    /// Returns a window's width and height.
     pub fn size(&self, window: Window) -> (u16, u16) {
         let shape = self.display.get_geometry(window).expect("sent").reply().expect("an answer");
         (shape.width, shape.height)
     }
 
-    /// Opens a window of our own, and types there from now on.
+    /// Opens a window of our own and gives it the keyboard focus.
     pub fn look_elsewhere(&self) -> Window {
         let window = self.display.generate_id().expect("an id");
         let none = CreateWindowAux::new();
@@ -80,7 +80,7 @@ impl Screen {
         window
     }
 
-    /// Whether what is typed goes to that window.
+    /// Returns whether the keyboard focus is in this window or in one of its descendants.
     pub fn has_focus(&self, window: Window) -> bool {
         let focus = self.display.get_input_focus().expect("sent").reply().expect("an answer").focus;
         let mut at = focus;
