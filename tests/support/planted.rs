@@ -1,4 +1,4 @@
-//! Secrets that were planted, and whether they turn up in something, however it is written.
+//! Planted secrets, and the check whether they appear in some bytes in any encoding.
 
 use base64::{
     Engine as _,
@@ -8,20 +8,20 @@ use base64::{
     },
 };
 
-/// Secrets by name, each in every form in which it might be written.
+/// Secrets by name, each in every encoding in which it might be written.
 #[derive(Default)]
 pub struct Planted {
     all: Vec<(String, Vec<u8>)>,
 }
 
 impl Planted {
-    /// Plants a secret; a short one would be found everywhere.
+    /// Adds a secret. Panics if it is shorter than 12 bytes, because a short secret would be found everywhere.
     pub fn plant(&mut self, name: &str, value: &[u8]) {
         assert!(value.len() >= 12, "{name} is too short to be told from anything else");
         self.all.extend(forms(value).into_iter().map(|(form, bytes)| (format!("{name}, {form}"), bytes)));
     }
 
-    /// Those that are in there, by name and form.
+    /// Returns the names and encodings of the secrets that occur in these bytes.
     pub fn found_in(&self, bytes: &[u8]) -> Vec<&str> {
         let found = self.all.iter().filter(|(_, form)| memchr::memmem::find(bytes, form).is_some());
         found.map(|(name, _)| name.as_str()).collect()
@@ -45,7 +45,7 @@ fn forms(value: &[u8]) -> Vec<(String, Vec<u8>)> {
     for (name, alphabet) in whole {
         add(name, alphabet.encode(value));
     }
-    // In the midst of something else that is written in base64.
+    // Inside a longer text that is encoded as base64, at each of the three alignments.
     for (name, alphabet) in [("base64 within", STANDARD_NO_PAD), ("URL base64 within", URL_SAFE_NO_PAD)] {
         for before in 0..3_usize {
             let text = alphabet.encode([&[0; 3][..before], value].concat());
@@ -70,7 +70,7 @@ fn forms(value: &[u8]) -> Vec<(String, Vec<u8>)> {
     forms
 }
 
-/// As it stands in URLs and forms, with more letters or fewer left as they are.
+/// Encodes the secret as it appears in URLs and forms, with more or fewer characters percent-encoded.
 fn in_urls(value: &[u8]) -> Vec<(String, Vec<u8>)> {
     let percent = |space: &str, plain: &[u8]| {
         let letter = |byte: &u8| match *byte {

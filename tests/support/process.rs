@@ -1,4 +1,4 @@
-//! Processes that are watched while they run, or waited for.
+//! Processes whose output is collected while they run.
 
 use std::{
     net::SocketAddr,
@@ -19,10 +19,10 @@ use crate::{
     wait::{LONG, PACE},
 };
 
-/// What came of a process.
+/// The result of a process that has ended.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// Its exit code; -1 where a signal ended it.
+    /// Its exit code, or -1 if a signal ended it.
     pub code: i32,
     /// What it wrote to standard output.
     pub out: Vec<u8>,
@@ -36,7 +36,7 @@ impl Ran {
         Process::start(command).end().await
     }
 
-    /// As [`of`](Self::of), with these bytes on standard input.
+    /// Like [`of`](Self::of), with these bytes on standard input.
     pub async fn with_input(mut command: Command, input: &[u8]) -> Self {
         command.stdin(Stdio::piped());
         let mut process = Process::start(command);
@@ -46,7 +46,7 @@ impl Ran {
         process.end().await
     }
 
-    /// Itself, if it ended with that code.
+    /// Panics, and prints the output, unless the exit code was `code`. Returns itself.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         let out = String::from_utf8_lossy(&self.out);
@@ -54,12 +54,12 @@ impl Ran {
         self
     }
 
-    /// Standard output as text.
+    /// Returns standard output as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.out).into_owned()
     }
 
-    /// Standard output as a JSON value a line.
+    /// Parses standard output as JSON, one value per line.
     #[track_caller]
     pub fn json(&self) -> Vec<Value> {
         let read =
@@ -70,7 +70,7 @@ impl Ran {
 
 type Heard = Arc<Mutex<Vec<u8>>>;
 
-/// A running process; it is killed when dropped.
+/// A running process. It is killed when dropped.
 pub struct Process {
     child: Child,
     out: Heard,
@@ -79,7 +79,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a command, and takes in all that it writes.
+    /// Starts a command, and collects everything that it writes.
     pub fn start(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?} doesn't start: {error}"));
@@ -90,17 +90,17 @@ impl Process {
         Self { child, out, err, ears }
     }
 
-    /// What it has written to standard output so far.
+    /// Returns what it has written to standard output so far.
     pub fn out(&self) -> String {
         text(&self.out)
     }
 
-    /// What it has written to standard error so far.
+    /// Returns what it has written to standard error so far.
     pub fn err(&self) -> String {
         text(&self.err)
     }
 
-    /// Waits until it has written that, to either, and the whole line with it.
+    /// Waits until it has written a whole line with these words to either output.
     pub async fn says(&mut self, words: &str) {
         let said = |process: &Self| {
             let whole = |text: &str| whole_lines(text).any(|line| line.contains(words));
@@ -111,7 +111,7 @@ impl Process {
         self.shows(&format!("it says {words:?}"), |process| said(process).then_some(())).await;
     }
 
-    /// Where it captures, as it says on standard error; the last that it said.
+    /// Waits until its standard error tells the capture address. Returns the address of the last such line.
     pub async fn capture(&mut self) -> SocketAddr {
         let said = |process: &Self| {
             let err = process.err();
@@ -120,7 +120,7 @@ impl Process {
         self.shows("it says where it captures", said).await
     }
 
-    /// Waits until `look` sees something in what it has written; it must not end before.
+    /// Waits until `look` returns something for what has been written. Panics if the process ends before that.
     async fn shows<T>(&mut self, what: &str, look: impl Fn(&Self) -> Option<T>) -> T {
         let late = Instant::now() + LONG;
         loop {
@@ -137,12 +137,12 @@ impl Process {
         }
     }
 
-    /// Its process id.
+    /// Returns its process id.
     pub fn id(&self) -> u32 {
         self.child.id().expect("it runs")
     }
 
-    /// Sends it a signal, such as `INT`.
+    /// Sends it a signal, for example `INT`.
     pub async fn signal(&self, name: &str) {
         let id = self.id().to_string();
         let sent =
@@ -150,7 +150,7 @@ impl Process {
         assert!(sent.success());
     }
 
-    /// Waits for its end.
+    /// Waits until it ends.
     pub async fn end(mut self) -> Ran {
         let ended = tokio::time::timeout(LONG, self.child.wait()).await;
         let status = ended.unwrap_or_else(|_| panic!("it doesn't end:\n{}{}", self.out(), self.err()));
@@ -159,7 +159,7 @@ impl Process {
         Ran { code: status.expect("its own child").code().unwrap_or(-1), out, err: self.err() }
     }
 
-    /// Waits until its output is closed: whatever it started and left behind may hold it open.
+    /// Waits until its outputs are closed: a process that it started and left behind may hold them open.
     async fn heard_out(&mut self) {
         let ears = &mut self.ears;
         let closed = tokio::time::timeout(LONG, async { while ears.join_next().await.is_some() {} });
@@ -168,13 +168,13 @@ impl Process {
         }
     }
 
-    /// Asks it to end (SIGINT), and waits until it has.
+    /// Asks it to end (SIGINT), and waits until it has ended.
     pub async fn stop(self) -> Ran {
         self.signal("INT").await;
         self.end().await
     }
 
-    /// Ends it at once (SIGKILL).
+    /// Kills it at once (SIGKILL).
     pub async fn kill(mut self) {
         self.child.kill().await.expect("its own child");
     }
@@ -187,7 +187,7 @@ async fn hear(mut stream: impl AsyncRead + Unpin, heard: Heard) {
     }
 }
 
-/// The lines that are there whole: what a pipe has brought so far may end within a port.
+/// Returns only complete lines, because what a pipe has brought so far may end in the middle of a port number.
 fn whole_lines(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.rfind('\n').map_or("", |end| &text[..end]).lines()
 }

@@ -1,4 +1,4 @@
-//! The process list, as any user of the machine reads it.
+//! The process list, as any user of the machine can read it.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-/// The command line of every process, its arguments one space apart.
+/// Returns the command lines of all processes, with a space after each argument.
 pub fn command_lines() -> Vec<String> {
     let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
     let numbered =
@@ -19,7 +19,7 @@ pub fn command_lines() -> Vec<String> {
     numbered.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok()).map(line).collect()
 }
 
-/// Somebody who looks at the process list again and again, until this is dropped.
+/// A thread that reads the process list again and again until this is dropped.
 pub struct Watcher {
     seen: Arc<Mutex<BTreeSet<String>>>,
     stop: Arc<AtomicBool>,
@@ -27,7 +27,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Begins to look.
+    /// Starts to read the process list.
     pub fn start() -> Self {
         let (seen, stop) = (Arc::<Mutex<BTreeSet<String>>>::default(), Arc::<AtomicBool>::default());
         let (all, ended) = (Arc::clone(&seen), Arc::clone(&stop));
@@ -40,7 +40,7 @@ impl Watcher {
         Self { seen, stop, thread: Some(thread) }
     }
 
-    /// Every command line that there was, one below the other.
+    /// Returns every command line that was seen, each once, one per line.
     pub fn seen(&self) -> String {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.extend(command_lines());

@@ -1,4 +1,4 @@
-//! The providers' own SDKs, in a Node process: as the sender that signs, or as the endpoint that verifies.
+//! The providers' own SDKs in a Node process: as the sender that signs, or as the endpoint that verifies.
 
 use std::{
     collections::BTreeMap,
@@ -16,8 +16,8 @@ use tokio::{
 
 use crate::lacking;
 
-/// The providers with an SDK here, each with a secret of the kind that it gives. No two are the same: a secret of another
-/// source that fits is a cause of its own.
+/// The providers whose SDK can sign here, each with a secret of the provider's format. No two secrets are the same,
+/// because a match with another source's secret is a cause of its own.
 pub const SDKS: [(&str, &str); 13] = [
     ("github", "c2VjcmV0IG9mIHRoZSBob29r"),
     ("stripe", "whsec_dGhpcyBpcyBhIHN0cmlwZSBrZXk"),
@@ -34,7 +34,7 @@ pub const SDKS: [(&str, &str); 13] = [
     ("telegram", "A1_b-2"),
 ];
 
-/// More providers whose SDK is asked about what `send` signs.
+/// More providers whose SDK verifies what `send` signs.
 pub const MORE_SDKS: [(&str, &str); 10] = [
     ("line", "8c570fa6dd201bb328f1c1eac23a96d8"),
     ("zoom", "4vN0XkZ2TfKq7m"),
@@ -52,8 +52,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A script of `tests/sdk`. `None`: Node or the SDKs are missing, and that is written down as a skip; on Debian and in
-/// CI it is a failure.
+/// Returns a command that runs a script of `tests/sdk`. If Node or the SDKs are missing, it records a skip and returns
+/// `None`; on Debian and in CI it panics.
 fn script(name: &str) -> Option<Command> {
     let works = |node: &PathBuf| {
         let version = std::process::Command::new(node).arg("--version").output();
@@ -70,7 +70,8 @@ fn script(name: &str) -> Option<Command> {
     Some(command)
 }
 
-/// A line of the run's report: shown past the test harness, and kept where the run collects them.
+/// Reports a line about this run: writes it to stderr past the test harness, and appends it to the file that
+/// `HOOKMITT_REPORT` names, if set.
 pub fn report(line: &str) {
     let _unread = writeln!(std::io::stderr().lock(), "{line}");
     if let Some(list) = std::env::var_os("HOOKMITT_REPORT") {
@@ -88,7 +89,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Starts it.
+    /// Starts the Node process. Returns `None` if Node or the SDKs are missing.
     pub async fn start() -> Option<Self> {
         let mut child = script("peer.mjs")?.spawn().expect("node starts");
         let input = child.stdin.take().expect("stdin is piped");
@@ -96,13 +97,13 @@ impl Peer {
         Some(Self { _child: child, input, lines, asked: 0 })
     }
 
-    /// `sdk@version` of each.
+    /// Returns `sdk@version` for each SDK.
     pub async fn versions(&mut self) -> BTreeMap<String, String> {
         let reply = self.ask(json!({ "op": "versions" })).await;
         serde_json::from_value(reply["versions"].clone()).expect("a map")
     }
 
-    /// The header lines with which the SDK signs a body, now.
+    /// Returns the header lines with which the SDK signs a body now.
     pub async fn sign(&mut self, sdk: &str, secret: &str, body: &[u8]) -> Vec<(String, String)> {
         let body = STANDARD.encode(body);
         let reply =
@@ -122,7 +123,7 @@ impl Peer {
     }
 }
 
-/// The SDKs as an application's endpoint: `/stripe` is verified by Stripe's, and so on.
+/// The SDKs as an application's endpoint: Stripe's SDK verifies requests to `/stripe`, and so on.
 pub struct Receiver {
     _child: Child,
     _input: ChildStdin,
@@ -131,7 +132,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Starts it with the secrets of [`SDKS`] and [`MORE_SDKS`].
+    /// Starts the endpoint with the secrets of [`SDKS`] and [`MORE_SDKS`]. Returns `None` if Node or the SDKs are
+    /// missing.
     pub async fn start() -> Option<Self> {
         let mut command = script("receiver.mjs")?;
         for (sdk, secret) in SDKS.into_iter().chain(MORE_SDKS) {
@@ -146,12 +148,12 @@ impl Receiver {
         Some(Self { _child: child, _input: input, lines, port })
     }
 
-    /// The endpoint of an SDK.
+    /// Returns the endpoint's URL for an SDK.
     pub fn url(&self, sdk: &str) -> String {
         format!("http://127.0.0.1:{}/{sdk}", self.port)
     }
 
-    /// What it says about the next request.
+    /// Waits for the endpoint's report on the next request.
     pub async fn next(&mut self) -> Value {
         let line = self.lines.next_line().await.expect("text").expect("a line");
         serde_json::from_str(&line).expect("JSON")

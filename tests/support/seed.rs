@@ -1,6 +1,6 @@
-//! Where randomness begins.
+//! Seeds for random tests.
 
-/// A seed, printed so that a failure can be had again: `HOOKMITT_TEST_SEED`, else a random one.
+/// Returns `HOOKMITT_TEST_SEED`, or a random seed. Prints it, so that a failure can be repeated.
 pub fn seed() -> u64 {
     let given = std::env::var("HOOKMITT_TEST_SEED").ok();
     let seed = given.map_or_else(rand::random, |seed| seed.parse().expect("HOOKMITT_TEST_SEED is a number"));
@@ -8,7 +8,7 @@ pub fn seed() -> u64 {
     seed
 }
 
-/// Says something about this run: shown where the story fails, or with `--nocapture`.
+/// Prints a line about this run. The harness shows it if the story fails, or with `--nocapture`.
 #[expect(clippy::print_stderr, reason = "the test harness shows it where it matters")]
 pub fn say(line: &str) {
     eprintln!("{line}");

@@ -1,4 +1,4 @@
-//! The little of WebDriver that driving one window takes (<https://www.w3.org/TR/webdriver2/>).
+//! The small part of WebDriver that driving one window needs (<https://www.w3.org/TR/webdriver2/>).
 
 use std::{
     net::{SocketAddr, TcpListener},
@@ -11,13 +11,13 @@ use tokio::process::Command;
 
 use crate::{Desk, Process, desk::binary, eventually, exchange, parse_reply, request, within};
 
-/// How long a window may take to end before it is ended.
+/// How long a window may take to end before it gets a signal.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often that is looked at.
+/// How often the window's processes are checked.
 const PACE: Duration = Duration::from_millis(10);
 
-/// A window that is driven.
+/// A window that WebDriver drives.
 pub struct WebDriver {
     driver: SocketAddr,
     session: String,
@@ -25,7 +25,7 @@ pub struct WebDriver {
 }
 
 impl WebDriver {
-    /// Opens the window with these arguments.
+    /// Opens the window with these arguments, and waits until its page has loaded.
     pub async fn open(desk: &Desk, data_dir: &Path, arguments: &[&str]) -> Self {
         let driver = free_address();
         let mut command = Command::new("WebKitWebDriver");
@@ -35,10 +35,10 @@ impl WebDriver {
         let process = Process::start(command);
         eventually("the driver listens", async || tokio::net::TcpStream::connect(driver).await.ok()).await;
         let options = json!({ "binary": binary(), "args": arguments });
-        // The driver would wait for a page that the window refuses to go to.
+        // With another strategy, the driver would wait for a page that the window refuses to open.
         let wanted = json!({ "pageLoadStrategy": "none", "webkitgtk:browserOptions": options });
         let wanted = json!({ "capabilities": { "alwaysMatch": wanted } });
-        // Where the window ends before it is driven, the driver waits for ever.
+        // If the window ends before it is driven, the driver waits forever.
         let opened = tokio::time::timeout(crate::wait::LONG, ask(driver, "POST", "/session", &wanted)).await;
         let opened =
             opened.unwrap_or_else(|_| panic!("the window never comes:\n{}{}", process.out(), process.err()));
@@ -53,17 +53,17 @@ impl WebDriver {
         opened
     }
 
-    /// Runs the body of a function; what it returns.
+    /// Runs a script as the body of a function, and returns the function's result.
     pub async fn execute(&self, script: &str, arguments: Value) -> Result<Value, Value> {
         self.ask("POST", "/execute/sync", &json!({ "script": script, "args": arguments })).await
     }
 
-    /// Runs the body of a function whose last argument takes the answer.
+    /// Runs a script as the body of a function whose last argument is a callback for the result.
     pub async fn execute_async(&self, script: &str, arguments: Value) -> Result<Value, Value> {
         self.ask("POST", "/execute/async", &json!({ "script": script, "args": arguments })).await
     }
 
-    /// Clicks what a selector finds, as a hand does: for what pages may do only then.
+    /// Clicks the element that a selector finds, as a hand does. Pages may do some things only after a real click.
     pub async fn click(&self, selector: &str) -> Result<(), Value> {
         let found =
             self.ask("POST", "/element", &json!({ "using": "css selector", "value": selector })).await?;
@@ -71,13 +71,13 @@ impl WebDriver {
         self.ask("POST", &format!("/element/{id}/click"), &json!({})).await.map(drop)
     }
 
-    /// Ends the window, if it has not ended itself, and the driver.
+    /// Ends the window, if it has not ended yet, and the driver.
     pub async fn quit(self) {
         let started = descendants(self.process.id());
         let _ended_before = self.ask("DELETE", "", &Value::Null).await;
-        // The driver neither waits for the window nor for what shows its page, and a page that a hostile link stopped
-        // in the middle may never hear of the end. Each would hold the driver's output open. What has ended runs no
-        // program any more.
+        // The driver waits neither for the window nor for the processes that show its page. A page that a hostile link
+        // stopped halfway may never learn of the end. Each of these processes would hold the driver's output open. A
+        // process that has ended has no `exe` link any more.
         let left = || started.iter().filter(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok());
         for signal in ["-TERM", "-KILL"] {
             let ended = async {
@@ -102,7 +102,7 @@ impl WebDriver {
     }
 }
 
-/// The answer's value: `Err` where WebDriver calls it an error.
+/// Returns the value of the driver's answer; `Err` if WebDriver reports an error.
 async fn ask(driver: SocketAddr, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
     let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
     let headers = [("Content-Type", "application/json")];
@@ -111,14 +111,14 @@ async fn ask(driver: SocketAddr, method: &str, path: &str, body: &Value) -> Resu
     if reply.status == 200 { Ok(value) } else { Err(value) }
 }
 
-/// The processes that one has started, and those that these have.
+/// Returns the processes that a process has started, and their descendants.
 pub fn descendants(pid: u32) -> Vec<u32> {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
     let children = children.split_whitespace().filter_map(|child| child.parse().ok());
     children.flat_map(|child| std::iter::once(child).chain(descendants(child))).collect()
 }
 
-/// One that nobody has: the driver can't choose by itself.
+/// Returns a free address, because the driver can't choose a port by itself.
 fn free_address() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address")
