@@ -1,4 +1,4 @@
-//! Pebble, Let's Encrypt's ACME server for tests: real orders and real challenges, as our own child process.
+//! Pebble, Let's Encrypt's ACME server for tests, as a child process: real orders and real challenges.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -13,7 +13,7 @@ use tokio::process::Command;
 
 use crate::{Process, eventually, nats::free_ports, post, request, secured, skip::program};
 
-/// An authority with a DNS of its own, in which every name leads to one address.
+/// An ACME authority with its own DNS server, in which every name resolves to the same address.
 pub struct Authority {
     pebble: Process,
     _dns: Process,
@@ -25,11 +25,11 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Starts one whose certificates live that long, and that comes with its challenges to this port. `None`, where the
-    /// program is missing.
+    /// Starts an authority whose certificates are valid for `life`, and which validates its TLS challenges at this
+    /// port. If a program is missing, it records a skip and returns `None`; on Debian and in CI it panics.
     pub async fn start(challenge_port: u16, life: Duration) -> Option<Self> {
         let (pebble, dns) = (program("pebble", "pebble")?, program("pebble-challtestsrv", "pebble")?);
-        // Another process may take a port between finding and using it.
+        // Another process may take a port between the moment when it is found free and its use.
         for _ in 0..5 {
             if let Some(started) = Self::try_start(&pebble, &dns, challenge_port, life).await {
                 return Some(started);
@@ -72,7 +72,7 @@ impl Authority {
         started.listens().await.then_some(started)
     }
 
-    /// Whether both of its programs have their ports.
+    /// Returns whether both programs listen within 20 s.
     async fn listens(&self) -> bool {
         let listening = async {
             eventually("pebble listens", async || {
@@ -85,14 +85,14 @@ impl Authority {
         tokio::time::timeout(Duration::from_secs(20), listening).await.is_ok()
     }
 
-    /// The flags with which a relay asks it.
+    /// Returns the flags with which a relay uses this authority.
     pub fn flags(&self) -> Vec<String> {
         let directory = format!("https://localhost:{}/dir", self.directory.port());
         let ca = self.folder.path().join("cert.pem").display().to_string();
         ["--acme", "--acme-directory", &directory, "--acme-ca", &ca].map(str::to_owned).to_vec()
     }
 
-    /// The root of what it signs, as a PEM file.
+    /// Returns the path of a PEM file with the root certificate that the authority signs under.
     pub async fn root_file(&self) -> PathBuf {
         let reply = self.ask(self.management, "/roots/0").await.expect("its root");
         let path = self.folder.path().join("root.pem");
@@ -100,24 +100,24 @@ impl Authority {
         path
     }
 
-    /// The root of what it signs.
+    /// Returns the root certificate that the authority signs under.
     pub async fn root(&self) -> CertificateDer<'static> {
         CertificateDer::from_pem_file(self.root_file().await).expect("a certificate")
     }
 
-    /// Has every name lead to this address.
+    /// Makes every name resolve to this address.
     pub async fn names_lead_to(&self, address: Ipv4Addr) {
         let order = json!({ "ip": address }).to_string();
         let reply = post(self.dns_management, "/set-default-ipv4", &[], order.as_bytes()).await;
         assert_eq!(reply.status, 200);
     }
 
-    /// How many orders it was given.
+    /// Returns how many orders the authority has received.
     pub fn orders(&self) -> usize {
         self.pebble.out().matches("Added order ").count()
     }
 
-    /// What it has written.
+    /// Returns what Pebble has printed so far.
     pub fn said(&self) -> String {
         self.pebble.out() + &self.pebble.err()
     }

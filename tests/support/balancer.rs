@@ -1,4 +1,4 @@
-//! The smallest of load balancers.
+//! A minimal load balancer.
 
 use std::net::SocketAddr;
 
@@ -8,15 +8,16 @@ use tokio::{
     task::JoinSet,
 };
 
-/// One address before several: each connection goes to the next of them that is there.
+/// One address for several servers. Each connection starts at the next server in turn and goes to the first that
+/// accepts it.
 pub struct Balancer {
-    /// Whom to call.
+    /// The address to connect to.
     pub address: SocketAddr,
     _tasks: JoinSet<()>,
 }
 
 impl Balancer {
-    /// Stands before these.
+    /// Starts a balancer in front of these servers.
     pub async fn before(addresses: Vec<SocketAddr>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");

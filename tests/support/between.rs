@@ -1,4 +1,4 @@
-//! A network between two processes that cuts, delays, stalls and half-opens the connections through it.
+//! A network between two processes that can cut, delay, stall and half-open the connections through it.
 
 use std::{
     io,
@@ -18,39 +18,39 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// So few bytes pass at a time that a connection breaks off in the middle of what is said.
+/// How many bytes are forwarded at a time: few, so that a connection breaks off in the middle of a message.
 const PIECE: usize = 700;
 
-/// So many pieces are under way in each direction at most.
+/// The maximum number of pieces in transit in each direction.
 const UNDER_WAY: usize = 1_024;
 
-/// How it is for every connection, until it is otherwise.
+/// How all connections behave until the weather changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weather {
     /// Everything passes at once.
     Fair,
-    /// Everything passes, so much later.
+    /// Everything passes, but this much later.
     Slow(Duration),
-    /// Nothing passes to the side that called; the other way all does.
+    /// Nothing passes to the side that connected; its own bytes still pass.
     StalledDown,
-    /// Nothing passes from the side that called.
+    /// Nothing passes from the side that connected; the other side's bytes still pass.
     StalledUp,
 }
 
-/// How connections end.
+/// How connections are ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Both sides are told in good order.
+    /// Both sides get a clean end (FIN).
     Fin,
-    /// Both are told that it broke.
+    /// Both sides get a reset.
     Reset,
-    /// Nobody is told: both sockets stay open, and nothing passes any more.
+    /// Neither side notices: both sockets stay open, and nothing passes any more.
     HalfOpen,
 }
 
-/// A way to an address through which connections may be treated badly.
+/// A forwarder to an address that can disturb the connections through it.
 pub struct Between {
-    /// Whom to call.
+    /// The address to connect to.
     pub address: SocketAddr,
     weather: watch::Sender<Weather>,
     cuts: broadcast::Sender<Cut>,
@@ -59,7 +59,7 @@ pub struct Between {
 }
 
 impl Between {
-    /// A way to that address, in fair weather.
+    /// Starts a forwarder to that address, in fair weather.
     pub async fn to(there: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -82,23 +82,23 @@ impl Between {
         Self { address, weather, cuts, accepted, _tasks: tasks }
     }
 
-    /// From now on it is so.
+    /// Changes the weather for all connections, open and later.
     pub fn is(&self, weather: Weather) {
         self.weather.send_replace(weather);
     }
 
-    /// Every connection that is open now ends so. Later ones are not concerned. Answers how many it were.
+    /// Ends all connections that are open now in this way; later ones are not affected. Returns how many there were.
     pub fn cut(&self, cut: Cut) -> usize {
         self.cuts.send(cut).unwrap_or(0)
     }
 
-    /// How many connections there were so far.
+    /// Returns how many connections have been accepted so far.
     pub fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
 }
 
-/// Passes on what both say, until they end it or it is cut.
+/// Forwards in both directions until both sides have ended or the connection is cut.
 async fn connection(
     mut here: TcpStream,
     mut there: TcpStream,
@@ -119,7 +119,7 @@ async fn connection(
         Cut::Fin => {
             let _gone = tokio::join!(here.shutdown(), there.shutdown());
             let (mut sink, mut other) = (tokio::io::sink(), tokio::io::sink());
-            // What they still say must not make a reset of it.
+            // What the two sides still send is read, because unread bytes would turn the clean end into a reset.
             let _gone =
                 tokio::join!(tokio::io::copy(&mut here, &mut sink), tokio::io::copy(&mut there, &mut other));
         }
@@ -130,7 +130,7 @@ async fn connection(
     }
 }
 
-/// Passes on what comes one way.
+/// Forwards one direction.
 async fn pass(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,

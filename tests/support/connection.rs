@@ -1,4 +1,4 @@
-//! A connection that is kept, for what one exchange can't tell.
+//! A connection that stays open, for what a single exchange can't show.
 
 use std::net::SocketAddr;
 
@@ -9,7 +9,7 @@ use tokio::{
 
 use crate::{Reply, parse_reply};
 
-/// A TCP connection, written to and read from by hand.
+/// A TCP connection that the story writes to and reads from step by step.
 pub struct Connection {
     stream: TcpStream,
     read: Vec<u8>,
@@ -23,24 +23,24 @@ impl Connection {
         Self { stream, read: Vec::new() }
     }
 
-    /// Writes these bytes. `false`: the other side is gone.
+    /// Writes these bytes. Returns `false` if the other side is gone.
     pub async fn send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()
     }
 
-    /// Says that nothing more will be written.
+    /// Closes our side for writing.
     pub async fn finish(&mut self) {
         self.stream.shutdown().await.expect("an open connection");
     }
 
-    /// Waits for the next head and answers it, without its empty line.
+    /// Waits for the next head, and returns it without its empty line.
     pub async fn head(&mut self) -> String {
         let end = self.until(|read| read.windows(4).position(|four| four == b"\r\n\r\n")).await;
         let head = self.read.drain(..end + 4).collect::<Vec<_>>();
         String::from_utf8_lossy(&head[..end]).into_owned()
     }
 
-    /// Waits for the next answer, whose length must be stated.
+    /// Waits for the next answer, which must have a Content-Length.
     pub async fn reply(&mut self) -> Reply {
         let head = self.head().await + "\r\n\r\n";
         let reply = parse_reply(head.as_bytes());
@@ -50,14 +50,14 @@ impl Connection {
         Reply { body, ..reply }
     }
 
-    /// Waits for the next line and answers it, without its end.
+    /// Waits for the next line, and returns it without white space at its end.
     pub async fn line(&mut self) -> String {
         let end = self.until(|read| read.iter().position(|byte| *byte == b'\n')).await;
         let line = self.read.drain(..=end).collect::<Vec<_>>();
         String::from_utf8_lossy(&line).trim_end().to_owned()
     }
 
-    /// Waits until the other side closes, and answers what it had written before.
+    /// Waits until the other side closes. Returns everything that was not read before.
     pub async fn rest(mut self) -> Vec<u8> {
         let _reset = self.stream.read_to_end(&mut self.read).await;
         self.read

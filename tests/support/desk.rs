@@ -1,4 +1,4 @@
-//! A desktop of its own: a display that nobody sees, and a session bus.
+//! A desktop of its own: a virtual display, and a session bus.
 
 use std::{
     ffi::OsString,
@@ -14,8 +14,8 @@ use tokio::{
 
 use crate::{Screen, lacking, wait::within};
 
-/// The display and the bus last until standard input is closed. Without `-noreset` the display would begin anew
-/// whenever the last program leaves it, and turn away whoever comes just then.
+/// The display and the bus last until standard input is closed. Without `-noreset`, the display would reset whenever
+/// its last client leaves, and reject any client that connects at that moment.
 const SESSION: &str = r#"
 set -eu
 mkfifo "$HOME/number"
@@ -28,11 +28,11 @@ echo "$DBUS_SESSION_BUS_ADDRESS"
 cat >/dev/null
 "#;
 
-/// What has to be there, and the package that brings it.
+/// The programs that are needed, each with its Debian package.
 const PROGRAMS: [(&str, &str); 3] =
     [("Xvfb", "xvfb"), ("dbus-run-session", "dbus"), ("WebKitWebDriver", "webkit2gtk-driver")];
 
-/// A desktop; it ends with this.
+/// A desktop with its own home folder. It ends when dropped.
 pub struct Desk {
     home: TempDir,
     display: String,
@@ -42,7 +42,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// `None`: the machine can't, and that is written down as a skip; on Debian it is a failure.
+    /// Starts a desktop. If a program is missing, it records a skip and returns `None`; on Debian and in CI it panics.
     pub async fn start() -> Option<Self> {
         let folders = std::env::var_os("PATH").unwrap_or_default();
         for (program, package) in PROGRAMS {
@@ -68,29 +68,29 @@ impl Desk {
         Some(Self { home, display, bus, path: folders, child })
     }
 
-    /// The session bus.
+    /// Returns the session bus's address.
     pub fn bus(&self) -> &str {
         &self.bus
     }
 
-    /// The person's own folder.
+    /// Returns the desktop's home folder.
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// Puts a folder before those in which programs are found.
+    /// Puts a folder first in the `PATH` of later commands.
     pub fn finds_programs_first_in(&mut self, folder: &Path) {
         let after: Vec<_> = std::env::split_paths(&self.path).collect();
         let all = std::iter::once(folder.to_owned()).chain(after);
         self.path = std::env::join_paths(all).expect("folders without a colon");
     }
 
-    /// Looks at the display.
+    /// Connects to the display.
     pub fn screen(&self) -> Screen {
         Screen::of(&self.display)
     }
 
-    /// The window's binary on this desktop, on a free port.
+    /// Returns the command that opens the window on this desktop, with a free capture port.
     pub fn window(&self, data_dir: &Path) -> Command {
         let mut command = Command::new(binary());
         command.args(["--port", "0"]);
@@ -98,14 +98,14 @@ impl Desk {
         command
     }
 
-    /// Gives a command this desktop, and takes away what the person's own has set.
+    /// Makes a command run on this desktop, and removes what the real desktop has set in its environment.
     pub fn place(&self, command: &mut Command, data_dir: &Path) {
         command.envs(folders_of(self.home.path()));
         command.env("DISPLAY", &self.display).env("DBUS_SESSION_BUS_ADDRESS", &self.bus);
         command.env("PATH", &self.path);
         command.env("HOOKMITT_DATA_DIR", data_dir).env("HOOKMITT_KEYRING", "off");
         command.env_remove("WAYLAND_DISPLAY").env_remove("HOOKMITT_TOKEN");
-        // No accessibility bus, no portal, no graphics card: none of them is what the stories are about.
+        // No accessibility bus, portal or graphics card: the stories are not about them.
         command.envs([
             ("NO_AT_BRIDGE", "1"),
             ("GTK_USE_PORTAL", "0"),
@@ -133,7 +133,8 @@ fn folders_of(home: &Path) -> impl Iterator<Item = (&'static str, OsString)> {
     .into_iter()
 }
 
-/// The window's binary that was built with these stories: `HOOKMITT_DESKTOP_BIN`, else beside the stories' own binary.
+/// Returns the window's binary: the one that `HOOKMITT_DESKTOP_BIN` names, otherwise the one in the target folder that
+/// this test binary is in.
 pub fn binary() -> PathBuf {
     if let Some(path) = std::env::var_os("HOOKMITT_DESKTOP_BIN") {
         return path.into();

@@ -1,4 +1,4 @@
-//! A wall clock that a story sets while a real process runs by it.
+//! A wall clock that a story can set while a real process uses it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,17 +10,18 @@ use crate::lacking;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 
-/// By how many seconds stories set a clock.
+/// The steps, in seconds, by which stories set a clock.
 pub const CLOCK_STEPS: [i64; 8] = [70, -70, HOUR, -HOUR, 45 * DAY, -45 * DAY, 365 * DAY, -365 * DAY];
 
-/// The wall clock of processes that were started with it; how long they run, and what time has passed, they see rightly.
+/// The wall clock of the processes that were started with it. Their monotonic clock stays right.
 pub struct FakeClock {
     library: PathBuf,
     folder: TempDir,
 }
 
 impl FakeClock {
-    /// One that is right, for now. `None`, and noted, where libfaketime isn't there.
+    /// Makes a clock that shows the right time for now. Returns `None` and records a skip if libfaketime is missing; on
+    /// Debian and in CI it panics.
     pub fn right() -> Option<Self> {
         let Some(library) = library() else {
             lacking("libfaketime", "apt-get install libfaketime");
@@ -31,15 +32,15 @@ impl FakeClock {
         Some(clock)
     }
 
-    /// From now on it is off by so many seconds.
+    /// Sets the clock this many seconds off the right time from now on.
     pub fn off_by(&self, seconds: i64) {
-        // Replaced as a whole: a process may read it at any moment.
+        // The file is replaced in one step, because a process may read it at any moment.
         let next = self.folder.path().join("next");
         std::fs::write(&next, format!("{seconds:+}\n")).expect("a file");
         std::fs::rename(next, self.file()).expect("a file");
     }
 
-    /// Has a command run by this clock.
+    /// Makes a command use this clock.
     pub fn rules(&self, command: &mut Command) {
         command
             .env("LD_PRELOAD", &self.library)

@@ -1,4 +1,4 @@
-//! What the stories share: a hookmitt in this process or in one of its own, a wire, and a server that remembers.
+//! What the stories share: hookmitt in this process or in its own, HTTP on a socket, and servers that record requests.
 
 mod app;
 mod authority;

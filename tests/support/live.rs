@@ -1,17 +1,17 @@
-//! The API's stream of what happens, read over TCP.
+//! The API's live stream, read over TCP.
 
 use serde_json::Value;
 
 use crate::{App, Connection};
 
-/// A live stream.
+/// An open live stream.
 pub struct Live(Connection);
 
 impl Live {
-    /// Opens one; the query begins with `?`.
+    /// Opens a live stream. `query` is empty or begins with `?`.
     pub async fn open(app: &App, query: &str) -> Self {
         let mut connection = Connection::open(app.api()).await;
-        // HTTP/1.0, so that the frames come without chunks around them.
+        // HTTP/1.0, so that the frames come without chunked encoding.
         let head = format!(
             "GET /api/live{query} HTTP/1.0\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
             app.api(),
@@ -23,7 +23,7 @@ impl Live {
         Self(connection)
     }
 
-    /// The next frame: its name and its data.
+    /// Waits for the next named frame, and returns its name and data.
     pub async fn next(&mut self) -> (String, Value) {
         let (mut name, mut data) = (String::new(), Value::Null);
         loop {
@@ -38,7 +38,7 @@ impl Live {
         }
     }
 
-    /// The next frame of that name.
+    /// Waits for the next frame with this name, and returns its data.
     pub async fn next_of(&mut self, wanted: &str) -> Value {
         loop {
             let (name, data) = self.next().await;
@@ -48,7 +48,7 @@ impl Live {
         }
     }
 
-    /// The next event that is as wanted.
+    /// Waits for the next event for which `wanted` is true.
     pub async fn event(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             let event = self.next_of("event").await;
@@ -58,7 +58,7 @@ impl Live {
         }
     }
 
-    /// Reads on until the stream ends.
+    /// Reads until the stream ends.
     pub async fn ends(self) {
         self.0.rest().await;
     }

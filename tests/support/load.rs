@@ -1,4 +1,4 @@
-//! Senders that post to a relay, and remember what they were thanked for.
+//! Senders that post to a relay and remember which requests were acknowledged.
 
 use std::{
     collections::HashMap,
@@ -16,13 +16,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Reply, Stored, eventually, read_reply, request, wait::within};
 
-/// No provider waits for longer.
+/// No provider waits longer for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Event ids that were answered with a 2xx, and the SHA-256 of what was sent.
+/// The ids of events that were answered with 202, each with the SHA-256 of the body that was sent.
 type Thanked = HashMap<String, String>;
 
-/// Senders under way. Each waits for its answer before it sends the next; what was not answered is not sent again.
+/// Running senders. Each waits for an answer before it sends its next request, and sends no request twice.
 pub struct Load {
     thanked: Arc<Mutex<Thanked>>,
     count: watch::Receiver<usize>,
@@ -30,11 +30,11 @@ pub struct Load {
     senders: JoinSet<()>,
 }
 
-/// What the senders of a [`Load`] were thanked for.
+/// The events that were acknowledged to the senders of a [`Load`].
 pub struct Acknowledged(Thanked);
 
 impl Load {
-    /// Starts so many senders, which post to that target and rest a little after each answer.
+    /// Starts this many senders. Each posts to `target`, and pauses for `rest` after each answer.
     pub fn start(address: SocketAddr, target: &str, senders: usize, rest: Duration) -> Self {
         let (thanked, stop) = (Arc::default(), CancellationToken::new());
         let (counted, count) = watch::channel(0);
@@ -53,24 +53,24 @@ impl Load {
         Self { thanked, count, stop, senders: tasks }
     }
 
-    /// How many were acknowledged so far.
+    /// Returns how many events have been acknowledged so far.
     pub fn count(&self) -> usize {
         *self.count.borrow()
     }
 
-    /// Waits until so many more are acknowledged.
+    /// Waits until this many more events have been acknowledged.
     pub async fn more(&self, count: usize) {
         let (mut counted, enough) = (self.count.clone(), self.count() + count);
         let reached = counted.wait_for(|count| *count >= enough);
         within("more events are acknowledged", reached).await.expect("the senders send");
     }
 
-    /// As [`more`](Self::more), with a number out of that range.
+    /// Like [`more`](Self::more), with a random number from this range.
     pub async fn some(&self, random: &mut SmallRng, range: Range<usize>) {
         self.more(random.random_range(range)).await;
     }
 
-    /// Lets every sender hear its last answer.
+    /// Stops the senders after their current request, and returns what was acknowledged.
     pub async fn end(mut self) -> Acknowledged {
         self.stop.cancel();
         while let Some(sender) = self.senders.join_next().await {
@@ -81,7 +81,7 @@ impl Load {
 }
 
 impl Acknowledged {
-    /// How many events that are.
+    /// Returns how many events were acknowledged.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -95,8 +95,8 @@ impl Acknowledged {
         .await;
     }
 
-    /// Checks that they are there byte for byte, each once, and each sender's in the order in which it sent them. What
-    /// was not acknowledged may be there, too.
+    /// Checks that the inbox has all of them byte for byte, each once, and each sender's in the order in which they
+    /// were sent. It may also have events that were not acknowledged.
     pub fn are_here(&self, data_dir: &Path) {
         let stored = Stored::open(data_dir);
         for (event, sha256) in &self.0 {
@@ -137,7 +137,7 @@ impl Sender {
                 Some(reply) => assert!(reply.status >= 500, "{} {:?}", reply.status, reply.body),
                 None => {}
             }
-            // The pace of a sender; a provider comes again a little later, too.
+            // A sender's pace; a provider, too, pauses before its next request.
             tokio::time::sleep(self.rest).await;
         }
     }
@@ -150,7 +150,7 @@ impl Sender {
     }
 }
 
-/// Posts on a connection of its own; none where it broke.
+/// Posts on a new connection. Returns `None` if the connection breaks.
 async fn send(address: SocketAddr, target: &str, body: &[u8]) -> Option<Reply> {
     let mut stream = TcpStream::connect(address).await.ok()?;
     stream.write_all(&request("POST", target, &[], body)).await.ok()?;

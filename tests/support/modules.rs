@@ -1,7 +1,7 @@
 //! Which modules of a crate use which others, read from its sources.
 //!
-//! A module is a file. It uses another one where a `use` or a path in its code names something that is defined there,
-//! whichever re-export the name goes through. Re-exports and tests don't count.
+//! A module is a file. It uses another module if a `use` or a path in its code names something that is defined there,
+//! through whichever re-export. Re-exports and tests don't count as use.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,26 +15,26 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// The segments of a path, such as `crate`, `client`, `Client`.
+/// The segments of a path, for example `crate`, `client`, `Client`.
 type Segments = Vec<String>;
 
-/// The modules of one crate and who uses whom, by path from the crate's root: `verbs::serve`.
+/// The modules of one crate and what they use, by path from the crate's root, for example `verbs::serve`.
 #[derive(Debug, Default)]
 pub struct Modules {
     by_path: BTreeMap<Segments, Module>,
 }
 
-/// What one file says.
+/// What one file contains.
 #[derive(Debug, Default)]
 struct Module {
-    /// Names of what is defined here.
+    /// The names of the items that are defined here.
     items: BTreeSet<String>,
     children: BTreeSet<String>,
-    /// Names that a `use` brings in, and what they stand for.
+    /// The names that a `use` brings in, and the paths that they stand for.
     imports: BTreeMap<String, Segments>,
-    /// `use …::*`.
+    /// The paths before `::*` in `use …::*`.
     globs: Vec<Segments>,
-    /// Every path that is used, but for re-exports.
+    /// Every path that is used. Re-exports are left out.
     mentions: Vec<Segments>,
 }
 
@@ -50,7 +50,7 @@ impl Modules {
         modules
     }
 
-    /// Reads a crate from texts by file name, such as `("lib.rs", "mod a;")`; no folders.
+    /// Reads a crate from texts by file name, for example `("lib.rs", "mod a;")`. Modules in folders are not supported.
     pub fn from_texts(files: &[(&str, &str)]) -> Self {
         let mut modules = Self::default();
         for (name, text) in files {
@@ -62,17 +62,17 @@ impl Modules {
         modules
     }
 
-    /// How many modules there are.
+    /// Returns how many modules there are.
     pub fn len(&self) -> usize {
         self.by_path.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no modules.
     pub fn is_empty(&self) -> bool {
         self.by_path.is_empty()
     }
 
-    /// Who uses whom.
+    /// Returns the modules that each module uses.
     pub fn edges(&self) -> BTreeMap<String, BTreeSet<String>> {
         let edges = self.by_path.iter().map(|(path, module)| {
             let used = module.mentions.iter().filter_map(|mention| self.resolve(path, mention, 0));
@@ -99,9 +99,9 @@ impl Modules {
         self.by_path.insert(path, module);
     }
 
-    /// The module that defines what a path names, where that is one of this crate.
+    /// Returns the module that defines what a path names, if it is in this crate.
     fn resolve(&self, from: &Segments, path: &[String], depth: usize) -> Option<Segments> {
-        // Two names that import each other lead nowhere.
+        // Names that import each other would lead to endless recursion.
         if depth > 16 {
             return None;
         }
@@ -136,7 +136,8 @@ impl Modules {
     }
 }
 
-/// The modules that use each other in circles, each circle as a list of names; the circles and their names sorted.
+/// Returns the groups of modules that use each other in circles, each group as a sorted list of names. The list of
+/// groups is sorted, too.
 pub fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     let reached: BTreeMap<_, _> = edges.keys().map(|start| (start, reach(edges, start))).collect();
     let is_mutual =
@@ -148,7 +149,7 @@ pub fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
     circles.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// What a module uses, and what that uses, and so on.
+/// Returns what a module uses, directly and indirectly.
 fn reach(edges: &BTreeMap<String, BTreeSet<String>>, start: &String) -> BTreeSet<String> {
     let mut seen = BTreeSet::new();
     let mut next = vec![start];
@@ -162,7 +163,7 @@ fn shown(path: &[String]) -> String {
     if path.is_empty() { "lib".to_owned() } else { path.join("::") }
 }
 
-/// The folder in which a file's child modules are.
+/// Returns the folder that contains a file's child modules.
 fn folder_of(file: &Path) -> PathBuf {
     let is_root = ["mod.rs", "lib.rs", "main.rs"].iter().any(|name| file.ends_with(name));
     if is_root { file.parent().expect("a folder").to_owned() } else { file.with_extension("") }
@@ -235,7 +236,7 @@ impl Module {
         }
     }
 
-    /// Paths within what a macro is given: whatever looks like one.
+    /// Adds the paths in a macro's tokens: everything that looks like a path.
     fn mention_tokens(&mut self, tokens: TokenStream) {
         let (mut path, mut colons) = (Segments::new(), 0);
         for token in tokens {
@@ -277,7 +278,7 @@ fn named(item: &Item) -> (Option<&Ident>, &[Attribute]) {
     }
 }
 
-/// Gathers the paths in a piece of code.
+/// Collects the paths in a piece of code.
 struct Mentions<'m>(&'m mut Module);
 
 impl<'code> Visit<'code> for Mentions<'_> {

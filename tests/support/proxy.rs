@@ -1,4 +1,4 @@
-//! A real proxy with TLS before a relay, from the very file that is in `deploy/`, as our own child process.
+//! A real TLS proxy in front of a relay, as a child process. It uses the configuration file from `deploy/`.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tokio::{net::TcpStream, process::Command};
 
 use crate::{Process, eventually, skip::program};
 
-/// A proxy that calls itself `localhost`.
+/// A proxy whose host name is `localhost`.
 pub struct Proxy {
     /// Where it listens.
     pub address: SocketAddr,
@@ -22,7 +22,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// nginx with `deploy/nginx.conf`. `edit` changes that text further. `None`: it isn't installed.
+    /// Starts nginx with `deploy/nginx.conf`, adapted to this machine and then changed by `edit`. If nginx is missing,
+    /// it records a skip and returns `None`; on Debian and in CI it panics.
     pub async fn nginx(port: u16, relay: SocketAddr, edit: impl Fn(String) -> String) -> Option<Self> {
         let program = program("nginx", "nginx")?;
         let folder = tempfile::tempdir().expect("a folder");
@@ -40,7 +41,7 @@ impl Proxy {
             ],
         );
         write(folder.path(), "site.conf", &edit(site));
-        // One process, so that nothing is left of it however it ends.
+        // A single process, so that no worker is left over however it ends.
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
         let paths: String = paths.iter().map(|name| format!("{name}_temp_path {here}/{name};\n")).collect();
         let config = format!(
@@ -58,7 +59,8 @@ impl Proxy {
         Some(Self::started(command, port, root, folder).await)
     }
 
-    /// Caddy with `deploy/Caddyfile`, and an authority of its own. `None`: it isn't installed.
+    /// Starts Caddy with `deploy/Caddyfile` and Caddy's own certificate authority. If Caddy is missing, it records a
+    /// skip and returns `None`; on Debian and in CI it panics.
     pub async fn caddy(port: u16, relay: SocketAddr) -> Option<Self> {
         let program = program("caddy", "caddy")?;
         let folder = tempfile::tempdir().expect("a folder");
@@ -93,17 +95,17 @@ impl Proxy {
         proxy
     }
 
-    /// Whom to trust to reach it, as a PEM file.
+    /// Returns the PEM file with the certificate that a client must trust.
     pub fn root_file(&self) -> &Path {
         &self.root
     }
 
-    /// Whom to trust to reach it.
+    /// Returns the certificate that a client must trust.
     pub fn root(&self) -> CertificateDer<'static> {
         CertificateDer::from_pem_file(&self.root).expect("a certificate")
     }
 
-    /// What it has written.
+    /// Returns what the proxy has printed so far.
     pub fn said(&self) -> String {
         self.process.out() + &self.process.err()
     }
@@ -114,7 +116,7 @@ fn deployed(name: &str) -> String {
     fs::read_to_string(path).expect("a file of the repository")
 }
 
-/// The text with each of these replaced; each has to be in it.
+/// Replaces each of these strings in a text. Panics if one of them does not occur.
 fn replaced(text: &str, all: &[(&str, &str)]) -> String {
     all.iter().fold(text.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from} is not in\n{text}");

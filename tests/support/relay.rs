@@ -1,4 +1,4 @@
-//! A relay as a process, and a device that speaks with it as the frames have it.
+//! A relay as a process, and a device that speaks to it in frames.
 
 use std::{net::SocketAddr, path::Path, time::Duration};
 
@@ -28,24 +28,24 @@ pub struct RelayProcess {
 }
 
 impl RelayProcess {
-    /// Starts one on a free port with its store in `dir`, and waits until it says where it listens.
+    /// Starts a relay on a free port with its store in `dir`, and waits until it prints where it listens.
     pub async fn start(dir: &Path, flags: &[&str]) -> Self {
         Self::start_at(dir, "127.0.0.1:0", flags).await
     }
 
-    /// Starts one at this address.
+    /// Starts a relay at this address.
     pub async fn start_at(dir: &Path, address: &str, flags: &[&str]) -> Self {
         Self::spawn(Self::command(dir, address, flags)).await
     }
 
-    /// The command, for [`spawn`](Self::spawn).
+    /// Returns the command, for [`spawn`](Self::spawn).
     pub fn command(dir: &Path, address: &str, flags: &[&str]) -> Command {
         let mut command = hookmitt(dir);
         command.args(["relay", "--listen", address]).args(flags);
         command
     }
 
-    /// Starts a command made by [`command`](Self::command), and waits until it says where it listens.
+    /// Starts a command made by [`command`](Self::command), and waits until it prints where it listens.
     pub async fn spawn(command: Command) -> Self {
         let mut process = Process::start(command);
         process.says("listens  ").await;
@@ -53,7 +53,7 @@ impl RelayProcess {
         Self { process, address }
     }
 
-    /// Its metrics, where it was started with `--metrics 127.0.0.1:0`.
+    /// Fetches its metrics. It must have been started with `--metrics 127.0.0.1:0`.
     pub async fn metrics(&self) -> String {
         let said = self.process.err();
         let url = said.lines().find_map(|line| line.split_once("metrics  http://")).expect("it says where").1;
@@ -63,7 +63,7 @@ impl RelayProcess {
         String::from_utf8(reply.body).expect("text")
     }
 
-    /// A fresh token, made by a process beside it.
+    /// Makes a new token, with a second process that uses the same store.
     pub async fn token(dir: &Path) -> String {
         relay_token(dir, &["create"]).await.exits(0).text().trim().to_owned()
     }
@@ -81,7 +81,7 @@ fn listens(said: &str) -> Option<SocketAddr> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// A source that answers by itself.
+/// Returns a source for which the relay answers by itself, except for set-up requests.
 pub fn offer(slug: &str) -> SourceOffer {
     SourceOffer {
         slug: slug.to_owned(),
@@ -94,16 +94,16 @@ pub fn offer(slug: &str) -> SourceOffer {
     }
 }
 
-/// A device of a tunnel: its keys, and where its relay is.
+/// A device of a tunnel: its keys, and its relay's address.
 #[derive(Clone)]
 pub struct Device {
-    /// The relay.
+    /// The relay's address.
     pub relay: SocketAddr,
     /// The tunnel's name.
     pub tunnel: String,
-    /// The device's key.
+    /// The key with which the device signs.
     pub key: SigningKey,
-    /// The tunnel's secret key.
+    /// The tunnel's secret key, which opens letters.
     pub sealing: [u8; 32],
 }
 
@@ -124,7 +124,7 @@ impl Device {
         Self { relay, tunnel, key, sealing: *sealing.secret }
     }
 
-    /// Another device, with a code.
+    /// Adds another device to the tunnel with a one-time code. Returns the relay's answer if it refuses.
     pub async fn join(&self, code: &str) -> Result<Self, Reply> {
         let key = SigningKey::from_bytes(&rand::random());
         let order = json!({
@@ -138,12 +138,12 @@ impl Device {
         if reply.status == 200 { Ok(Self { key, ..self.clone() }) } else { Err(reply) }
     }
 
-    /// Connects, says who it is, and waits to be welcome.
+    /// Connects, identifies the device, and waits for the welcome.
     pub async fn connect(&self) -> Line {
         self.connect_with(1_024, 16 * 1024 * 1024).await
     }
 
-    /// As [`connect`](Self::connect), with a window of its own.
+    /// Like [`connect`](Self::connect), with this window: how many letters, and how many bytes, may be unacknowledged.
     pub async fn connect_with(&self, window: u32, window_bytes: u32) -> Line {
         let mut line = Line::dial(self.relay).await;
         let nonce = line.challenge().await;
@@ -158,7 +158,7 @@ impl Device {
         }
     }
 
-    /// What it says to be let in.
+    /// Returns the signed frame with which the device identifies itself.
     pub fn hello(&self, nonce: &[u8; 32], window: u32, window_bytes: u32) -> AppFrame {
         let signature = self.key.sign(&hello_text(&self.tunnel, nonce));
         AppFrame::Hello {
@@ -171,44 +171,44 @@ impl Device {
         }
     }
 
-    /// Connects, tells the sources, and waits until the relay takes them.
+    /// Connects, sends the sources, and waits until the relay has taken them.
     pub async fn offering(&self, sources: Vec<SourceOffer>) -> Line {
         let mut line = self.connect().await;
         line.say(&AppFrame::Sources(sources)).await;
-        line.pong().await; // words are obeyed in order
+        line.pong().await; // the relay handles frames in order
         line
     }
 }
 
-/// `POST /-/v1/tunnels`
+/// Sends `POST /-/v1/tunnels` with a token.
 pub async fn open_tunnel(relay: SocketAddr, token: &str, order: &Value) -> Reply {
     let bearer = format!("Bearer {token}");
     let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
     post(relay, "/-/v1/tunnels", &headers, order.to_string().as_bytes()).await
 }
 
-/// A connection of a device.
+/// A device's connection.
 pub struct Line {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    /// What waited when it was welcome.
+    /// What was waiting at the welcome.
     pub depth: Depth,
-    /// The newest position then.
+    /// The newest position at the welcome.
     pub newest: u64,
     opener: Option<Opener>,
 }
 
-/// A letter that has come whole.
+/// A letter that has arrived completely.
 pub struct Came {
-    /// Where it is in the mailbox.
+    /// Its position in the mailbox.
     pub position: u64,
-    /// As it was sealed.
+    /// The sealed parcel.
     pub parcel: Parcel,
-    /// What was in it.
+    /// The opened content.
     pub letter: Letter,
 }
 
 impl Line {
-    /// Connects, and says nothing yet.
+    /// Connects, and sends nothing yet.
     pub async fn dial(relay: SocketAddr) -> Self {
         let url = format!("ws://{relay}/-/v1/tunnel");
         let config = WebSocketConfig::default();
@@ -217,7 +217,7 @@ impl Line {
         Self { socket, depth: Depth::default(), newest: 0, opener: None }
     }
 
-    /// What is to be signed.
+    /// Waits for the relay's challenge, and returns the nonce that the device must sign.
     pub async fn challenge(&mut self) -> [u8; 32] {
         match self.next().await {
             Some(RelayFrame::Challenge { nonce }) => nonce,
@@ -225,17 +225,17 @@ impl Line {
         }
     }
 
-    /// Says something; that nobody hears it is no failure.
+    /// Sends a frame. It is no failure if the relay is gone.
     pub async fn say(&mut self, frame: &AppFrame) {
         self.say_bytes(encode(frame)).await;
     }
 
-    /// Says these bytes.
+    /// Sends these bytes as one message. It is no failure if the relay is gone.
     pub async fn say_bytes(&mut self, bytes: Bytes) {
         let _unheard = within("it is sent", self.socket.send(Message::Binary(bytes))).await;
     }
 
-    /// The next frame; none where the relay has closed.
+    /// Waits for the next frame. Returns `None` if the connection has ended.
     pub async fn next(&mut self) -> Option<RelayFrame> {
         loop {
             match within("the relay speaks", self.socket.next()).await?.ok()? {
@@ -246,7 +246,7 @@ impl Line {
         }
     }
 
-    /// The next letter, put together from its pieces. Other letters on the way are not looked at.
+    /// Waits for the next letter, and joins its pieces. Pieces of other letters and other frames are dropped.
     pub async fn letter(&mut self) -> Came {
         let (position, mut parcel, size) = loop {
             match self.next().await.expect("a letter, not the end") {
@@ -273,12 +273,12 @@ impl Line {
         Came { position, parcel, letter: Letter::from_bytes(&plain).expect("a letter") }
     }
 
-    /// Acknowledges everything up to here.
+    /// Acknowledges all letters up to this position.
     pub async fn ack(&mut self, through: u64) {
         self.say(&AppFrame::Ack { through, also: Vec::new() }).await;
     }
 
-    /// Asks whether the relay is there, and what waits; letters that come before the answer are lost.
+    /// Pings the relay, and returns what is waiting. Letters that arrive before the answer are lost.
     pub async fn pong(&mut self) -> Depth {
         self.say(&AppFrame::Ping { stamp: 7 }).await;
         loop {
@@ -290,7 +290,7 @@ impl Line {
         }
     }
 
-    /// Asks until what waits is as it should be. Letters that come meanwhile are lost.
+    /// Pings the relay until `is_so` is true of what is waiting. Letters that arrive meanwhile are lost.
     pub async fn until(&mut self, what: &str, is_so: impl Fn(&Depth) -> bool) -> Depth {
         let asked = async {
             loop {
@@ -298,14 +298,14 @@ impl Line {
                 if is_so(&depth) {
                     return depth;
                 }
-                // The pace of asking: a relay takes more than ten a second for a flood.
+                // Only a polling interval. The relay takes more than ten pings a second for a flood.
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         };
         within(what, asked).await
     }
 
-    /// Why the relay ends the conversation: its code.
+    /// Waits until the relay refuses, and returns the code. Returns `None` if the connection ends without one.
     pub async fn refused(&mut self) -> Option<String> {
         loop {
             if let RelayFrame::Refused { code, .. } = self.next().await? {

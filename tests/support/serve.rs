@@ -1,4 +1,4 @@
-//! `hookmitt serve` as a process of its own: what it says is kept, its API is asked over TCP.
+//! `hookmitt serve` as a process of its own: its output is kept, and its API is called over TCP.
 
 use std::{
     ffi::OsStr,
@@ -22,12 +22,12 @@ use crate::{
 
 const TOKEN: &str = "a-token-that-the-stories-know";
 
-/// The command `hookmitt serve` on a data directory, on free ports.
+/// Returns the command `hookmitt serve` for a data directory, on free ports.
 pub fn serve(data_dir: &Path) -> Command {
     serve_on(data_dir, 0)
 }
 
-/// As [`serve`], with this capture port.
+/// Like [`serve`], with this capture port.
 pub fn serve_on(data_dir: &Path, port: u16) -> Command {
     let mut command = hookmitt(data_dir);
     command.args(["serve", "--no-open", "--api-port", "0", "--port", &port.to_string()]);
@@ -35,7 +35,8 @@ pub fn serve_on(data_dir: &Path, port: u16) -> Command {
     command
 }
 
-/// Has `wrapper` (a program and its arguments) start a command, with that command's environment and pipes.
+/// Returns a command in which `wrapper` (a program and its arguments) starts `command`, with that command's
+/// environment. Stderr is piped.
 pub fn under<S: AsRef<OsStr>>(wrapper: &[S], command: &Command) -> Command {
     let inner = command.as_std();
     let (program, arguments) = wrapper.split_first().expect("a program");
@@ -55,13 +56,13 @@ pub fn under<S: AsRef<OsStr>>(wrapper: &[S], command: &Command) -> Command {
     outer
 }
 
-/// A running `hookmitt serve`; ended when dropped.
+/// A running `hookmitt serve`. It is killed when dropped.
 pub struct Server {
     /// The process.
     pub process: Child,
     /// The capture port's IPv4 address.
     pub capture: SocketAddr,
-    /// The API's IPv4 address.
+    /// The API port's IPv4 address.
     pub api: SocketAddr,
     said: Arc<Mutex<String>>,
     _reading: JoinSet<()>,
@@ -73,7 +74,7 @@ impl Server {
         Self::spawn(serve(data_dir)).await
     }
 
-    /// Starts a command made by [`serve`], and waits until it says where it listens.
+    /// Starts a command made by [`serve`], and waits until it prints where it listens.
     pub async fn spawn(mut command: Command) -> Self {
         command.stdout(std::process::Stdio::null());
         let Serving { process, capture, mut said, mut lines } = Serving::spawn(command).await;
@@ -98,17 +99,17 @@ impl Server {
         Self { process, capture, api, said, _reading: reading }
     }
 
-    /// Its process id.
+    /// Returns its process id.
     pub fn pid(&self) -> u32 {
         self.process.id().expect("it runs")
     }
 
-    /// Everything that it has said on stderr.
+    /// Returns everything that it has printed on stderr so far.
     pub fn said(&self) -> String {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Calls the API.
+    /// Calls the API with the token.
     pub async fn call(&self, method: &str, path: &str, body: &Value) -> Reply {
         let body = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let mut request = format!(
@@ -122,7 +123,7 @@ impl Server {
         parse_reply(&exchange(self.api, &request).await)
     }
 
-    /// As [`call`](Self::call), which must answer 2xx.
+    /// Like [`call`](Self::call), but panics unless the status is 2xx. Returns the JSON body.
     pub async fn ask(&self, method: &str, path: &str, body: Value) -> Value {
         let reply = self.call(method, path, &body).await;
         assert!((200..300).contains(&reply.status), "{method} {path}: {reply:?}");
@@ -138,12 +139,12 @@ impl Server {
         .await;
     }
 
-    /// Ends it at once, as a power cut would (SIGKILL).
+    /// Kills it at once, as a power cut would (SIGKILL).
     pub async fn kill(mut self) {
         self.process.kill().await.expect("it can be killed");
     }
 
-    /// Waits until something else has ended it.
+    /// Waits until something else has ended it, at most a minute.
     pub async fn ended(mut self) -> ExitStatus {
         let ended = tokio::time::timeout(std::time::Duration::from_secs(60), self.process.wait()).await;
         ended.expect("it ends within a minute").expect("a status")

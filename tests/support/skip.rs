@@ -1,11 +1,12 @@
-//! What can't be run for want of something that isn't in the repository.
+//! Records of what can't run because something outside the repository is missing.
 
 use std::{
     io::Write as _,
     path::{Path, PathBuf},
 };
 
-/// A file of the folder `shared` beside the project. `None`: it isn't there, and that is written down as a skip.
+/// Returns the path of a file in the folder `shared` beside the project. If it is missing, records a skip and returns
+/// `None`.
 pub fn shared(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(file);
     if path.exists() {
@@ -15,8 +16,8 @@ pub fn shared(file: &str) -> Option<PathBuf> {
     None
 }
 
-/// Something of the machine is missing. A failure where it has to be there (CI, Debian); elsewhere written down as a
-/// skip.
+/// Reports that something is missing on this machine. Panics in CI and on Debian, where it must be installed; elsewhere
+/// it records a skip.
 pub fn lacking(what: &str, how_to_get_it: &str) {
     let has_to =
         std::env::var_os("CI").is_some_and(|ci| ci == "true") || Path::new("/etc/debian_version").exists();
@@ -24,11 +25,11 @@ pub fn lacking(what: &str, how_to_get_it: &str) {
     note(&format!("{what} is missing: {how_to_get_it}"));
 }
 
-/// A program of the machine; [`lacking`] where it is missing, with the package that has it.
+/// Returns the path of an installed program. If it is missing, calls [`lacking`] with its package and returns `None`.
 pub(crate) fn program(name: &str, package: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    folders.push("/usr/sbin".into()); // Debian puts servers where only root looks
+    folders.push("/usr/sbin".into()); // Debian installs servers where only root's PATH looks
     let found = folders.into_iter().map(|folder| folder.join(name)).find(|program| program.is_file());
     if found.is_none() {
         lacking(name, &format!("apt-get install {package}, or scripts/setup.sh --for test"));

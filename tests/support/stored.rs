@@ -1,4 +1,4 @@
-//! What an inbox file holds, read by SQLite itself rather than by the code under test.
+//! What an inbox file contains, read by SQLite itself and not by the code under test.
 
 use std::{collections::HashMap, path::Path};
 
@@ -13,13 +13,13 @@ pub struct Stored {
 impl Stored {
     /// Opens the inbox of a data directory for reading.
     pub fn open(data_dir: &Path) -> Self {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX; // WAL's readers write to -shm
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX; // in WAL mode, readers write to the -shm file
         let db = Connection::open_with_flags(data_dir.join("inbox.db"), flags).expect("an inbox");
         db.pragma_update(None, "query_only", true).expect("a reader");
         Self { db }
     }
 
-    /// SHA-256 of the body that is stored under an event id; `None` where there is no such event.
+    /// Returns the SHA-256 of the body of an event in hex, or `None` if there is no event with this id.
     pub fn sha256(&self, event: &str) -> Option<String> {
         const SQL: &str = "SELECT body FROM event WHERE id = ?1";
         let id = uuid::Uuid::parse_str(event).expect("an event id");
@@ -31,7 +31,7 @@ impl Stored {
         select.query_row([id.as_bytes().as_slice()], hash).optional().expect("an answer")
     }
 
-    /// The bodies of all events, in the order in which they were stored.
+    /// Returns the bodies of all events, in the order in which they were stored.
     pub fn bodies(&self) -> Vec<String> {
         let mut select = self.db.prepare("SELECT body FROM event ORDER BY seq").expect("a statement");
         let body = |row: &rusqlite::Row<'_>| row.get::<_, Vec<u8>>(0);
@@ -39,12 +39,12 @@ impl Stored {
         bodies.map(|body| String::from_utf8_lossy(&body.expect("a row")).into_owned()).collect()
     }
 
-    /// How many rows a query counts.
+    /// Returns the number that a counting query yields.
     pub fn count(&self, sql: &str) -> i64 {
         self.db.query_row(sql, [], |row| row.get(0)).expect("a count")
     }
 
-    /// The states of every event's deliveries, by event id.
+    /// Returns the states of every event's deliveries, by event id.
     pub fn deliveries(&self) -> HashMap<String, Vec<i64>> {
         const SQL: &str = "SELECT e.id, d.state FROM delivery d JOIN event e ON e.seq = d.event";
         let mut select = self.db.prepare_cached(SQL).expect("a statement");
@@ -57,7 +57,7 @@ impl Stored {
         deliveries
     }
 
-    /// What SQLite's own check of the file finds: `ok`.
+    /// Runs SQLite's own check of the file. Returns `ok`, or the first fault.
     pub fn check(&self) -> String {
         self.db.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).expect("an answer")
     }

@@ -1,4 +1,4 @@
-//! A sender over TLS that trusts whom it is told to trust, and nobody else.
+//! A sender over TLS that trusts only the given certificates.
 
 use std::{
     io::{Read as _, Write as _},
@@ -16,27 +16,27 @@ use tokio::net::TcpSocket;
 
 use crate::{Reply, parse_reply};
 
-/// How long a peer may keep silent.
+/// How long a peer may be silent.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What came of an exchange over TLS.
+/// The result of an exchange over TLS.
 #[derive(Clone, Debug)]
 pub struct Secured {
-    /// The answer, as it came.
+    /// The answer, unparsed.
     pub answer: Vec<u8>,
     /// The certificate that the peer showed.
     pub shown: CertificateDer<'static>,
 }
 
 impl Secured {
-    /// The answer, read.
+    /// Parses the answer.
     pub fn reply(&self) -> Reply {
         parse_reply(&self.answer)
     }
 }
 
-/// Calls `address` by `name`, trusting `roots` alone, writes `bytes`, and reads until the other closes. `None`: there
-/// was no connection, or no TLS that is trusted.
+/// Connects to `address` under the host name `name`, trusts only `roots`, writes `bytes`, and reads until the peer
+/// closes. Returns `None` if there is no connection, no trusted TLS, or no answer.
 pub async fn secured(
     address: SocketAddr,
     name: &str,
@@ -46,7 +46,7 @@ pub async fn secured(
     secured_from(Ipv4Addr::LOCALHOST, address, name, roots, bytes).await
 }
 
-/// As [`secured`], from an address of this machine's loopback net.
+/// Like [`secured`], from this address of the loopback network.
 pub async fn secured_from(
     from: Ipv4Addr,
     address: SocketAddr,

@@ -1,4 +1,4 @@
-//! Bytes on a real socket.
+//! HTTP as bytes on a real socket.
 
 use std::net::SocketAddr;
 
@@ -21,23 +21,23 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The first header of that name.
+    /// Returns the first header with this name, which must be given in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null where it is none.
+    /// Returns the body as JSON, or null if it is not JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 }
 
-/// Writes `bytes` on a new connection, closes our side, and reads until the other closes.
+/// Writes `bytes` on a new connection, closes our side, and reads until the other side closes.
 pub async fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     let mut answer = Vec::new();
     let (mut reader, mut writer) = stream.split();
-    // A server may answer and close before it has read everything: that is no failure of the exchange.
+    // A server may answer and close before it has read everything. That is not a failure of the exchange.
     let write = async {
         let _cut = writer.write_all(bytes).await;
         let _cut = writer.shutdown().await;
@@ -49,12 +49,12 @@ pub async fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// A POST with a JSON body.
+/// Posts a body with these header lines, and returns the answer.
 pub async fn post(address: SocketAddr, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
     parse_reply(&exchange(address, &request("POST", target, headers, body)).await)
 }
 
-/// A request as bytes: Host and Content-Length added, `Connection: close`.
+/// Returns a request as bytes, with Host, Content-Length and `Connection: close` added.
 pub fn request(method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut bytes =
         format!("{method} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n").into_bytes();
@@ -66,7 +66,7 @@ pub fn request(method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]
     bytes
 }
 
-/// Reads one answer with a Content-Length, or one that ends with the connection.
+/// Reads an answer that has a Content-Length or ends with the connection.
 pub fn parse_reply(bytes: &[u8]) -> Reply {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let end = end.unwrap_or_else(|| panic!("no answer: {:?}", String::from_utf8_lossy(bytes)));
@@ -84,7 +84,8 @@ pub fn parse_reply(bytes: &[u8]) -> Reply {
     Reply { status: status.expect("a status"), headers, body }
 }
 
-/// Reads one answer with a Content-Length from a connection that stays open. `None`: it ended before.
+/// Reads one answer from a connection that stays open. Returns `None` if the connection ends early or the answer has no
+/// Content-Length.
 pub async fn read_reply(stream: &mut (impl AsyncRead + Unpin)) -> Option<Reply> {
     let mut bytes = Vec::new();
     loop {
