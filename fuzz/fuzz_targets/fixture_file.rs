@@ -1,4 +1,5 @@
-//! Files from others: a fixture that is read is written and read again as the same; a raw message never panics.
+//! Files from strangers: a fixture that parses yields the same request after it was written and parsed again, and
+//! reading a request file never panics.
 #![no_main]
 
 use hookmitt_fixture::{Fixture, read_request_file};

@@ -1,5 +1,5 @@
-//! What a tunnel and a relay send each other: neither side's frames nor a letter make the other panic, and what was
-//! understood is written and read again as the same.
+//! What a tunnel and a relay send each other: no frame and no letter makes the receiver panic. Whatever is decoded is
+//! encoded and decoded again to the same value.
 #![no_main]
 
 use std::fmt::Debug;
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
 fn is_kept<F: Serialize + DeserializeOwned + PartialEq + Debug>(data: &[u8]) {
     let Ok(frame) = decode::<F>(data) else { return };
     let again = encode(&frame);
-    // Numbers may have come in more bytes than they need; ours never do.
+    // The input may encode numbers in more bytes than they need; our encoder never does.
     assert!(again.len() <= data.len());
     assert_eq!(decode::<F>(&again), Ok(frame));
 }

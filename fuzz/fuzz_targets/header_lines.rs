@@ -1,4 +1,4 @@
-//! A head's lines: what was accepted is read again as the same, from the store and from JSON.
+//! A head's header lines: whatever is accepted is the same after it was stored, or written as JSON, and read again.
 #![no_main]
 
 use bytes::Bytes;

@@ -1,5 +1,5 @@
-//! Hostile streams of requests against the whole port: what is stored is what an independent reading of RFC 9112 finds in
-//! the stream. A request that only a decoy in a body could have made, or a changed body, is a failure.
+//! Hostile streams of requests against the whole capture port: it stores what an independent reading of RFC 9112 finds
+//! in the stream. A stored request that exists only as a decoy in a body is a failure, and so is a changed body.
 #![no_main]
 
 #[path = "../../crates/catch/tests/port/oracle.rs"]

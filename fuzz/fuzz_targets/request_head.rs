@@ -1,4 +1,4 @@
-//! What strangers send to the capture port: a head is whole, wanting or refused, however it is cut.
+//! What strangers send to the capture port: parsing never panics, and a head parses the same whatever follows it.
 #![no_main]
 
 use hookmitt_catch::parse_head;
@@ -8,7 +8,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(Some((head, taken))) = parse_head(data) else { return };
     assert!(taken <= data.len());
 
-    // What follows a head does not change it, and less than a head is never one.
+    // Bytes after a head do not change it, and a head without its last byte is not a head.
     assert_eq!(parse_head(&data[..taken]).expect("the same head"), Some((head.clone(), taken)));
     assert!(!matches!(parse_head(&data[..taken - 1]), Ok(Some(_))), "a head without its last byte");
     assert!(head.headers.iter().all(|line| !line.line.contains(&b'\n')));

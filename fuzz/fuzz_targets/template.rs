@@ -1,4 +1,5 @@
-//! Settings of a source's own scheme, as somebody may share them: they are refused or used, and nothing panics.
+//! Settings of a source's own signature scheme, as strangers may share them: they are refused or used. Nothing panics,
+//! and no unsigned request becomes valid.
 #![no_main]
 
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Signed by nobody: no header lines and body make any provider's event genuine without the secret.
+//! Requests that nobody signed: without the secret, no header lines and no body are valid for any provider.
 #![no_main]
 
 use bytes::Bytes;

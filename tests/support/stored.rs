@@ -13,7 +13,7 @@ pub struct Stored {
 impl Stored {
     /// Opens the inbox of a data directory for reading.
     pub fn open(data_dir: &Path) -> Self {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX; // in WAL mode, readers write to the -shm file
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX; // WAL readers write to -shm
         let db = Connection::open_with_flags(data_dir.join("inbox.db"), flags).expect("an inbox");
         db.pragma_update(None, "query_only", true).expect("a reader");
         Self { db }

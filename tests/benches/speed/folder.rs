@@ -17,7 +17,7 @@ use anyhow::{Context as _, ensure};
 
 use crate::{servers::binary, workload::SECRET};
 
-/// A data directory on the disk that the target folder is on, not in memory; removed at the end.
+/// A data directory on the target folder's disk, not in memory. It is removed when dropped.
 pub(crate) struct DataDir(PathBuf);
 
 impl DataDir {
@@ -39,7 +39,7 @@ impl Drop for DataDir {
     }
 }
 
-/// A data directory with a GitHub source and its secret.
+/// Makes a data directory with a GitHub source and its secret.
 pub(crate) fn with_source(name: &str) -> anyhow::Result<DataDir> {
     let folder = DataDir::new(name)?;
     hookmitt(folder.path(), &["source", "add", "github", "--provider", "github"], "")?;
@@ -47,7 +47,7 @@ pub(crate) fn with_source(name: &str) -> anyhow::Result<DataDir> {
     Ok(folder)
 }
 
-/// Runs a command to its end; answers what it printed.
+/// Runs a `hookmitt` command to its end, and returns its standard output.
 pub(crate) fn hookmitt(data_dir: &Path, arguments: &[&str], input: &str) -> anyhow::Result<String> {
     let mut process = Command::new(binary()?)
         .args(arguments)
@@ -64,7 +64,7 @@ pub(crate) fn hookmitt(data_dir: &Path, arguments: &[&str], input: &str) -> anyh
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Watches how large a file gets.
+/// A thread that records how large a file gets.
 pub(crate) struct LargestFile {
     stop: Arc<AtomicBool>,
     watcher: JoinHandle<u64>,

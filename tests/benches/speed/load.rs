@@ -1,4 +1,4 @@
-//! Sends as fast as answers come, or at a steady pace, over kept connections or a fresh one each time.
+//! Sends requests as fast as answers come or at a steady pace, over kept connections or a new one for each request.
 
 use std::{
     net::SocketAddr,
@@ -24,14 +24,14 @@ use crate::workload::Workload;
 pub(crate) struct Load {
     pub(crate) connections: usize,
     pub(crate) requests: u64,
-    /// Requests a second over all connections; `None` for as fast as answers come.
+    /// Requests a second over all connections. `None` means as fast as answers come.
     pub(crate) pace: Option<u32>,
-    /// Each sender keeps its connection; otherwise it makes one for each request.
+    /// Whether each sender keeps its connection. Otherwise it opens a new one for each request.
     pub(crate) kept: bool,
     pub(crate) seed: u64,
 }
 
-/// What came of it.
+/// The result of a load.
 pub(crate) struct Answered {
     pub(crate) requests: u64,
     pub(crate) started: Instant,
@@ -46,7 +46,7 @@ impl Answered {
     }
 }
 
-/// Sends, and waits for every answer. Anything but a 2xx is an error.
+/// Sends all requests, and waits for every answer. Fails if an answer is not 2xx.
 pub(crate) async fn send(
     address: SocketAddr,
     workload: &Arc<Workload>,
@@ -71,7 +71,7 @@ pub(crate) async fn send(
     Ok(Answered { requests: load.requests, started, took, waits })
 }
 
-/// A connection, over hyper's client; closed when dropped.
+/// A connection of hyper's client. It is closed when dropped.
 struct Connection {
     requests: SendRequest<Full<Bytes>>,
     _driver: JoinSet<hyper::Result<()>>,
@@ -117,7 +117,7 @@ impl Sender {
             if let Some(pace) = load.pace {
                 let due = started + Duration::from_secs_f64(number as f64 / f64::from(pace));
                 tokio::time::sleep_until(due.into()).await;
-                // From the moment when it was due: a late start counts as waiting.
+                // Measured from the time when the request was due, so a late start counts as waiting.
                 sent = due;
             }
             let request = self.workload.request(number as usize, &mut self.random)?;

@@ -1,9 +1,10 @@
-//! `make bench`: how fast a durable capture is beside a bare handler, how soon it answers, how much memory it takes, and how
-//! long verdicts and their explanations take.
+//! `make bench`: the rate of durable captures compared with a bare handler, the answer times, the memory, and the times
+//! of verdicts, explanations and claims.
 //!
-//! `make bench-relay`: the same of a relay, its tunnels, and how soon an app has caught up.
+//! `make bench-relay`: the same for a relay and its tunnels, and how fast an app catches up.
 //!
-//! Prints a table and writes `target/bench/speed.json` or `relay.json`. Machines are noisy: what counts is the ratio within one run.
+//! Prints a table and writes `target/bench/speed.json` or `relay.json`. Machines are noisy, so only the ratios within
+//! one run count.
 
 mod claims;
 mod folder;
@@ -23,11 +24,11 @@ fn main() -> ExitCode {
     let outcome = match (arguments.next().as_deref(), arguments.next()) {
         (Some("--bare-handler"), _) => servers::bare_handler(),
         (Some("--forwarder"), Some(address)) => relay::forwarder(&address),
-        // The relay and the tunnel; all of it, or the parts that are named.
+        // The relay and its tunnels: all parts, or only those that are named.
         (Some("--relay"), first) => relay::run(&first.into_iter().chain(arguments).collect::<Vec<_>>()),
-        // Only the load, on a server that is being profiled.
+        // Only the load, for a server that is being profiled.
         (Some("--load"), Some(address)) => measured::load_only(&address),
-        // Only what takes seconds.
+        // Only one of the short measurements.
         (Some("--signatures"), _) => report::signatures(),
         (Some("--claims"), _) => measured::claims_only(),
         _ => measured::run(),

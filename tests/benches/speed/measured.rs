@@ -1,4 +1,4 @@
-//! What is measured, in order.
+//! The measurements, in order.
 
 use std::{
     path::Path,
@@ -24,13 +24,13 @@ use crate::{
 pub(crate) const SEED: u64 = 0x5eed;
 const PAIRS: usize = 5;
 pub(crate) const CONNECTIONS: usize = 64;
-/// Requests of one measurement; the bare handler gets more, to run about as long.
+/// Requests per measurement. The bare handler gets more, so that its measurement takes about as long.
 pub(crate) const DURABLE: u64 = 40_000;
 pub(crate) const BARE: u64 = 160_000;
 pub(crate) const WARM_UP: u64 = 4_000;
-/// Where nobody listens: deliveries are stored, and wait.
+/// A target's URL at which nobody listens, so that deliveries are stored and wait.
 const DOWN: &str = "http://127.0.0.1:1/";
-/// Everything that was measured.
+/// The results of all measurements.
 pub(crate) struct Measured {
     pub(crate) pairs: Vec<Pair>,
     /// How long each sync took, sorted.
@@ -64,14 +64,14 @@ pub(crate) fn run() -> anyhow::Result<()> {
     })
 }
 
-/// Measures and prints the claims' part alone.
+/// Measures and prints only the claims.
 pub(crate) fn claims_only() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     claims::print(&claims::measured(&runtime)?);
     Ok(())
 }
 
-/// Sends what a durable measurement sends, and prints the rate.
+/// Sends the same load as a durable measurement, and prints the rate.
 pub(crate) fn load_only(address: &str) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let workload = Arc::new(Workload::new(SEED, "/github", BODY));
@@ -84,11 +84,11 @@ pub(crate) fn load_only(address: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One pair of measurements, in requests a second.
+/// One measurement of each server, in requests a second.
 pub(crate) struct Pair {
     pub(crate) bare: f64,
     pub(crate) durable: f64,
-    /// The largest that the write-ahead log was.
+    /// The largest size of the write-ahead log, in bytes.
     pub(crate) wal: u64,
 }
 
@@ -127,14 +127,14 @@ fn rate(
     })
 }
 
-/// A data directory with a GitHub source, its secret, and a target at which nobody answers.
+/// Makes a data directory with a GitHub source, its secret, and a target at which nobody listens.
 fn prepared(name: &str) -> anyhow::Result<DataDir> {
     let folder = with_source(name)?;
     hookmitt(folder.path(), &["target", "add", "github", DOWN], "")?;
     Ok(folder)
 }
 
-/// Every event is there, valid, first of its key, with a delivery that waits.
+/// Checks that every event is stored, valid and the first with its dedupe key, and that its delivery waits.
 fn ensure_stored(data_dir: &Path, events: u64) -> anyhow::Result<()> {
     let db = rusqlite::Connection::open(data_dir.join("inbox.db"))?;
     let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -160,7 +160,8 @@ fn steady(runtime: &Runtime) -> anyhow::Result<Answered> {
     })
 }
 
-/// From the start of the process to its first answer; and its memory when idle, some seconds on.
+/// Returns the median time from the start of the process to its first answer, and its resident bytes two seconds after
+/// that answer, in the last round.
 fn start(runtime: &Runtime) -> anyhow::Result<(Duration, u64)> {
     let workload = Arc::new(Workload::new(SEED, "/github", BODY));
     let folder = prepared("start")?;

@@ -11,7 +11,7 @@ use crate::{
     workload::BODY,
 };
 
-/// Prints the table; writes the figures with what is needed to judge them.
+/// Prints the table, and writes the figures with everything that is needed to judge them.
 pub(crate) fn write(measured: &Measured) -> anyhow::Result<()> {
     let figures = Figures::of(measured);
     figures.print();
@@ -24,7 +24,7 @@ pub(crate) fn write(measured: &Measured) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Measures and prints the signatures' part alone.
+/// Measures and prints only the signatures.
 pub(crate) fn signatures() -> anyhow::Result<()> {
     print_signatures(&signatures::measured()?);
     Ok(())
@@ -36,7 +36,7 @@ fn print_signatures(measured: &Signatures) {
     at_most("the same, all of them the source's own, ms", measured.explanation_own, 100.0);
 }
 
-/// What is reported: rates in requests a second, spans in milliseconds, memory in MiB.
+/// The reported figures: rates in requests a second, times in milliseconds, sizes in MiB.
 struct Figures {
     bare: f64,
     durable: f64,
@@ -66,7 +66,8 @@ impl Figures {
         }
     }
 
-    /// The longest that 99 of 100 answers may take: 3 ms and three syncs.
+    /// Returns the limit for the 99th percentile of answer times, in milliseconds: 3 ms plus three times that of the
+    /// syncs.
     fn steady_limit(&self) -> f64 {
         3.0 + 3.0 * self.sync.1
     }

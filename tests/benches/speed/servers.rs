@@ -1,4 +1,4 @@
-//! The two that are compared, each a process of its own.
+//! The two servers that are compared, each in its own process.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -10,7 +10,7 @@ use std::{
 use anyhow::Context as _;
 use axum::{Router, body::Bytes, routing::post};
 
-/// A running server; ended when dropped.
+/// A running server. It is killed when dropped.
 pub(crate) struct Server {
     pub(crate) process: Child,
     pub(crate) address: SocketAddr,
@@ -29,7 +29,7 @@ impl Drop for Server {
     }
 }
 
-/// What a capture is measured against: reads the body, answers 200, keeps nothing.
+/// Runs the server that a capture is compared with: it reads the body, answers 200, and stores nothing.
 pub(crate) fn bare_handler() -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -53,7 +53,7 @@ pub(crate) fn start_bare() -> anyhow::Result<Server> {
     start_self(&["--bare-handler"])
 }
 
-/// This program as another one, which prints where it listens.
+/// Starts this program again with arguments that make it a server, and reads the address that it prints.
 pub(crate) fn start_self(arguments: &[&str]) -> anyhow::Result<Server> {
     let mut process =
         Command::new(std::env::current_exe()?).args(arguments).stdout(Stdio::piped()).spawn()?;
@@ -64,7 +64,8 @@ pub(crate) fn start_self(arguments: &[&str]) -> anyhow::Result<Server> {
     Ok(Server { process, address })
 }
 
-/// The release binary beside this benchmark's.
+/// Returns the path of the `hookmitt` binary: the one that `HOOKMITT_BENCH_BIN` names, otherwise the release build in
+/// this benchmark's target folder.
 pub(crate) fn binary() -> anyhow::Result<PathBuf> {
     if let Some(path) = std::env::var_os("HOOKMITT_BENCH_BIN") {
         return Ok(path.into());
@@ -76,7 +77,7 @@ pub(crate) fn binary() -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// `hookmitt serve` on a data directory, on free ports.
+/// Starts `hookmitt serve` on a data directory, on free ports.
 pub(crate) fn start_hookmitt(data_dir: &Path) -> anyhow::Result<Server> {
     let mut process = Command::new(binary()?)
         .args(["serve", "--no-open", "--port", "0", "--api-port", "0", "--data-dir"])
@@ -87,12 +88,12 @@ pub(crate) fn start_hookmitt(data_dir: &Path) -> anyhow::Result<Server> {
         .spawn()?;
     let mut output = BufReader::new(process.stderr.take().context("no output")?);
     let address = capture_address(&mut output)?;
-    // What it logs from here on is read and dropped, or it would wait for us.
+    // Its later output is read and dropped, because the process would block on a full pipe.
     std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
     Ok(Server { process, address })
 }
 
-/// The first IPv4 address that is printed is the capture port's.
+/// Returns the first IPv4 loopback address that is printed: the capture port's, or for a relay its public URL's.
 pub(crate) fn capture_address(output: &mut impl std::io::BufRead) -> anyhow::Result<SocketAddr> {
     let mut said = String::new();
     loop {

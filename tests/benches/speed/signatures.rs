@@ -1,4 +1,4 @@
-//! How long a verdict takes, and how long its explanation.
+//! How long a verdict and its explanation take.
 
 use std::{hint::black_box, time::Instant};
 
@@ -8,20 +8,21 @@ use hookmitt_verify::{Context, Inquiry, Secret, SignBy, explain, facts, judge, p
 
 use crate::workload::{BODY, SECRET};
 
-/// The body of the event that is explained.
+/// The bytes of the event's body, about, that is explained.
 pub(crate) const EXPLAINED_BODY: usize = 100_000;
-/// The secrets that are known then: the source's own and those of others.
+/// How many secrets are known to the explanation: the source's own and those of other sources.
 pub(crate) const EXPLAINED_SECRETS: usize = 20;
 const VERDICTS: u32 = 20_000;
 const EXPLANATIONS: usize = 9;
 
-/// What was measured.
+/// The results.
 pub(crate) struct Signatures {
-    /// To recognise, judge and read a GitHub event, in microseconds.
+    /// The time to recognise and judge a GitHub event and to read its facts, in microseconds.
     pub(crate) verdict: f64,
-    /// To explain an event that no secret and no change explains, in milliseconds: the longest way.
+    /// The time to explain an event that fits no secret and no known change, in milliseconds. This is the slowest case.
+    /// One secret is the source's own.
     pub(crate) explanation: f64,
-    /// The same where all the secrets are the source's own.
+    /// The same if all secrets are the source's own.
     pub(crate) explanation_own: f64,
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn measured() -> anyhow::Result<Signatures> {
 
 const AT: Timestamp = Timestamp::from_seconds(1_750_000_000);
 
-/// A signed GitHub event whose body is JSON of about that size.
+/// Returns a signed GitHub event with a JSON body of about this size.
 fn event(size: usize) -> anyhow::Result<Request> {
     let item = r#"{"id":123456,"name":"Zoë – a/b & <c>","price":10.5,"tags":["x","y"],"ok":true}"#;
     let items = vec![item; (size / item.len()).max(1)].join(",");
@@ -84,7 +85,8 @@ fn verdict() -> anyhow::Result<f64> {
     Ok(began.elapsed().as_secs_f64() * 1e6 / f64::from(VERDICTS))
 }
 
-/// The median of some; of the known secrets the first `own` are the source's.
+/// Returns the median time of an explanation, in milliseconds. The first `own` secrets are the source's, the rest
+/// belong to other sources.
 fn explanation(own: usize) -> anyhow::Result<f64> {
     let signed = event(EXPLAINED_BODY)?;
     let request =

@@ -1,4 +1,4 @@
-//! What is sent: GitHub-signed bodies with real entropy, a fresh delivery id each time.
+//! What is sent: random bodies signed as GitHub does, with a new delivery id for each request.
 
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -7,29 +7,29 @@ use http_body_util::Full;
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::SmallRng};
 use sha2::Sha256;
 
-/// The secret that signs.
+/// The secret that signs the bodies.
 pub(crate) const SECRET: &str = "a benchmark's secret";
 
-/// Bytes of each body that is captured.
+/// The bytes of each body that is captured.
 pub(crate) const BODY: usize = 3_300;
 
-/// How many different bodies there are. Signing is done before the clock starts.
+/// How many different bodies there are. They are signed before the clock starts.
 const BODIES: usize = 256;
 
-/// Requests, ready but for their delivery ids.
+/// Requests that are complete except for their delivery ids.
 pub(crate) struct Workload {
     requests: Vec<Request<Full<Bytes>>>,
 }
 
 impl Workload {
-    /// Signs bodies of so many bytes.
+    /// Makes and signs bodies of this many bytes.
     pub(crate) fn new(seed: u64, path: &str, size: usize) -> Self {
         let mut random = SmallRng::seed_from_u64(seed);
         let requests = (0..BODIES).map(|_| signed(path, body(&mut random, size))).collect();
         Self { requests }
     }
 
-    /// The request of that number, with a random delivery id.
+    /// Returns the request with this number and a random delivery id. The bodies repeat.
     pub(crate) fn request(&self, number: usize, random: &mut SmallRng) -> http::Result<Request<Full<Bytes>>> {
         let mut request = self.requests[number % self.requests.len()].clone();
         let id = uuid::Builder::from_random_bytes(random.random()).into_uuid();

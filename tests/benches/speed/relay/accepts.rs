@@ -19,18 +19,18 @@ use crate::{
 
 const PAIRS: u64 = 5;
 
-/// How many senders there are at a time. Each waits for its commit, so that few of them measure how soon a disk and a core
-/// are free rather than how much is borne; a public server has many.
+/// The numbers of parallel senders. Each sender waits for its commit. So a few senders measure how soon the disk and a
+/// core are free; only many senders, as a public server has, measure how much the relay can take.
 pub(super) const SENDERS: [usize; 2] = [64, JUDGED];
 pub(super) const JUDGED: usize = 256;
 
-/// Requests of one measurement: of a relay, and of what it is compared with.
+/// Requests per measurement: of the relay, and of the server that it is compared with.
 pub(super) const KEPT: (u64, u64) = (40_000, 160_000);
 pub(super) const FRESH: (u64, u64) = (10_000, 10_000);
-/// Until the store's log has started over: from then on it is written over, and no longer grows.
+/// Enough requests for the store's log to start over once. From then on the log is overwritten and no longer grows.
 const WARM_UP: u64 = 16_000;
 
-/// What senders do.
+/// How the requests of one measurement are sent.
 #[derive(Clone, Copy)]
 struct Way {
     senders: usize,
@@ -38,16 +38,16 @@ struct Way {
     pair: u64,
 }
 
-/// Requests a second of both, measured one after the other.
+/// The rates of both servers in requests a second, measured one after the other.
 pub(super) struct Pair {
     pub(super) senders: usize,
     pub(super) other: f64,
     pub(super) relay: f64,
-    /// The largest that the store's write-ahead log was.
+    /// The largest size of the store's write-ahead log, in bytes.
     pub(super) wal: u64,
 }
 
-/// Senders keep their connections; the other is a handler that does nothing.
+/// Compares the relay with a handler that does nothing. Senders keep their connections.
 pub(super) fn kept(runtime: &Runtime) -> anyhow::Result<Vec<Pair>> {
     let pair = |way| {
         let bare = start_bare()?;
@@ -58,7 +58,7 @@ pub(super) fn kept(runtime: &Runtime) -> anyhow::Result<Vec<Pair>> {
     ways(true).map(pair).collect()
 }
 
-/// Each request has a connection of its own; the other is a forwarder with that handler behind it.
+/// Compares the relay with a forwarder in front of that handler. Each request has its own connection.
 pub(super) fn fresh(runtime: &Runtime) -> anyhow::Result<Vec<Pair>> {
     let pair = |way| {
         let bare = start_bare()?;

@@ -1,4 +1,4 @@
-//! How fast an app that was away takes in what waits for it; and that it is all of it, once each, in order.
+//! How fast an app that was away receives what waits for it. Checks that every event arrives, once and in order.
 
 use std::{
     sync::Arc,
@@ -21,9 +21,9 @@ use crate::{
 const ROUNDS: u64 = 5;
 pub(super) const EVENTS: u64 = 10_000;
 
-/// One time.
+/// The times of one round.
 pub(super) struct CaughtUp {
-    /// From the moment when the relay let the app in until the last event was committed in its inbox.
+    /// The time from when the relay let the app in until the last event was committed in its inbox.
     pub(super) took: Duration,
     /// The same from the start of the app's process.
     pub(super) from_start: Duration,
@@ -57,7 +57,7 @@ fn once(runtime: &Runtime, workload: &Arc<Workload>, seed: u64) -> anyhow::Resul
     Ok(CaughtUp { took: ended - connected, from_start: ended - started })
 }
 
-/// Epoch and number of each letter, in their order: no two letters have the same.
+/// Returns each letter's epoch and number, in the relay's order. No two letters have the same pair.
 fn names_at_relay(place: &Place) -> anyhow::Result<Vec<Vec<u8>>> {
     let db = place.relay.db()?;
     let mut letters = db.prepare("SELECT epoch, number FROM letter ORDER BY id")?;
@@ -69,7 +69,8 @@ fn names_at_relay(place: &Place) -> anyhow::Result<Vec<Vec<u8>>> {
     Ok(names.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The same of events, which the arrival key ends with; each must be valid and nobody's duplicate.
+/// Returns the same pairs for the inbox's events: an arrival key ends with them. Leaves out events that are not valid,
+/// duplicates, and events without a body.
 fn names_in_inbox(place: &Place) -> anyhow::Result<Vec<Vec<u8>>> {
     let db = place.inbox()?;
     let mut events = db.prepare(

@@ -1,11 +1,12 @@
-//! What a relay is measured against where each request has a connection of its own: the least that a pipe does.
+//! The server that a relay is compared with if each request has its own connection. It does the least that a pipe can
+//! do.
 
 use std::net::SocketAddr;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::TaskTracker;
 
-/// Takes connections, makes one to `address` for each, and copies both ways.
+/// Accepts connections, opens one to `address` for each, and copies in both directions.
 pub(crate) fn forwarder(address: &str) -> anyhow::Result<()> {
     let address: SocketAddr = address.parse()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -19,7 +20,7 @@ pub(crate) fn forwarder(address: &str) -> anyhow::Result<()> {
         loop {
             let (stream, _) = listener.accept().await?;
             copying.spawn(async move {
-                // Either side may end it at any moment.
+                // Either side may end the connection at any moment.
                 let _ended = forward(stream, address).await;
             });
         }

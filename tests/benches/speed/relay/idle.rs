@@ -1,4 +1,4 @@
-//! How much memory a relay needs for a tunnel whose app is connected, and has nothing to do.
+//! How much memory a relay needs for a tunnel whose app is connected but has nothing to do.
 
 use std::{
     sync::{
@@ -24,16 +24,16 @@ use crate::host::resident;
 
 pub(super) const TUNNELS: usize = 1_000;
 
-/// So many are connected at a time, so that what they need together for that is not measured.
+/// How many apps connect at the same time: few, so that the memory for connecting itself isn't measured.
 const AT_ONCE: usize = 50;
 
-/// Each has sent a heartbeat by then.
+/// Long enough for each app to send another heartbeat (they are 10 s apart).
 const A_WHILE: Duration = Duration::from_secs(12);
 
-/// Resident bytes of the relay.
+/// Resident bytes of the relay's process.
 pub(super) struct Idle {
     pub(super) without: u64,
-    /// All tunnels are open, none is connected.
+    /// All tunnels are opened, but no app is connected.
     pub(super) opened: u64,
     pub(super) connected: u64,
 }
@@ -44,7 +44,7 @@ impl Idle {
     }
 }
 
-/// An app that has one source, and nothing comes.
+/// An app with one source that receives nothing.
 struct NothingComes {
     sources: watch::Sender<Arc<Vec<SourceOffer>>>,
     connected: Arc<AtomicUsize>,
@@ -66,7 +66,7 @@ impl Recipient for NothingComes {
     fn no_key(&self, _: NoKey) {}
 
     fn state(&self, state: State) {
-        // With the answer to its first heartbeat; said again with each.
+        // `rtt` is known once the first heartbeat is answered. The state is reported again after each heartbeat.
         if let State::Connected { rtt: Some(_), .. } = state {
             self.connected.fetch_add(1, Ordering::Relaxed);
         }
@@ -123,7 +123,7 @@ fn source() -> SourceOffer {
     }
 }
 
-/// A socket for each tunnel, on either side; what is started from here inherits it.
+/// Raises the limit of open files to two sockets per tunnel. Processes that are started later inherit the limit.
 fn allow_many_files() -> anyhow::Result<()> {
     let mut limit = getrlimit(Resource::Nofile);
     let wanted = 2 * TUNNELS as u64;

@@ -1,4 +1,4 @@
-//! What a relay adds to the wait for an answer, and how long an event takes from its sender into the app's inbox.
+//! How much longer an answer takes with a relay, and how long an event takes from its sender into the app's inbox.
 
 use std::{
     sync::{
@@ -30,16 +30,16 @@ const ROUNDS: u64 = 3;
 const REQUESTS: u64 = 500;
 const WARM_UP: u64 = 50;
 
-/// How long each took, sorted.
+/// How long each request took, sorted.
 #[derive(Default)]
 pub(super) struct Latency {
     pub(super) bare: Vec<Duration>,
     pub(super) relay: Vec<Duration>,
-    /// From the moment when it was sent until the inbox had committed it, as another process sees it.
+    /// The time from when a request was due to be sent until another process saw its event committed in the inbox.
     pub(super) inbox: Vec<Duration>,
 }
 
-/// With the app connected. Bare handler and relay in turn.
+/// Measures with the app connected, the bare handler and the relay in turn.
 pub(super) fn measured(runtime: &Runtime) -> anyhow::Result<Latency> {
     let workload = Arc::new(Workload::new(SEED, PATH, BODY));
     let load = |requests, seed| Load { connections: 4, requests, pace: Some(PACE), kept: true, seed };
@@ -69,14 +69,14 @@ pub(super) fn measured(runtime: &Runtime) -> anyhow::Result<Latency> {
     Ok(latency)
 }
 
-/// When events were seen to be committed in an inbox.
+/// A thread that records when it sees events committed in an inbox.
 struct Commits {
     watcher: JoinHandle<rusqlite::Result<Vec<Instant>>>,
     stop: Arc<AtomicBool>,
 }
 
 impl Commits {
-    /// Those that come after the first `before`.
+    /// Records the events that come after the first `before`.
     fn watch(db: Connection, before: u64) -> anyhow::Result<Self> {
         let before = i64::try_from(before)?;
         let stop = Arc::new(AtomicBool::new(false));
@@ -96,7 +96,8 @@ impl Commits {
         Ok(Self { watcher, stop })
     }
 
-    /// How long each took: they are sent one by one, far enough from each other.
+    /// Returns how long each event took. The requests are far enough apart to be committed in the order in which they
+    /// are sent.
     fn since(self, answered: &Answered) -> anyhow::Result<Vec<Duration>> {
         self.stop.store(true, Ordering::Relaxed);
         let seen = self.watcher.join().ok().context("the watcher panicked")??;

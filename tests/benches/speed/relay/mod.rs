@@ -1,4 +1,4 @@
-//! A relay as it is used: a real `hookmitt relay` on a real disk, senders, and a real app behind it.
+//! A relay as it is used: a real `hookmitt relay` on a real disk, with senders and a real app.
 
 mod accepts;
 mod catch_up;
@@ -13,10 +13,10 @@ pub(crate) use forwarder::forwarder;
 use crate::host::syncs;
 use report::Measured;
 
-/// Bytes of each body.
+/// The bytes of each body.
 const BODY: usize = 1_024;
 
-/// Measures the parts that are named, or all, and reports.
+/// Measures the parts that are named, or all parts, and reports the results.
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     let named: Vec<_> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
     let wanted = |part: &str| named.is_empty() || named.iter().any(|name| *name == part);

@@ -17,13 +17,13 @@ use crate::{
     servers::{Server, binary, capture_address, start_hookmitt},
 };
 
-/// The tunnel's name; the path of its source follows from it.
+/// The path of the app's source at the relay: the tunnel's name and the source's slug.
 pub(super) const PATH: &str = "/bench/github";
 
-/// Nothing here takes longer, unless it hangs.
+/// The longest wait. Whatever takes longer hangs.
 const LONG: Duration = Duration::from_secs(120);
 
-/// How often it is looked whether something has become so.
+/// How often a condition is checked.
 const OFTEN: Duration = Duration::from_millis(1);
 
 /// A running `hookmitt relay` with its store.
@@ -34,7 +34,7 @@ pub(super) struct Relay {
 }
 
 impl Relay {
-    /// Starts one that takes as much as comes.
+    /// Starts a relay whose limits are off, or too high to be reached.
     pub(super) fn start(name: &str) -> anyhow::Result<Self> {
         let store = DataDir::new(name)?;
         let mut process = Command::new(binary()?)
@@ -55,7 +55,7 @@ impl Relay {
         Ok(Self { server: Server { process, address }, log, store })
     }
 
-    /// A token with which tunnels are opened.
+    /// Makes a token that may open tunnels.
     pub(super) fn token(&self) -> anyhow::Result<String> {
         let create = ["relay", "token", "create", "--tunnels", "1000000"];
         Ok(hookmitt(self.store.path(), &create, "")?.trim().to_owned())
@@ -65,7 +65,7 @@ impl Relay {
         format!("http://{}", self.server.address)
     }
 
-    /// When the next line with these words came.
+    /// Waits for the next log line with these words, and returns when it came.
     pub(super) fn says(&self, words: &str) -> anyhow::Result<Instant> {
         let until = Instant::now() + LONG;
         loop {
@@ -82,20 +82,20 @@ impl Relay {
         open(&self.store.path().join("relay.db"))
     }
 
-    /// How many letters are stored.
+    /// Returns how many letters are stored.
     pub(super) fn letters(&self) -> anyhow::Result<i64> {
         Ok(self.db()?.query_row("SELECT count(*) FROM letter", [], |row| row.get(0))?)
     }
 }
 
-/// A relay, and the data directory of an app that has a tunnel through it. The app does not run.
+/// A relay, and the data directory of an app that has a tunnel through it. The app does not run at first.
 pub(super) struct Place {
     pub(super) relay: Relay,
     pub(super) app: DataDir,
 }
 
 impl Place {
-    /// The relay knows the app's device and source.
+    /// Starts a relay and adds the tunnel, runs the app until the relay knows its source, and stops the app.
     pub(super) fn prepare() -> anyhow::Result<Self> {
         let relay = Relay::start("relay")?;
         let app = with_source("app")?;
@@ -127,7 +127,7 @@ fn open(path: &Path) -> anyhow::Result<Connection> {
     Ok(db)
 }
 
-/// Waits until it is so.
+/// Waits until a condition is true.
 pub(super) fn until(what: &str, mut is_so: impl FnMut() -> anyhow::Result<bool>) -> anyhow::Result<()> {
     let end = Instant::now() + LONG;
     while !is_so()? {

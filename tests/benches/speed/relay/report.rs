@@ -16,7 +16,7 @@ use crate::{
     report::{at_most, line, machine, median, mib, percentile, said},
 };
 
-/// Everything that was measured; what was not asked for is empty.
+/// The results. Parts that were not measured are empty.
 #[derive(Default)]
 pub(super) struct Measured {
     pub(super) syncs: Vec<Duration>,
@@ -27,7 +27,7 @@ pub(super) struct Measured {
     pub(super) idle: Option<Idle>,
 }
 
-/// Prints the table; writes the figures with what is needed to judge them.
+/// Prints the table, and writes the figures with everything that is needed to judge them.
 pub(super) fn write(measured: &Measured) -> anyhow::Result<()> {
     let json = json!({
         "seed": SEED,
