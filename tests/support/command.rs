@@ -12,8 +12,8 @@ use tokio::{
 };
 
 /// Returns a command that runs the `hookmitt` binary: the one that `HOOKMITT_BIN` names, otherwise the one in the
-/// target folder that this test binary is in. It doesn't use the keychain or the user's folders, and its process is
-/// killed when dropped.
+/// target folder that this test binary is in. The command doesn't use the keychain or the user's folders, and its
+/// process is killed when dropped.
 pub fn hookmitt(data_dir: &Path) -> Command {
     let mut command = Command::new(binary());
     command

@@ -100,7 +100,8 @@ impl Process {
         text(&self.err)
     }
 
-    /// Waits until it has written a whole line with these words to either output.
+    /// Waits until it has written a whole line with these words to either output. Once it has ended, an unfinished last
+    /// line counts, too.
     pub async fn says(&mut self, words: &str) {
         let said = |process: &Self| {
             let whole = |text: &str| whole_lines(text).any(|line| line.contains(words));
@@ -111,7 +112,7 @@ impl Process {
         self.shows(&format!("it says {words:?}"), |process| said(process).then_some(())).await;
     }
 
-    /// Waits until its standard error tells the capture address. Returns the address of the last such line.
+    /// Waits until its standard error names the capture address. Returns the address in the last such line.
     pub async fn capture(&mut self) -> SocketAddr {
         let said = |process: &Self| {
             let err = process.err();

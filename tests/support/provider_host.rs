@@ -12,7 +12,7 @@ use std::{
 use hookmitt_engine::Network;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 
-/// A host that answers every request with the same status and body, and records the request heads.
+/// A host that answers every request with one settable status and body, and records the request heads.
 #[derive(Clone)]
 pub struct ProviderHost {
     address: SocketAddr,

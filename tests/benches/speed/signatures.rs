@@ -8,7 +8,7 @@ use hookmitt_verify::{Context, Inquiry, Secret, SignBy, explain, facts, judge, p
 
 use crate::workload::{BODY, SECRET};
 
-/// The bytes of the event's body, about, that is explained.
+/// The approximate size of the explained event's body, in bytes.
 pub(crate) const EXPLAINED_BODY: usize = 100_000;
 /// How many secrets are known to the explanation: the source's own and those of other sources.
 pub(crate) const EXPLAINED_SECRETS: usize = 20;

@@ -20,7 +20,7 @@ use crate::{
 /// The path of the app's source at the relay: the tunnel's name and the source's slug.
 pub(super) const PATH: &str = "/bench/github";
 
-/// The longest wait. Whatever takes longer hangs.
+/// The longest wait. Nothing takes longer unless it hangs.
 const LONG: Duration = Duration::from_secs(120);
 
 /// How often a condition is checked.
