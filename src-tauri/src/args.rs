@@ -1,4 +1,4 @@
-//! What the window is started with.
+//! The window's command line.
 
 use std::path::PathBuf;
 

@@ -1,20 +1,21 @@
-//! Who may drive the window from outside (Threat 10).
+//! Decides whether a WebDriver may control the window (Threat 10).
 
 use std::ffi::OsStr;
 
-/// What opens a webview to a WebDriver.
+/// The environment variable that lets a WebDriver control the webview.
 const DRIVEN: &str = "TAURI_WEBVIEW_AUTOMATION";
 
-/// What tests say: `1` keeps it, `0` clears it in a development build, too.
+/// The environment variable that tests set: `1` keeps [`DRIVEN`]; `0` removes it in a development build too.
 const TESTED: &str = "HOOKMITT_TEST_AUTOMATION";
 
-/// A release opens its window to nobody who merely sets a variable. To be called before any thread starts.
+/// In a release, removes [`DRIVEN`] from the environment, so that setting it alone opens the window to nobody.
+/// [`TESTED`] overrides this. Must be called before any thread starts.
 pub(crate) fn clear() {
     if may_be_driven(cfg!(debug_assertions), std::env::var_os(TESTED).as_deref()) {
         return;
     }
     #[expect(unsafe_code, reason = "the standard library has no other way")]
-    // SAFETY: nothing else runs yet that could read the environment.
+    // SAFETY: no other thread runs yet that could read the environment.
     unsafe {
         std::env::remove_var(DRIVEN);
     }

@@ -1,4 +1,4 @@
-//! The API for the page: a request in, an answer out, through the same router as everywhere.
+//! The page's way to the API: requests go through the same router as those over HTTP.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tauri::{State, ipc, ipc::InvokeBody};
 
 use crate::{core::Core, frames, state::Failure};
 
-/// Calls the API. Both ways one frame of bytes (see `frames`).
+/// Calls the API. Request and response are one frame of bytes each (see `frames`).
 #[tauri::command]
 pub(crate) async fn api(
     request: ipc::Request<'_>,

@@ -1,4 +1,4 @@
-//! What closing the window means: asked once, then remembered.
+//! What happens when the window is closed: the user is asked once, and the answer can be remembered.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,10 +11,10 @@ use crate::{
     window,
 };
 
-/// The question to the page: keep catching in the tray?
+/// The event that makes the page ask whether to keep catching in the tray.
 const ASKED: &str = "close-asked";
 
-/// Whether the question stands.
+/// Whether the page has been asked and has not answered yet.
 #[derive(Debug, Default)]
 pub(crate) struct Question(AtomicBool);
 
@@ -26,7 +26,7 @@ enum Next {
     Quit,
 }
 
-/// Somebody closed the window.
+/// Handles the user's wish to close the window.
 pub(crate) fn closed(app: &AppHandle) {
     let was_asked = app.state::<Question>().0.swap(true, Ordering::Relaxed);
     let remembered = app.state::<Settings>().now().on_close;
@@ -44,7 +44,8 @@ pub(crate) fn closed(app: &AppHandle) {
     }
 }
 
-/// Nothing is hidden that could not be called back; whoever closes again while being asked means it.
+/// Decides what closing does. The window is never hidden if no tray icon can show it again. Closing again while the
+/// question is open means quitting.
 fn next(tray: bool, remembered: Option<OnClose>, was_asked: bool) -> Next {
     match remembered {
         _ if !tray => Next::Quit,
@@ -55,7 +56,7 @@ fn next(tray: bool, remembered: Option<OnClose>, was_asked: bool) -> Next {
     }
 }
 
-/// The answer. Without one (`keep` null) the window stays open.
+/// Receives the user's answer. If `keep` is null, the user chose neither and the window stays open.
 #[tauri::command]
 pub(crate) fn close_answer(keep: Option<bool>, remember: bool, app: AppHandle) {
     app.state::<Question>().0.store(false, Ordering::Relaxed);
@@ -67,7 +68,7 @@ pub(crate) fn close_answer(keep: Option<bool>, remember: bool, app: AppHandle) {
     if keep { window::hide(&app) } else { quit(&app) }
 }
 
-/// Remembers an answer without being asked; null: the next closing asks.
+/// Remembers an answer for later closings. With null, the next closing asks.
 #[tauri::command]
 pub(crate) fn set_on_close(answer: Option<OnClose>, app: AppHandle) {
     app.state::<Settings>().change(|now| now.on_close = answer);

@@ -1,4 +1,4 @@
-//! The core that the window shows: a hookmitt in this process, or the one that already works on the data directory.
+//! The core behind the window: it runs in this process, or in the hookmitt that already uses the data directory.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -12,7 +12,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::state::{Failure, State};
 
-/// The core of one data directory, from the start of the window to its end.
+/// The core of one data directory, from the window's start to its end.
 #[derive(Debug)]
 pub(crate) struct Core {
     data_dir: PathBuf,
@@ -22,27 +22,27 @@ pub(crate) struct Core {
     tasks: TaskTracker,
 }
 
-/// Who does the work.
+/// Where the core runs.
 #[derive(Debug, Default)]
 struct Seat {
-    /// The port that was asked for last.
+    /// The capture port that was last requested.
     port: u16,
-    /// Counts the starts, so that a loss is answered once.
+    /// Counts the starts, so that the loss of a process is handled only once.
     start: u64,
-    /// The way in, while there is one.
+    /// The way to the API, while the core runs.
     door: Option<Door>,
-    /// The host behind it, where that is this process.
+    /// The host, if the core runs in this process.
     host: Option<Host>,
 }
 
-/// What `/api/urls` says.
+/// The part of the answer of `/api/urls` that is needed here.
 #[derive(Deserialize)]
 struct Urls {
     capture: Vec<String>,
 }
 
 impl Core {
-    /// One that has not started yet.
+    /// Makes a core that has not started yet.
     pub(crate) fn new(data_dir: PathBuf) -> Arc<Self> {
         Arc::new(Self {
             data_dir,
@@ -53,23 +53,23 @@ impl Core {
         })
     }
 
-    /// Announces how far it is.
+    /// Returns a receiver of the core's state and its changes.
     pub(crate) fn watch(&self) -> watch::Receiver<State> {
         self.state.subscribe()
     }
 
-    /// The data directory.
+    /// Returns the data directory.
     pub(crate) fn data_dir(&self) -> &std::path::Path {
         &self.data_dir
     }
 
-    /// How far it is.
+    /// Returns the core's current state.
     pub(crate) fn state(&self) -> State {
         self.state.borrow().clone()
     }
 
-    /// Starts, or starts again after a failure, to capture on that port; without one, on the one asked for last. Does
-    /// nothing while it runs.
+    /// Starts the core, also again after a failure. It captures on `port`, or else on the port that was last requested.
+    /// Does nothing if the core already runs.
     pub(crate) async fn start(self: &Arc<Self>, port: Option<u16>) {
         let mut seat = self.seat.lock().await;
         if seat.door.is_none() {
@@ -78,7 +78,7 @@ impl Core {
         }
     }
 
-    /// Attaches to the hookmitt that runs; where none does, hosts.
+    /// Attaches to the hookmitt that runs on the data directory, or hosts one if there is none.
     async fn take(self: &Arc<Self>, seat: &mut Seat) {
         if self.stop.is_cancelled() {
             return;
@@ -114,7 +114,7 @@ impl Core {
         Host::start(HostOptions { data_dir: self.data_dir.clone(), port, ..HostOptions::default() }).await
     }
 
-    /// Takes over when the process that we are attached to ends: its stream of news ends with it.
+    /// Takes over when the process that we are attached to ends, which also ends its event stream.
     fn watch_owner(self: &Arc<Self>, door: Door, start: u64) {
         let (core, stop) = (Arc::clone(self), self.stop.clone());
         self.tasks.spawn(async move {
@@ -137,10 +137,10 @@ impl Core {
         }
     }
 
-    /// Calls the API, as soon as it is there.
+    /// Calls the API, once the core has started.
     ///
     /// # Errors
-    /// Why the core could not start, or the process that did the work is gone.
+    /// Fails if the core could not start or has stopped, or if the process that it runs in is gone.
     pub(crate) async fn call(&self, request: Request<Bytes>) -> Result<Response<BoxBody>, Failure> {
         let mut state = self.watch();
         let state = state.wait_for(|state| *state != State::Starting).await.map(|state| state.clone());
@@ -154,12 +154,12 @@ impl Core {
         door.call(request).await.map_err(|error| Failure::from(&error))
     }
 
-    /// Ends when we stop.
+    /// Returns a token that is cancelled when the core stops.
     pub(crate) fn stopping(&self) -> CancellationToken {
         self.stop.clone()
     }
 
-    /// Stops: what is in flight is finished.
+    /// Stops the core, after work in flight is finished.
     pub(crate) async fn stop(&self) {
         self.stop.cancel();
         let mut seat = self.seat.lock().await;
@@ -172,7 +172,7 @@ impl Core {
     }
 }
 
-/// Where the process that we are attached to captures.
+/// Returns the capture URLs of the process that we are attached to.
 async fn capture_of(door: &Door) -> Vec<String> {
     let request = Request::get("/api/urls").body(Bytes::new()).unwrap_or_default();
     let Ok(answer) = door.call(request).await else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! The window's application: what it is made of, and what it does when something happens to it.
+//! The window's application: its parts, and how it reacts to events.
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
@@ -23,10 +23,10 @@ use crate::{
     window,
 };
 
-/// Tells the page how far the core is.
+/// The event that carries the core's state to the page.
 const STATE: &str = "desktop-state";
 
-/// Runs until it is closed for good.
+/// Opens the window and runs until Hookmitt quits.
 pub(crate) fn run(args: &Args, data_dir: &Path) -> ExitCode {
     let built = make_folder(data_dir).map_err(tauri::Error::Io).and_then(|()| build(args, data_dir));
     match built {
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args, data_dir: &Path) -> ExitCode {
     }
 }
 
-/// The webview would make it for everybody to read (Threat 8).
+/// Creates the data directory for its owner only. The webview would create it readable for everybody (Threat 8).
 fn make_folder(data_dir: &Path) -> std::io::Result<()> {
     let mut folder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -79,7 +79,7 @@ fn build(args: &Args, data_dir: &Path) -> tauri::Result<App> {
         .build(generate_context!())
 }
 
-/// The core starts while the page loads.
+/// Starts the core while the page loads, and makes the window and the tray icon.
 fn set_up(app: &App, data_dir: &Path, port: Option<u16>) -> tauri::Result<()> {
     let handle = app.handle();
     let (core, port) = (Arc::clone(&app.state::<Arc<Core>>()), app.state::<Settings>().port(port));
@@ -109,7 +109,7 @@ fn happened(app: &AppHandle, event: RunEvent) {
             api.prevent_close();
             closing::closed(app);
         }
-        // The system's own "quit"; ours carries a code.
+        // The operating system's own "quit". Ours carries an exit code.
         RunEvent::ExitRequested { code: None, api, .. } => {
             api.prevent_exit();
             quit(app);
@@ -120,7 +120,7 @@ fn happened(app: &AppHandle, event: RunEvent) {
     }
 }
 
-/// A second start on the same data directory shows the first one's window, and ends.
+/// Returns the plugin that makes a second start on the same data directory show the first one's window, and exit.
 fn single_instance(data_dir: &Path) -> tauri::plugin::TauriPlugin<tauri::Wry> {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
@@ -131,7 +131,7 @@ fn single_instance(data_dir: &Path) -> tauri::plugin::TauriPlugin<tauri::Wry> {
         .build()
 }
 
-/// Where the window stood, and how large it was.
+/// Returns the plugin that remembers the window's position and size.
 fn window_state(data_dir: &Path) -> tauri::plugin::TauriPlugin<tauri::Wry> {
     tauri_plugin_window_state::Builder::new()
         .with_filename(data_dir.join("window-state.json").to_string_lossy())
@@ -141,7 +141,7 @@ fn window_state(data_dir: &Path) -> tauri::plugin::TauriPlugin<tauri::Wry> {
         .build()
 }
 
-/// What the page may want to know about its shell.
+/// What the page wants to know about the window's process.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Info {
@@ -168,7 +168,8 @@ fn desktop_state(core: tauri::State<'_, Arc<Core>>) -> State {
     core.state()
 }
 
-/// Starts the core again after a failure; on another port, where one is given, which is remembered if it can be had.
+/// Starts the core again after a failure, on another port if one is given. That port is remembered if the core then
+/// runs.
 #[tauri::command]
 async fn desktop_start(
     port: Option<u16>,

@@ -1,4 +1,4 @@
-//! Saves an answer of the API to a file: exports, and bodies that are too large to look at.
+//! Saves an API response to a file: exports, and bodies that are too large to show.
 
 use std::{
     fs::{File, OpenOptions},
@@ -12,11 +12,11 @@ use tauri::{AppHandle, Manager as _, State, ipc};
 
 use crate::{core::Core, frames, state::Failure};
 
-/// The longest name that every file system takes, with room for a number.
+/// The longest file name in bytes. Every file system takes it, even with a number added.
 const LONGEST: usize = 200;
 
-/// Asks the API (a frame, as `api` takes it; `x-hookmitt-save-as` names the file) and saves what it answers in the
-/// person's downloads, as a browser would. Gives the path.
+/// Calls the API and saves the response in the user's download folder, as a browser would. Returns the file's path. The
+/// request is a frame as in `api`; its header `x-hookmitt-save-as` names the file.
 #[tauri::command]
 pub(crate) async fn save_file(
     request: ipc::Request<'_>,
@@ -55,7 +55,7 @@ fn write(file: &mut File, piece: http_body::Frame<bytes::Bytes>) -> io::Result<(
     piece.into_data().map_or(Ok(()), |data| file.write_all(&data))
 }
 
-/// A plain name: what is asked for may come from a stranger.
+/// Returns a harmless file name, because the requested one may come from a stranger.
 fn file_name(asked: &str) -> String {
     let last = asked.rsplit(['/', '\\']).next().unwrap_or_default();
     let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, ' ' | '.' | '-' | '_' | '#');
@@ -68,7 +68,7 @@ fn file_name(asked: &str) -> String {
     if end == 0 { "hookmitt".to_owned() } else { plain[..end].to_owned() }
 }
 
-/// A new file of that name, else of that name with a number: nothing is overwritten.
+/// Creates a file with this name, or with a number added if the name is taken, so that nothing is overwritten.
 fn create(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
     let (stem, ending) =
         name.split_once('.').map_or((name, String::new()), |(stem, end)| (stem, format!(".{end}")));

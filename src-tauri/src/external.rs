@@ -1,8 +1,8 @@
-//! Links that leave the window.
+//! Links that lead out of the window.
 
 use tauri::Url;
 
-/// Opens a page in the person's browser. Only the web's own schemes: what a link says may come from a stranger.
+/// Opens a page in the user's browser. Only http and https are allowed, because links may come from strangers.
 pub(crate) fn open(url: &Url) {
     if !is_web_page(url) {
         return;

@@ -1,16 +1,16 @@
-//! An HTTP message as one piece of bytes: the length of a JSON head (4 bytes, big-endian), the head, the body.
+//! An HTTP message in one block of bytes: the length of its JSON head (4 bytes, big-endian), the head, the body.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri};
 use serde::{Deserialize, Serialize};
 
-/// Why a piece of bytes is no request.
+/// Why a block of bytes is not a valid request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FrameError {
-    /// It ends before its head does.
+    /// It is shorter than its head.
     #[error("the request is cut short")]
     Short,
-    /// Its head is not what this version knows.
+    /// Its head is not valid, or has fields that this version doesn't know.
     #[error("the request's head makes no sense: {0}")]
     Head(String),
 }
@@ -30,7 +30,7 @@ struct ResponseHead<'a> {
     headers: Vec<(&'a str, std::borrow::Cow<'a, str>)>,
 }
 
-/// Reads a request.
+/// Parses a request.
 pub(crate) fn read(frame: &[u8]) -> Result<Request<Bytes>, FrameError> {
     let wrong = |why: &dyn std::fmt::Display| FrameError::Head(why.to_string());
     let (length, rest) = frame.split_first_chunk::<4>().ok_or(FrameError::Short)?;
@@ -48,7 +48,7 @@ pub(crate) fn read(frame: &[u8]) -> Result<Request<Bytes>, FrameError> {
     Ok(request)
 }
 
-/// Reads a path with its query.
+/// Parses a path with its query.
 pub(crate) fn path(text: &str) -> Result<Uri, FrameError> {
     if !text.starts_with('/') {
         return Err(FrameError::Head(format!("{text:?} is no path")));
@@ -56,14 +56,14 @@ pub(crate) fn path(text: &str) -> Result<Uri, FrameError> {
     text.parse().map_err(|error: http::uri::InvalidUri| FrameError::Head(error.to_string()))
 }
 
-/// Writes an answer.
+/// Writes a response.
 pub(crate) fn write(answer: &Response<Bytes>) -> Vec<u8> {
     let headers = answer.headers().iter();
     let headers = headers.map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes())));
     put(answer.status(), headers.collect(), answer.body())
 }
 
-/// Writes a problem as the API would.
+/// Writes a problem document, as the API does.
 pub(crate) fn write_problem(status: StatusCode, failure: &crate::state::Failure) -> Vec<u8> {
     let problem = serde_json::json!({
         "status": status.as_u16(),

@@ -1,10 +1,10 @@
-//! Without a display: serves by the `hookmitt` command itself.
+//! Without a display: runs `hookmitt serve` in this process.
 
 use std::{ffi::OsString, process::ExitCode};
 
 use crate::{args::Args, say::say};
 
-/// Serves until the end is wished for.
+/// Serves until the user stops it.
 pub(crate) fn run(args: &Args) -> ExitCode {
     say(format_args!("there is no display to open a window on: serving without one"));
     hookmitt_cli::run(command(args))
@@ -17,7 +17,7 @@ fn command(args: &Args) -> Vec<OsString> {
     }
     if let Some(port) = args.port {
         command.extend(["--port".into(), port.to_string().into()]);
-        // Whoever takes any port for the one means the same for the other.
+        // A user who wants any free capture port wants any free API port too.
         if port == 0 {
             command.extend(["--api-port".into(), "0".into()]);
         }

@@ -1,7 +1,7 @@
 //! The window: a Tauri shell over the same core as the `hookmitt` command.
 //!
-//! The core runs in this process (`core`), or in the hookmitt that already works on the data directory. The page asks
-//! it through two commands, `api` and `live`; nothing listens on TCP but the capture port.
+//! The core runs in this process (see `core`), or in the hookmitt that already uses the data directory. The page calls
+//! it through the commands `api` and `live`, so this process listens on TCP only with its capture port.
 
 mod args;
 mod automation;
@@ -29,7 +29,7 @@ use clap::Parser as _;
 
 use crate::{args::Args, say::say};
 
-/// Runs until the end is wished for: in a window, or without one where there is no display.
+/// Runs until the user quits: in a window, or without one if there is no display.
 pub fn run() -> ExitCode {
     timings::begin();
     automation::clear();

@@ -1,4 +1,4 @@
-//! What happens, for the page: the API's event stream through a channel.
+//! The API's event stream for the page, passed on through a Tauri channel.
 
 use std::{
     collections::HashMap,
@@ -23,16 +23,16 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::{core::Core, frames, state::Failure};
 
-/// The longest message; no event is shown with more.
+/// The size limit of a message, in bytes. No event is shown with more.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// How many messages the page may have before it.
+/// After how many messages we wait until the page has processed them.
 const AHEAD: usize = 64;
 
-/// How long the page may take to come to them.
+/// How long the page may take for that.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The streams that are open.
+/// The open streams.
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     last: AtomicU32,
@@ -40,18 +40,19 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// Ends one.
+    /// Ends one stream.
     fn end(&self, id: u32) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
     }
 
-    /// Ends all: the page that listened is gone.
+    /// Ends all streams, because the page that listened is gone.
     pub(crate) fn end_all(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Opens a stream of the API. The channel gets each message as `{ name, data }`, and `null` at the end.
+/// Opens a stream of the API and returns its number. The channel gets each message as `{ name, data }`, and `null` when
+/// the stream ends without `live_stop`.
 #[tauri::command]
 pub(crate) async fn live(
     path: String,
@@ -93,14 +94,14 @@ async fn open(core: &Core, path: &str) -> Result<Response<BoxBody>, Failure> {
     }
 }
 
-/// The page's end of a stream.
+/// The page as the receiver of a stream.
 struct Listener {
     window: WebviewWindow,
     channel: Channel<InvokeResponseBody>,
 }
 
 impl Listener {
-    /// Hands over every message, until the stream ends or the page does not follow.
+    /// Sends every message to the page, until the stream ends or the page is too slow.
     async fn pump(&self, body: BoxBody) {
         let (mut messages, mut ahead) = (Messages::new(BodyDataStream::new(body), LONGEST), 0);
         while let Some(Ok(message)) = messages.next().await {
@@ -118,7 +119,8 @@ impl Listener {
         }
     }
 
-    /// Waits until the page has run what it was sent: scripts run in the order in which they are given to it.
+    /// Waits until the page has processed what it was sent, and returns whether it did so in time. Scripts run in the
+    /// order in which they are sent, so an empty one runs after the messages.
     async fn is_caught_up(&self) -> bool {
         let (done, ran) = oneshot::channel();
         let done = Mutex::new(Some(done));
@@ -137,7 +139,7 @@ impl Listener {
     }
 }
 
-/// `{ "name": …, "data": … }`: the data is JSON already and stays as it is.
+/// Returns `{ "name": …, "data": … }`. The data is JSON already and stays unchanged.
 fn to_json(message: Sse) -> Option<String> {
     let name = serde_json::Value::from(message.event.unwrap_or_default());
     let data = message.data.filter(|data| !data.is_empty())?;

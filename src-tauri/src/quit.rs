@@ -1,4 +1,4 @@
-//! The end: nothing new is begun, what is in flight is finished.
+//! Quitting: nothing new starts, and work in flight is finished.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,15 +7,15 @@ use tauri::{AppHandle, Manager as _};
 
 use crate::{core::Core, window};
 
-/// Whether the end has begun.
+/// Whether quitting has begun.
 #[derive(Debug, Default)]
 pub(crate) struct Ending(OnceLock<()>);
 
-/// Ends Hookmitt. The window goes at once, the process when nothing is in flight any more.
+/// Quits Hookmitt. The window disappears at once; the process ends when no work is in flight any more.
 pub(crate) fn quit(app: &AppHandle) {
     app.state::<Ending>().0.get_or_init(|| {
         window::hide(app);
-        // Who starts Hookmitt again meanwhile wants a window, not this one.
+        // If the user starts Hookmitt again meanwhile, a new window opens instead of this hidden one.
         tauri_plugin_single_instance::destroy(app);
         let (app, core) = (app.clone(), Arc::clone(&app.state::<Arc<Core>>()));
         tauri::async_runtime::spawn(async move {
@@ -25,7 +25,7 @@ pub(crate) fn quit(app: &AppHandle) {
     });
 }
 
-/// Ends as politely when the system or a shell asks; a second signal doesn't wait for what is in flight.
+/// Quits in the same way at a signal from the system or a shell. A second signal ends the process at once.
 pub(crate) fn on_signals(app: &AppHandle) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {

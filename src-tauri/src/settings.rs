@@ -1,5 +1,5 @@
-//! What the window remembers between two starts, in `window.json` of the data directory. Where it stood is kept beside
-//! it by Tauri's own plugin.
+//! What the window remembers from one start to the next, in `window.json` in the data directory. Tauri's own plugin
+//! keeps the window's position and size in a file beside it.
 
 use std::{
     fs, io,
@@ -9,30 +9,30 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// The port that providers are given unless another was chosen.
+/// The capture port, unless the user chose another.
 const PORT: u16 = 4400;
 
-/// What closing the window means.
+/// What closing the window does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum OnClose {
-    /// Catching goes on behind the tray icon.
+    /// Hides the window; Hookmitt keeps catching, and its tray icon stays.
     Keep,
-    /// Hookmitt ends.
+    /// Quits Hookmitt.
     Quit,
 }
 
-/// What is remembered.
+/// The remembered settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default)]
 pub(crate) struct Remembered {
-    /// The answer to the question that closing asks; none yet.
+    /// The answer to the question that closing asks, if it was remembered.
     pub(crate) on_close: Option<OnClose>,
-    /// The capture port that was chosen where the usual one was taken.
+    /// The capture port that the user chose after a failed start.
     pub(crate) port: Option<u16>,
 }
 
-/// The settings' file.
+/// The settings and their file.
 #[derive(Debug)]
 pub(crate) struct Settings {
     file: PathBuf,
@@ -40,7 +40,8 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads them. A file that can't be read counts as none: nothing in it is worth not starting for.
+    /// Reads the settings. A file that can't be read counts as empty, because the settings are not worth refusing to
+    /// start.
     pub(crate) fn read(data_dir: &Path) -> Self {
         let file = data_dir.join("window.json");
         let now =
@@ -48,17 +49,17 @@ impl Settings {
         Self { file, now: Mutex::new(now) }
     }
 
-    /// What is remembered now.
+    /// Returns the current settings.
     pub(crate) fn now(&self) -> Remembered {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The port to capture on: the given one, else the one remembered, else the usual one.
+    /// Returns the port to capture on: the given one, else the remembered one, else the usual one.
     pub(crate) fn port(&self, given: Option<u16>) -> u16 {
         given.or(self.now().port).unwrap_or(PORT)
     }
 
-    /// Remembers something else.
+    /// Changes the settings and saves them.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Remembered)) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut now);
@@ -67,7 +68,7 @@ impl Settings {
         }
     }
 
-    /// Written beside its place and moved there whole.
+    /// Writes a new file and renames it, so that the old one is replaced in one step.
     fn write(&self, now: &Remembered) -> io::Result<()> {
         let new = self.file.with_extension("json.new");
         fs::write(&new, serde_json::to_vec_pretty(now)?)?;

@@ -1,42 +1,42 @@
-//! How far the core is, as the page and the tray are told.
+//! The core's state, as the page and the tray show it.
 
 use hookmitt_api::StartError;
 use hookmitt_event::Explain as _;
 use serde::Serialize;
 
-/// How far the core is.
+/// The core's state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub(crate) enum State {
-    /// Ports are taken, the inbox is opened.
+    /// The core attaches to a running hookmitt, or opens its ports and its inbox.
     #[default]
     Starting,
-    /// It catches.
+    /// The core catches events.
     Running {
-        /// The URLs of the capture port.
+        /// The capture URLs.
         capture: Vec<String>,
-        /// Whether another process does the work.
+        /// Whether the core runs in another process.
         attached: bool,
-        /// What a person should know about.
+        /// Warnings for the user.
         warnings: Vec<String>,
     },
-    /// It could not start; nothing is caught.
+    /// The core could not start, so the window catches nothing.
     Failed(Failure),
 }
 
-/// Why the core could not start, or a command not be done.
+/// Why the core could not start, or why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Failure {
-    /// A stable name.
+    /// The failure's stable name.
     pub(crate) code: String,
     /// What is wrong.
     pub(crate) message: String,
-    /// What to do.
+    /// What the user can do about it.
     pub(crate) hint: Option<String>,
 }
 
 impl Failure {
-    /// In the words of the shell.
+    /// Makes a failure of the window itself.
     pub(crate) fn new(code: &str, message: impl Into<String>, hint: Option<&str>) -> Self {
         Self { code: code.to_owned(), message: message.into(), hint: hint.map(str::to_owned) }
     }
@@ -49,7 +49,7 @@ impl From<&StartError> for Failure {
 }
 
 impl State {
-    /// One line for the tray.
+    /// Returns the state as one line for the tray.
     pub(crate) fn line(&self) -> String {
         match self {
             Self::Starting => "Starting".to_owned(),
@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// The URL to give to providers, once there is one.
+    /// Returns the first capture URL, which users give to providers, if the core runs.
     pub(crate) fn capture_url(&self) -> Option<&str> {
         match self {
             Self::Running { capture, .. } => capture.first().map(String::as_str),

@@ -1,4 +1,4 @@
-//! How long it took until the window was shown, for the benchmark.
+//! Measures how long the window takes to appear, for the benchmark.
 
 use std::{sync::OnceLock, time::Instant};
 
@@ -8,12 +8,12 @@ use crate::say::say;
 
 static BEGUN: OnceLock<Instant> = OnceLock::new();
 
-/// The first thing that happens.
+/// Starts the clock. Must be called before anything else.
 pub(crate) fn begin() {
     BEGUN.get_or_init(Instant::now);
 }
 
-/// Says how long it took until the display has the window, where `HOOKMITT_TIMINGS=1` asks for it.
+/// Prints how long it took until the display shows the window, if `HOOKMITT_TIMINGS=1` is set. Only on Linux.
 pub(crate) fn say_when_shown(window: &WebviewWindow) {
     if std::env::var_os("HOOKMITT_TIMINGS").is_none_or(|asked| asked != "1") {
         return;

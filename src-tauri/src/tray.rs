@@ -1,4 +1,4 @@
-//! The icon in the tray, where there is one.
+//! The tray icon, if the system can show one.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,26 +15,26 @@ use tauri::{
 
 use crate::{quit::quit, state::State, window};
 
-/// The mark alone, in a colour that any panel shows.
+/// Hookmitt's mark without a background, in a colour that is visible on every panel.
 const ICON: Image<'_> = include_image!("src-tauri/icons/tray.png");
 
-/// What changes in the menu.
+/// The menu items that change.
 struct Items {
     line: MenuItem<Wry>,
     copy: MenuItem<Wry>,
 }
 
-/// The tray icon; none where the system can't show any.
+/// The tray icon. `items` is `None` if the icon could not be made.
 #[derive(Default)]
 pub(crate) struct Tray {
     items: Option<Items>,
     url: Mutex<Option<String>>,
-    /// What was copied: on some systems it lasts as long as this.
+    /// The clipboard with the copied URL. On some systems the text is lost when this value is dropped.
     clipboard: Mutex<Option<arboard::Clipboard>>,
 }
 
 impl Tray {
-    /// Makes the icon. Where the system's library for that is missing, it says so by a panic, which ends here.
+    /// Makes the icon. If the system's tray library is missing, making it panics; the panic is caught here.
     pub(crate) fn make(app: &AppHandle) -> Self {
         let made = catch_unwind(AssertUnwindSafe(|| make(app)));
         let items = match made {
@@ -53,12 +53,12 @@ impl Tray {
         Self { items, ..Self::default() }
     }
 
-    /// Whether a hidden window can be called back from the tray, now.
+    /// Returns whether the tray can show a hidden window again, at this moment.
     pub(crate) fn is_seen(&self) -> bool {
         self.items.is_some() && has_host()
     }
 
-    /// Shows how far the core is.
+    /// Shows the core's state in the menu.
     pub(crate) fn tell(&self, state: &State) {
         let Some(items) = &self.items else { return };
         let url = state.capture_url().map(str::to_owned);
@@ -103,7 +103,7 @@ fn chosen(app: &AppHandle, event: MenuEvent) {
     }
 }
 
-/// Whether anything on the desktop shows tray icons: on Linux it says so on the session bus.
+/// Returns whether the desktop has a place for tray icons. On Linux its owner is registered on the session bus.
 #[cfg(target_os = "linux")]
 fn has_host() -> bool {
     use gtk::{gio, glib::variant::ToVariant as _};

@@ -1,4 +1,4 @@
-//! The one window: hidden until there is something to see, and closed to every page but our own.
+//! The only window. It stays hidden until there is something to see, and shows no page but our own.
 
 use std::{
     path::Path,
@@ -13,20 +13,20 @@ use tauri::{
 
 use crate::{external, live::Streams, timings};
 
-/// Its label.
+/// The window's label.
 pub(crate) const MAIN: &str = "main";
 
-/// How long it may stay hidden: a page that does not come to its end is shown as it is.
+/// How long the window stays hidden at most. If the page has not loaded by then, it is shown as it is.
 const HIDDEN: Duration = Duration::from_millis(1500);
 
-/// The page's ground, dark and light, until its own styles are there.
+/// The background until the page's own styles are loaded: dark, then light.
 const GROUND: (Color, Color) = (Color(0x12, 0x13, 0x16, 0xff), Color(0xff, 0xff, 0xff, 0xff));
 
-/// Makes the window, still hidden. What the webview keeps is kept in the data directory.
+/// Makes the window, still hidden. The webview keeps its files in the data directory.
 pub(crate) fn make(app: &App, data_dir: &Path) -> tauri::Result<WebviewWindow> {
     let config = app.config().app.windows.iter().find(|window| window.label == MAIN);
     let config = config.ok_or(tauri::Error::WindowNotFound)?;
-    // While the UI is worked on, it comes from Vite; nothing else sets this.
+    // Only UI development sets this URL: the page then comes from Vite.
     let served = app.config().build.dev_url.clone();
     let window = WebviewWindowBuilder::from_config(app, config)?
         .data_directory(data_dir.join("webview"))
@@ -54,7 +54,8 @@ pub(crate) fn make(app: &App, data_dir: &Path) -> tauri::Result<WebviewWindow> {
     Ok(window)
 }
 
-/// Only the page that was built in. A link out of it is one to a new window, and opens in the browser.
+/// Returns whether the URL belongs to the built-in page, or to Vite's in UI development. Links to other sites ask for a
+/// new window, and open in the browser.
 fn is_ours(url: &Url, served: Option<&Url>) -> bool {
     let built_in = match url.scheme() {
         "tauri" => url.host_str() == Some("localhost"),
@@ -64,7 +65,7 @@ fn is_ours(url: &Url, served: Option<&Url>) -> bool {
     built_in || served.is_some_and(|served| served.origin() == url.origin())
 }
 
-/// Whether the window was shown for the first time.
+/// Whether the window has been shown for the first time.
 #[derive(Debug, Default)]
 pub(crate) struct Shown(OnceLock<()>);
 
@@ -74,7 +75,7 @@ impl Shown {
     }
 }
 
-/// Shows the window, and puts it before the others.
+/// Shows the window and puts it in front of other windows.
 pub(crate) fn show(app: &AppHandle) {
     let Some(window) = app.get_webview_window(MAIN) else { return };
     let shown = window.show().and_then(|()| window.unminimize()).and_then(|()| window.set_focus());
@@ -83,7 +84,7 @@ pub(crate) fn show(app: &AppHandle) {
     }
 }
 
-/// Hides the window; the page goes on.
+/// Hides the window. The page keeps running.
 pub(crate) fn hide(app: &AppHandle) {
     if let Some(Err(error)) = app.get_webview_window(MAIN).map(|window| window.hide()) {
         tracing::warn!(%error, "the window can't be hidden");
