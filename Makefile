@@ -1,4 +1,4 @@
-# Every recipe is one script or one line. ARGS goes to the command: make test ARGS=forged
+# A recipe is a script or a few short commands. ARGS is passed to the last command: make test ARGS=forged
 .DEFAULT_GOAL := help
 .PHONY: help setup run ui bundle test screenshots lint bench bench-relay bench-explain bench-ui fuzz fmt clean
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes small copies of what a release writes: an app's data directory, and two relay stores (SQLite and NATS) in which
-# letters wait for that app. The story `earlier` opens them with every later version. Run it with the release's own binary
-# before its formats change:
+# Makes small copies of the files that a release writes: an app's data directory, and two relay stores (SQLite and NATS)
+# with letters that wait for that app. The story `earlier` opens them with every later version. Run this with the
+# release's own binary before its formats change:
 #
 #   scripts/earlier-copies.sh HOOKMITT tests/earlier/VERSION      needs nats-server, jq, curl and python3
 set -euo pipefail
@@ -31,7 +31,8 @@ relay_on_nats=$!
 pids+=("$relay_on_sqlite" "$relay_on_nats")
 wait_for bash -c '</dev/tcp/127.0.0.1/24410'
 wait_for bash -c '</dev/tcp/127.0.0.1/24411'
-# The app: three sources, one with a secret; events of each verdict; deliveries that wait and that are done.
+# The app has four sources, two of them with a secret, and one more that a request creates. Its events have the verdicts
+# valid, invalid, unsigned and unsupported. One delivery is pending, three are dead letters.
 serve() {
   "$bin" serve --no-open --port 24400 --api-port 24401 --data-dir "$app" 2>>"$logs/app" &
   app_pid=$!
@@ -54,19 +55,19 @@ serve
 EARLIER=earlier-github-secret "$bin" send github push --secret-env EARLIER --to http://127.0.0.1:24400/github --data-dir "$app"
 WRONG=wrong "$bin" send github push --secret-env WRONG --to http://127.0.0.1:24400/github --data-dir "$app"
 curl -fsS -XPOST -d '{"id":"evt_1"}' -H 'X-GitHub-Event: push' -H 'X-GitHub-Delivery: forged-1' http://127.0.0.1:24400/github >/dev/null
-# An unproved event that owns its key, and the same again with other bytes.
+# Two unsigned events with the same dedupe key but different bytes; the first one owns the key.
 for amount in 1 2; do
   curl -fsS -XPOST -d "{\"id\":\"WH-EARLIER\",\"event_type\":\"PAYMENT.CAPTURE.COMPLETED\",\"amount\":$amount}" -H 'Content-Type: application/json' http://127.0.0.1:24400/paypal >/dev/null
 done
-# A header that the secret doesn't fit: `unsupported`, and it owns its key.
+# Plaid's header doesn't fit the source's secret. The verdict is `unsupported`, and the event owns its dedupe key.
 curl -fsS -XPOST -d '{"webhook_type":"ITEM","webhook_code":"ERROR"}' -H 'Plaid-Verification: e30.e30.AA' http://127.0.0.1:24400/shop >/dev/null
 printf '\x00\xff body' | curl -fsS -XPOST --data-binary @- -H 'X-Odd: a' -H 'x-odd: b' 'http://127.0.0.1:24400/plain/a//b?c=%2F' >/dev/null
 curl -fsS -XPOST -d 'again' http://127.0.0.1:24400/plain >/dev/null
 curl -fsS -XPOST -d 'again' http://127.0.0.1:24400/plain >/dev/null
 curl -fsS -XPOST -d 'page' -H 'Origin: https://evil.example' http://127.0.0.1:24400/plain >/dev/null
 curl -fsS -XPOST -d 'auto' http://127.0.0.1:24400/made-by-a-request >/dev/null
-"$bin" target add plain http://127.0.0.1:24301/ --data-dir "$app"    # nobody listens: what goes there waits
-"$bin" target add github http://127.0.0.1:24300/ --attempts 1 --data-dir "$app" # answers 501: ends as failed
+"$bin" target add plain http://127.0.0.1:24301/ --data-dir "$app"    # nothing listens there, so deliveries stay pending
+"$bin" target add github http://127.0.0.1:24300/ --attempts 1 --data-dir "$app" # answers 501: dead letters
 curl -fsS -XPOST -d 'waits for its target' http://127.0.0.1:24400/plain >/dev/null
 EARLIER=earlier-github-secret "$bin" send github issues.opened --secret-env EARLIER --to http://127.0.0.1:24400/github --data-dir "$app"
 "$bin" relay token create --store "sqlite:$relays/relay.db" | "$bin" tunnel add http://127.0.0.1:24410 --name in-sqlite --data-dir "$app"
@@ -77,13 +78,13 @@ for at in 24410/in-sqlite 24411/in-nats; do
 done
 wait_for bash -c "[ \$('$bin' events --json --data-dir '$app' | jq -s '[.[]|select(.via==\"tunnel\")]|length') = 2 ]"
 ended "$app_pid"
-# Letters that wait, small ones and one in parts.
+# Letters that wait: small ones, and one in parts.
 head -c 700000 /dev/zero >"$relays/large"
 for at in 24410/in-sqlite 24411/in-nats; do
   EARLIER=earlier-github-secret "$bin" send github push --secret-env EARLIER --to "http://127.0.0.1:$at/github" --data-dir "$relays/sender"
   curl -fsS -XPOST -d "waits at ${at#*/in-}" -H 'X-Odd: a' -H 'x-odd: b' "http://127.0.0.1:$at/plain/a//b?c=%2F" >/dev/null
 done
-# NATS takes 640 KiB a message: this letter is in parts.
+# The NATS store splits letters into messages of at most 640 KiB, so this one has several parts.
 curl -fsS -XPOST --data-binary "@$relays/large" http://127.0.0.1:24411/in-nats/plain >/dev/null
 "$bin" events --json --data-dir "$app" >"$out/events.jsonl"
 ended "$relay_on_sqlite"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Draws the window's icons again from their SVGs. Needs rsvg-convert and ImageMagick; what comes of it is committed.
+# Draws the window's icons from their SVGs. Needs rsvg-convert and ImageMagick. The results are committed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../src-tauri/icons"
 
-# png SVG SIZE FILE: Tauri takes RGBA only, which ImageMagick writes where it is told to.
+# png SVG SIZE FILE: Tauri accepts only RGBA, which ImageMagick writes with color-type 6.
 png() { rsvg-convert --width "$2" --height "$2" "$1" | convert png:- -strip -define png:color-type=6 "$3"; }
 
 png icon.svg 32 32x32.png

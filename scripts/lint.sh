@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Everything that is checked without running the product. All checks run; the failed ones are named at the end.
+# Runs every check that doesn't run the product. All checks run, even if some fail; failed ones are named at the end.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --for lint
-# shellcheck disable=SC1091 # written by setup
+# shellcheck disable=SC1091 # setup writes this file
 . "${TOOLS_DIR:-.tools}/env.sh"
 
 failed=()

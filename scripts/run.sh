@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Opens the window; without a display, serves and says where. Arguments go on: --port, --data-dir.
+# Opens the window. Without a display, serves and prints where. Arguments are passed on, for example --port or
+# --data-dir.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --for run
-# shellcheck disable=SC1091 # written by setup
+# shellcheck disable=SC1091 # setup writes this file
 . "${TOOLS_DIR:-.tools}/env.sh"
 
 npm --prefix ui run --silent build

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Plays the stories that failed once more, alone: what a busy machine does to processes, sockets and windows is not all
-# ours. Passes if each of them passes now, and tells each with its first failure.
+# Runs the failed stories once more, one at a time, because a busy machine can make processes, sockets and windows fail
+# for reasons outside our control. Passes if all of them pass now, and reports each with its first failure.
 #
-#   scripts/second-try.sh LOG    what cargo test printed; HOOKMITT_FLAKY names the file that is told
+#   scripts/second-try.sh LOG    LOG is the output of cargo test; HOOKMITT_FLAKY names the file for the reports
 set -euo pipefail
 log=$1
-most=3 # more failures are no accident
-# Of what is promised about loss, bytes, doubles, order and attackers, one failure is one too many.
+most=3 # more failures are not chance
+# These stories test what we promise about loss, exact bytes, duplicates, order and attackers. They must not fail even
+# once.
 promised='durability|syncs|full_disk|takeover|capture.*|golden|dedupe.*|order|delivery.*|targets|replay|respond.*|fixtures'
 promised+='|clocks.*|faults|foreign_lock|handles|threats.*|relay|relay_(beside|hello|hostile)'
 promised+='|tunnel|tunnel_(away|chaos|gaps|order|owner)'
@@ -15,7 +16,7 @@ names=$(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log")
 counted=$(awk '/^test result:/ { failed += $6 } END { print failed + 0 }' "$log")
 begun=$(grep -cE '^ *(Running .* \(.*\)|Doc-tests .*)$' "$log" || true)
 ended=$(grep -c '^test result:' "$log" || true)
-# What fell over, hung or could not be built leaves no name.
+# Test programs that crash, hang or can't be built don't name their failed tests, so names and counts have to agree.
 if [[ -z $names || $counted -gt $most || $(wc -l <<<"$names") -ne $counted || $begun -ne $ended ]]; then
   echo "no second try: $counted failed, and $((begun - ended)) test programs fell over"
   exit 1

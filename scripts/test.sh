@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Builds and tests the web UI and the whole workspace, then sums up what passed, failed and could not run.
+# Builds and tests the web UI and the whole workspace, then prints how many tests passed, failed or were skipped.
 #
-#   scripts/test.sh [a part of a test's name]
+#   scripts/test.sh [part of a test's name]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --for test
-# shellcheck disable=SC1091 # written by setup
+# shellcheck disable=SC1091 # setup writes this file
 . "${TOOLS_DIR:-.tools}/env.sh"
 
 target=${CARGO_TARGET_DIR:-target}
@@ -13,31 +13,32 @@ mkdir -p "$target"
 target=$(cd "$target" && pwd)
 log=$target/test.log
 
-# A test that lacks something from outside the repository adds a line to this file instead of passing silently.
+# A test that needs something missing from this machine adds a line to this file, so that it doesn't pass silently.
 export HOOKMITT_SKIPPED=$target/skipped.txt
 : >"$HOOKMITT_SKIPPED"
-# In CI a story that failed is played once more; one that then passes adds its failure here.
+# In CI a failed story runs once more. If it then passes, its first failure is written to this file.
 export HOOKMITT_FLAKY=$target/flaky.txt
 : >"$HOOKMITT_FLAKY"
 
-# Both binaries carry the web UI within them.
+# Both binaries contain the web UI.
 npm --prefix ui run --silent check
 npm --prefix ui run --silent build
 
-# The process tests start these binaries. Built together with the tests, their dependencies are compiled only once.
+# Some tests start these binaries. Built together with the tests, their dependencies are compiled only once.
 export HOOKMITT_BIN=$target/debug/hookmitt HOOKMITT_DESKTOP_BIN=$target/debug/hookmitt-desktop
 cargo build --workspace --bins --tests
 if command -v dpkg >/dev/null; then
-  # Of the development build: a release would take minutes more and show nothing else.
+  # Bundles the development build: a release build would take minutes longer and test nothing else.
   ui/node_modules/.bin/tauri bundle --ci --debug --bundles deb
 fi
 
 status=0
 : >"$log"
-# What hangs is ended, so that the run still says what it saw.
+# Tests that hang are stopped after TEST_LIMIT seconds, so that the run still reports its results.
 limit=()
 if command -v timeout >/dev/null; then limit=(timeout --kill-after=30 "${TEST_LIMIT:-1800}"); fi
-# A shell in the background ignores Ctrl-C, and what it starts would too.
+# If this script runs in the background, it ignores Ctrl-C, and so would the programs that it starts. This undoes that
+# for them.
 if env --default-signal=INT true 2>/dev/null; then limit=(env "--default-signal=INT,QUIT,CHLD" "${limit[@]}"); fi
 tested() { NO_COLOR=1 ${limit[@]+"${limit[@]}"} "$@" 2>&1 | tee -a "$log" || status=$?; }
 flaky() { grep -c '^flaky: ' "$HOOKMITT_FLAKY" || true; }
@@ -56,8 +57,8 @@ echo "skipped: $(wc -l <"$HOOKMITT_SKIPPED" | tr -d ' ')"
 cat "$HOOKMITT_FLAKY"
 echo "flaky: $(flaky)"
 
-# Setup can install every peer on Debian, and CI has to have them: there a skipped test is a failure. The folder beside
-# the repository is the exception, for whoever has only the repository.
+# On Debian, setup can install every program that tests need, so a skipped test is a failure there, as it is in CI.
+# Outside CI, tests that need the folder ../shared may be skipped, because many people have only the repository.
 fatal=$HOOKMITT_SKIPPED.fatal
 if [[ ${CI:-} == true ]]; then
   cp "$HOOKMITT_SKIPPED" "$fatal"
@@ -72,7 +73,7 @@ if [[ -s $fatal ]]; then
 fi
 rm -f "$fatal"
 
-# cargo and the UI's stories write the first line, vitest the second: "Tests  1 failed | 33 passed | 1 skipped (35)".
+# cargo and the UI's stories print the first form, vitest the second: "Tests  1 failed | 33 passed | 1 skipped (35)".
 awk '
   /^test result:/ { passed += $4; failed += $6; ignored += $8 }
   /^ *Tests  / {

@@ -29,7 +29,7 @@ const LONGEST: usize = 16 * 1024 * 1024;
 /// After how many messages we wait until the page has processed them.
 const AHEAD: usize = 64;
 
-/// How long the page may take for that.
+/// How long the page may take to process them, before its stream ends.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The open streams.
