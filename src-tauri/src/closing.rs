@@ -44,8 +44,8 @@ pub(crate) fn closed(app: &AppHandle) {
     }
 }
 
-/// Decides what closing does. The window is never hidden if no tray icon can show it again. Closing again while the
-/// question is open means quitting.
+/// Decides what closing does. If no tray icon could show the window again, closing always quits. Closing again while
+/// the question is open quits too.
 fn next(tray: bool, remembered: Option<OnClose>, was_asked: bool) -> Next {
     match remembered {
         _ if !tray => Next::Quit,

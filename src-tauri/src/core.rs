@@ -27,7 +27,7 @@ pub(crate) struct Core {
 struct Seat {
     /// The capture port that was last requested.
     port: u16,
-    /// Counts the starts, so that the loss of a process is handled only once.
+    /// Counts the starts, so that the loss of one process is handled only once.
     start: u64,
     /// The way to the API, while the core runs.
     door: Option<Door>,

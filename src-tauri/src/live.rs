@@ -26,10 +26,10 @@ use crate::{core::Core, frames, state::Failure};
 /// The size limit of a message, in bytes. No event is shown with more.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// After how many messages we wait until the page has processed them.
+/// After how many messages the stream waits until the page has processed them.
 const AHEAD: usize = 64;
 
-/// How long the page may take to process them, before its stream ends.
+/// How long the page may take to process those messages, before its stream ends.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The open streams.
