@@ -1,4 +1,4 @@
-//! What is typed: the verbs and what every one of them takes.
+//! The command line: the verbs, and the options that all verbs have.
 
 use std::path::PathBuf;
 

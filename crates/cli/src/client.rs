@@ -1,4 +1,4 @@
-//! The management API as the verbs call it. Nothing else here knows the door behind which it stands.
+//! The management API as the verbs call it. Only this module knows whether another process or this one answers.
 
 use std::path::Path;
 
@@ -12,24 +12,24 @@ use url::Url;
 
 use crate::{failure::CliError, live::Live, problem::Problem};
 
-/// The management API, of the running hookmitt or of this process.
+/// The management API of a running hookmitt or of this process.
 pub(crate) struct Client {
     door: Door,
 }
 
-/// Where in the API: a path and its query, escaped.
+/// An address in the API: a path and its query, escaped.
 #[derive(Clone, Debug)]
 pub(crate) struct Address(Url);
 
 impl Address {
-    /// From the parts of a path behind `/api`, such as `["events", "#12"]`.
+    /// Makes an address from the parts of the path after `/api`, for example `["events", "#12"]`.
     pub(crate) fn new<'a>(parts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut url = Url::parse("http://hookmitt/api").expect("a literal URL parses");
         url.path_segments_mut().expect("http URLs have a path").extend(parts);
         Self(url)
     }
 
-    /// With one more query parameter; none where the value is absent.
+    /// Adds a query parameter, if it has a value.
     pub(crate) fn with(mut self, name: &str, value: Option<impl AsRef<str>>) -> Self {
         if let Some(value) = value {
             self.0.query_pairs_mut().append_pair(name, value.as_ref());
@@ -42,23 +42,23 @@ impl Address {
     }
 }
 
-/// Some of a list, and where the rest begins.
+/// A page of a list, and where the next page begins.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Items<T> {
-    /// This page.
+    /// The items of this page.
     pub(crate) items: Vec<T>,
-    /// Give this back for more.
+    /// The cursor that gets the next page.
     #[serde(default)]
     pub(crate) next_cursor: Option<String>,
 }
 
 impl Client {
-    /// The running hookmitt's API; else opens the inbox in this process.
+    /// Uses the API of the running hookmitt; if none runs, opens the inbox in this process.
     pub(crate) async fn open(data_dir: &Path) -> Result<Self, CliError> {
         Ok(Self { door: Door::open(data_dir).await? })
     }
 
-    /// The API of a host in this process.
+    /// Uses the API of a host in this process.
     pub(crate) fn of(host: &Host) -> Self {
         Self { door: host.door() }
     }
@@ -68,17 +68,17 @@ impl Client {
         self.door.is_attached()
     }
 
-    /// Lets go of it; where the inbox was opened here, deliveries in flight are finished.
+    /// Closes the connection. If the inbox was opened in this process, deliveries in flight are finished first.
     pub(crate) async fn close(self) {
         self.door.close().await;
     }
 
-    /// Asks.
+    /// Sends a GET request and reads the answer.
     pub(crate) async fn get<T: DeserializeOwned>(&self, address: &Address) -> Result<T, CliError> {
         read_json(&self.ask(Method::GET, address, None).await?)
     }
 
-    /// Sends something and reads the answer.
+    /// Sends a request with a body and reads the answer.
     pub(crate) async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -88,7 +88,7 @@ impl Client {
         read_json(&self.ask(method, address, Some(body)).await?)
     }
 
-    /// Orders something of which only success is of interest. A body in the answer is handed back as it is.
+    /// Sends a request of which usually only the success matters. Returns the answer's JSON, or null if it has no body.
     pub(crate) async fn order(
         &self,
         method: Method,
@@ -99,12 +99,12 @@ impl Client {
         if answer.is_empty() { Ok(Value::Null) } else { read_json(&answer) }
     }
 
-    /// The exact bytes behind an address.
+    /// Returns the exact bytes of an answer's body.
     pub(crate) async fn bytes(&self, address: &Address) -> Result<Bytes, CliError> {
         self.ask(Method::GET, address, None).await
     }
 
-    /// Every item of a list, page after page.
+    /// Returns all items of a list, page by page.
     pub(crate) async fn all<T: DeserializeOwned>(&self, address: &Address) -> Result<Vec<T>, CliError> {
         let mut found = Vec::new();
         let mut cursor: Option<String> = None;
@@ -118,7 +118,7 @@ impl Client {
         }
     }
 
-    /// A stream of what happens.
+    /// Opens a stream of events.
     pub(crate) async fn stream(
         &self,
         method: Method,

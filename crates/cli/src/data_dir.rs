@@ -1,4 +1,4 @@
-//! Where the inbox is.
+//! Finds the data directory.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -6,10 +6,10 @@ use directories::ProjectDirs;
 
 use crate::failure::CliError;
 
-/// The environment variable that names it.
+/// The environment variable that names the data directory.
 pub(crate) const VARIABLE: &str = "HOOKMITT_DATA_DIR";
 
-/// The given directory, else that of the environment, else the platform's.
+/// Returns the given directory, else that of the environment variable, else the platform's.
 pub(crate) fn locate(given: Option<PathBuf>, environment: Option<OsString>) -> Result<PathBuf, CliError> {
     let named = given.or_else(|| environment.filter(|value| !value.is_empty()).map(PathBuf::from));
     let platforms = || ProjectDirs::from("", "", "hookmitt").map(|dirs| dirs.data_dir().to_owned());

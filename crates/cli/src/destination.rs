@@ -1,21 +1,21 @@
-//! Where events are to go, as it is typed: a port, a host and port, or a URL.
+//! Reads where events are to be sent: a port, a host and port, or a URL.
 
 use std::{fmt, str::FromStr};
 
 use hookmitt_event::Plain;
 use url::Url;
 
-/// A target's URL as it goes to the API: its text is not rewritten.
+/// A target's URL as it is sent to the API. It keeps the text that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Destination(String);
 
 impl Destination {
-    /// Its text.
+    /// Returns the URL's text.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// With a path behind its own, before its query.
+    /// Appends a path to the URL's own path, before its query.
     pub(crate) fn below(&self, path: &str) -> Self {
         let (base, query) = match self.0.split_once('?') {
             Some((base, query)) => (base, format!("?{query}")),

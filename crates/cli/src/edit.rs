@@ -1,11 +1,11 @@
-//! The edits that a replay can make.
+//! The changes that a replay can make to an event.
 
 use std::str::FromStr;
 
 use hookmitt_event::{HeaderLines, Plain};
 use serde_json::Value;
 
-/// A header to set: `Name: value`.
+/// Reads a header line to set: `Name: value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeaderEdit(pub(crate) String, pub(crate) String);
 
@@ -22,7 +22,7 @@ impl FromStr for HeaderEdit {
     }
 }
 
-/// A value to put into a JSON body: `/json/pointer=value`; the value is JSON, else a text.
+/// Reads a value to put into a JSON body: `/json/pointer=value`. A value that is not JSON is taken as a string.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BodyEdit(pub(crate) String, pub(crate) Value);
 
@@ -45,7 +45,7 @@ impl FromStr for BodyEdit {
     }
 }
 
-/// A setting that is not in the request: `name=value`.
+/// Reads a signature parameter that is not in the request: `name=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Param(pub(crate) String, pub(crate) String);
 

@@ -1,4 +1,4 @@
-//! How an event is named on the command line.
+//! How events are named on the command line.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +10,7 @@ use crate::{
     failure::CliError,
 };
 
-/// An event id or a prefix of one, `#1234`, `last` or `last~2`.
+/// An event's id or the beginning of one, `#1234`, `last` or `last~2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EventRef(String);
 
@@ -47,22 +47,22 @@ impl fmt::Display for EventRef {
 }
 
 impl EventRef {
-    /// Where the API has it.
+    /// Returns the event's address in the API.
     pub(crate) fn address(&self) -> Address {
         Address::new(["events", &self.0])
     }
 
-    /// Where the API has something of it, such as its `body`.
+    /// Returns the address of a part of the event, for example its `body`.
     pub(crate) fn address_of(&self, part: &str) -> Address {
         Address::new(["events", &self.0, part])
     }
 
-    /// The event with its deliveries.
+    /// Fetches the event with its deliveries.
     pub(crate) async fn read(&self, client: &Client) -> Result<EventJson, CliError> {
         client.get(&self.address()).await
     }
 
-    /// The ids of all of them, before anything is done to the first: `last` is another event after an edit.
+    /// Looks all ids up before anything is done to the first event, because an edit changes which event is `last`.
     pub(crate) async fn ids(refs: &[Self], client: &Client) -> Result<Vec<EventId>, CliError> {
         let mut ids = Vec::with_capacity(refs.len());
         for each in refs {

@@ -1,4 +1,4 @@
-//! The list of events as a table that fits the terminal.
+//! Prints a list of events as a table that fits the terminal.
 
 use hookmitt_api::EventJson;
 use hookmitt_event::Plain;
@@ -10,9 +10,9 @@ use crate::{
     terminal::{FAINT, STRONG, Styled},
 };
 
-/// The least room for a type and title.
+/// The smallest width of a type and title, in columns.
 const LEAST_SUBJECT: usize = 16;
-/// Columns of what stands beside source and subject: number, time, verdict, status, size, and two blanks between each.
+/// The columns that source and subject don't use: number, time, verdict, status, size, and two blanks between each.
 const NUMBER: usize = 6;
 const CLOCK: usize = 8;
 const DAY_AND_CLOCK: usize = 14;
@@ -21,19 +21,19 @@ const STATUS: usize = 11;
 const SIZE: usize = 8;
 const GAPS: usize = 2 * 6;
 
-/// How wide each column is. Fixed by the first rows, so that later ones can be printed as they come.
+/// The width of each column. It is set by the first rows, so that later rows can be printed as they come.
 #[derive(Clone, Debug)]
 pub(crate) struct EventTable {
     source: usize,
-    /// Where there is little room, the day is left out.
+    /// The width of the time. On a narrow terminal the day is left out.
     time: usize,
-    /// `None` where nothing limits the width: the subject comes last and is never cut.
+    /// The width of the subject. `None` if nothing limits it: it is the last column then, and never cut.
     subject: Option<usize>,
     zone: TimeZone,
 }
 
 impl EventTable {
-    /// A table whose sources are about as long as those of these events, in a terminal of that width.
+    /// Makes a table for events with about these sources, on a terminal of this width.
     pub(crate) fn new(first: &[EventJson], width: Option<usize>, zone: TimeZone) -> Self {
         let longest = first.iter().map(|event| event.source.as_str().len()).max().unwrap_or(0);
         let narrow = width.is_some_and(|width| width < 100);
@@ -44,13 +44,13 @@ impl EventTable {
         Self { source, time, subject, zone }
     }
 
-    /// The line above the rows.
+    /// Returns the header row.
     pub(crate) fn head(&self) -> String {
         let cells = self.line(["#", "TIME", "SOURCE", "VERDICT", "STATUS", "SIZE"], "EVENT");
         Styled(STRONG, cells).to_string()
     }
 
-    /// One event.
+    /// Returns the row of an event.
     pub(crate) fn row(&self, event: &EventJson) -> String {
         let verdict = shown::verdict(event.verdict);
         let status = shown::status(event.status);

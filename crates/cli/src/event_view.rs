@@ -1,4 +1,4 @@
-//! One event, in full, for people.
+//! Prints one event in full.
 
 use std::fmt::Write as _;
 
@@ -12,25 +12,25 @@ use crate::{
     terminal::{FAINT, ODD, STRONG, Styled},
 };
 
-/// How much of a body is shown; `--body` writes all of it.
+/// How many bytes of a body are shown; `--body` writes all of it.
 const SHOWN_BODY: usize = 64 * 1024;
-/// How much of an answer's body is shown.
+/// How many bytes of an answer's body are shown.
 const SHOWN_ANSWER: usize = 400;
 
-/// What an event is shown with.
+/// An event, and what is needed to show it.
 pub(crate) struct EventView<'a> {
     /// The event with its deliveries.
     pub(crate) event: &'a EventJson,
     /// Its body.
     pub(crate) body: &'a [u8],
-    /// The clock on the wall.
+    /// The local time zone.
     pub(crate) zone: &'a TimeZone,
-    /// The present moment.
+    /// The current time.
     pub(crate) now: Timestamp,
 }
 
 impl EventView<'_> {
-    /// The whole text, without a line end at the end.
+    /// Returns the whole text, without a line end at its end.
     pub(crate) fn text(&self) -> String {
         let mut out = self.head();
         out.push_str(&note(self.event.uncovered.as_deref()));

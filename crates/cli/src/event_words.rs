@@ -1,4 +1,4 @@
-//! What is said of an event wherever it is shown: what it is about, what is odd about it, what came of its attempts.
+//! Words about an event that several views share: its subject, its warnings, and the outcomes of its attempts.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use crate::{
     terminal::{BAD, FAINT, GOOD, Styled},
 };
 
-/// What an event is about: its type and title, else its request line; then what is odd about it. Escaped.
+/// Returns an event's subject, escaped: its type and title, or its request line if it has no type. Warnings follow.
 pub(crate) fn subject(event: &EventJson) -> String {
     let what = match (&event.r#type, &event.title) {
         (Some(kind), Some(title)) => format!("{kind} {title}"),
@@ -24,7 +24,7 @@ pub(crate) fn subject(event: &EventJson) -> String {
     }
 }
 
-/// The path and query behind the source's name.
+/// Returns the path after the source's name, and the query.
 pub(crate) fn request_path(event: &EventJson) -> String {
     let path = if event.path.is_empty() { "/" } else { &event.path };
     match &event.query {
@@ -33,7 +33,7 @@ pub(crate) fn request_path(event: &EventJson) -> String {
     }
 }
 
-/// What is odd about an event: a word for lists, and in full.
+/// Returns an event's warnings: a word for lists, and the full text.
 pub(crate) fn marks(event: &EventJson) -> impl Iterator<Item = (&'static str, &'static str)> {
     let repeats = event.duplicate_of.is_some();
     let withheld = event.withheld.as_ref().map(|withheld| withheld.reason);
@@ -64,14 +64,14 @@ pub(crate) fn marks(event: &EventJson) -> impl Iterator<Item = (&'static str, &'
     marks.into_iter().filter(|(holds, ..)| *holds).map(|(_, short, full)| (short, full))
 }
 
-/// How long ago something was, in words.
+/// Returns how long ago a moment was, in words.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{} ago", shown::span(now.since(at)))
 }
 
-/// What came of an attempt, how long it took, and why there is no answer.
+/// Returns an attempt's answer, how long it took, and why there was no answer.
 pub(crate) fn outcome(attempt: &AttemptJson) -> String {
-    let is_timed = attempt.duration_ms > 0 || !attempt.ambiguous; // the end of one that was cut off is not known
+    let is_timed = attempt.duration_ms > 0 || !attempt.ambiguous; // nobody knows when an interrupted attempt ended
     let took = is_timed.then(|| shown::span(std::time::Duration::from_millis(attempt.duration_ms)));
     let mut out = format!("{}  {}", answer(attempt), took.as_deref().unwrap_or("–"));
     if let Some(error) = &attempt.error {
@@ -83,7 +83,7 @@ pub(crate) fn outcome(attempt: &AttemptJson) -> String {
     out
 }
 
-/// What an attempt was answered, in its colour.
+/// Returns an attempt's answer, in its colour.
 fn answer(attempt: &AttemptJson) -> Styled<String> {
     match attempt.response_status {
         Some(status @ 200..300) => Styled(GOOD, status.to_string()),
@@ -92,12 +92,12 @@ fn answer(attempt: &AttemptJson) -> Styled<String> {
     }
 }
 
-/// What a valid signature leaves open, on a line of its own.
+/// Returns what a valid signature does not prove, on a line of its own.
 pub(crate) fn note(uncovered: Option<&str>) -> String {
     uncovered.map(|says| format!("  note   {}\n", Plain(says))).unwrap_or_default()
 }
 
-/// Causes with their fixes, two lines each.
+/// Returns causes with their fixes, two lines each.
 pub(crate) fn causes(causes: &[Cause]) -> String {
     causes.iter().fold(String::new(), |mut out, cause| {
         let code = Styled(FAINT, format!("[{}]", Plain(&cause.code)));
@@ -111,7 +111,7 @@ pub(crate) fn causes(causes: &[Cause]) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    /// An event with control characters wherever a stranger can put them.
+    /// Returns an event with control characters in every field that a stranger can set.
     pub(crate) fn hostile() -> EventJson {
         serde_json::from_value(serde_json::json!({
             "id": "0199a5f0-1111-7abc-8def-0123456789ab", "seq": 12, "source": "github", "provider": "github",
@@ -143,7 +143,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// Whether nothing steers a terminal but our own colours.
+    /// Whether a text controls the terminal only by our own colours.
     pub(crate) fn is_safe(text: &str) -> bool {
         let plain = anstream::adapter::strip_str(text).to_string();
         let ours = text.matches('\u{1b}').count() == text.matches("\u{1b}[").count();

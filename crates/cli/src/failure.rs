@@ -1,4 +1,4 @@
-//! How a command ends: its exit code, and what is said where it could not do what was asked.
+//! How a command ends: its exit code, and its error message.
 
 use std::{io, path::PathBuf};
 
@@ -10,14 +10,14 @@ use crate::problem::Problem;
 /// How a command ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// It did what was asked.
+    /// The command did what was asked.
     #[default]
     Success = 0,
-    /// The answer is no: an invalid signature, an answer that is not 2xx.
+    /// The answer is negative: an invalid signature, or an answer other than 2xx.
     No = 1,
     /// Wrong usage or bad input.
     BadInput = 2,
-    /// What was needed could not be reached.
+    /// Something that was needed could not be reached.
     Unreached = 3,
 }
 
@@ -27,13 +27,13 @@ impl From<Exit> for std::process::ExitCode {
     }
 }
 
-/// Why a command could not do what was asked.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    /// Something given to the command makes no sense.
+    /// The input is wrong.
     #[error("{message}")]
     BadInput {
-        /// A stable name.
+        /// The stable error code.
         code: &'static str,
         /// What is wrong.
         message: String,
@@ -43,37 +43,37 @@ pub(crate) enum CliError {
     /// A file could not be read or written.
     #[error("{}: {source}", Plain(&path.to_string_lossy()))]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// The management API says no.
+    /// The management API refused the request.
     #[error("{}", .0.detail)]
     Problem(Problem),
-    /// The inbox could not be opened, or a port not taken.
+    /// The inbox could not be opened, or a port was taken.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The API's answer is not what this version knows.
+    /// The API's answer is not one that this version understands.
     #[error("hookmitt's own answer makes no sense: {0}")]
     Answer(String),
-    /// What was needed could not be had: a port, a store.
+    /// Something that was needed is not available, for example a port or a store.
     #[error("{message}")]
     Unreached {
-        /// A stable name.
+        /// The stable error code.
         code: &'static str,
         /// What is wrong.
         message: String,
         /// What to do.
         hint: Option<String>,
     },
-    /// The hookmitt that was asked went away.
+    /// The hookmitt that was asked ended.
     #[error("the hookmitt that was running has ended")]
     Gone,
-    /// The stream of news of a host in this process ended by itself.
+    /// The event stream of a host in this process ended by itself.
     #[error("the live view broke off")]
     BrokenOff,
-    /// A signal could not be waited for, or standard input or output failed.
+    /// Waiting for a signal failed, or reading standard input, or writing output.
     #[error("{doing}: {source}")]
     System {
         /// What was tried.
@@ -81,18 +81,18 @@ pub(crate) enum CliError {
         /// Why it failed.
         source: io::Error,
     },
-    /// Whoever read our output has had enough. No error.
+    /// Whoever reads our output stopped reading. This is not an error.
     #[error("the reader of our output is gone")]
     ClosedPipe,
 }
 
 impl CliError {
-    /// Bad input without a next step beyond what the message says.
+    /// Returns the failure for wrong input, without a hint.
     pub(crate) fn bad_input(code: &'static str, message: impl Into<String>) -> Self {
         Self::BadInput { code, message: message.into(), hint: None }
     }
 
-    /// Bad input with the next step.
+    /// Returns the failure for wrong input, with a hint.
     pub(crate) fn bad_input_with(
         code: &'static str,
         message: impl Into<String>,
@@ -101,27 +101,27 @@ impl CliError {
         Self::BadInput { code, message: message.into(), hint: Some(hint.into()) }
     }
 
-    /// Bad input that another crate explains.
+    /// Returns the failure for wrong input that another crate explains.
     pub(crate) fn explained(error: &impl Explain) -> Self {
         Self::BadInput { code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 
-    /// Something needed that can't be had, as another crate explains it.
+    /// Returns the failure for something that is not available, as another crate explains it.
     pub(crate) fn unreached(error: &impl Explain) -> Self {
         Self::Unreached { code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 
-    /// A file that could not be read or written.
+    /// Returns the failure of reading or writing a file.
     pub(crate) fn file(path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::File { path: path.into(), source }
     }
 
-    /// Signals that can't be waited for.
+    /// Returns the failure of waiting for a signal.
     pub(crate) fn signals(source: io::Error) -> Self {
         Self::System { doing: "signals can't be waited for", source }
     }
 
-    /// How a command ends that fails so.
+    /// Returns how a command ends after this failure.
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::BadInput { .. } | Self::File { .. } => Exit::BadInput,
@@ -141,7 +141,7 @@ impl CliError {
         }
     }
 
-    /// A stable name.
+    /// Returns the stable error code.
     pub(crate) fn code(&self) -> &str {
         match self {
             Self::BadInput { code, .. } | Self::Unreached { code, .. } => code,
@@ -156,7 +156,7 @@ impl CliError {
         }
     }
 
-    /// What to do next.
+    /// Returns the hint.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::BadInput { hint, .. } | Self::Unreached { hint, .. } => hint.clone(),

@@ -1,10 +1,10 @@
-//! How many files and connections this process may have open.
+//! The limit on open files and connections.
 
-/// So many are enough for every bound of ours; macOS takes no more than its `OPEN_MAX`.
+/// As many file descriptors as all our limits together need. macOS accepts no more than its `OPEN_MAX`.
 #[cfg(unix)]
 const ENOUGH: u64 = if cfg!(target_os = "macos") { 10_240 } else { 65_536 };
 
-/// Raises the soft limit, which is low for the sake of programs that can't count further, up to the hard one.
+/// Raises the soft limit to the hard limit. The soft limit is low for the sake of old programs.
 #[cfg(unix)]
 pub fn raise_handle_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -1,10 +1,10 @@
-//! Lays JSON out for reading without changing what it says: numbers, key order and repeats stay as they came.
+//! Indents JSON without changing what it says: numbers, the order of keys and duplicate keys stay as they are.
 
 use serde::de::IgnoredAny;
 
-/// The text indented by two spaces a level; `None` where it is not JSON.
+/// Returns the text, indented by two spaces a level, or `None` if it is not JSON.
 pub(crate) fn indented(json: &str) -> Option<String> {
-    serde_json::from_str::<IgnoredAny>(json).ok()?; // also bounds the depth
+    serde_json::from_str::<IgnoredAny>(json).ok()?; // also limits the depth
     let mut layout = Layout::default();
     let mut letters = json.chars().peekable();
     while let Some(letter) = letters.next() {

@@ -1,6 +1,6 @@
-//! The `hookmitt` command: every verb is a few calls to the management API.
+//! The `hookmitt` command. Each verb is a few calls of the management API.
 //!
-//! A library, so that the window's binary can serve by it where there is no display.
+//! This is a library, so that the window's program can serve without a display, too.
 
 mod args;
 mod client;
@@ -59,7 +59,7 @@ pub use crate::{
     stop::{Stop, TOLD_TWICE},
 };
 
-/// Runs the command as it was typed, its own name first.
+/// Runs a command line, whose first item is the program's name.
 pub fn run(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let typed: Vec<_> = typed.into_iter().collect();
     let cli = match Cli::try_parse_from(&typed) {
@@ -85,10 +85,10 @@ pub fn run(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         .into()
 }
 
-/// The data directory: the given one, else that of `HOOKMITT_DATA_DIR`, else the platform's.
+/// Returns the data directory: the given one, else that of `HOOKMITT_DATA_DIR`, else the platform's.
 ///
 /// # Errors
-/// There is no home directory.
+/// Fails if there is no home directory.
 pub fn data_dir(given: Option<PathBuf>) -> Result<PathBuf, impl std::error::Error + use<>> {
     data_dir::locate(given, std::env::var_os(data_dir::VARIABLE))
 }
@@ -136,7 +136,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
     }
 }
 
-/// Help and version where they were asked for; else what is wrong with what was typed.
+/// Prints help or the version if that was asked for, else what is wrong with the command line.
 fn misused(error: clap::Error, typed: &[OsString]) -> Exit {
     if !error.use_stderr() {
         let _closed_pipe = error.print();
@@ -153,8 +153,8 @@ fn misused(error: clap::Error, typed: &[OsString]) -> Exit {
     Exit::BadInput
 }
 
-/// The error without what was typed at the wrong place, where that may be a secret: these verbs read one from standard
-/// input, and some people give it as an argument. Shells and logs of build servers would keep the error.
+/// Removes the misplaced argument from an error if it may be a secret. These verbs read a secret from standard input,
+/// but some people give it as an argument, and shells and the logs of build servers would keep the error.
 fn without_secrets(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let mut words = typed.iter().filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
     if !words.any(|word| matches!(word, "secret" | "tunnel" | "relay")) {

@@ -1,4 +1,4 @@
-//! What happens, as it happens: the API's event stream.
+//! The API's event stream.
 
 use hookmitt_api::{BoxBody, DeliveryJson, EventJson};
 use hookmitt_call::{Messages, Sse};
@@ -12,52 +12,52 @@ use crate::{
     tunnel_view::{Gap, Tunnel},
 };
 
-/// The longest message; no event is shown with more.
+/// How many bytes a message may have. No event is shown with more.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// A stream of news. Dropping it ends it.
+/// The event stream. It ends when it is dropped.
 pub(crate) struct Live(Messages);
 
-/// One message of the stream, as it came.
+/// One message of the stream, as it arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
-    /// `event`, `delivery`, `refused`, `tunnel`, `gap`, `listening`; others may come.
+    /// `event`, `delivery`, `refused`, `tunnel`, `gap` or `listening`; later versions may send others.
     pub(crate) name: String,
-    /// What it carries.
+    /// The message's JSON.
     pub(crate) data: Value,
 }
 
-/// One message of the stream, understood.
+/// One message of the stream, parsed.
 pub(crate) enum News {
-    /// `listen` is in place.
+    /// `listen` is ready.
     Listening(Listening),
-    /// An event was stored, or became another (judged anew, put in the bin).
+    /// An event was stored or changed, for example judged again.
     Event(Box<EventJson>),
-    /// A delivery moved on.
+    /// A delivery changed its state.
     Delivery(Box<DeliveryNews>),
-    /// A request was not stored.
+    /// A request was refused and not stored.
     Refused(RefusedNews),
-    /// Events came faster than anybody reads.
+    /// Events came faster than they were read.
     Skipped(SkippedNews),
-    /// A tunnel is otherwise than it was.
+    /// A tunnel changed.
     Tunnel(Box<Tunnel>),
-    /// A gap of a tunnel is over.
+    /// A gap of a tunnel ended.
     Gap(Box<GapNews>),
-    /// Something of a later version.
+    /// A message that only a later version knows.
     Other,
 }
 
-/// Where `listen` catches, and where it sends to.
+/// Where `listen` takes events, and where it sends them.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Listening {
     /// The target's URL.
     pub(crate) url: String,
-    /// Where events are taken.
+    /// The URL at which events are taken.
     #[serde(default)]
     pub(crate) capture_urls: Vec<String>,
 }
 
-/// A delivery that moved on, with what its event is called.
+/// A delivery that changed its state, with its event's type.
 #[derive(Debug, Deserialize)]
 pub(crate) struct DeliveryNews {
     /// The event's number.
@@ -70,45 +70,45 @@ pub(crate) struct DeliveryNews {
     pub(crate) delivery: DeliveryJson,
 }
 
-/// Events that a brief stream leaves out.
+/// Events that the stream left out.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SkippedNews {
     /// How many.
     pub(crate) events: u64,
 }
 
-/// A gap of a tunnel that is over.
+/// A gap of a tunnel that ended.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GapNews {
-    /// What the tunnel is called.
+    /// The tunnel's name.
     pub(crate) label: String,
     /// The gap.
     #[serde(flatten)]
     pub(crate) gap: Gap,
 }
 
-/// A request that was not stored.
+/// A request that was refused.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RefusedNews {
-    /// When.
+    /// When it came.
     pub(crate) at: Timestamp,
-    /// Who sent it.
+    /// The sender's address.
     pub(crate) remote: Option<String>,
-    /// What it asked for.
+    /// The request's target.
     pub(crate) target: Option<String>,
-    /// What it was answered.
+    /// The status of the answer.
     pub(crate) status: u16,
-    /// Why.
+    /// Why it was refused.
     pub(crate) message: String,
 }
 
 impl Live {
-    /// Reads the stream from a body.
+    /// Reads the stream from a response's body.
     pub(crate) fn new(body: BoxBody) -> Self {
         Self(Messages::new(BodyDataStream::new(body), LONGEST))
     }
 
-    /// The next message; `None` at the end. May be dropped between two polls without loss.
+    /// Returns the next message, or `None` at the end. The future may be dropped without losing a message.
     pub(crate) async fn next(&mut self) -> Option<Message> {
         loop {
             let Sse { event, data, .. } = self.0.next().await?.ok()?;
@@ -120,16 +120,16 @@ impl Live {
 }
 
 impl Message {
-    /// The source of the event, or of the delivery, that it is about; nothing where it is about neither.
+    /// Returns the source of the event or delivery that the message is about, if it is about one.
     pub(crate) fn source(&self) -> Option<&str> {
         let is_of_one = matches!(self.name.as_str(), "event" | "delivery");
         self.data["source"].as_str().filter(|_| is_of_one)
     }
 
-    /// What it says.
+    /// Parses the message.
     ///
     /// # Errors
-    /// Where what it carries does not fit its name.
+    /// Fails if the JSON does not fit the message's name.
     pub(crate) fn read(&self) -> Result<News, CliError> {
         Ok(match self.name.as_str() {
             "listening" => News::Listening(self.parse()?),
@@ -149,7 +149,7 @@ impl Message {
 }
 
 impl Serialize for Message {
-    /// As one object with its name as the only key: `{"delivery":{…}}`.
+    /// Returns the message as an object with its name as the only key: `{"delivery":{…}}`.
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         out.collect_map([(&self.name, &self.data)])
     }

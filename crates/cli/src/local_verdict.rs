@@ -1,4 +1,4 @@
-//! A verdict worked out in this process, with secrets and keys that were given on the command line.
+//! A verdict that this process finds itself, with secrets and keys from the command line.
 
 use std::{
     collections::BTreeMap,
@@ -44,43 +44,43 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Whether the secrets are given too: else the source's own are used, which this process never sees.
+    /// Whether secrets or keys are given. If not, the source's own are used, which this process never sees.
     pub(crate) fn has_secrets(&self) -> bool {
         !self.secret_env.is_empty() || self.public_key.is_some()
     }
 
-    /// Whether anything at all is given: else the event is judged as it is known.
+    /// Whether anything is given. If not, the event is judged as the inbox would judge it.
     pub(crate) fn is_given(&self) -> bool {
         let text = [&self.provider, &self.scheme, &self.url].into_iter().any(Option::is_some);
         text || self.at.is_some() || !self.param.is_empty() || self.has_secrets()
     }
 
-    /// As the API takes it.
+    /// Returns the options as the API takes them.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         let params: Vec<_> = self.param.iter().map(|Param(name, value)| (name, value)).collect();
         json!({ "at": self.at, "url": self.url, "provider": self.provider, "scheme": self.scheme, "params": params })
     }
 }
 
-/// A request and what is known about it already.
+/// A request, and what is already known about it.
 pub(crate) struct Subject {
     /// The request, byte for byte.
     pub(crate) request: Request,
-    /// The provider, where it was set or written down.
+    /// The provider, if it was set or stored.
     pub(crate) provider: Option<String>,
-    /// The URL that the provider called, where that is known.
+    /// The URL that the provider called, if known.
     pub(crate) url: Option<String>,
-    /// When it was received.
+    /// When the request was received.
     pub(crate) received_at: Timestamp,
-    /// How its source signs, where that is no catalogue provider.
+    /// How its source signs, if the source has a scheme of its own.
     pub(crate) generic: Option<GenericScheme>,
-    /// How old its source lets a timestamp be.
+    /// How old a timestamp its source accepts.
     pub(crate) tolerance: Option<Duration>,
-    /// Its source's parameters.
+    /// Its source's signature parameters.
     pub(crate) params: BTreeMap<String, String>,
 }
 
-/// Judges it by what was given.
+/// Judges the request by what was given.
 pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, CliError> {
     let provider = who(subject, given)?;
     let generic = subject.generic.as_ref().filter(|_| given.provider.is_none() && given.scheme.is_none());
@@ -129,7 +129,7 @@ pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictRepo
     })
 }
 
-/// A published key that was asked for because this verdict wants it.
+/// A published key that was fetched because this verdict needs it.
 struct Asked {
     url: String,
     found: Published,
@@ -148,7 +148,7 @@ impl PublishedKeys for Asked {
     }
 }
 
-/// The provider that was given, else that of the given scheme, else the one written down, else the recognised one.
+/// Returns the provider that was given, else that of the given scheme, else the stored one, else the recognised one.
 fn who(subject: &Subject, given: &Given) -> Result<Option<&'static Provider>, CliError> {
     let of_scheme = given.scheme.as_deref().map(of_scheme).transpose()?;
     if let Some(id) = &given.provider {
@@ -169,7 +169,7 @@ fn of_scheme(id: &str) -> Result<&'static Provider, CliError> {
     })
 }
 
-/// A public key out of a file.
+/// Reads a public key from a file.
 fn public_key(path: &Path) -> Result<Secret, CliError> {
     let bytes = fs::read(path).map_err(|source| CliError::file(path, source))?;
     let label = format!("file:{}", path.file_name().unwrap_or_default().to_string_lossy());

@@ -1,21 +1,21 @@
-//! What the layers below have to say, on standard error.
+//! Writes log messages to standard error.
 
 use tracing::{Level, Metadata};
 use tracing_subscriber::{
     EnvFilter, filter::filter_fn, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
-/// Says how much is logged, as filters of `tracing` are written.
+/// The environment variable that sets how much is logged, as filters of `tracing`.
 const VARIABLE: &str = "HOOKMITT_LOG";
 
-/// Sends messages of the layers below to standard error. What a live view shows itself is left out.
+/// Logs the messages of lower layers to standard error, without those that a live view shows itself.
 pub fn log_to_stderr() {
     let usual = "warn,hookmitt_engine::refusals=error";
     let log = tracing_subscriber::fmt().with_env_filter(filter(usual)).with_writer(anstream::stderr);
     log.with_target(false).finish().with(filter_fn(is_fit)).init();
 }
 
-/// A server's log, as one JSON object a line where that is wished.
+/// Sets up a server's log, on request with one JSON object a line.
 pub(crate) fn log_of_server(usual: &str, as_json: bool) {
     let log = tracing_subscriber::fmt().with_env_filter(filter(usual)).with_writer(anstream::stderr);
     let log = log.with_target(false);
@@ -31,10 +31,10 @@ fn filter(usual: &str) -> EnvFilter {
     EnvFilter::try_from_env(VARIABLE).unwrap_or_else(|_| EnvFilter::new(usual))
 }
 
-/// Whether something may be logged at all, whatever the filter says. Below `info`, the libraries that we stand on log
-/// whole requests and frames, with the tokens and secrets in them; our own messages never hold any.
+/// Whether a message may be logged whatever the filter says. Below `info`, the libraries that we use log whole requests
+/// and frames, with the tokens and secrets in them. Our own messages never contain any.
 fn is_fit(what: &Metadata<'_>) -> bool {
-    // Whoever called says that a certificate was refused, and why.
+    // Our own messages already say that a certificate was refused, and why.
     let is_refusal = what.target().starts_with("rustls_platform_verifier") && *what.level() == Level::ERROR;
     !is_refusal && (*what.level() <= Level::INFO || what.target().starts_with("hookmitt"))
 }

@@ -1,15 +1,15 @@
-//! Spans and moments as they are typed.
+//! Durations and points in time on the command line.
 
 use std::{str::FromStr, time::Duration};
 
 use hookmitt_event::{Plain, Timestamp};
 
-/// A span of time: `500ms`, `10s`, `5m`, `2h`, `7d`.
+/// A duration: `500ms`, `10s`, `5m`, `2h`, `7d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span(pub(crate) Duration);
 
 impl Span {
-    /// In whole milliseconds.
+    /// Returns the duration in whole milliseconds.
     pub(crate) fn as_millis(self) -> u64 {
         u64::try_from(self.0.as_millis()).unwrap_or(u64::MAX)
     }
@@ -35,17 +35,17 @@ impl FromStr for Span {
     }
 }
 
-/// Since when: a span ago, or a moment.
+/// The start of a period: a duration before now, or a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Since {
-    /// So long ago.
+    /// This long ago.
     Ago(Span),
-    /// From then on.
+    /// At this time.
     At(Timestamp),
 }
 
 impl Since {
-    /// The moment that it means.
+    /// Returns the point in time.
     pub(crate) fn moment(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Ago(Span(span)) => now.before(span),

@@ -1,4 +1,4 @@
-//! What came of a delivery that was waited for, a line each.
+//! The outcomes of deliveries that a command waited for, one line each.
 
 use hookmitt_event::Plain;
 use serde::{Deserialize, Serialize};
@@ -9,33 +9,33 @@ use crate::{
     terminal::{BAD, FAINT, GOOD, ODD, Screen, Styled},
 };
 
-/// A delivery that was ordered.
+/// A delivery that the command ordered.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Ordered {
-    /// Its id.
+    /// The delivery's id.
     pub(crate) delivery_id: String,
 }
 
-/// What came of one.
+/// The outcome of one delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// The event that was sent; none where the target is a capture port and did not say.
+    /// The event that was sent. `None` if the target is a capture port that did not return an id.
     pub(crate) event_id: Option<String>,
-    /// The delivery; none where there was nothing to make one for.
+    /// The delivery. `None` if there was nothing to make one for.
     pub(crate) delivery_id: Option<String>,
     /// The delivery's status.
     pub(crate) status: Option<String>,
-    /// What the target answered.
+    /// The status of the target's answer.
     pub(crate) response_status: Option<u16>,
-    /// Why it answered nothing.
+    /// Why there was no answer.
     pub(crate) error: Option<String>,
-    /// Why a sample went out unsigned; said only where it did.
+    /// Why a sample was sent unsigned; only set if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unsigned: Option<String>,
 }
 
 impl Outcome {
-    /// How a command ends with it: 2xx, another answer, or none.
+    /// Returns how a command with this outcome ends: 2xx, another answer, or no answer.
     pub(crate) fn exit(&self) -> Exit {
         match self.response_status {
             Some(200..300) => Exit::Success,
@@ -44,7 +44,7 @@ impl Outcome {
         }
     }
 
-    /// As a line for people.
+    /// Returns the outcome as a line of text.
     pub(crate) fn line(&self) -> String {
         let name = self.delivery_id.as_deref().or(self.event_id.as_deref()).unwrap_or("-");
         let name = Styled(FAINT, Plain(name)).to_string();
@@ -65,20 +65,20 @@ impl Outcome {
     }
 }
 
-/// Prints them as they come; the worst decides how the command ends.
+/// Prints outcomes as they come. The worst one decides how the command ends.
 #[derive(Default)]
 pub(crate) struct Outcomes {
     worst: Exit,
 }
 
 impl Outcomes {
-    /// Prints one.
+    /// Prints an outcome.
     pub(crate) fn print(&mut self, outcome: &Outcome, screen: &Screen) -> Result<(), CliError> {
         self.worst = self.worst.max(outcome.exit());
         if screen.json { screen.print_json(outcome) } else { screen.print(outcome.line()) }
     }
 
-    /// Waits for the first attempt of each delivery, and prints what came of it.
+    /// Waits for the first attempt of each delivery, and prints its outcome.
     pub(crate) async fn wait_for(
         &mut self,
         ordered: &[Ordered],
@@ -92,7 +92,7 @@ impl Outcomes {
         Ok(())
     }
 
-    /// How the command ends.
+    /// Returns how the command ends.
     pub(crate) fn exit(&self) -> Exit {
         self.worst
     }

@@ -1,4 +1,4 @@
-//! Files that only their owner may read, whatever was there before.
+//! Files that only their owner may read, even if another file was there before.
 
 use std::{
     fs::{self, OpenOptions},
@@ -6,9 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Writes a file, whole or not at all, that only its owner may read. It takes the place of a file that is there, whose
-/// mode may be wider. A pipe or a device is written to. A link to a file is refused: who made it might want another file
-/// overwritten.
+/// Writes a file that only its owner may read, completely or not at all. It replaces an existing file, whose mode may
+/// be more open. A pipe or device is written to. A symbolic link is refused, because whoever made it may want to have
+/// another file overwritten.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let Ok(there) = fs::symlink_metadata(path) else { return replace(path, content) };
     if there.is_file() {
@@ -38,7 +38,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     replaced
 }
 
-/// A name in the same folder that nobody guesses, so that nobody can be there before us.
+/// Returns a name in the same folder that nobody can guess, so that nobody can create the file before us.
 fn beside(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{:016x}.new", rand::random::<u64>()))
 }

@@ -1,15 +1,15 @@
-//! What the management API says where it says no.
+//! Errors of the management API.
 
 use http::StatusCode;
 use serde::Deserialize;
 
-/// What the API says where it says no (RFC 9457).
+/// An error of the management API (RFC 9457).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(crate) struct Problem {
     /// The HTTP status.
     pub(crate) status: u16,
-    /// A stable name.
+    /// The stable error code.
     pub(crate) code: String,
     /// What is wrong.
     pub(crate) detail: String,
@@ -18,7 +18,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Out of an answer's body; what is missing there, its status says.
+    /// Reads an error from an answer's body. What is missing there is made up from the status.
     pub(crate) fn read(status: StatusCode, body: &[u8]) -> Self {
         let mut problem: Self = serde_json::from_slice(body).unwrap_or_default();
         problem.status = status.as_u16();

@@ -1,17 +1,17 @@
-//! Providers by the name that was typed.
+//! Finds providers by the name that was typed.
 
 use hookmitt_event::Plain;
 use hookmitt_verify::{Provider, provider, providers};
 
 use crate::failure::CliError;
 
-/// How many near names are offered.
+/// How many similar names are suggested.
 const OFFERED: usize = 5;
 
-/// The provider or adopter of that catalogue id.
+/// Returns the provider or adopter with that id in the catalogue.
 ///
 /// # Errors
-/// Names that are near where there is none.
+/// Fails with similar names if there is none.
 pub(crate) fn find(id: &str) -> Result<&'static Provider, CliError> {
     provider(id).ok_or_else(|| {
         let message = format!("there is no provider {}", Plain(id));
@@ -20,7 +20,7 @@ pub(crate) fn find(id: &str) -> Result<&'static Provider, CliError> {
     })
 }
 
-/// The names nearest to one, nearest first.
+/// Returns the names that are most similar, most similar first.
 fn near<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let name: String = name.chars().take(64).flat_map(char::to_lowercase).collect();
     let mut ranked: Vec<_> = all
@@ -33,7 +33,7 @@ fn near<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     ranked.into_iter().take(OFFERED).map(|(_, other)| other).collect()
 }
 
-/// How many letters must be put in, taken out or replaced (Levenshtein).
+/// Returns how many letters must be inserted, deleted or replaced (Levenshtein distance).
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,4 +1,4 @@
-//! Where `serve` and `listen` sit: at a hookmitt that runs already, or in this process.
+//! Where `serve` and `listen` work: attached to a running hookmitt, or serving in this process.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,7 @@ pub(crate) struct Flags {
     pub(crate) no_open: bool,
 }
 
-/// The running hookmitt, or our own.
+/// The running hookmitt, or this process.
 pub(crate) struct Seat {
     /// Its API.
     pub(crate) client: Client,
@@ -44,7 +44,7 @@ pub(crate) struct Seat {
 }
 
 impl Flags {
-    /// The settings of a host in this process.
+    /// Returns the settings for serving in this process.
     fn host_options(&self, data_dir: &Path) -> HostOptions {
         HostOptions {
             data_dir: PathBuf::from(data_dir),
@@ -66,7 +66,7 @@ impl Seat {
         Ok(Self { client: Client::of(&host), host: Some(host) })
     }
 
-    /// Attaches to the hookmitt that runs; where none does, serves in this process.
+    /// Attaches to the running hookmitt; if none runs, serves in this process.
     pub(crate) async fn take(flags: &Flags, data_dir: &Path) -> Result<Self, CliError> {
         let client = Client::open(data_dir).await?;
         if client.is_attached() {
@@ -81,7 +81,7 @@ impl Seat {
         self.host.is_none()
     }
 
-    /// Says where events are taken and the API is, and what deserves a warning. Nothing where another serves.
+    /// Prints the URLs of capture port and API, and warnings. Prints nothing if another process serves.
     pub(crate) fn announce(&self, data_dir: &Path, screen: &Screen) {
         let Some(host) = &self.host else { return };
         let line = |name: &str, value: &str| screen.note(format_args!("  {name:<8} {}", Plain(value)));
@@ -101,8 +101,9 @@ impl Seat {
         }
     }
 
-    /// Shows the page in the browser, which is given a private file instead of the URL: everybody on the machine sees
-    /// what a program is given. Some browsers can't read the file (a snap's, a flatpak's): the URL was said, too.
+    /// Opens the page in the browser. The browser is given a private file rather than the URL, because every user of
+    /// the machine can see a program's arguments. Some browsers (snap, flatpak) can't read the file; the URL was
+    /// printed as well.
     pub(crate) fn open_page(&self, screen: &Screen) {
         let Some(host) = &self.host else { return };
         let opened = match host.open_page() {
@@ -119,16 +120,16 @@ impl Seat {
         screen.note(Styled(FAINT, format!("{note}; `hookmitt url --ui` prints a fresh one after a minute")));
     }
 
-    /// The first URL where events are taken; none where another serves.
+    /// Returns the first URL at which events are taken, or `None` if another process serves.
     pub(crate) fn capture_url(&self) -> Option<String> {
         self.host.as_ref().and_then(|host| host.capture_urls().into_iter().next())
     }
 
-    /// Leaves; where we serve, finishes what is in flight. A second Ctrl-C doesn't wait for that.
+    /// Ends. If this process serves, it finishes what is in flight, unless Ctrl-C is pressed again.
     pub(crate) async fn leave(self, stop: &mut Stop) {
         let ending = async {
             match self.host {
-                Some(host) => host.stop().await, // ends the engine last; the door would end it first
+                Some(host) => host.stop().await, // ends the engine last, while dropping the door would end it first
                 None => self.client.close().await,
             }
         };

@@ -1,11 +1,11 @@
-//! A secret that stands in an environment variable.
+//! Secrets in environment variables.
 
 use hookmitt_api::looks_like_variable;
 use hookmitt_event::Plain;
 
 use crate::failure::CliError;
 
-/// A secret out of an environment variable, byte for byte.
+/// Reads a secret from an environment variable, byte for byte.
 pub(crate) fn secret_of(name: &str) -> Result<Vec<u8>, CliError> {
     let wrong = |message: String, hint: &str| CliError::bad_input_with("missing-variable", message, hint);
     if name.is_empty() || name.contains(['=', '\0']) {
@@ -29,7 +29,7 @@ pub(crate) fn secret_of(name: &str) -> Result<Vec<u8>, CliError> {
     }
 }
 
-/// What a secret out of that variable is called.
+/// Returns the label of a secret from that variable.
 pub(crate) fn label_of(name: &str) -> String {
     format!("env:{name}")
 }

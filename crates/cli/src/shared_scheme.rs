@@ -1,4 +1,4 @@
-//! A signing scheme of one's own as a file that another one takes. It never has a secret in it.
+//! A source's own signing scheme as a file that can be shared. The file never holds a secret.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::CliError;
 
-/// The scheme of a source; `None` where it has none of its own.
+/// Returns a source's own scheme, or `None` if it has none.
 pub(crate) fn of(source: &Value) -> Option<Value> {
     let generic = source["generic"].as_object()?;
     let set: Map<_, _> = generic.iter().filter(|(_, value)| !value.is_null()).map(pair).collect();
@@ -23,7 +23,7 @@ fn pair((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), value.clone())
 }
 
-/// What a file changes in a source. A bare list of settings is taken too.
+/// Returns what the file changes in a source. A file with only the scheme's settings is accepted, too.
 pub(crate) fn read(path: &Path) -> Result<Map<String, Value>, CliError> {
     let bad = |why: String| {
         CliError::bad_input("bad-scheme-file", format!("{} is no signing scheme: {why}", path.display()))

@@ -1,4 +1,4 @@
-//! Bytes, times and sizes as people read them in a terminal. Nothing here lets a stranger's bytes steer it.
+//! Formats bytes, times and sizes for the terminal. A stranger's bytes never control the terminal.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::terminal::{BAD, FAINT, GOOD, ODD, Styled};
 
-/// A stranger's bytes: UTF-8 escaped by [`Plain`], anything else as `\xNN`.
+/// Formats a stranger's bytes: UTF-8 is escaped by [`Plain`], anything else becomes `\xNN`.
 pub(crate) fn bytes(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -20,28 +20,28 @@ pub(crate) fn bytes(bytes: &[u8]) -> String {
     out
 }
 
-/// Header lines, each as it came, one a line.
+/// Formats header lines as they arrived, one a line.
 pub(crate) fn headers(headers: &HeaderLines) -> String {
     headers.iter().map(|line| bytes(line.line)).collect::<Vec<_>>().join("\n")
 }
 
-/// A text over several lines, each escaped by itself.
+/// Formats a text of several lines, each escaped by itself.
 pub(crate) fn text(text: &str) -> String {
     let lines = text.split('\n').map(|line| Plain(line.strip_suffix('\r').unwrap_or(line)).to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A moment by the clock on the wall: `14:03:59`.
+/// Formats a local time of day: `14:03:59`.
 pub(crate) fn clock(at: Timestamp, zone: &TimeZone) -> String {
     strftime(at, zone, "%H:%M:%S")
 }
 
-/// A day and a moment by the clock on the wall: `11-21 14:03:59`.
+/// Formats a local day and time: `11-21 14:03:59`.
 pub(crate) fn day_and_clock(at: Timestamp, zone: &TimeZone) -> String {
     strftime(at, zone, "%m-%d %H:%M:%S")
 }
 
-/// A moment to the millisecond with its zone: `2026-11-21 14:03:59.123 CET`.
+/// Formats a moment to the millisecond, with its time zone: `2026-11-21 14:03:59.123 CET`.
 pub(crate) fn moment(at: Timestamp, zone: &TimeZone) -> String {
     strftime(at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z")
 }
@@ -49,11 +49,11 @@ pub(crate) fn moment(at: Timestamp, zone: &TimeZone) -> String {
 fn strftime(at: Timestamp, zone: &TimeZone, format: &str) -> String {
     match jiff::Timestamp::from_microsecond(at.as_micros()) {
         Ok(moment) => moment.to_zoned(zone.clone()).strftime(format).to_string(),
-        Err(_) => at.to_string(), // beyond year 9999
+        Err(_) => at.to_string(), // beyond the year 9999
     }
 }
 
-/// A number of bytes: `812 B`, `3.3 kB`, `25.0 MB`.
+/// Formats a number of bytes: `812 B`, `3.3 kB`, `25.0 MB`.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     match UNITS.into_iter().find(|(unit, _)| bytes >= *unit) {
@@ -62,7 +62,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-/// A span of time: `12 ms`, `1.5 s`, `4 min`, `3 h`, `2 d`.
+/// Formats a duration: `12 ms`, `1.5 s`, `4 min`, `3 h`, `2 d`.
 pub(crate) fn span(span: Duration) -> String {
     match span.as_secs() {
         0 => format!("{} ms", span.as_millis()),
@@ -73,7 +73,7 @@ pub(crate) fn span(span: Duration) -> String {
     }
 }
 
-/// A verdict in its colour.
+/// Formats a verdict in its colour.
 pub(crate) fn verdict(verdict: Verdict) -> Styled<&'static str> {
     let style = match verdict {
         Verdict::Valid => GOOD,
@@ -84,7 +84,7 @@ pub(crate) fn verdict(verdict: Verdict) -> Styled<&'static str> {
     Styled(style, verdict.as_str())
 }
 
-/// A status in its colour.
+/// Formats a status in its colour.
 pub(crate) fn status(status: EventStatus) -> Styled<&'static str> {
     let style = match status {
         EventStatus::Completed => GOOD,
@@ -95,7 +95,7 @@ pub(crate) fn status(status: EventStatus) -> Styled<&'static str> {
     Styled(style, status.as_str())
 }
 
-/// The text cut or filled to exactly `width` columns; a cut one ends in `…`.
+/// Cuts or pads a text to exactly `width` columns. A text that was cut ends in `…`.
 pub(crate) fn fitted(text: &str, width: usize) -> String {
     let own = text.width();
     if own <= width {

@@ -1,13 +1,13 @@
-//! The wish to end: Ctrl-C, or a polite kill.
+//! Requests to end: Ctrl-C, or SIGTERM.
 
 use std::io;
 
 use tokio::signal;
 
-/// The exit code of a command that was told twice (128 + SIGINT, as shells have it).
+/// The exit code of a command that was interrupted twice (128 + SIGINT, as in shells).
 pub const TOLD_TWICE: i32 = 130;
 
-/// Waits for the wish to end.
+/// Waits for a request to end.
 #[derive(Debug)]
 pub struct Stop {
     #[cfg(unix)]
@@ -21,10 +21,10 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// From now on, the wish doesn't end the process by itself.
+    /// From now on, a request to end no longer ends the process by itself.
     ///
     /// # Errors
-    /// Whatever the system says.
+    /// Fails if the system does.
     pub fn watch() -> io::Result<Self> {
         #[cfg(unix)]
         {
@@ -40,7 +40,7 @@ impl Stop {
         }
     }
 
-    /// Waits until the end is wished for.
+    /// Waits for a request to end.
     pub async fn asked(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
@@ -48,7 +48,7 @@ impl Stop {
         }
     }
 
-    /// Finishes; a second wish ends the process at once.
+    /// Waits until the work is finished. A second request ends the process at once.
     pub async fn finish(&mut self, ending: impl Future<Output = ()>) {
         tokio::select! {
             () = ending => {}

@@ -1,4 +1,4 @@
-//! What happens, as lines for people or for programs.
+//! Prints the event stream as lines, for people or for programs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,31 +14,31 @@ use crate::{
     tunnel_view::{self, Tunnel},
 };
 
-/// Turns news into lines, and remembers which targets are down.
+/// Turns messages of the stream into lines, and remembers which targets are down.
 pub(crate) struct Tail {
     zone: TimeZone,
     /// The highest number of the events that were shown.
     seen: i64,
-    /// How many attempts of a delivery that goes on were shown.
+    /// For each unfinished delivery, how many of its attempts were shown.
     attempts: HashMap<DeliveryId, usize>,
     down: HashMap<TargetId, Down>,
-    /// How each tunnel was, as far as it was said.
+    /// The last state of each tunnel that was shown.
     tunnels: HashMap<i64, String>,
 }
 
-/// A target where nobody answers.
+/// A target at which nobody answers.
 struct Down {
     since: Timestamp,
     waiting: HashSet<DeliveryId>,
 }
 
 impl Tail {
-    /// A tail by that clock on the wall, of events above number `seen`.
+    /// Makes a tail that shows events with numbers above `seen`, with times of this zone.
     pub(crate) fn new(zone: TimeZone, seen: i64) -> Self {
         Self { zone, seen, attempts: HashMap::new(), down: HashMap::new(), tunnels: HashMap::new() }
     }
 
-    /// The line for some news, where they are worth one.
+    /// Returns the line for a message, or `None` if it isn't worth one.
     pub(crate) fn line(&mut self, news: &News, now: Timestamp) -> Option<String> {
         match news {
             News::Event(event) => self.event(event),
@@ -53,7 +53,8 @@ impl Tail {
         }
     }
 
-    /// How a tunnel is, where that is otherwise than was said last. That it is called again is no news.
+    /// Returns a tunnel's state if it differs from the last one that was shown. A further attempt to connect is no
+    /// change.
     fn tunnel(&mut self, tunnel: &Tunnel, now: Timestamp) -> Option<String> {
         let is_same = self.tunnels.get(&tunnel.id) == Some(&tunnel.state);
         if is_same || tunnel.state == "connecting" {
@@ -74,7 +75,7 @@ impl Tail {
         format!("{at}  {}", Styled(STRONG, Plain(label)))
     }
 
-    /// A stored event. What only became another (judged anew, delivered) gets no second line.
+    /// Returns the line for a stored event. An event that only changed (judged again, delivered) gets no second line.
     fn event(&mut self, event: &EventJson) -> Option<String> {
         if event.seq <= self.seen {
             return None;
@@ -86,13 +87,13 @@ impl Tail {
         let request = format!("{} {}", event.method, request_path(event));
         let what = subject(event);
         let what = if what.ends_with(&Plain(&request).to_string()) && event.r#type.is_none() {
-            what // without a type, the request is the subject
+            what // without a type, the request line is the subject
         } else {
             format!("{}  {what}", Plain(&request))
         };
         let line = format!("{at}  {number}  {source}  {what}  {}", shown::verdict(event.verdict));
         match event.status {
-            // Nothing more will be heard of it.
+            // No more messages about this delivery will come.
             EventStatus::Skipped => Some(format!("{line}  {}", Styled(FAINT, "not forwarded"))),
             _ => Some(line),
         }
@@ -150,11 +151,11 @@ impl Tail {
         line
     }
 
-    /// A delivery that could not even be tried: nobody answers there.
+    /// Returns the line for a delivery that could not be tried, because nobody answers.
     fn waits(&mut self, news: &DeliveryNews, now: Timestamp) -> Option<String> {
         let delivery = &news.delivery;
         if delivery.next_attempt_at.is_some() && !delivery.attempts.is_empty() {
-            return None; // waits for its retry, which was said
+            return None; // it waits for its retry, which was shown
         }
         let down = self.down.entry(delivery.target_id);
         let down = down.or_insert_with(|| Down { since: now, waiting: HashSet::new() });

@@ -1,7 +1,7 @@
-//! The one place that writes to standard output and standard error.
+//! The only place that writes to standard output and standard error.
 //!
-//! Data goes to standard output, messages to standard error. Colours are dropped where there is no terminal, or where
-//! `NO_COLOR` asks for that.
+//! Data goes to standard output, messages to standard error. Colours are left out if the output is no terminal, or if
+//! `NO_COLOR` is set.
 
 use std::{
     fmt,
@@ -14,15 +14,15 @@ use serde::Serialize;
 
 use crate::failure::CliError;
 
-/// For what is as it should be.
+/// For good news.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// For what deserves a look.
+/// For what deserves attention.
 pub(crate) const ODD: Style = AnsiColor::Yellow.on_default();
-/// For what is wrong.
+/// For errors.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
-/// For what is of less interest.
+/// For less important text.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// For what names the rest.
+/// For headings.
 pub(crate) const STRONG: Style = Style::new().bold();
 
 /// A text in a style.
@@ -35,40 +35,40 @@ impl<T: fmt::Display> fmt::Display for Styled<T> {
     }
 }
 
-/// Where a command writes to.
+/// Writes a command's output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Screen {
-    /// One JSON object a line rather than words.
+    /// Whether data is written as one JSON object a line.
     pub(crate) json: bool,
 }
 
 impl Screen {
-    /// Writes lines of data. Whatever is a stranger's in them must have been escaped.
+    /// Writes lines of data. Text from strangers must have been escaped.
     pub(crate) fn print(&self, lines: impl fmt::Display) -> Result<(), CliError> {
         let text = format!("{lines}\n");
         let mut out = anstream::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(wrong_output)
     }
 
-    /// Writes one JSON object on a line of its own.
+    /// Writes a JSON object on a line of its own.
     pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<(), CliError> {
         let line = serde_json::to_string(value).map_err(|error| CliError::Answer(error.to_string()))?;
         self.print_bytes(format!("{}\n", PlainJson(&line)).as_bytes())
     }
 
-    /// Writes exact bytes.
+    /// Writes bytes unchanged.
     pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Result<(), CliError> {
         let mut out = io::stdout().lock();
         out.write_all(bytes).and_then(|()| out.flush()).map_err(wrong_output)
     }
 
-    /// Writes a message for people to standard error, in one piece: who reads along never sees half a URL. That nobody
-    /// reads it is no error.
+    /// Writes a message for people to standard error in one piece, so that a program that reads it never gets half a
+    /// URL. A failure to write is ignored.
     pub(crate) fn note(&self, line: impl fmt::Display) {
         let _unread = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
     }
 
-    /// Says what went wrong, and what to do.
+    /// Writes a failure and its hint.
     pub(crate) fn error(&self, error: &CliError) {
         if matches!(error, CliError::ClosedPipe) {
             return;
@@ -76,7 +76,7 @@ impl Screen {
         self.complain(error.code(), &error.to_string(), error.hint().as_deref());
     }
 
-    /// Says what went wrong, and what to do.
+    /// Writes an error message and its hint.
     pub(crate) fn complain(&self, code: &str, message: &str, hint: Option<&str>) {
         if self.json {
             let line = serde_json::json!({ "code": code, "message": message, "hint": hint }).to_string();
@@ -89,7 +89,7 @@ impl Screen {
         }
     }
 
-    /// Whether a person at a desktop started this: not a service, not a script, not over ssh.
+    /// Whether a person at a desktop started the command, not a service, a script or a remote login.
     pub(crate) fn has_desktop(&self) -> bool {
         let windows = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let desktop = cfg!(any(windows, target_os = "macos"))
@@ -97,7 +97,7 @@ impl Screen {
         desktop && io::stderr().is_terminal()
     }
 
-    /// How many columns there are; `None` where data does not go to a terminal.
+    /// Returns the terminal's width in columns, or `None` if data does not go to a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         if !io::stdout().is_terminal() {
             return None;

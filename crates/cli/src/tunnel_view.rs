@@ -1,4 +1,4 @@
-//! Tunnels and their gaps in words.
+//! Prints tunnels and their gaps.
 
 use std::time::Duration;
 
@@ -9,29 +9,29 @@ use serde_json::{Map, Value};
 
 use crate::terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled};
 
-/// A tunnel as the API shows it: what is said of it here, and the rest.
+/// A tunnel as the API returns it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Tunnel {
     /// Its number.
     pub(crate) id: i64,
-    /// What makes it: `relay`, `smee`, `cloudflared` or `ngrok`.
+    /// Its kind: `relay`, `smee`, `cloudflared` or `ngrok`.
     pub(crate) kind: String,
-    /// What people call it.
+    /// Its name for people.
     pub(crate) label: String,
     /// Its name at the relay.
     pub(crate) tunnel: Option<String>,
-    /// The relay.
+    /// The relay's URL.
     pub(crate) relay: Option<String>,
-    /// The only source that it serves, where it serves one.
+    /// The only source that it serves, if there is just one.
     pub(crate) source: Option<String>,
-    /// The sources that its relay is told of; all where there are none.
+    /// The sources that its relay is told of; empty means all.
     #[serde(default)]
     pub(crate) sources: Vec<String>,
-    /// The other side, for people.
+    /// The other end, for people.
     pub(crate) host: String,
-    /// Its public URL; of a relay's, `/<source>` follows.
+    /// Its public URL. For a relay's tunnel, `/<source>` has to be appended.
     pub(crate) public_url: Option<String>,
-    /// How it is.
+    /// Its state.
     pub(crate) state: String,
     since: Timestamp,
     why: Option<String>,
@@ -47,7 +47,7 @@ pub(crate) struct Tunnel {
     rest: Map<String, Value>,
 }
 
-/// What is wrong with it.
+/// Returns its warnings.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Trouble {
     pub(crate) code: String,
@@ -68,7 +68,7 @@ struct Refused {
     last_at: Option<Timestamp>,
 }
 
-/// A time when a tunnel was not connected.
+/// A time during which a tunnel was not connected.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Gap {
     from: Timestamp,
@@ -80,14 +80,14 @@ pub(crate) struct Gap {
     rest: Map<String, Value>,
 }
 
-/// `acme-dev  connected since 08:44, 38 ms  https://relay.acme.dev/acme-dev`.
+/// Formats a line such as `acme-dev  connected since 08:44, 38 ms  https://relay.acme.dev/acme-dev`.
 pub(crate) fn line(tunnel: &Tunnel, zone: &TimeZone) -> String {
     let label = Styled(STRONG, Plain(&format!("{:<16}", tunnel.label)).to_string());
     let url = tunnel.public_url.as_deref().unwrap_or(&tunnel.host);
     format!("{label}  {}  {}", state(tunnel, zone), Plain(url))
 }
 
-/// Everything that is worth knowing of one tunnel.
+/// Formats all that is known about one tunnel.
 pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
     let row =
         |name: &str, value: String| format!("{}  {}", Styled(FAINT, format!("{name:<10}")), Plain(&value));
@@ -121,7 +121,7 @@ pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
     lines
 }
 
-/// How it is, and since when.
+/// Formats the state, and since when it lasts.
 pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
     let since = moment(tunnel.since, zone);
     let why = tunnel.why.as_deref().map_or(String::new(), |why| format!(" ({})", reason(why)));
@@ -138,7 +138,7 @@ pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
     }
 }
 
-/// What is to be known of a kind before it is relied upon; a relay has no such limits.
+/// Returns the limits of a kind of tunnel that people should know before they rely on it. Relays have none.
 pub(crate) fn limits(kind: &str) -> Option<&'static str> {
     match kind {
         "smee" => Some(
@@ -150,7 +150,7 @@ pub(crate) fn limits(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// `Offline 02:10–08:44: 37 caught up, 0 lost.`
+/// Formats a gap: `Offline 02:10–08:44: 37 caught up, 0 lost.`
 pub(crate) fn sentence(gap: &Gap, zone: &TimeZone) -> String {
     let from = moment(gap.from, zone);
     let what = match gap.lost {
@@ -187,7 +187,7 @@ fn reason(why: &str) -> String {
     }
 }
 
-/// The time of day; with the day where that isn't today.
+/// Formats the time of day, with the day unless that is today.
 pub(crate) fn moment(at: Timestamp, zone: &TimeZone) -> String {
     let now = Timestamp::now();
     if on_day(at, zone) == on_day(now, zone) && now.since(at) < Duration::from_secs(86_400) {

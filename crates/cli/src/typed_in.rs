@@ -1,5 +1,5 @@
-//! Secrets of one line that are read from standard input: tokens and invitations. Never from an argument, which every
-//! process of the machine can see.
+//! Reads one-line secrets (tokens and invites) from standard input. Arguments are no place for them, because every
+//! process on the machine can see those.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
@@ -7,19 +7,18 @@ use tokio::sync::oneshot;
 
 use crate::{failure::CliError, terminal::Screen};
 
-/// The most bytes of such a line.
+/// How many bytes such a line may have.
 const LONGEST: u64 = 64 * 1024;
 
-/// The first line of standard input without what surrounds it; `None` where there is none. At a terminal it is asked
-/// for, and isn't shown.
+/// Returns the first line of standard input without white space around it, or `None` if there is none. On a terminal, a
+/// prompt is shown and the input is hidden.
 pub(crate) async fn line(question: &str, screen: &Screen) -> Result<Option<String>, CliError> {
     let wrong = |source| CliError::System { doing: "standard input can't be read", source };
     if io::stdin().is_terminal() {
         screen.note(format_args!("{question}; it isn't shown while you type:"));
     }
     let (say, said) = oneshot::channel();
-    // A thread of its own, for whose end nobody waits: a command that is told to end must not wait for a line that
-    // nobody types.
+    // The thread is never waited for: a command that is told to end must not wait for somebody to type a line.
     std::thread::spawn(move || drop(say.send(read())));
     let line = said.await.unwrap_or_else(|_| Ok(String::new())).map_err(wrong)?;
     let line = line.trim();

@@ -10,26 +10,27 @@ use crate::{
     terminal::{FAINT, Screen, Styled},
 };
 
-/// What verification found.
+/// The outcome of verification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct VerdictReport {
     /// The verdict.
     pub(crate) verdict: Verdict,
-    /// The provider's catalogue id.
+    /// The provider's id in the catalogue.
     pub(crate) provider: Option<String>,
-    /// The scheme that was judged.
+    /// The signature scheme that was checked.
     pub(crate) scheme: Option<String>,
-    /// The secret that matched.
+    /// The label of the secret that matched.
     pub(crate) secret_label: Option<String>,
-    /// What of the body a valid signature leaves open, in a sentence.
+    /// A sentence on what a valid signature does not prove about the body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) uncovered: Option<String>,
-    /// Why it is not valid, likeliest first.
+    /// The causes of an invalid signature, most likely first.
     pub(crate) causes: Vec<Cause>,
 }
 
 impl VerdictReport {
-    /// Prints it on standard output, and says on standard error what is needed where there is no yes or no.
+    /// Prints the report to standard output. If the signature could not be checked, says on standard error what is
+    /// missing.
     pub(crate) fn print(&self, screen: &Screen) -> Result<Exit, CliError> {
         if screen.json {
             screen.print_json(&self.contracted())?
@@ -42,7 +43,7 @@ impl VerdictReport {
         Ok(self.exit())
     }
 
-    /// Of each cause what the command promises to print, and no more.
+    /// Returns only those fields of each cause that the command documents.
     fn contracted(&self) -> Self {
         let causes = self.causes.iter().map(|cause| Cause { title: None, ..cause.clone() }).collect();
         Self { causes, ..self.clone() }

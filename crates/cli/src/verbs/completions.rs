@@ -1,4 +1,4 @@
-//! `hookmitt completions`: a completion script for a shell.
+//! `hookmitt completions`: prints a completion script for a shell.
 
 use clap_complete::Shell;
 
@@ -14,7 +14,7 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-/// Prints the script for that grammar.
+/// Prints the script for this command line.
 pub(crate) fn run(args: &Args, mut grammar: clap::Command, screen: &Screen) -> Result<Exit, CliError> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut grammar, "hookmitt", &mut script);

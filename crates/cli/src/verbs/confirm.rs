@@ -1,4 +1,4 @@
-//! `hookmitt confirm`: the URL called that a set-up request asks for.
+//! `hookmitt confirm`: calls the URL that a set-up request asks for.
 
 use hookmitt_event::Plain;
 use http::Method;
@@ -18,7 +18,7 @@ pub(crate) struct Args {
     id: EventRef,
 }
 
-/// Calls it.
+/// Runs the command.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let confirmed: Value = client.send(Method::POST, &args.id.address_of("confirm"), &json!({})).await?;
     if screen.json {

@@ -1,4 +1,4 @@
-//! `hookmitt doctor`: checks that everything is in order, and says what to do where it isn't.
+//! `hookmitt doctor`: checks the installation, and says what to do about each problem.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::{
     terminal::{BAD, FAINT, GOOD, Screen, Styled},
 };
 
-/// One thing that was looked at.
+/// The result of a check.
 #[derive(Debug, Serialize, Deserialize)]
 struct Check {
     name: String,
@@ -25,7 +25,7 @@ struct Checks {
     checks: Vec<Check>,
 }
 
-/// Prints a line for each check. Works without an inbox too: that it can't be opened is a finding.
+/// Prints a line for each check. It also works without an inbox, because an inbox that can't be opened is a finding.
 pub(crate) async fn run(data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     let (mut checks, mut worst) = (Vec::new(), Exit::Success);
     let shown = data_dir.to_string_lossy();

@@ -1,4 +1,4 @@
-//! `hookmitt events`: the list, newest first.
+//! `hookmitt events`: lists events, newest first.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::{
     terminal::{FAINT, Screen, Styled},
 };
 
-/// How many events are asked for at a time.
+/// How many events are fetched at a time.
 const PAGE: usize = 200;
 
 /// What `events` takes.
@@ -52,7 +52,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|limit| *limit > 0).ok_or_else(|| "give a number from 1".to_owned())
 }
 
-/// Prints them, and goes on where that was asked for.
+/// Prints the events, and then new ones if that was asked for.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let address = args.address(Timestamp::now());
     let floor = if args.follow { newest(client).await? } else { 0 };
@@ -79,14 +79,14 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     follow(args, client, floor, printer).await
 }
 
-/// The highest number so far; 0 where there is none.
+/// Returns the highest event number so far; 0 if there are no events.
 pub(crate) async fn newest(client: &Client) -> Result<i64, CliError> {
     let address = Address::new(["events"]).with("limit", Some("1"));
     let page: Items<EventJson> = client.get(&address).await?;
     Ok(page.items.first().map_or(0, |event| event.seq))
 }
 
-/// Appends events above `floor` as they come, until the command is killed.
+/// Prints events with numbers above `floor` as they come, until the command is killed.
 async fn follow(
     args: &Args,
     client: &Client,
@@ -100,7 +100,7 @@ async fn follow(
         let news = message.read().unwrap_or(News::Other);
         let fresh = match news {
             News::Event(event) if !args.narrows() => vec![*event],
-            // Only the inbox can tell whether it matches, and a delivery may make it match later.
+            // Only the inbox can tell whether the event matches, and a later delivery may make it match.
             News::Event(_) | News::Delivery(_) if args.narrows() => {
                 let address = args.address(Timestamp::now()).with("limit", Some(PAGE.to_string()));
                 let page: Items<EventJson> = client.get(&address).await?;
@@ -150,7 +150,7 @@ impl Args {
             .with("since", self.since.map(|since| since.moment(now).to_string()))
     }
 
-    /// Whether not every event is wanted.
+    /// Whether a filter is set.
     fn narrows(&self) -> bool {
         self.source.is_some()
             || self.status.is_some()

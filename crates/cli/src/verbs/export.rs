@@ -1,4 +1,4 @@
-//! `hookmitt export`: events as fixture files.
+//! `hookmitt export`: writes events to fixture files.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::{
     terminal::{ODD, Screen, Styled},
 };
 
-/// How many events are asked for at a time; each comes with its body.
+/// How many events are fetched at a time; each comes with its body.
 const PIECE: usize = 20;
 
 /// What `export` takes.
@@ -57,14 +57,14 @@ struct Exported {
     signed_anew: Option<String>,
 }
 
-/// Where the files go.
+/// Where the files are written.
 enum Output<'a> {
     Stdout,
     File(&'a Path),
     Folder(&'a Path),
 }
 
-/// Says that redaction comes later.
+/// Says that redaction is not available yet.
 pub(crate) fn redaction_missing() -> CliError {
     CliError::bad_input_with(
         "redaction-missing",
@@ -73,7 +73,7 @@ pub(crate) fn redaction_missing() -> CliError {
     )
 }
 
-/// Writes them.
+/// Writes the files.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     if !args.raw {
         return Err(redaction_missing());
@@ -112,7 +112,7 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
-/// Says what is in the files, on standard error: whoever passes them on should have read it.
+/// Warns on standard error about what the files contain, for whoever passes them on.
 fn warn(place: &Output<'_>, screen: &Screen) {
     let what = "--raw redacts nothing: signatures, tokens and cookies in header lines, and personal data in bodies, stay as they came";
     let how = match place {
@@ -162,7 +162,7 @@ async fn write(
     Ok(exported.items.len())
 }
 
-/// A file name that stays in its folder and means nothing to any system, whoever chose it.
+/// Makes a file name that stays in its folder and has no special meaning on any system, whatever text it is made of.
 fn safe_name(name: &str, event_id: &str) -> String {
     let plain =
         |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' };

@@ -1,4 +1,4 @@
-//! `hookmitt import`: fixture files read into the inbox.
+//! `hookmitt import`: reads fixture files into the inbox.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{
     terminal::{FAINT, Screen, Styled},
 };
 
-/// How deep folders are walked.
+/// How many levels of folders are searched.
 const DEEPEST: usize = 32;
 
 /// What `import` takes.
@@ -44,7 +44,7 @@ struct Imported {
     duplicate_of: Option<String>,
 }
 
-/// Imports them one by one. A file that can't be is named, and the rest goes on.
+/// Imports the files one by one. If a file can't be imported, its error is printed and the others are still imported.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let mut files = Vec::new();
     for path in &args.paths {
@@ -88,7 +88,7 @@ async fn import(file: &Path, args: &Args, client: &Client, screen: &Screen) -> R
         .try_for_each(|one| if screen.json { screen.print_json(one) } else { screen.print(line(one)) })
 }
 
-/// The same error, with the file that it is about.
+/// Adds the name of the file to an error.
 fn named(name: &str, error: &CliError) -> CliError {
     let message = format!("{}: {error}", Plain(name));
     CliError::BadInput { code: "bad-fixture", message, hint: error.hint() }
@@ -101,8 +101,8 @@ fn line(one: &Imported) -> String {
     format!("{}  {}  {}{repeat}  {name}", Plain(&one.event_id), Plain(&one.source), Plain(&one.verdict))
 }
 
-/// A file as it was named; of a folder, every `*.fixture.json` in it, in order. Links inside a folder are not followed:
-/// they may lead out of it.
+/// Returns a file as it was named; for a folder, every `*.fixture.json` in it, sorted. Symbolic links inside a folder
+/// are not followed, because they may lead out of it.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     let about = fs::metadata(path).map_err(|source| CliError::file(path, source))?;
     if about.is_dir() {

@@ -1,4 +1,4 @@
-//! `hookmitt listen`: forwards events to a local server and shows them; serves too where nothing does yet.
+//! `hookmitt listen`: forwards events to a local server and shows them. If no hookmitt runs, it serves, too.
 
 use std::{path::Path, time::Duration};
 
@@ -23,7 +23,7 @@ use crate::{
     verbs::{events::newest, tunnel_add},
 };
 
-/// How often, and how long between, a seat is tried for after the hookmitt that ran has ended.
+/// How often `listen` tries to take over when the running hookmitt has ended, and the pause between tries.
 const TAKE_OVER: (u32, Duration) = (40, Duration::from_millis(250));
 
 /// What `listen` takes.
@@ -51,20 +51,20 @@ pub(crate) struct Args {
     flags: Flags,
 }
 
-/// How a tail ended.
+/// Why the tail ended.
 enum Ended {
-    /// We were told to.
+    /// The command was told to end.
     Asked,
-    /// The stream did.
+    /// The stream ended.
     Stream,
 }
 
-/// Listens until it is told to end.
+/// Listens until the command is told to end.
 pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     let order = args.order()?;
     let mut stop = Stop::watch().map_err(CliError::signals)?;
     let mut seat = Seat::take(&args.flags, data_dir).await?;
-    let seen = newest(&seat.client).await; // a seat must be left properly, so no `?` here
+    let seen = newest(&seat.client).await; // no `?` here, because the seat has to be left properly
     let mut tail = Tail::new(TimeZone::system(), seen.unwrap_or(0));
     let opened = tokio::select! {
         () = stop.asked() => Ok(false),
@@ -84,7 +84,7 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
                     let news = "the hookmitt that was running has ended; this one takes over";
                     screen.note(Styled(ODD, news));
                 } else {
-                    tokio::time::sleep(TAKE_OVER.1).await; // it was still ending when we came to sit there
+                    tokio::time::sleep(TAKE_OVER.1).await; // the former owner was still ending when we attached to it
                 }
                 match take_over(args, data_dir, &mut stop).await? {
                     Some(taken) => seat = taken,
@@ -102,13 +102,13 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     }
 }
 
-/// Whether the hookmitt at which we sat has ended, or is about to: it takes no more calls then.
+/// Whether the hookmitt to which we were attached has ended or is ending: then it takes no more requests.
 fn owner_ended(ended: &Result<Ended, CliError>) -> bool {
     matches!(ended, Ok(Ended::Stream) | Err(CliError::Gone | CliError::Start(StartError::Unreachable(_))))
 }
 
-/// A new seat after the owner's end; `None` where we were told to end meanwhile. The ports may still be held for a
-/// moment, and another command may be quicker than we are.
+/// Finds a new seat after the owner has ended. Returns `None` if the command is told to end meanwhile. The ports may
+/// still be taken for a moment, and another command may be quicker.
 async fn take_over(args: &Args, data_dir: &Path, stop: &mut Stop) -> Result<Option<Seat>, CliError> {
     let (times, pause) = TAKE_OVER;
     let mut left = times;
@@ -165,7 +165,7 @@ fn announce(listening: &Listening, screen: &Screen) {
 }
 
 impl Args {
-    /// Sees that events come from the relay, and says under which URL.
+    /// Makes sure that events come from the relay, and prints the public URL.
     async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<(), CliError> {
         let Some(relay) = &self.relay else { return Ok(()) };
         self.make_source(&seat.client).await?;
@@ -176,7 +176,7 @@ impl Args {
         Ok(())
     }
 
-    /// Makes the source that the tunnel is to serve, where there is none of that name yet.
+    /// Makes the source that the tunnel will serve, if there is none of that name.
     async fn make_source(&self, client: &Client) -> Result<(), CliError> {
         let Some(source) = &self.source else { return Ok(()) };
         let provider = self.provider.as_deref().map(provider_name::find).transpose()?;

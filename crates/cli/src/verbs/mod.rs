@@ -1,4 +1,4 @@
-//! The verbs, a file each.
+//! The verbs, one file each.
 
 pub(crate) mod completions;
 pub(crate) mod confirm;

@@ -27,7 +27,8 @@ use crate::{
     },
 };
 
-/// A device that is connected is noted every few minutes: who is not noted for less than this may well be there.
+/// The shortest allowed idle time. The presence of a device is stored only every few minutes, so a device that was last
+/// seen less than this ago may still be connected.
 const SHORTEST_IDLE: Duration = Duration::from_secs(60 * 60);
 
 /// What `relay` takes.
@@ -109,26 +110,27 @@ struct Flags {
     log_json: bool,
 }
 
-/// A server has nobody who watches it: what it logs is for a file. Neither bodies nor tokens nor whole URLs are in it.
+/// Sets up the log. Nobody watches a server, so its log is meant for a file. It contains no bodies, tokens or whole
+/// URLs.
 pub(crate) fn log(args: &Args) {
     let usual = if args.verb.is_some() { "warn" } else { "warn,hookmitt_relay=info,hookmitt_mailbox=info" };
     log_of_server(usual, args.flags.log_json);
 }
 
-/// An address alone is a network of one.
+/// Reads a network. An address without a prefix length is a network of one.
 fn network(text: &str) -> Result<IpNet, String> {
     let alone = || text.parse().map(|ip: std::net::IpAddr| IpNet::from(ip)).ok();
     text.parse().ok().or_else(alone).ok_or_else(|| "not an address or network, such as 10.0.0.0/8".to_owned())
 }
 
-/// A span that is no shorter than [`SHORTEST_IDLE`].
+/// Reads a duration of at least [`SHORTEST_IDLE`].
 fn idle(text: &str) -> Result<Span, String> {
     let span: Span = text.parse()?;
     let short = "a device that is connected is noted every few minutes only: write 1h or more";
     if span.0 < SHORTEST_IDLE { Err(short.to_owned()) } else { Ok(span) }
 }
 
-/// Takes the port of a flag.
+/// Listens on the address of a flag.
 fn take(flag: &str, address: SocketAddr) -> Result<Bound, CliError> {
     bind(Some(&address.ip().to_string()), address.port()).map_err(|error| {
         let hint = match &error {
@@ -141,7 +143,7 @@ fn take(flag: &str, address: SocketAddr) -> Result<Bound, CliError> {
     })
 }
 
-/// Whether only this machine, or a private network, comes to an address.
+/// Whether only this machine or a private network can reach an address.
 fn is_private(address: SocketAddr) -> bool {
     match address.ip().to_canonical() {
         IpAddr::V4(ip) => ip.is_loopback() || ip.is_private() || ip.is_link_local() || is_shared(ip),
@@ -149,12 +151,12 @@ fn is_private(address: SocketAddr) -> bool {
     }
 }
 
-/// 100.64.0.0/10: behind a carrier's NAT, and in overlay networks.
+/// Whether an address is in 100.64.0.0/10, which is used behind a carrier's NAT and in overlay networks.
 fn is_shared(ip: Ipv4Addr) -> bool {
     ip.octets()[0] == 100 && ip.octets()[1] & 0xc0 == 0x40
 }
 
-/// Does what was asked for.
+/// Runs the command.
 pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     match &args.verb {
         Some(Verb::Token(verb)) => relay_token::run(verb, data_dir, screen).await,

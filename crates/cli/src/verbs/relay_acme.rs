@@ -1,4 +1,4 @@
-//! `hookmitt relay --acme`: a certificate that the relay gets by itself.
+//! `hookmitt relay --acme`: the relay gets its own certificate.
 
 use std::{
     path::{Path, PathBuf},
@@ -34,13 +34,13 @@ pub(super) struct AcmeFlags {
 }
 
 impl AcmeFlags {
-    /// What there is to say where other relays share the store.
+    /// Returns a hint for a store that other relays share.
     pub(super) fn beside_others(&self) -> Option<&'static str> {
         let hint = "  hint     of relays behind one name --acme works for one alone: the authority may come to any of them";
         self.acme.then_some(hint)
     }
 
-    /// TLS with a certificate that is had by itself, where that was asked for.
+    /// Sets up TLS with a certificate from an ACME server, if that was asked for.
     pub(super) fn tls(
         &self,
         public: Option<&PublicUrl>,

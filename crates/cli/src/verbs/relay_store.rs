@@ -12,7 +12,7 @@ use hookmitt_mailbox::{NatsMailbox, NatsOptions, SqliteMailbox};
 
 use crate::failure::CliError;
 
-/// A store as it is typed.
+/// The text that names a store.
 #[derive(Clone, Debug)]
 pub(crate) enum StoreName {
     /// One SQLite file: `sqlite:PATH`.
@@ -23,16 +23,16 @@ pub(crate) enum StoreName {
 
 /// An open store.
 pub(crate) enum Opened {
-    /// One SQLite file.
+    /// An SQLite file.
     Sqlite(SqliteMailbox),
     /// A NATS cluster.
     Nats(NatsMailbox),
 }
 
-/// Names the store where no flag does. Other users can't read it, so that it may hold a password.
+/// The environment variable that names the store if no flag does. Other users can't read it, so it may hold a password.
 const VARIABLE: &str = "HOOKMITT_RELAY_STORE";
 
-/// The file in the data directory, where no store was named.
+/// The name of the file in the data directory that is used if no store was named.
 const USUAL: &str = "relay.db";
 
 impl FromStr for StoreName {
@@ -50,7 +50,8 @@ impl FromStr for StoreName {
 }
 
 impl StoreName {
-    /// As [`open`](Self::open), where a relay made that store before: one made by a typo would know of nothing.
+    /// Like [`open`](Self::open), but only for a store that a relay has made before. A new store, made because of a
+    /// typing error, would be empty.
     pub(crate) async fn open_made(given: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
         match Self::named(given, data_dir)? {
             Self::Sqlite(file) if !file.try_exists().unwrap_or(true) => Err(none_at(&file)),
@@ -58,12 +59,12 @@ impl StoreName {
         }
     }
 
-    /// Opens the named store, made where it is new, else the usual one.
+    /// Opens the named store, and makes it if it is new. Without a name, opens the usual store.
     pub(crate) async fn open(given: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
         Self::named(given, data_dir)?.connect().await
     }
 
-    /// The store of the flag, else of the environment, else of the data directory.
+    /// Returns the store that the flag names, else the environment variable, else the one in the data directory.
     fn named(given: Option<&Self>, data_dir: &Path) -> Result<Self, CliError> {
         if let Some(given) = given {
             return given.clone().without_password();
@@ -77,7 +78,7 @@ impl StoreName {
         }
     }
 
-    /// A password in an argument would stand in the process list.
+    /// A password in an argument would be visible in the process list.
     fn without_password(self) -> Result<Self, CliError> {
         match &self {
             Self::Nats(url) if url.split('?').next().unwrap_or_default().contains('@') => {

@@ -1,4 +1,4 @@
-//! `hookmitt relay token`: tokens with which tunnels are opened. One is shown once, when it is made.
+//! `hookmitt relay token`: tokens with which tunnels are opened. A token is shown once, when it is created.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ pub(crate) enum Verb {
     },
 }
 
-/// Does what was asked for, beside a relay that may be running.
+/// Runs the command; a relay may be running meanwhile.
 pub(crate) async fn run(verb: &Verb, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     let opened = match verb {
         Verb::Create { store, .. } => StoreName::open(store.as_ref(), data_dir).await,
@@ -103,7 +103,7 @@ async fn list<M: Mailbox>(store: &M, screen: &Screen) -> Result<(), CliError> {
 async fn revoke<M: Mailbox>(store: &M, id: &str, screen: &Screen) -> Result<(), CliError> {
     store.revoke_token(id).await.map_err(|error| failed(&error))?;
     if screen.json {
-        // One that was revoked before stays as it was.
+        // A token that was revoked before keeps its date.
         let tokens = store.tokens().await.map_err(|error| failed(&error))?;
         let revoked_at = tokens.iter().find(|token| token.id == id).and_then(|token| token.revoked_at);
         let revoked_at = revoked_at.map_or_else(Timestamp::now, Timestamp::from_micros);
@@ -113,7 +113,7 @@ async fn revoke<M: Mailbox>(store: &M, id: &str, screen: &Screen) -> Result<(), 
     Ok(())
 }
 
-/// A token without itself.
+/// A token as it is listed, without its secret.
 fn shown(token: &Token) -> Value {
     let time = |micros: i64| Timestamp::from_micros(micros);
     json!({
@@ -136,7 +136,7 @@ fn line(token: &Token) -> String {
     format!("{}  {rest}  {}", Styled(STRONG, id), Styled(FAINT, Timestamp::from_micros(token.created_at)))
 }
 
-/// An unknown id is bad input; else the store can't be used.
+/// An unknown id is wrong input; other errors mean that the store can't be used.
 fn failed(error: &MailboxError) -> CliError {
     match error {
         MailboxError::Unknown { .. } => {

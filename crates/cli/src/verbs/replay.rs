@@ -1,4 +1,4 @@
-//! `hookmitt replay`: stored events delivered again, as they were or edited.
+//! `hookmitt replay`: delivers stored events again, unchanged or edited.
 
 use std::path::PathBuf;
 
@@ -47,14 +47,14 @@ pub(crate) struct Args {
     times: Option<u32>,
 }
 
-/// What the API answers to an order.
+/// The API's answer to an order.
 #[derive(Debug, Deserialize)]
 struct Replayed {
     items: Vec<Ordered>,
     secret: Option<String>,
 }
 
-/// Orders the deliveries, waits for one attempt of each, and prints what came of it.
+/// Orders the deliveries, waits for one attempt of each, and prints the outcomes.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let order = args.order()?;
     let mut outcomes = Outcomes::default();

@@ -1,4 +1,4 @@
-//! `hookmitt retry`: failed, dead or skipped deliveries taken up again.
+//! `hookmitt retry`: tries failed, dead or skipped deliveries again.
 
 use hookmitt_event::Slug;
 use http::Method;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     source: Option<Slug>,
 }
 
-/// Takes them up again, waits for one attempt of each, and prints what came of it.
+/// Orders the retries, waits for one attempt of each, and prints the outcomes.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let mut outcomes = Outcomes::default();
     let order = match &args.withheld_host {

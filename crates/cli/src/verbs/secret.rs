@@ -1,4 +1,4 @@
-//! `hookmitt secret`: signing secrets set, listed and removed. None is ever printed.
+//! `hookmitt secret`: sets, lists and removes signing secrets. A secret is never printed.
 
 use std::io::{IsTerminal as _, Read as _};
 
@@ -18,9 +18,9 @@ use crate::{
     terminal::{BAD, FAINT, ODD, STRONG, Screen, Styled},
 };
 
-/// The most bytes that a secret may have; keys in PEM fit well.
+/// How many bytes a secret may have; keys in PEM fit well.
 const LONGEST: usize = 64 * 1024;
-/// What a source's only secret is called.
+/// The label of a source's only secret.
 const USUAL: &str = "default";
 
 /// What is done with secrets.
@@ -76,14 +76,14 @@ struct Entry {
     problem: Option<String>,
 }
 
-/// Where a delivered secret was kept.
+/// Where a delivered secret was stored.
 #[derive(Debug, Deserialize)]
 struct Saved {
     source: Slug,
     label: String,
 }
 
-/// Does it.
+/// Runs the command.
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let one = |slug: &Slug, label: &str| Address::new(["sources", slug.as_str(), "secrets", label]);
     match verb {
@@ -119,8 +119,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
-/// Keeps a delivered secret, and says whose word is taken for it: whoever sent it signs the source's events from then
-/// on.
+/// Stores a delivered secret, and warns that whoever sent it can sign the source's events from then on.
 async fn accept(
     id: &EventRef,
     label: Option<&str>,
@@ -143,7 +142,7 @@ async fn accept(
     client.send(Method::POST, &id.address_of("save-secret"), &json!({ "label": label })).await
 }
 
-/// The public half on standard output, in the form that the provider's handlers take.
+/// Prints the public key to standard output, in the form that handlers for this provider expect.
 fn print_test_key(slug: &Slug, made: &Value, screen: &Screen) -> Result<(), CliError> {
     if screen.json {
         return screen.print_json(made);
@@ -205,7 +204,7 @@ fn from_stdin(slug: &Slug, screen: &Screen) -> Result<Zeroizing<Vec<u8>>, CliErr
     checked(secret)
 }
 
-/// The secret without one line end at its end.
+/// Removes one line end from the end of the secret.
 fn checked(mut secret: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, CliError> {
     if secret.len() > LONGEST {
         return Err(CliError::bad_input("secret-too-long", "a secret can't be longer than 64 KiB"));

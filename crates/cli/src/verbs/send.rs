@@ -1,4 +1,4 @@
-//! `hookmitt send`: a genuinely signed sample event.
+//! `hookmitt send`: sends a sample event with a genuine signature.
 
 use std::path::PathBuf;
 
@@ -48,7 +48,7 @@ struct Sent {
     unsigned: Option<String>,
 }
 
-/// Sends them, and prints what came of each.
+/// Sends the samples, and prints the outcomes.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let order = args.order()?;
     let sent: Sent = client.send(Method::POST, &Address::new(["send"]), &order).await?;

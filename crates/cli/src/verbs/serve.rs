@@ -24,7 +24,7 @@ pub(crate) struct Args {
     flags: Flags,
 }
 
-/// Serves until it is told to end; then finishes what is in flight.
+/// Serves until the command is told to end, and then finishes what is in flight.
 pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     let mut stop = Stop::watch().map_err(CliError::signals)?;
     let seat = Seat::host(&args.flags, data_dir).await?;
@@ -44,7 +44,7 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     }
 }
 
-/// Logs a line for each stored event and each attempt: for people on standard error, as JSON on standard output.
+/// Logs a line for each stored event and each attempt: as text to standard error, as JSON to standard output.
 async fn watch(seat: &Seat, stop: &mut Stop, screen: &Screen) -> Result<(), CliError> {
     let seen = newest(&seat.client).await?;
     let address =

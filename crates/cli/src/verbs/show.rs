@@ -1,4 +1,4 @@
-//! `hookmitt show`: one event.
+//! `hookmitt show`: shows one event.
 
 use hookmitt_api::EventJson;
 use hookmitt_event::{Explanation, Timestamp, Verdict};
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     headers: bool,
 }
 
-/// Prints it.
+/// Prints the event.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     if args.body {
         screen.print_bytes(&client.bytes(&args.id.address_of("body")).await?)?;
@@ -50,12 +50,12 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
-/// Puts the causes in place that a closer look finds: those that are stored may be of the first moment.
+/// Replaces the stored causes, which may come from a quick first look, by those that an explanation finds.
 async fn explain(event: &mut EventJson, client: &Client) -> Result<(), CliError> {
     let address = Address::new(["events", &event.id.to_string(), "explanation"]);
     match client.get::<Explanation>(&address).await {
         Ok(explanation) if explanation.verdict == event.verdict => event.causes = explanation.kept_causes(),
-        Ok(_) => {} // judged by what has changed since; the stored verdict keeps its causes
+        Ok(_) => {} // judged with settings that have changed since, so the stored verdict keeps its causes
         Err(CliError::Problem(problem)) if problem.status == 404 => {} // its source was removed
         Err(error) => return Err(error),
     }

@@ -1,4 +1,4 @@
-//! `hookmitt source`: sources added, listed, shown, changed and removed.
+//! `hookmitt source`: adds, lists, shows, changes and removes sources.
 
 use hookmitt_event::{Plain, Slug};
 use http::Method;
@@ -46,7 +46,7 @@ pub(crate) enum Verb {
     },
 }
 
-/// Does it.
+/// Runs the command.
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let all = Address::new(["sources"]);
     let one = |slug: &Slug| Address::new(["sources", slug.as_str()]);
@@ -80,7 +80,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
-/// Says what was withheld under the names that are allowed by now, and how to send it.
+/// Says which events were withheld under host names that are allowed now, and how to send them.
 async fn offer_withheld(slug: &Slug, client: &Client, screen: &Screen) -> Result<(), CliError> {
     let withheld = Address::new(["sources", slug.as_str(), "withheld"]);
     let hosts: Vec<Value> = client.all(&withheld).await?;
@@ -129,7 +129,7 @@ fn print(source: &Value, screen: &Screen) -> Result<(), CliError> {
     if screen.json { screen.print_json(source) } else { screen.print(lines(source, "").join("\n")) }
 }
 
-/// A line for each setting that is set; those of a group behind its name.
+/// Returns a line for each setting that is set. The settings of a group follow its name.
 pub(crate) fn lines(settings: &Value, group: &str) -> Vec<String> {
     let Some(fields) = settings.as_object() else { return Vec::new() };
     let mut out = Vec::new();

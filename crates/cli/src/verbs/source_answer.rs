@@ -1,4 +1,4 @@
-//! What a source's senders are answered, as flags.
+//! The flags for the answer that a source's senders get.
 
 use clap::ValueEnum;
 use serde_json::{Map, Value, json};
@@ -37,7 +37,7 @@ pub(super) struct AnswerFlags {
 }
 
 impl AnswerFlags {
-    /// The fields of the API's `answer` that were given.
+    /// Returns the fields of the API's `answer` that were given.
     pub(super) fn fields(&self) -> Result<Map<String, Value>, CliError> {
         let mut fields = Map::new();
         if let Some(respond) = self.respond {

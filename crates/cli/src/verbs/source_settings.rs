@@ -1,4 +1,4 @@
-//! The settings of a source as flags, and what becomes of them in the API.
+//! The flags for a source's settings, and what they change in the API.
 
 use std::path::PathBuf;
 
@@ -129,12 +129,13 @@ struct GenericFlags {
 }
 
 impl Settings {
-    /// Whether a host is allowed that wasn't: what was withheld can be sent then.
+    /// Whether a host is newly allowed, so that withheld events can be sent now.
     pub(crate) fn allows_hosts(&self) -> bool {
         !self.allow_host.is_empty()
     }
 
-    /// The change that the flags ask for, given the source as it is (null where it is new). What wasn't given is absent.
+    /// Returns the change that the flags ask for. `now` is the source as it is, or null if it is new. Settings that
+    /// weren't given are left out.
     pub(crate) fn change(&self, before: &Value) -> Result<Map<String, Value>, CliError> {
         let mut change = Map::new();
         if let Some(id) = &self.provider {
@@ -214,7 +215,7 @@ impl GenericFlags {
     }
 }
 
-/// Puts the fields over what the source has in that group; the API takes this one as a whole.
+/// Merges the given fields into the source's own group, because the API takes this group as a whole.
 fn merge(change: &mut Map<String, Value>, group: &str, before: &Value, fields: Map<String, Value>) {
     if fields.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! `hookmitt target`: targets added, listed, changed, removed, paused and resumed.
+//! `hookmitt target`: adds, lists, changes, removes, pauses and resumes targets.
 
 use std::str::FromStr;
 
@@ -59,7 +59,7 @@ pub(crate) enum Verb {
     },
 }
 
-/// A source, or every source.
+/// One source, or all sources.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted(Option<Slug>);
 
@@ -118,7 +118,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// What was given of them.
+    /// Returns the settings that were given.
     fn fields(&self) -> Map<String, Value> {
         let millis = |span: Option<Span>| span.map(|span| json!(span.as_millis()));
         let given = [
@@ -134,7 +134,7 @@ impl Settings {
     }
 }
 
-/// Does it.
+/// Runs the command.
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     match verb {
         Verb::Add { slug, url, settings } => {

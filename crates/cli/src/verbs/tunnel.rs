@@ -1,4 +1,4 @@
-//! `hookmitt tunnel`: tunnels added, shared, shown and removed.
+//! `hookmitt tunnel`: adds, shares, shows and removes tunnels.
 
 use hookmitt_event::{Plain, Slug, Timestamp};
 use http::Method;
@@ -100,7 +100,7 @@ struct Removed {
     relay_told: Option<bool>,
 }
 
-/// Does it.
+/// Runs the command.
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     match verb {
         Verb::Add(args) => tunnel_add::run(args, client, screen).await?,
@@ -143,7 +143,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
-/// The tunnel that a text names: what it is called here, its name at the relay, or its number.
+/// Returns the tunnel that a text names: by its name here, its name at the relay, or its number.
 async fn find(name: &str, client: &Client) -> Result<Tunnel, CliError> {
     let tunnels: Vec<Tunnel> = client.all(&all()).await?;
     let is_it = |tunnel: &&Tunnel| {

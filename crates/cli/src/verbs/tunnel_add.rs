@@ -1,4 +1,4 @@
-//! `hookmitt tunnel add`: a relay, or what there is for people without one.
+//! `hookmitt tunnel add`: a tunnel to a relay, or one of the ways without a relay.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::{
     typed_in,
 };
 
-/// Where a relay's token is looked for before it is asked for.
+/// The environment variable that may hold a relay's token; without it the token is asked for.
 const TOKEN: &str = "HOOKMITT_RELAY_TOKEN";
 
-/// How long a program may take to name its public URL, and the pace of asking.
+/// How long a program may take to report its public URL, and how often we check.
 const NAMED: (Duration, Duration) = (Duration::from_secs(35), Duration::from_millis(200));
 
 /// What `tunnel add` takes.
@@ -85,13 +85,13 @@ impl Args {
     }
 }
 
-/// Adds one, and prints where providers post.
+/// Adds a tunnel, and prints the URL to which providers post.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<(), CliError> {
     let tunnel = client.send(Method::POST, &all(), &args.order(screen).await?).await?;
     added(tunnel, client, screen).await
 }
 
-/// Says what there is now.
+/// Prints what was added.
 pub(super) async fn added(tunnel: Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
     let limits = limits(&tunnel.kind);
     let tunnel = match limits {
@@ -131,7 +131,7 @@ pub(super) async fn added(tunnel: Tunnel, client: &Client, screen: &Screen) -> R
     }
 }
 
-/// Which sources the relay is told of.
+/// Says of which sources the relay is told.
 fn told(tunnel: &Tunnel) -> String {
     if tunnel.sources.is_empty() {
         let name = Plain(&tunnel.label);
@@ -142,7 +142,7 @@ fn told(tunnel: &Tunnel) -> String {
     format!("the relay is told of {} alone", Plain(&tunnel.sources.join(", ")))
 }
 
-/// As it is once its public URL is known, or why it isn't.
+/// Waits until the tunnel's public URL is known, or until it is clear why there is none.
 async fn named(tunnel: Tunnel, client: &Client) -> Result<Tunnel, CliError> {
     let address = one(&tunnel);
     let asking = async {
@@ -156,8 +156,8 @@ async fn named(tunnel: Tunnel, client: &Client) -> Result<Tunnel, CliError> {
     tokio::time::timeout(NAMED.0, asking).await.unwrap_or(Ok(tunnel.clone()))
 }
 
-/// The tunnel at a relay, which serves that source; opened, with a token of the environment or standard input, where
-/// there is none yet.
+/// Returns the tunnel at a relay that serves this source. If there is none, opens one with the token from the
+/// environment or standard input.
 pub(crate) async fn at_relay(
     relay: &str,
     source: Option<&Slug>,
@@ -190,7 +190,7 @@ pub(crate) async fn at_relay(
     }
 }
 
-/// A relay's token: that of the environment, else the first line of standard input.
+/// Returns a relay's token: from the environment, else the first line of standard input.
 async fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
     let given =
         std::env::var(TOKEN).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty());
@@ -204,12 +204,12 @@ async fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
     })
 }
 
-/// Where tunnels are in the API.
+/// Returns the address of tunnels in the API.
 pub(super) fn all() -> Address {
     Address::new(["tunnels"])
 }
 
-/// Where that one is.
+/// Returns the address of a tunnel in the API.
 pub(super) fn one(tunnel: &Tunnel) -> Address {
     Address::new(["tunnels", &tunnel.id.to_string()])
 }

@@ -1,4 +1,4 @@
-//! `hookmitt tunnel devices` and `revoke`: who takes part in a tunnel.
+//! `hookmitt tunnel devices` and `revoke`: the devices that take part in a tunnel.
 
 use hookmitt_event::{Plain, Timestamp};
 use http::Method;
@@ -13,7 +13,7 @@ use crate::{
     tunnel_view::{Tunnel, moment},
 };
 
-/// How much of an id is shown: enough to tell devices apart.
+/// How many characters of an id are shown, which is enough to tell devices apart.
 const SHOWN: usize = 16;
 
 #[derive(Deserialize, Serialize)]
@@ -33,7 +33,7 @@ struct Revoked {
     without_key: Vec<Device>,
 }
 
-/// Lists them, the oldest first.
+/// Lists the devices, oldest first.
 pub(super) async fn list(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
     let address = Address::new(["tunnels", &tunnel.id.to_string(), "devices"]);
     let devices: Vec<Device> = client.all(&address).await?;
@@ -44,7 +44,7 @@ pub(super) async fn list(tunnel: &Tunnel, client: &Client, screen: &Screen) -> R
     Ok(())
 }
 
-/// Turns one out.
+/// Revokes a device.
 pub(super) async fn revoke(
     tunnel: &Tunnel,
     device: &str,

@@ -1,4 +1,4 @@
-//! `hookmitt url`: the URLs to give to providers.
+//! `hookmitt url`: prints the URLs to give to providers.
 
 use hookmitt_event::{Plain, Slug};
 use http::Method;
@@ -34,7 +34,7 @@ struct SourceUrl {
     public: Vec<String>,
 }
 
-/// Prints a URL a line, those of tunnels first; where no source was named, each with its source before it.
+/// Prints one URL a line, those of tunnels first. If no source was named, the source stands before each URL.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     if args.ui {
         return page(client, screen).await;

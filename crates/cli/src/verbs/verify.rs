@@ -1,4 +1,4 @@
-//! `hookmitt verify`: whether a stored event, or a request in a file, is genuine.
+//! `hookmitt verify`: checks whether a stored event, or a request in a file, is genuine.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -33,13 +33,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether no inbox is needed.
+    /// Whether the command works without an inbox.
     pub(crate) fn is_for_file(&self) -> bool {
         self.request.is_some()
     }
 }
 
-/// Judges a stored event: with its source's secrets, or by what was given.
+/// Judges a stored event with its source's secrets, or with what was given.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let Some(id) = &args.id else { return run_on_file(args, screen).await };
     if args.given.has_secrets() {
@@ -86,7 +86,7 @@ fn subject_of(file: RequestFile, now: Timestamp) -> Subject {
     }
 }
 
-/// What a source says about signatures.
+/// A source's settings about signatures.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct SourceSigns {
@@ -101,7 +101,7 @@ async fn stored(id: &EventRef, client: &Client) -> Result<Subject, CliError> {
     let source = client.get(&Address::new(["sources", event.source.as_str()])).await;
     let source: SourceSigns = match source {
         Ok(source) => source,
-        Err(CliError::Problem(problem)) if problem.status == 404 => SourceSigns::default(), // it was removed
+        Err(CliError::Problem(problem)) if problem.status == 404 => SourceSigns::default(), // the source was removed
         Err(error) => return Err(error),
     };
     Ok(Subject {
