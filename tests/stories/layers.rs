@@ -79,6 +79,21 @@ fn only_the_two_stores_speak_sql() {
     assert_eq!(product.map(|member| member.name).collect::<Vec<_>>(), Vec::<String>::new());
 }
 
+#[test]
+fn only_the_crates_that_serve_the_api_describe_it() {
+    let describes = |on: &Value| match on["name"].as_str() {
+        Some("utoipa") => on["optional"] == false,
+        Some("hookmitt-event") => on["features"].as_array().is_some_and(|on| on.contains(&"schema".into())),
+        _ => false,
+    };
+    let packages = packages()
+        .into_iter()
+        .filter(|package| package["dependencies"].as_array().expect("dependencies").iter().any(describes));
+    let mut names: Vec<_> = packages.map(|package| member(&package).name).collect();
+    names.sort();
+    assert_eq!(names, ["api", "engine"]);
+}
+
 /// Returns the names of dependencies that don't lead to a lower layer.
 fn wrong_edges(members: &[Member]) -> Vec<String> {
     let layers: BTreeMap<_, _> = members.iter().map(|member| (member.name.as_str(), member.layer)).collect();
@@ -97,13 +112,18 @@ fn wrong_edges(members: &[Member]) -> Vec<String> {
 
 /// Returns the workspace as cargo sees it, with dependencies of every kind and platform.
 fn members() -> Vec<Member> {
+    packages().iter().map(member).collect()
+}
+
+/// Returns what cargo says of each crate of the workspace.
+fn packages() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let arguments = ["metadata", "--format-version=1", "--no-deps", "--offline", "--manifest-path", manifest];
     let output = Command::new(cargo).args(arguments).output().expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    metadata["packages"].as_array().expect("packages").iter().map(member).collect()
+    metadata["packages"].as_array().expect("packages").clone()
 }
 
 fn member(package: &Value) -> Member {

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::{DeliveryId, HeaderLines, TargetId, Timestamp};
 
 /// The state of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
     /// The delivery waits for its first attempt or for its next retry.
@@ -49,7 +50,8 @@ impl fmt::Display for DeliveryState {
 }
 
 /// The status of an event: the most important state among its deliveries, or `captured` if it has none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EventStatus {
     /// A delivery used up its attempts.
@@ -144,7 +146,8 @@ pub struct Delivery {
 }
 
 /// The place of a delivery in the queue of its target, in order of arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Queue {
     /// The delivery's place, from 1.
     pub place: u64,

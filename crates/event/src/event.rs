@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Cause, EventId, HeaderLines, Request, Slug, Timestamp, Verdict};
 
 /// How an event came in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
     /// The sender posted it to the capture port.
@@ -48,7 +49,8 @@ pub struct Facts {
 }
 
 /// The answer to a set-up request, without its header lines because they may contain a secret.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HandshakeAnswer {
     /// The status.
     pub status: u16,
@@ -56,12 +58,13 @@ pub struct HandshakeAnswer {
     pub body: String,
     /// When the confirmation URL was called, if the set-up request asks for that and it was done.
     #[serde(default)]
-    #[schema(value_type = Option<String>, format = "date-time")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, format = "date-time"))]
     pub confirmed_at: Option<Timestamp>,
 }
 
 /// What a person can do about a set-up request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HandshakeOffer {
     /// Save the secret that the request delivers. The provider signs with it from now on, and it is not stored yet.

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Cause, Verdict};
 
 /// A verdict with its explanation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Explanation {
     /// The verdict.
     pub verdict: Verdict,
@@ -47,7 +48,8 @@ pub struct Explanation {
 }
 
 /// The URL against which a signature was verified.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CalledUrl {
     /// The URL.
     pub url: String,
@@ -56,7 +58,8 @@ pub struct CalledUrl {
 }
 
 /// A possible cause of the verdict.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ExplainedCause {
     /// A stable code such as `body_reserialized`.
     pub code: String,
@@ -73,7 +76,8 @@ pub struct ExplainedCause {
 }
 
 /// How certain a cause is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CauseState {
     /// The signature fits once the cause is undone.
@@ -85,7 +89,8 @@ pub enum CauseState {
 }
 
 /// A piece of the signed content.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ContentPart {
     /// The piece's text.
     pub text: String,
@@ -94,7 +99,8 @@ pub struct ContentPart {
 }
 
 /// Where a piece of the signed content comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContentKind {
     /// A place in the request, such as its body.
@@ -104,7 +110,8 @@ pub enum ContentKind {
 }
 
 /// What makes the signature fit in place of what is configured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Fitting {
     /// What it is, such as `secret of stripe-live`.
     pub label: String,
@@ -113,7 +120,8 @@ pub struct Fitting {
 }
 
 /// Whether one secret fits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SecretFit {
     /// The secret's label.
     pub label: String,
@@ -122,7 +130,8 @@ pub struct SecretFit {
 }
 
 /// A change to the receiver's code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CodeFix {
     /// What the change does.
     pub title: String,
@@ -131,7 +140,8 @@ pub struct CodeFix {
 }
 
 /// The change for code written with one framework.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FrameworkFix {
     /// A stable id such as `express`.
     pub id: String,
@@ -146,7 +156,8 @@ pub struct FrameworkFix {
 }
 
 /// A line of code in a change.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FixLine {
     /// What the change does to the line.
     pub kind: FixKind,
@@ -155,7 +166,8 @@ pub struct FixLine {
 }
 
 /// What a change does to a line of code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FixKind {
     /// The line stays.

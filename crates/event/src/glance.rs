@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{DeliveryId, DeliveryState, TargetId, Timestamp};
 
 /// How often an event came in, and the state of its deliveries.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Glance {
     /// How many copies of the event came in and are not in the bin. The first event and all its duplicates count.
     pub copies: u64,
@@ -17,10 +18,11 @@ pub struct Glance {
 
 /// The most important delivery of an event, with the outcome of its last attempt. An event's status follows from this
 /// delivery.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DeliveryGlance {
     /// The delivery's id, `<event id>.<n>`.
-    #[schema(value_type = String)]
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub id: DeliveryId,
     /// The target's id. The target may have been removed since.
     pub target_id: TargetId,
@@ -39,7 +41,7 @@ pub struct DeliveryGlance {
     /// Why the delivery was skipped, or what went wrong last.
     pub error: Option<String>,
     /// When the next attempt is due.
-    #[schema(value_type = Option<String>, format = "date-time")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>, format = "date-time"))]
     pub next_attempt_at: Option<Timestamp>,
     /// How many deliveries the event has.
     pub count: u64,

@@ -210,7 +210,8 @@ impl fmt::Debug for HeaderLines {
 }
 
 /// A header value in JSON: a string, or `{"base64": …}` if the value is not UTF-8.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum HeaderValueJson {
     /// A value that is UTF-8.

@@ -51,7 +51,8 @@ impl Request {
 }
 
 /// The HTTP versions that a captured request may have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum HttpVersion {
     /// HTTP/1.0.
     #[serde(rename = "HTTP/1.0")]

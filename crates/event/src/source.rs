@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::{EventId, HeaderLines};
 
 /// The name of a source in URLs: `[a-z0-9][a-z0-9_-]{0,62}`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(transparent)]
 pub struct Slug(String);
 
@@ -54,7 +55,8 @@ impl<'de> Deserialize<'de> for Slug {
 }
 
 /// What happens to an event that is not proved genuine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnInvalid {
     /// The event is answered as usual and forwarded with its verdict, because an inspector shows everything.
@@ -66,7 +68,8 @@ pub enum OnInvalid {
 }
 
 /// What happens to a duplicate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OnDuplicate {
     /// The duplicate is not sent to a target where the first event, or another duplicate of it, waits, is being tried
@@ -78,13 +81,14 @@ pub enum OnDuplicate {
 }
 
 /// A source's settings for the answers of the capture port.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Answer {
     /// The status, 200 to 599. By default 200 if the source's provider is known, and 202 if it is not.
     pub status: Option<u16>,
     /// Header lines to add to the answer.
-    #[schema(value_type = Vec<(String, String)>)]
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<(String, String)>))]
     pub headers: HeaderLines,
     /// The body of the answer. By default `{"received":true,"id":…}`.
     pub body: Option<String>,
@@ -97,7 +101,8 @@ pub struct Answer {
 }
 
 /// Who answers the sender once its request is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Respond {
     /// Hookmitt answers, as set for the source.
@@ -116,7 +121,8 @@ impl Answer {
 /// How a source without a catalogue provider signs its requests, and where they carry id, type and title.
 ///
 /// A place is `header:Name`, a JSON pointer (`/data/id`), `form:field` or `query:name`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct GenericScheme {
     /// The header that carries the signature, such as `X-Signature`.

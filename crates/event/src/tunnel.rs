@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// What provides a tunnel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TunnelKind {
     /// A Hookmitt relay. It keeps requests while nobody is connected.
@@ -22,7 +23,8 @@ impl TunnelKind {
 }
 
 /// Why a tunnel was not connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GapWhy {
     /// The computer was asleep.

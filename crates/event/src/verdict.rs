@@ -5,7 +5,8 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 /// What signature verification found out about an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The signature matches one of the source's secrets, and its timestamp is within the limit.
@@ -58,7 +59,8 @@ impl FromStr for Verdict {
 }
 
 /// Why a signature is not valid, and what to do about it. In lists, the likeliest cause comes first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Cause {
     /// A stable code such as `body_reserialized`.
     pub code: String,

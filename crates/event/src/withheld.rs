@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::Request;
 
 /// Why an event is not forwarded automatically.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WithheldReason {
     /// A web page of another origin sent the request.
