@@ -118,7 +118,7 @@ async fn swap(server: &Server, code: &str) -> Option<String> {
     (reply.status == 200).then(|| reply.json()["token"].as_str().expect("a token").to_owned())
 }
 
-/// Returns the status with which the API answers a session.
+/// Returns the status of the API's answer to a request with this session token.
 async fn status(server: &Server, session: &str) -> u16 {
     browser(server, "GET /api/sources", &format!("Authorization: Bearer {session}"), "").await.status
 }

@@ -230,7 +230,8 @@ async fn threat_7_who_sends_much_at_once_and_then_next_to_nothing_is_cut() {
     assert_eq!(port.close().await, (0, vec![408]));
 }
 
-/// Sends `head`, then `drop` repeatedly until the other side stops reading; returns the answer.
+/// Sends `head`, then `drop` every 10 ms until the other side closes the connection. Returns all that the other side
+/// sent.
 async fn drip(address: SocketAddr, head: &str, drop: &[u8]) -> Vec<u8> {
     let stream = TcpStream::connect(address).await.expect("a connection");
     let (mut reader, mut writer) = stream.into_split();

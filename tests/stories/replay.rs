@@ -25,7 +25,7 @@ async fn replay(app: &App, id: &str, edit: Value) -> Value {
     replayed["items"][0].clone()
 }
 
-/// Returns the whole message without our own lines.
+/// Returns the whole message without the `x-hookmitt-*` header lines.
 fn without_ours(seen: &Seen) -> Vec<u8> {
     let head = seen.head();
     let lines = head.split("\r\n").filter(|line| !line.starts_with("x-hookmitt-")).collect::<Vec<_>>();

@@ -40,7 +40,7 @@ impl Watcher {
         Self { seen, stop, thread: Some(thread) }
     }
 
-    /// Returns every command line that was seen, each once, one per line.
+    /// Returns every distinct command line that was seen so far, one per line.
     pub fn seen(&self) -> String {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.extend(command_lines());

@@ -44,7 +44,7 @@ impl Breather {
     }
 }
 
-/// Returns whether the error concerns one connection only, so that the next one can be accepted at once.
+/// Whether the error affects only a single connection, so that the next one can be accepted at once.
 fn is_its_own(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)

@@ -1,4 +1,4 @@
-//! Prints tunnels and their gaps.
+//! Tunnels as the API returns them, and how they and the times when they were offline are formatted for the terminal.
 
 use std::time::Duration;
 

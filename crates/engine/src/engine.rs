@@ -95,7 +95,7 @@ pub struct Engine {
     pub fixtures: Fixtures,
     /// The tunnels.
     pub tunnels: Tunnels,
-    /// Targets that last as long as a command.
+    /// Temporary targets, each of which exists while a `listen` command runs.
     pub listeners: Listeners,
     started_at: Timestamp,
 }

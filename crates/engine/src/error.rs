@@ -86,7 +86,7 @@ pub enum EngineError {
     /// The delivered secret may not be stored.
     #[error(transparent)]
     NotKept(#[from] NotKept),
-    /// The event asks for no URL to be called.
+    /// The event does not ask for a URL to be called.
     #[error("#{0} asks for nothing to be called")]
     NothingToConfirm(i64),
     /// The set-up request is not `valid`, so its URL is not called.

@@ -1,4 +1,4 @@
-//! Single events: shown in full, put into the bin, brought back.
+//! Single events: shows them in full, moves them to the bin, restores them.
 
 use std::time::Duration;
 

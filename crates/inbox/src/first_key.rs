@@ -23,7 +23,7 @@ pub struct SingleUse {
 pub struct KeyTerms {
     /// The first 16 bytes of the SHA-256 of the key's text.
     pub hash: [u8; 16],
-    /// Whether the event may own the key now.
+    /// Whether the event's present verdict lets it own the key.
     pub may_own: bool,
     /// Whether the key is a hash of the content, which means the same event only for some minutes.
     pub by_content: bool,

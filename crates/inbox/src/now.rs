@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 pub(crate) const STORE: &str = "clock";
 pub(crate) const WALL: &str = "clock_wall";
 
-/// The present, in microseconds.
+/// The present time by both clocks, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Now {
     /// In store time.

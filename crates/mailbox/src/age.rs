@@ -15,7 +15,8 @@ const AWAY: i64 = 10 * 60 * 1_000_000;
 /// What both clocks show at one moment, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    /// The wall clock, since the Unix epoch. It is shown and ends codes, but ages are never computed from it.
+    /// The wall clock, since the Unix epoch. It is shown to people, and one-time codes expire by it (or by store time,
+    /// whichever comes first), but ages are never computed from it.
     pub(crate) wall: i64,
     /// Store time, from which ages are computed.
     pub(crate) store: i64,

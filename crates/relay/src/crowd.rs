@@ -13,8 +13,8 @@ use crate::blocks::{SIZES, blocks};
 /// Shares of blocks are given in parts of this many.
 pub(crate) const PARTS: usize = 32;
 
-/// How many parts of all places a block of each size may have while nobody else is there, from the smallest size to the
-/// largest.
+/// The share of all places, in units of 1/[`PARTS`], that a block of each size may have while nobody else is connected;
+/// the smallest size first.
 pub(crate) type Shares = [usize; SIZES];
 
 /// The places in use, counted by the blocks of addresses that use them.

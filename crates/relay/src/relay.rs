@@ -63,7 +63,7 @@ pub(crate) struct Relay<M> {
     pub(crate) openings: Option<Openings>,
     pub(crate) sessions: Sessions,
     pub(crate) tasks: TaskTracker,
-    /// Cancelled when the relay stops: no new connection is accepted.
+    /// Cancelled when the relay is to stop. From then on, no new connections are accepted.
     pub(crate) stopping: CancellationToken,
     /// Cancelled after that: devices are told that the relay stops.
     pub(crate) leaving: CancellationToken,

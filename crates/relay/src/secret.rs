@@ -14,7 +14,7 @@ pub fn fresh_token() -> String {
     format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random()))
 }
 
-/// Returns a fresh token id. It is independent of the token.
+/// Returns a new token id. It is not derived from the token.
 pub fn fresh_token_id() -> String {
     format!("tk_{}", &fresh_name()[..10])
 }

@@ -147,7 +147,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
             return kept;
         }
         match self.relay.mailbox.ack(self.tunnel, &self.device, through).await {
-            // A device that left has no cursor any more.
+            // A device that has left no longer has a cursor.
             Ok(()) | Err(MailboxError::Unknown { .. }) => through,
             Err(error) => {
                 // The next acknowledgement writes it again; a letter that comes twice does no harm.

@@ -92,7 +92,8 @@ impl<M: Mailbox> Relay<M> {
         begun.inspect_err(|error| tracing::warn!(%error, "a sender can't be held")).ok()
     }
 
-    /// Waits for the app's answer while a device is connected. Once the relay stops, only a short time is left.
+    /// Waits for the app's answer, for the time that a sender may be held, and only while a device is connected. When
+    /// the relay stops, only a short time is left.
     async fn held(&self, place: &Destination, waiting: M::Held) -> Option<hookmitt_mailbox::Reply> {
         let too_late = async {
             self.stopping.cancelled().await;

@@ -1,4 +1,4 @@
-//! An epoch: the key that an HPKE context exports, and sealing and opening letters with it.
+//! An epoch: a key exported from an HPKE context, with which letters are sealed and opened.
 
 use hpke::{
     Deserializable as _, OpModeR, OpModeS, Serializable as _, aead::ExportOnlyAead, kdf::HkdfSha256,

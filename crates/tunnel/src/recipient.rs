@@ -95,8 +95,9 @@ pub trait Recipient: Send + Sync + 'static {
         letter: Letter,
     ) -> impl Future<Output = Result<Option<Answering>, Later>> + Send;
 
-    /// Reports a letter that can't be read. If it is `lost`, it never will be readable, and the relay is told to delete
-    /// it. Otherwise it stays at the relay: a newer hookmitt may be able to read it, or the right key may return.
+    /// Reports a letter that can't be read. If it is `lost`, it will never be readable, and it is acknowledged as if it
+    /// were stored, so the relay doesn't send it to this device again. Otherwise it stays at the relay: a newer
+    /// hookmitt may be able to read it, or the right key may return.
     fn unreadable(&self, head: &Letterhead, why: &Unreadable, lost: bool);
 
     /// The sealing key was replaced: these secret keys open letters, newest first. They must be stored; after a crash

@@ -52,7 +52,8 @@ pub fn providers() -> impl Iterator<Item = &'static Provider> {
     CATALOGUE.providers.iter()
 }
 
-/// Returns the rank of the provider that sends a header of this lower-case name. The lowest rank wins.
+/// Returns the rank of the provider that is recognised by a header of this lower-case name. If several providers are
+/// recognised, the lowest rank wins.
 pub(crate) fn given_away_by(name: &[u8]) -> Option<usize> {
     CATALOGUE.detect.get(name).copied()
 }

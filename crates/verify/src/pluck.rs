@@ -49,7 +49,7 @@ impl Default for Tree {
 /// The longest pointer that is accepted. It also bounds the recursion over hostile JSON.
 const DEEPEST: usize = 16;
 
-/// The token that continues into a string which is itself JSON, or JSON in base64: `/Message/(json)/id`.
+/// The pointer token that descends into a string which itself contains JSON, plain or in base64: `/Message/(json)/id`.
 const INSIDE: &str = "(json)";
 
 impl Tree {

@@ -8,13 +8,14 @@ use crate::{
 };
 
 impl PairKind {
-    /// Returns the kind of private key that a provider signs with by default; `None` if it signs with a shared secret.
+    /// Returns the kind of private key that a provider signs with by default; `None` if it uses a shared secret or
+    /// signs nothing.
     pub fn of(provider: &Provider) -> Option<Self> {
         by_algorithm(provider.schemes.first()?.algorithm)
     }
 }
 
-/// Returns the kind of key for an algorithm; `None` if it uses a shared secret.
+/// Returns the kind of key pair that an algorithm uses; `None` if it uses a shared secret or signs nothing.
 fn by_algorithm(algorithm: Algorithm) -> Option<PairKind> {
     match algorithm {
         Algorithm::Ed25519 => Some(PairKind::Ed25519),

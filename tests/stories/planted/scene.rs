@@ -101,7 +101,7 @@ impl Scene {
         }
     }
 
-    /// Runs a command with this standard input, and keeps its output.
+    /// Runs a command with this standard input, and records its output in `said`.
     pub(super) async fn runs(&mut self, arguments: &[&str], input: &str) -> Ran {
         let command = telling_all(self.data.path(), arguments);
         self.runs_as(command, &arguments.join(" "), input).await
@@ -122,7 +122,7 @@ impl Scene {
         text
     }
 
-    /// Calls the API, and keeps its answer.
+    /// Calls the API, and records its answer in `said`.
     pub(super) async fn calls(&mut self, bearer: &str, method: &str, path: &str, body: &[u8]) -> u16 {
         let mut asked = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {bearer}\r\nConnection: close\r\n\

@@ -18,7 +18,7 @@ use Does::{Answer, Fail, Hang};
 
 const REFUSE: Does = Fail(0, io::ErrorKind::ConnectionRefused);
 
-/// The addresses of a name, and how each behaves.
+/// The addresses to which a name resolves, and how each of them behaves.
 #[derive(Default)]
 struct Net {
     does: Vec<(SocketAddr, Does)>,

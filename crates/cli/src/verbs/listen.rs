@@ -165,7 +165,7 @@ fn announce(listening: &Listening, screen: &Screen) {
 }
 
 impl Args {
-    /// Makes sure that events come from the relay, and prints the public URL.
+    /// With `--relay`, makes sure that a tunnel delivers the source's events, and prints its public URL.
     async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<(), CliError> {
         let Some(relay) = &self.relay else { return Ok(()) };
         self.make_source(&seat.client).await?;

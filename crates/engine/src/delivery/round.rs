@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{sending::Sending, unwritten::Unwritten};
 
-/// What the attempts of one courier share; clones are the same.
+/// What the attempts of one courier share. Clones share the same state.
 #[derive(Clone, Debug)]
 pub(crate) struct Round {
     /// Outcomes that are not stored yet.

@@ -1,4 +1,4 @@
-//! Targets, as people create and change them.
+//! Creates, changes and removes targets.
 
 use std::{sync::Arc, time::Duration};
 
@@ -139,7 +139,7 @@ impl Targets {
         self.settings.target(id)
     }
 
-    /// Removes a target. Deliveries that wait for it fail.
+    /// Removes a target. Deliveries that wait for it are marked as failed.
     ///
     /// # Errors
     /// Fails if the target is unknown.

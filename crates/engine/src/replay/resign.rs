@@ -74,7 +74,8 @@ fn seen_url(
     Ok(Some(handler_url(&TargetUrl::parse(&target.url)?, Some(&target), request)))
 }
 
-/// Returns the URL of a request as the handler sees it, after the request's path and query are joined to the target's.
+/// Returns the URL at which the handler receives a request: the target's URL with the request's path and query
+/// appended.
 pub(crate) fn handler_url(url: &TargetUrl, target: Option<&Target>, request: &Request) -> String {
     let scheme = url.as_str().split("://").next().unwrap_or("http");
     let kept = target.filter(|target| target.preserve_host).and_then(|_| request.headers.get_str("host"));

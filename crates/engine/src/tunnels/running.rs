@@ -23,7 +23,8 @@ use super::{
 };
 use crate::settings::Settings;
 
-/// How many steps may be queued. A step is a connection gained or lost, which takes longer than a commit.
+/// How many [`Step`]s may wait to be stored. Most come with a change of the connection, which takes longer than a
+/// commit; counts of unreadable letters are added up if the queue is full.
 const STEPS: usize = 64;
 
 /// A tunnel that runs in this process.

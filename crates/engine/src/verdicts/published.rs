@@ -21,7 +21,7 @@ const AGAIN: Duration = Duration::from_secs(60);
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 const SELDOM: u32 = 10;
 
-/// Values of `since` before every event, and after every event.
+/// Values of `since` that lie before, and after, every event.
 const ALWAYS: Timestamp = Timestamp::from_micros(i64::MIN);
 const NEVER: Timestamp = Timestamp::from_micros(i64::MAX);
 

@@ -1,4 +1,4 @@
-//! The contract about devices.
+//! What every mailbox promises about devices.
 
 use std::time::Duration;
 

@@ -55,7 +55,7 @@ impl Client {
     }
 }
 
-/// Returns the stored account, else a new one, which is stored before it is used.
+/// Returns the stored account. If there is none, registers one and stores it before it is used.
 async fn account(client: &Client) -> Result<Account, OrderError> {
     let builder = Account::builder_with_http(Box::new(client.http.clone()));
     let contact: Vec<_> = client.email.iter().map(|email| format!("mailto:{email}")).collect();

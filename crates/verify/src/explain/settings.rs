@@ -15,7 +15,7 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     trial.first(signed, &[swapped, simulator, checksum_in_hex])
 }
 
-/// Finds keys that were configured in the wrong order. Each key belongs to one header (Box).
+/// Finds keys that were configured in the wrong order, for a provider with one key per signature header (Box).
 fn swapped(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let sender = trial.sender;
     (signed.scheme.every && trial.fits(signed.scheme, signed.parts.view)).then(|| {

@@ -10,9 +10,9 @@ pub(crate) struct JwtRules {
     pub(crate) issuers: Vec<String>,
     /// The claim that holds the hex SHA-256 of the body.
     pub(crate) body_hash: Option<String>,
-    /// The setting that `aud` must equal.
+    /// The name of the signature parameter whose value the claim `aud` must have.
     pub(crate) audience: Option<String>,
-    /// The setting that `email` must equal.
+    /// The name of the signature parameter whose value the claim `email` must have; the email must be verified, too.
     pub(crate) email: Option<String>,
     /// Whether `exp` is checked.
     pub(crate) expires: bool,

@@ -1,4 +1,4 @@
-//! Starts the programs that make the requests.
+//! Runs the programs that produce the requests, and reads the requests from their output.
 
 use std::{
     fs,
