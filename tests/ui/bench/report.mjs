@@ -44,8 +44,8 @@ function table({ top, scrolling, shift, memory, bundle, window, sent }) {
   atMost('page process grows, MiB a minute', memory.renderer_mib_per_minute, 2);
   atMost('scripts and styles at start, gzip, KB', bundle.gzip_kb, 220, 1);
   line('fonts at start, KB', bundle.fonts_kb, 1);
-  atMost('window shown, ms', window?.shown_ms ?? null, 700, 0);
-  atMost('main process of the window, PSS, MB', window?.pss_mb ?? null, 110, 1);
+  atMost('window shown, ms', window?.shown_ms ?? null, 350, 0);
+  atMost('main process of the window, PSS, MB', window?.pss_mb ?? null, 90, 1);
 }
 
 /** Prints the table and writes the file; returns whether every limit was met. */
