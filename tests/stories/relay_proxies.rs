@@ -139,7 +139,7 @@ impl Set {
             !event["url"].to_string().contains("evil") && !said.contains("X-Forwarded-For\",\"6.6"),
             "{said}"
         );
-        // Around the proxy, nothing is believed and nothing is removed.
+        // In a request that doesn't come through the proxy, such header lines are neither believed nor removed.
         let bytes = on_the_wire("github", &self.github(b"{}"));
         let event = self.arrived(&past(SENDER, self.relay.address, &bytes).await).await;
         assert!(event["remote"].as_str().unwrap().starts_with("127.0.0.2:"), "{}", event["remote"]);

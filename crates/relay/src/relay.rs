@@ -110,7 +110,7 @@ impl<M: Mailbox> Relay<M> {
         }
     }
 
-    /// Returns the time of day.
+    /// Returns the current time by the wall clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.options.clock.now()
     }

@@ -35,7 +35,8 @@ impl Default for List {
 }
 
 impl Due {
-    /// Forgets letters, but remembers them for a while, in case this relay's own acknowledgement has to delete them.
+    /// Runs `forget`, and keeps the letters that it returns for a while, in case this relay's own acknowledgement has
+    /// to delete them.
     pub(super) fn stash(&self, tunnel: &str, forget: impl FnOnce() -> Vec<Unwanted>) {
         let mut list = self.list();
         let unwanted = forget();

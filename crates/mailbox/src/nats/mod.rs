@@ -90,7 +90,7 @@ impl Mailbox for NatsMailbox {
     }
 
     async fn open_tunnel(&self, tunnel: NewTunnel) -> Result<(), MailboxError> {
-        tunnels::open(&self.store, &self.claims, tunnel).await
+        tunnels::open(&self.store, &self.reservations, tunnel).await
     }
 
     async fn tunnel(&self, name: &str) -> Result<Option<Arc<Tunnel>>, MailboxError> {

@@ -24,7 +24,7 @@ use super::{
     store::{Lookups, Shard, Store},
     streams::{Followed, Maker, until_caught_up},
     sweep::Orphans,
-    tokens::Claims,
+    tokens::Reservations,
 };
 use crate::MailboxError;
 
@@ -39,7 +39,7 @@ const LOADING: Duration = Duration::from_secs(300);
 pub struct NatsMailbox {
     pub(super) store: Arc<Store>,
     pub(super) senders: HeldSenders,
-    pub(super) claims: Arc<Claims>,
+    pub(super) reservations: Arc<Reservations>,
     pub(super) orphans: Arc<Orphans>,
     /// Stops the background tasks when the last clone is dropped.
     _end: Arc<DropGuard>,
@@ -86,7 +86,7 @@ impl NatsMailbox {
         let mailbox = Self {
             store,
             senders: HeldSenders::default(),
-            claims: Arc::default(),
+            reservations: Arc::default(),
             orphans: Arc::default(),
             _end: end,
         };

@@ -94,33 +94,33 @@ pub(super) fn no_token(id: &str) -> MailboxError {
 /// The names of tunnels that are being opened, with their tokens, so that tunnels that are opened at the same time are
 /// counted, too.
 #[derive(Debug, Default)]
-pub(super) struct Claims(Mutex<HashMap<String, String>>);
+pub(super) struct Reservations(Mutex<HashMap<String, String>>);
 
-/// Counts a tunnel as being opened for as long as it lives.
+/// While a reservation lives, its tunnel counts as being opened.
 #[derive(Debug)]
 pub(super) struct Reservation<'c> {
-    claims: &'c Claims,
+    reservations: &'c Reservations,
     name: String,
 }
 
-impl Claims {
+impl Reservations {
     /// Starts to open a tunnel if its token, which may have `most` tunnels and has those that `open` returns, may have
     /// one more. A name that is in `open` already passes; whether it may be used is checked later.
-    pub(super) fn claim(
+    pub(super) fn reserve(
         &self,
         name: &str,
         token: &str,
         most: u32,
         open: impl FnOnce() -> Vec<String>,
     ) -> Result<Reservation<'_>, MailboxError> {
-        let mut claims = self.all();
+        let mut reservations = self.all();
         let mut all: HashSet<String> = open().into_iter().collect();
-        all.extend(claims.iter().filter(|(_, of)| *of == token).map(|(name, _)| name.clone()));
+        all.extend(reservations.iter().filter(|(_, of)| *of == token).map(|(name, _)| name.clone()));
         if !all.contains(name) && all.len() >= usize::try_from(most).unwrap_or(usize::MAX) {
             return Err(MailboxError::TooManyTunnels(most));
         }
-        claims.insert(name.to_owned(), token.to_owned());
-        Ok(Reservation { claims: self, name: name.to_owned() })
+        reservations.insert(name.to_owned(), token.to_owned());
+        Ok(Reservation { reservations: self, name: name.to_owned() })
     }
 
     fn all(&self) -> MutexGuard<'_, HashMap<String, String>> {
@@ -130,7 +130,7 @@ impl Claims {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        self.claims.all().remove(&self.name);
+        self.reservations.all().remove(&self.name);
     }
 }
 
@@ -140,20 +140,20 @@ mod tests {
 
     #[test]
     fn what_is_being_opened_is_counted_once_and_for_its_own_token() {
-        let claims = Claims::default();
-        let claim = |name: &str, token: &str, open: &[&str]| {
+        let reservations = Reservations::default();
+        let reserve = |name: &str, token: &str, open: &[&str]| {
             let open: Vec<_> = open.iter().map(|&name| name.to_owned()).collect();
-            claims.claim(name, token, 2, || open)
+            reservations.reserve(name, token, 2, || open)
         };
-        let one = claim("one", "tk", &[]).unwrap();
-        let two = claim("two", "tk", &["one"]).unwrap();
-        let refused = claim("three", "tk", &[]).unwrap_err();
+        let one = reserve("one", "tk", &[]).unwrap();
+        let two = reserve("two", "tk", &["one"]).unwrap();
+        let refused = reserve("three", "tk", &[]).unwrap_err();
         assert!(matches!(refused, MailboxError::TooManyTunnels(2)), "{refused}");
-        assert!(claim("three", "other", &[]).is_ok());
+        assert!(reserve("three", "other", &[]).is_ok());
         drop(two);
-        assert!(claim("two", "tk", &["one"]).is_ok(), "it came to nothing");
+        assert!(reserve("two", "tk", &["one"]).is_ok(), "it came to nothing");
         drop(one);
-        assert!(claim("three", "tk", &["one", "two"]).is_err());
-        assert!(claims.all().is_empty());
+        assert!(reserve("three", "tk", &["one", "two"]).is_err());
+        assert!(reservations.all().is_empty());
     }
 }

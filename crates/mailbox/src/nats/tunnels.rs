@@ -7,18 +7,23 @@ use super::{
     records::{DeviceRecord, TunnelRecord},
     store::Store,
     table::{Next, Versioned},
-    tokens::{self, Claims, no_token},
+    tokens::{self, Reservations, no_token},
 };
 use crate::{DeviceKey, MailboxError, NewTunnel, Tunnel};
 
 /// Opens a tunnel.
-pub(super) async fn open(store: &Store, claims: &Claims, tunnel: NewTunnel) -> Result<(), MailboxError> {
+pub(super) async fn open(
+    store: &Store,
+    reservations: &Reservations,
+    tunnel: NewTunnel,
+) -> Result<(), MailboxError> {
     store.check_open()?;
     let now = store.clock.now();
     let NewTunnel { name, token, sealing_key, device } = tunnel;
     let known = tokens::read(store, &token).await?.filter(|known| known.record.revoked_at.is_none());
     let most = known.ok_or_else(|| no_token(&token))?.record.most_tunnels;
-    let _claim = claims.claim(&name, &token, most, || store.registry.counted_of(&token, now.store))?;
+    let _reservation =
+        reservations.reserve(&name, &token, most, || store.registry.counted_of(&token, now.store))?;
     let device = DeviceRecord::new(device, now.wall);
     let record = TunnelRecord {
         token: token.clone(),
