@@ -150,7 +150,7 @@ impl Args {
             .with("since", self.since.map(|since| since.moment(now).to_string()))
     }
 
-    /// Whether a filter is set.
+    /// Whether a filter other than `--since` is set.
     fn narrows(&self) -> bool {
         self.source.is_some()
             || self.status.is_some()

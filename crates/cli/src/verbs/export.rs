@@ -162,7 +162,8 @@ async fn write(
     Ok(exported.items.len())
 }
 
-/// Makes a file name that stays in its folder and has no special meaning on any system, whatever text it is made of.
+/// Makes a file name that stays in its folder and has only ASCII letters, digits, `.`, `_` and `-`, whatever text it is
+/// made of.
 fn safe_name(name: &str, event_id: &str) -> String {
     let plain =
         |letter: char| if letter.is_ascii_alphanumeric() || "._-".contains(letter) { letter } else { '-' };

@@ -18,7 +18,7 @@ use crate::{
     terminal::{FAINT, Screen, Styled},
 };
 
-/// How many levels of folders are searched.
+/// How many levels of folders are searched below a named folder.
 const DEEPEST: usize = 32;
 
 /// What `import` takes.
@@ -44,7 +44,8 @@ struct Imported {
     duplicate_of: Option<String>,
 }
 
-/// Imports the files one by one. If a file can't be imported, its error is printed and the others are still imported.
+/// Imports the files one by one. If a file can't be imported, its error is printed and the others are still imported,
+/// unless the inbox can't be reached or standard output is closed.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let mut files = Vec::new();
     for path in &args.paths {
@@ -101,8 +102,8 @@ fn line(one: &Imported) -> String {
     format!("{}  {}  {}{repeat}  {name}", Plain(&one.event_id), Plain(&one.source), Plain(&one.verdict))
 }
 
-/// Returns a file as it was named; for a folder, every `*.fixture.json` in it, sorted. Symbolic links inside a folder
-/// are not followed, because they may lead out of it.
+/// Adds a file to `files` as it was named; for a folder, adds every `*.fixture.json` in it, each folder in the order of
+/// its names. Symbolic links inside a folder are not followed, because they may lead out of it.
 fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
     let about = fs::metadata(path).map_err(|source| CliError::file(path, source))?;
     if about.is_dir() {

@@ -23,7 +23,7 @@ use crate::{
     verbs::{events::newest, tunnel_add},
 };
 
-/// How often `listen` tries to take over when the running hookmitt has ended, and the pause between tries.
+/// How many times `listen` tries again to take over after the running hookmitt has ended, and the pause between tries.
 const TAKE_OVER: (u32, Duration) = (40, Duration::from_millis(250));
 
 /// What `listen` takes.

@@ -27,8 +27,8 @@ use crate::{
     },
 };
 
-/// The shortest allowed idle time. The presence of a device is stored only every few minutes, so a device that was last
-/// seen less than this ago may still be connected.
+/// The shortest allowed idle time. The presence of a device is stored only about every minute (SQLite) or ten minutes
+/// (NATS), so a device may be connected though it was last seen minutes ago.
 const SHORTEST_IDLE: Duration = Duration::from_secs(60 * 60);
 
 /// What `relay` takes.

@@ -34,7 +34,7 @@ pub(super) struct AcmeFlags {
 }
 
 impl AcmeFlags {
-    /// Returns a hint for a store that other relays share.
+    /// Returns a hint for a store that other relays may share, if `--acme` was given: it works for a single relay only.
     pub(super) fn beside_others(&self) -> Option<&'static str> {
         let hint = "  hint     of relays behind one name --acme works for one alone: the authority may come to any of them";
         self.acme.then_some(hint)

@@ -12,12 +12,12 @@ use hookmitt_mailbox::{NatsMailbox, NatsOptions, SqliteMailbox};
 
 use crate::failure::CliError;
 
-/// The text that names a store.
+/// The name of a store, as a flag or the environment variable gives it.
 #[derive(Clone, Debug)]
 pub(crate) enum StoreName {
     /// One SQLite file: `sqlite:PATH`.
     Sqlite(PathBuf),
-    /// A NATS cluster: `nats://…`.
+    /// A NATS cluster: `nats://…` or `tls://…`.
     Nats(String),
 }
 
@@ -50,8 +50,8 @@ impl FromStr for StoreName {
 }
 
 impl StoreName {
-    /// Like [`open`](Self::open), but only for a store that a relay has made before. A new store, made because of a
-    /// typing error, would be empty.
+    /// Like [`open`](Self::open), but fails if a SQLite file doesn't exist: a new store, made because of a typing
+    /// error, would be empty. A NATS store is made if it is new.
     pub(crate) async fn open_made(given: Option<&Self>, data_dir: &Path) -> Result<Opened, CliError> {
         match Self::named(given, data_dir)? {
             Self::Sqlite(file) if !file.try_exists().unwrap_or(true) => Err(none_at(&file)),
@@ -78,7 +78,8 @@ impl StoreName {
         }
     }
 
-    /// A password in an argument would be visible in the process list.
+    /// Returns the name, or fails if it contains a password: in an argument, a password would be visible in the process
+    /// list.
     fn without_password(self) -> Result<Self, CliError> {
         match &self {
             Self::Nats(url) if url.split('?').next().unwrap_or_default().contains('@') => {

@@ -119,7 +119,8 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
-/// Stores a delivered secret, and warns that whoever sent it can sign the source's events from then on.
+/// Stores a delivered secret. Says first who sent it. If the source has a secret already and a label was given, also
+/// warns that whoever sent this one can sign the source's events, too.
 async fn accept(
     id: &EventRef,
     label: Option<&str>,
@@ -205,6 +206,9 @@ fn from_stdin(slug: &Slug, screen: &Screen) -> Result<Zeroizing<Vec<u8>>, CliErr
 }
 
 /// Removes one line end from the end of the secret.
+///
+/// # Errors
+/// Fails if the secret is longer than [`LONGEST`], with its line end counted, or is empty.
 fn checked(mut secret: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, CliError> {
     if secret.len() > LONGEST {
         return Err(CliError::bad_input("secret-too-long", "a secret can't be longer than 64 KiB"));

@@ -1,4 +1,4 @@
-//! `hookmitt send`: sends a sample event with a genuine signature.
+//! `hookmitt send`: sends sample events with a genuine signature; unsigned if the provider signs nothing.
 
 use std::path::PathBuf;
 

@@ -80,7 +80,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
     Ok(Exit::Success)
 }
 
-/// Says which events were withheld under host names that are allowed now, and how to send them.
+/// Says how many events were withheld under each host name that is allowed now, and how to send them.
 async fn offer_withheld(slug: &Slug, client: &Client, screen: &Screen) -> Result<(), CliError> {
     let withheld = Address::new(["sources", slug.as_str(), "withheld"]);
     let hosts: Vec<Value> = client.all(&withheld).await?;
@@ -129,7 +129,7 @@ fn print(source: &Value, screen: &Screen) -> Result<(), CliError> {
     if screen.json { screen.print_json(source) } else { screen.print(lines(source, "").join("\n")) }
 }
 
-/// Returns a line for each setting that is set. The settings of a group follow its name.
+/// Returns a line for each setting that is set. A setting in a group is named `group.setting`.
 pub(crate) fn lines(settings: &Value, group: &str) -> Vec<String> {
     let Some(fields) = settings.as_object() else { return Vec::new() };
     let mut out = Vec::new();

@@ -129,12 +129,12 @@ struct GenericFlags {
 }
 
 impl Settings {
-    /// Whether a host is newly allowed, so that withheld events can be sent now.
+    /// Whether the flags allow a host, so that events withheld under its name may be sent now.
     pub(crate) fn allows_hosts(&self) -> bool {
         !self.allow_host.is_empty()
     }
 
-    /// Returns the change that the flags ask for. `now` is the source as it is, or null if it is new. Settings that
+    /// Returns the change that the flags ask for. `before` is the source as it is, or null if it is new. Settings that
     /// weren't given are left out.
     pub(crate) fn change(&self, before: &Value) -> Result<Map<String, Value>, CliError> {
         let mut change = Map::new();
@@ -215,7 +215,7 @@ impl GenericFlags {
     }
 }
 
-/// Merges the given fields into the source's own group, because the API takes this group as a whole.
+/// Merges the given fields into the group as it was before, because the API takes this group as a whole.
 fn merge(change: &mut Map<String, Value>, group: &str, before: &Value, fields: Map<String, Value>) {
     if fields.is_empty() {
         return;

@@ -91,7 +91,10 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
     added(tunnel, client, screen).await
 }
 
-/// Prints what was added.
+/// Prints what was added. For a program or channel, first waits for the public URL if a hookmitt runs.
+///
+/// # Errors
+/// Fails if there is no public URL because of an error.
 pub(super) async fn added(tunnel: Tunnel, client: &Client, screen: &Screen) -> Result<(), CliError> {
     let limits = limits(&tunnel.kind);
     let tunnel = match limits {
@@ -142,7 +145,8 @@ fn told(tunnel: &Tunnel) -> String {
     format!("the relay is told of {} alone", Plain(&tunnel.sources.join(", ")))
 }
 
-/// Waits until the tunnel's public URL is known, or until it is clear why there is none.
+/// Waits until the tunnel's public URL is known, or until it is clear why there is none. After the time in [`NAMED`],
+/// returns the tunnel as it was given.
 async fn named(tunnel: Tunnel, client: &Client) -> Result<Tunnel, CliError> {
     let address = one(&tunnel);
     let asking = async {
@@ -156,8 +160,8 @@ async fn named(tunnel: Tunnel, client: &Client) -> Result<Tunnel, CliError> {
     tokio::time::timeout(NAMED.0, asking).await.unwrap_or(Ok(tunnel.clone()))
 }
 
-/// Returns the tunnel at a relay that serves this source. If there is none, opens one with the token from the
-/// environment or standard input.
+/// Makes sure that a tunnel at the relay is on and serves this source, and returns it. Changes the tunnel that is
+/// there; if there is none, opens one with the token from the environment or standard input.
 pub(crate) async fn at_relay(
     relay: &str,
     source: Option<&Slug>,

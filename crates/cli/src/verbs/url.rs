@@ -34,7 +34,8 @@ struct SourceUrl {
     public: Vec<String>,
 }
 
-/// Prints one URL a line, those of tunnels first. If no source was named, the source stands before each URL.
+/// Prints one URL a line; for each source, those of tunnels first. If no source was named, the source stands before
+/// each URL. As JSON, prints one object a source.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     if args.ui {
         return page(client, screen).await;
