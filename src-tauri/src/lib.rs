@@ -1,7 +1,8 @@
 //! The window: a Tauri shell over the same core as the `hookmitt` command.
 //!
 //! The core runs in this process (see `core`), or in the hookmitt that already uses the data directory. The page calls
-//! it through the commands `api` and `live`, so this process listens on TCP only with its capture port.
+//! it through the commands `api` and `live`, so with a window this process opens no TCP port but the capture port.
+//! Without a display it runs `hookmitt serve` instead (see `headless`).
 
 mod args;
 mod automation;

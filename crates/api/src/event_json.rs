@@ -64,7 +64,7 @@ pub struct EventJson {
     pub conflict: bool,
     /// Whether a newer event for the same object had already been delivered.
     pub stale: bool,
-    /// Whether a web page of another origin sent the request, or may have sent it.
+    /// Whether a web page other than Hookmitt's own sent the request, or may have sent it.
     pub browser: bool,
     /// Why the event was not forwarded automatically, if a web page is the reason. Absent otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,7 +8,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// How long an address may be silent before the next one is tried at the same time.
+/// How long to wait for an address before the next one is tried in parallel.
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 
 /// The failure to connect to any address, with the reason for each, in the order in which they were to be tried.

@@ -10,9 +10,9 @@ use crate::{
     terminal::{FAINT, STRONG, Styled},
 };
 
-/// The smallest width of a type and title, in columns.
+/// The smallest width of the subject, in characters.
 const LEAST_SUBJECT: usize = 16;
-/// The columns that source and subject don't use: number, time, verdict, status, size, and two blanks between each.
+/// The characters that source and subject don't use: number, time, verdict, status, size, and two blanks between each.
 const NUMBER: usize = 6;
 const CLOCK: usize = 8;
 const DAY_AND_CLOCK: usize = 14;

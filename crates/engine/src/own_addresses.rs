@@ -55,7 +55,7 @@ impl OwnAddresses {
         ports.retain(|port| !addresses.contains(port));
     }
 
-    /// Replaces the URLs of relays and channels by those of these tunnels.
+    /// Replaces the URLs of relays and channels with those of these tunnels.
     pub(crate) fn relays<'a>(&self, tunnels: impl Iterator<Item = &'a KeptTunnel>) {
         let (mut relays, mut channels) = (Vec::new(), Vec::new());
         for tunnel in tunnels {

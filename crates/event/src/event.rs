@@ -188,7 +188,7 @@ pub struct Event {
     pub conflict: bool,
     /// Whether a newer event for the same object had already been delivered.
     pub stale: bool,
-    /// Whether a web page of another origin sent the request, or may have sent it.
+    /// Whether a web page other than Hookmitt's own sent the request, or may have sent it.
     pub browser: bool,
     /// Whether the event is a web page's navigation that was forwarded all the same, because the local server answers
     /// it (`respond = app`).

@@ -1,8 +1,9 @@
-//! Sends a stored request to a target exactly as it came, over HTTP/1.1.
+//! Sends a stored request to a target over HTTP/1.1. The body, and every header line that is not replaced or dropped
+//! (see `head`), are sent byte for byte.
 //!
-//! Usual HTTP clients rewrite paths, and the case and order of header lines. Here hyper speaks the protocol, but the
-//! stream beneath it (`wire.rs`) replaces the head that hyper writes with ours, and records the head of the answer.
-//! No proxy is used, and no redirect is followed.
+//! HTTP clients usually rewrite paths, and change the case and order of header lines. Here hyper speaks the protocol,
+//! but the stream beneath it (`wire.rs`) replaces the head that hyper writes with ours, and records the head of the
+//! answer. No proxy is used, and no redirect is followed.
 
 mod dial;
 mod head;

@@ -30,7 +30,7 @@ impl Change {
         Self { events: 1, duplicates: i64::from(is_duplicate), bytes, deliveries: 0 }
     }
 
-    /// Returns the change for an event less.
+    /// Returns the change when an event is removed.
     pub(crate) fn no_event(is_duplicate: bool, bytes: i64) -> Self {
         Self { events: -1, duplicates: -i64::from(is_duplicate), bytes: -bytes, deliveries: 0 }
     }

@@ -114,7 +114,7 @@ pub struct Device {
 pub struct Revocation {
     /// The device to revoke.
     pub device: DeviceKey,
-    /// The current sealing key, as the revoking device knows it.
+    /// The sealing key that is replaced, as the revoking device knows it.
     pub before: [u8; 32],
     /// The key to which letters are sealed from now on.
     pub sealing_key: [u8; 32],

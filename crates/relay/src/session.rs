@@ -58,7 +58,7 @@ pub(crate) struct Session<'r, M> {
     desk: Mutex<Desk>,
     /// The memory for letters that are sent to the device.
     pub(crate) allowance: Allowance,
-    /// Woken when there is something to send.
+    /// Wakes the writer when a reply has been queued. Letters reach the writer through a channel of their own.
     pub(crate) to_send: Notify,
     pub(crate) room: Notify,
     acked: Notify,

@@ -1,4 +1,5 @@
-//! Tracks which letters have arrived, which are stored, and which of those have been acknowledged to the relay.
+//! Tracks which letters have arrived and which are stored, and whether the relay still has to be told about any of
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

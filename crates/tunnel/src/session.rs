@@ -271,7 +271,8 @@ impl<R: Recipient> Session<R> {
         if self.letters.key_is_told(is_new) {
             return Ok(());
         }
-        // Letters that the new key may open came before it. They come again over a new connection.
+        // Letters that the new key may open arrived before it and are not here any more. The relay sends them again
+        // over a new connection.
         Err(TunnelError::Closed("the tunnel's sealing key was turned over".to_owned()).into())
     }
 

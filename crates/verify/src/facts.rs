@@ -11,7 +11,7 @@ use crate::{
 
 /// Longer ids and keys are ignored, because truncation could make two events look the same.
 const LONGEST_NAME: usize = 512;
-/// Longer titles are truncated. In characters.
+/// The maximum length of a title, in characters. Longer titles are truncated.
 const LONGEST_TITLE: usize = 120;
 
 /// Extracts the facts of a request as the catalogue entry describes them. The generic scheme's own settings come first.

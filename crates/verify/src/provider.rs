@@ -113,7 +113,7 @@ pub(crate) struct HandshakeRule {
     pub(crate) name: String,
     /// The conditions that identify the request. All have to hold.
     pub(crate) when: Vec<Condition>,
-    /// Whether the provider signs it. It is then answered only if its signature isn't invalid.
+    /// Whether the provider signs this request. If so, the request is not answered when its signature is invalid.
     pub(crate) signed: bool,
     /// The place of a secret that it delivers.
     pub(crate) secret: Option<Place>,

@@ -19,7 +19,7 @@ pub enum SignError {
     /// The secret is empty.
     #[error("the secret is empty")]
     EmptySecret,
-    /// The secret isn't a key of this scheme.
+    /// The secret can't be used as a signing key for this provider.
     #[error("the secret is no key of {0}")]
     BadSecret(String),
     /// The generic settings can't be used for signing.

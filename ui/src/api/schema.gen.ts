@@ -1136,7 +1136,7 @@ export interface components {
         };
         /** @description An event in JSON, the same from the command line and the API. */
         EventJson: {
-            /** @description Whether a web page of another origin sent the request, or may have sent it. */
+            /** @description Whether a web page other than Hookmitt's own sent the request, or may have sent it. */
             browser: boolean;
             /** @description Why the verdict is `invalid`, likeliest cause first. */
             causes: components["schemas"]["Cause"][];
@@ -1632,7 +1632,7 @@ export interface components {
         /** @description A page of a list. */
         Items_EventJson: {
             items: {
-                /** @description Whether a web page of another origin sent the request, or may have sent it. */
+                /** @description Whether a web page other than Hookmitt's own sent the request, or may have sent it. */
                 browser: boolean;
                 /** @description Why the verdict is `invalid`, likeliest cause first. */
                 causes: components["schemas"]["Cause"][];

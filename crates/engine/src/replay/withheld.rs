@@ -39,7 +39,8 @@ impl WithheldHosts {
         Self { pages: Pages::new(Arc::clone(&settings)), settings, replays, retries }
     }
 
-    /// Returns the host names because of which events of a source are withheld, the name with the most events first.
+    /// Returns the host names that caused events of a source to be withheld: at most 100, the one with the most waiting
+    /// events first.
     ///
     /// # Errors
     /// Fails if the source is unknown.

@@ -177,7 +177,7 @@ impl Running {
         self.changed.notify_one();
     }
 
-    /// Shows that letters can't be stored.
+    /// Records, for display, that incoming events can't be stored.
     pub(super) fn fails(&self, trouble: Trouble) {
         self.now().failing = Some(trouble);
         self.changed.notify_one();

@@ -13,7 +13,7 @@ use super::index::Unwanted;
 /// For how long, at least, letters are remembered that another relay may delete.
 const KEPT: Duration = Duration::from_secs(10);
 
-/// The work for the task that deletes.
+/// What the deletion task has to do.
 #[derive(Debug, Default)]
 pub(super) struct Due {
     list: Mutex<List>,

@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(150);
 pub(super) enum Trouble {
     /// Another try may succeed.
     Passing(String),
-    /// No other try will succeed.
+    /// Trying again won't help.
     Final(MailboxError),
 }
 

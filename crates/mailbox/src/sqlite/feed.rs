@@ -70,7 +70,8 @@ pub struct SqliteFeed {
     pub(super) name: Arc<str>,
     pub(super) tunnel: i64,
     pub(super) after: u64,
-    /// The letters that were there when the feed was opened have not all been read yet.
+    /// Whether no read has come back empty since the feed was opened. Until then, there may be older letters that were
+    /// not read yet.
     pub(super) is_new: bool,
     /// There may be letters that were not read yet.
     pub(super) is_due: bool,

@@ -30,9 +30,8 @@ type Answer = Pin<Box<dyn Future<Output = ([u8; 16], Option<AppReply>)> + Send>>
 /// How many senders may be held at a time. Further ones get the source's default answer from the relay.
 const MOST_HELD: usize = 1_024;
 
-/// For how long we don't ask again after the relay reported no new sealing key. Meanwhile letters that can't be opened
-/// are unreadable.
-/// count as lost.
+/// How long we wait before asking again after the relay reported no new sealing key. Until then, a letter that can't be
+/// opened is treated as unreadable.
 const ASK_AGAIN: Duration = Duration::from_secs(10);
 
 /// Whether we ask the relay for the sealing key.
@@ -80,7 +79,8 @@ pub(super) struct Letters<R> {
     pub(super) working: FuturesUnordered<Working>,
     /// Letters that are stored and acknowledged, and whose sender waits for a reply.
     pub(super) answering: FuturesUnordered<Answer>,
-    /// Letters that could not be stored, and those after them, in order.
+    /// Letters that are tried again, because they could not be stored or because a new sealing key may open them, and
+    /// the letters that wait behind them. By position.
     later: BTreeMap<u64, (Whole, Letterhead)>,
     /// When they are tried again.
     resume_at: Option<Instant>,

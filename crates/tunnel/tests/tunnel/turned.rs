@@ -1,5 +1,5 @@
-//! The sealing key is replaced: every device that stays is told, and a letter that comes before the new key waits for
-//! it (Threat 12).
+//! Replacing the sealing key (Threat 12): who is told the new key, how letters wait for it, and what happens with a
+//! forged note or an old relay.
 
 use bytes::Bytes;
 use hookmitt_seal::Sealer;

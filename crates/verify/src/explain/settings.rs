@@ -10,7 +10,7 @@ use crate::{
 
 use super::{finding::Finding, trial::Trial};
 
-/// Looks for a setting with which the signature matches.
+/// Tries known mistakes in settings and in the signed content, and returns the first with which the signature matches.
 pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     trial.first(signed, &[swapped, simulator, checksum_in_hex])
 }

@@ -80,7 +80,7 @@ fn spread(bits: usize, most: usize) -> impl Iterator<Item = usize> {
 /// The results of flipping many bits.
 #[derive(Default)]
 struct Outcome {
-    /// Schemes in which a request was still valid after a flip in a part that they don't cover.
+    /// Schemes with a request that was still valid after a flip in something that they don't cover.
     survived: BTreeSet<String>,
     /// Requests that were still valid after a flip in a covered part.
     wrong: BTreeSet<String>,
