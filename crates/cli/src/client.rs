@@ -1,4 +1,4 @@
-//! The management API as the verbs call it. Only this module knows whether another process or this one answers.
+//! Calls the management API for the verbs. Only this module knows whether another process or this one answers.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::{failure::CliError, live::Live, problem::Problem};
 
-/// The management API of a running hookmitt or of this process.
+/// The management API of a running hookmitt, or of this process.
 pub(crate) struct Client {
     door: Door,
 }
@@ -29,7 +29,7 @@ impl Address {
         Self(url)
     }
 
-    /// Adds a query parameter, if it has a value.
+    /// Adds a query parameter. Adds nothing if `value` is `None`.
     pub(crate) fn with(mut self, name: &str, value: Option<impl AsRef<str>>) -> Self {
         if let Some(value) = value {
             self.0.query_pairs_mut().append_pair(name, value.as_ref());
@@ -42,12 +42,12 @@ impl Address {
     }
 }
 
-/// A page of a list, and where the next page begins.
+/// One page of a list, and the cursor of the next page.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Items<T> {
     /// The items of this page.
     pub(crate) items: Vec<T>,
-    /// The cursor that gets the next page.
+    /// The cursor that gets the next page, or `None` on the last page.
     #[serde(default)]
     pub(crate) next_cursor: Option<String>,
 }
@@ -58,27 +58,27 @@ impl Client {
         Ok(Self { door: Door::open(data_dir).await? })
     }
 
-    /// Uses the API of a host in this process.
+    /// Uses the API of a host that runs in this process.
     pub(crate) fn of(host: &Host) -> Self {
         Self { door: host.door() }
     }
 
-    /// Whether another process answers.
+    /// Returns whether another process answers.
     pub(crate) fn is_attached(&self) -> bool {
         self.door.is_attached()
     }
 
-    /// Closes the connection. If the inbox was opened in this process, deliveries in flight are finished first.
+    /// Ends the use of the API. If the inbox was opened in this process, deliveries in flight are finished first.
     pub(crate) async fn close(self) {
         self.door.close().await;
     }
 
-    /// Sends a GET request and reads the answer.
+    /// Sends a GET request, and parses the answer's JSON.
     pub(crate) async fn get<T: DeserializeOwned>(&self, address: &Address) -> Result<T, CliError> {
         read_json(&self.ask(Method::GET, address, None).await?)
     }
 
-    /// Sends a request with a body and reads the answer.
+    /// Sends a request with a body, and parses the answer's JSON.
     pub(crate) async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -88,7 +88,8 @@ impl Client {
         read_json(&self.ask(method, address, Some(body)).await?)
     }
 
-    /// Sends a request of which usually only the success matters. Returns the answer's JSON, or null if it has no body.
+    /// Sends a request whose answer usually only says that it succeeded. Returns the answer's JSON, or null if it has
+    /// no body.
     pub(crate) async fn order(
         &self,
         method: Method,
@@ -99,12 +100,12 @@ impl Client {
         if answer.is_empty() { Ok(Value::Null) } else { read_json(&answer) }
     }
 
-    /// Returns the exact bytes of an answer's body.
+    /// Sends a GET request, and returns the exact bytes of the answer's body.
     pub(crate) async fn bytes(&self, address: &Address) -> Result<Bytes, CliError> {
         self.ask(Method::GET, address, None).await
     }
 
-    /// Returns all items of a list, page by page.
+    /// Fetches every page of a list, and returns all items.
     pub(crate) async fn all<T: DeserializeOwned>(&self, address: &Address) -> Result<Vec<T>, CliError> {
         let mut found = Vec::new();
         let mut cursor: Option<String> = None;
@@ -118,7 +119,7 @@ impl Client {
         }
     }
 
-    /// Opens a stream of events.
+    /// Opens the API's event stream.
     pub(crate) async fn stream(
         &self,
         method: Method,

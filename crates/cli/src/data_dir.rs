@@ -9,7 +9,8 @@ use crate::failure::CliError;
 /// The environment variable that names the data directory.
 pub(crate) const VARIABLE: &str = "HOOKMITT_DATA_DIR";
 
-/// Returns the given directory, else that of the environment variable, else the platform's.
+/// Returns the absolute path of the given directory, else of the one that the environment variable names, else of the
+/// platform's data directory. An empty variable counts as not set.
 pub(crate) fn locate(given: Option<PathBuf>, environment: Option<OsString>) -> Result<PathBuf, CliError> {
     let named = given.or_else(|| environment.filter(|value| !value.is_empty()).map(PathBuf::from));
     let platforms = || ProjectDirs::from("", "", "hookmitt").map(|dirs| dirs.data_dir().to_owned());

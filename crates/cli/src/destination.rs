@@ -1,11 +1,12 @@
-//! Reads where events are to be sent: a port, a host and port, or a URL.
+//! Reads where events go: a port, a host and port, or a URL.
 
 use std::{fmt, str::FromStr};
 
 use hookmitt_event::Plain;
 use url::Url;
 
-/// A target's URL as it is sent to the API. It keeps the text that was typed.
+/// A target's URL as the API gets it. A missing scheme or host is filled in (`3000` becomes `http://localhost:3000`);
+/// the rest stays as it was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Destination(String);
 

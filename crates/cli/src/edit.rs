@@ -1,11 +1,11 @@
-//! The changes that a replay can make to an event.
+//! The edits that a replay can make to an event, and signature parameters, as they are typed.
 
 use std::str::FromStr;
 
 use hookmitt_event::{HeaderLines, Plain};
 use serde_json::Value;
 
-/// Reads a header line to set: `Name: value`.
+/// A header line to set: its name and value, typed as `Name: value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeaderEdit(pub(crate) String, pub(crate) String);
 
@@ -22,7 +22,8 @@ impl FromStr for HeaderEdit {
     }
 }
 
-/// Reads a value to put into a JSON body: `/json/pointer=value`. A value that is not JSON is taken as a string.
+/// A value to put into a JSON body: its JSON pointer and the value, typed as `/json/pointer=value`. A value that is not
+/// JSON becomes a string.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BodyEdit(pub(crate) String, pub(crate) Value);
 
@@ -45,7 +46,7 @@ impl FromStr for BodyEdit {
     }
 }
 
-/// Reads a signature parameter that is not in the request: `name=value`.
+/// A signature parameter that is not in the request: its name and value, typed as `name=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Param(pub(crate) String, pub(crate) String);
 

@@ -1,4 +1,4 @@
-//! How events are named on the command line.
+//! The ways to name an event on the command line.
 
 use std::{fmt, str::FromStr};
 
@@ -10,7 +10,7 @@ use crate::{
     failure::CliError,
 };
 
-/// An event's id or the beginning of one, `#1234`, `last` or `last~2`.
+/// The name of an event as it was typed, in lower case: an id or the beginning of one, `#1234`, `last` or `last~2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EventRef(String);
 
@@ -62,7 +62,8 @@ impl EventRef {
         client.get(&self.address()).await
     }
 
-    /// Looks all ids up before anything is done to the first event, because an edit changes which event is `last`.
+    /// Returns the ids of all named events. They are looked up before anything is done to the first event, because an
+    /// edit changes which event is `last`.
     pub(crate) async fn ids(refs: &[Self], client: &Client) -> Result<Vec<EventId>, CliError> {
         let mut ids = Vec::with_capacity(refs.len());
         for each in refs {

@@ -1,4 +1,4 @@
-//! Prints a list of events as a table that fits the terminal.
+//! Formats a list of events as a table that fits the terminal.
 
 use hookmitt_api::EventJson;
 use hookmitt_event::Plain;
@@ -10,9 +10,10 @@ use crate::{
     terminal::{FAINT, STRONG, Styled},
 };
 
-/// The smallest width of the subject, in characters.
+/// The smallest width of the subject column, in characters.
 const LEAST_SUBJECT: usize = 16;
-/// The characters that source and subject don't use: number, time, verdict, status, size, and two blanks between each.
+/// The widths, in characters, of the columns other than source and subject. `GAPS` is the two blanks between each two of
+/// the seven columns.
 const NUMBER: usize = 6;
 const CLOCK: usize = 8;
 const DAY_AND_CLOCK: usize = 14;
@@ -21,19 +22,22 @@ const STATUS: usize = 11;
 const SIZE: usize = 8;
 const GAPS: usize = 2 * 6;
 
-/// The width of each column. It is set by the first rows, so that later rows can be printed as they come.
+/// The widths of the columns whose width varies. The first rows set the width of the source, so that later rows can be
+/// printed as they arrive.
 #[derive(Clone, Debug)]
 pub(crate) struct EventTable {
     source: usize,
-    /// The width of the time. On a narrow terminal the day is left out.
+    /// The width of the time. On a narrow terminal, the day is left out.
     time: usize,
-    /// The width of the subject. `None` if nothing limits it: it is the last column then, and never cut.
+    /// The width of the subject, which is the last column. `None` if nothing limits the width; then the subject is
+    /// never cut.
     subject: Option<usize>,
     zone: TimeZone,
 }
 
 impl EventTable {
-    /// Makes a table for events with about these sources, on a terminal of this width.
+    /// Makes a table for a terminal of this width. The longest source of the first events sets the width of that
+    /// column.
     pub(crate) fn new(first: &[EventJson], width: Option<usize>, zone: TimeZone) -> Self {
         let longest = first.iter().map(|event| event.source.as_str().len()).max().unwrap_or(0);
         let narrow = width.is_some_and(|width| width < 100);
@@ -50,7 +54,7 @@ impl EventTable {
         Styled(STRONG, cells).to_string()
     }
 
-    /// Returns the row of an event.
+    /// Returns the row for an event.
     pub(crate) fn row(&self, event: &EventJson) -> String {
         let verdict = shown::verdict(event.verdict);
         let status = shown::status(event.status);
