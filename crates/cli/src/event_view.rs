@@ -1,4 +1,4 @@
-//! Prints one event in full.
+//! Formats one event in full.
 
 use std::fmt::Write as _;
 
@@ -12,16 +12,16 @@ use crate::{
     terminal::{FAINT, ODD, STRONG, Styled},
 };
 
-/// How many bytes of a body are shown; `--body` writes all of it.
+/// How many bytes of a body are shown. `--body` writes the whole body.
 const SHOWN_BODY: usize = 64 * 1024;
-/// How many bytes of an answer's body are shown.
+/// How many characters of an answer's body are shown.
 const SHOWN_ANSWER: usize = 400;
 
 /// An event, and what is needed to show it.
 pub(crate) struct EventView<'a> {
     /// The event with its deliveries.
     pub(crate) event: &'a EventJson,
-    /// Its body.
+    /// The event's body.
     pub(crate) body: &'a [u8],
     /// The local time zone.
     pub(crate) zone: &'a TimeZone,
@@ -30,7 +30,7 @@ pub(crate) struct EventView<'a> {
 }
 
 impl EventView<'_> {
-    /// Returns the whole text, without a line end at its end.
+    /// Returns the whole text, without a line break at its end.
     pub(crate) fn text(&self) -> String {
         let mut out = self.head();
         out.push_str(&note(self.event.uncovered.as_deref()));

@@ -1,4 +1,4 @@
-//! Words about an event that several views share: its subject, its warnings, and the outcomes of its attempts.
+//! Texts about an event that several views share: its subject, its warnings, and the outcomes of its attempts.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,8 @@ use crate::{
     terminal::{BAD, FAINT, GOOD, Styled},
 };
 
-/// Returns an event's subject, escaped: its type and title, or its request line if it has no type. Warnings follow.
+/// Returns an event's subject, escaped: its type and title, or its request line if it has neither. Warnings stand
+/// before the subject, in brackets.
 pub(crate) fn subject(event: &EventJson) -> String {
     let what = match (&event.r#type, &event.title) {
         (Some(kind), Some(title)) => format!("{kind} {title}"),
@@ -24,7 +25,7 @@ pub(crate) fn subject(event: &EventJson) -> String {
     }
 }
 
-/// Returns the path after the source's name, and the query.
+/// Returns the part of the request's path after the source's name, and the query.
 pub(crate) fn request_path(event: &EventJson) -> String {
     let path = if event.path.is_empty() { "/" } else { &event.path };
     match &event.query {
@@ -33,7 +34,7 @@ pub(crate) fn request_path(event: &EventJson) -> String {
     }
 }
 
-/// Returns an event's warnings: a word for lists, and the full text.
+/// Returns an event's warnings. Each has a short form for lists, and a full text.
 pub(crate) fn marks(event: &EventJson) -> impl Iterator<Item = (&'static str, &'static str)> {
     let repeats = event.duplicate_of.is_some();
     let withheld = event.withheld.as_ref().map(|withheld| withheld.reason);
@@ -64,14 +65,14 @@ pub(crate) fn marks(event: &EventJson) -> impl Iterator<Item = (&'static str, &'
     marks.into_iter().filter(|(holds, ..)| *holds).map(|(_, short, full)| (short, full))
 }
 
-/// Returns how long ago a moment was, in words.
+/// Returns how long ago something happened, for example `2 min ago`.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     format!("{} ago", shown::span(now.since(at)))
 }
 
-/// Returns an attempt's answer, how long it took, and why there was no answer.
+/// Returns an attempt's answer, how long the attempt took, and what went wrong.
 pub(crate) fn outcome(attempt: &AttemptJson) -> String {
-    let is_timed = attempt.duration_ms > 0 || !attempt.ambiguous; // nobody knows when an interrupted attempt ended
+    let is_timed = attempt.duration_ms > 0 || !attempt.ambiguous; // an interrupted attempt has no known end
     let took = is_timed.then(|| shown::span(std::time::Duration::from_millis(attempt.duration_ms)));
     let mut out = format!("{}  {}", answer(attempt), took.as_deref().unwrap_or("–"));
     if let Some(error) = &attempt.error {
@@ -83,7 +84,7 @@ pub(crate) fn outcome(attempt: &AttemptJson) -> String {
     out
 }
 
-/// Returns an attempt's answer, in its colour.
+/// Returns the status of an attempt's answer, in its colour.
 fn answer(attempt: &AttemptJson) -> Styled<String> {
     match attempt.response_status {
         Some(status @ 200..300) => Styled(GOOD, status.to_string()),
@@ -92,12 +93,12 @@ fn answer(attempt: &AttemptJson) -> Styled<String> {
     }
 }
 
-/// Returns what a valid signature does not prove, on a line of its own.
+/// Returns a line that says what a valid signature does not prove, or nothing if there is nothing to say.
 pub(crate) fn note(uncovered: Option<&str>) -> String {
     uncovered.map(|says| format!("  note   {}\n", Plain(says))).unwrap_or_default()
 }
 
-/// Returns causes with their fixes, two lines each.
+/// Returns the causes with their fixes, two lines for each cause.
 pub(crate) fn causes(causes: &[Cause]) -> String {
     causes.iter().fold(String::new(), |mut out, cause| {
         let code = Styled(FAINT, format!("[{}]", Plain(&cause.code)));
@@ -143,7 +144,7 @@ pub(crate) mod tests {
         })
     }
 
-    /// Whether a text controls the terminal only by our own colours.
+    /// Returns whether a text has no control characters other than line breaks and our own styles.
     pub(crate) fn is_safe(text: &str) -> bool {
         let plain = anstream::adapter::strip_str(text).to_string();
         let ours = text.matches('\u{1b}').count() == text.matches("\u{1b}[").count();

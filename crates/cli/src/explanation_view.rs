@@ -1,4 +1,4 @@
-//! Prints the evidence for a verdict.
+//! Formats the evidence for a verdict.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use hookmitt_event::{CauseState, CodeFix, ContentKind, Explanation, FixKind, Pla
 
 use crate::terminal::{BAD, FAINT, GOOD, ODD, Styled};
 
-/// How many bytes of each signed part are shown.
+/// How many characters are shown of each signed part and of each signature.
 const SHOWN: usize = 120;
 
-/// Returns the evidence that is shown below a verdict's causes; empty if there is none.
+/// Returns the evidence that is shown below a verdict's causes. Empty if there is none.
 pub(crate) fn evidence(explanation: &Explanation) -> String {
     let mut out = String::new();
     let mut line = |name: &str, value: &str| {
@@ -47,7 +47,7 @@ pub(crate) fn evidence(explanation: &Explanation) -> String {
     out
 }
 
-/// Returns what is signed: the parts of the request, set apart from the scheme's own text.
+/// Returns the signed content. The scheme's own text has another colour than the parts of the request.
 fn signed(explanation: &Explanation) -> String {
     let parts = explanation.signed_content.iter().map(|part| match part.kind {
         ContentKind::Place => cut(&part.text),
@@ -62,7 +62,7 @@ fn cut(text: &str) -> String {
     format!("{}{more}", Plain(&shown))
 }
 
-/// Returns how to change the receiver's code, for the framework that it seems to use.
+/// Returns how to change the receiver's code, for the framework that the receiver seems to use, else for the first one.
 fn code(fix: &CodeFix) -> String {
     let guessed = fix.frameworks.iter().find(|framework| framework.guessed);
     let Some(framework) = guessed.or(fix.frameworks.first()) else { return String::new() };

@@ -1,4 +1,4 @@
-//! How a command ends: its exit code, and its error message.
+//! How a command ends: its exit code and its error message.
 
 use std::{io, path::PathBuf};
 
@@ -7,17 +7,18 @@ use hookmitt_event::{Explain, Plain};
 
 use crate::problem::Problem;
 
-/// How a command ended.
+/// How a command ended. The number is the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// The command did what was asked.
     #[default]
     Success = 0,
-    /// The answer is negative: an invalid signature, or an answer other than 2xx.
+    /// The answer is negative: a signature that is invalid or missing, an answer other than 2xx, or a check that
+    /// failed.
     No = 1,
     /// Wrong usage or bad input.
     BadInput = 2,
-    /// Something that was needed could not be reached.
+    /// Something that was needed could not be reached or is not available.
     Unreached = 3,
 }
 
@@ -45,16 +46,17 @@ pub(crate) enum CliError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Why it could not be read or written.
         source: io::Error,
     },
     /// The management API refused the request.
     #[error("{}", .0.detail)]
     Problem(Problem),
-    /// The inbox could not be opened, or a port was taken.
+    /// The inbox could not be opened, a port or the token file could not be used, or the running hookmitt does not
+    /// answer.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The API's answer is not one that this version understands.
+    /// This version does not understand the API's answer.
     #[error("hookmitt's own answer makes no sense: {0}")]
     Answer(String),
     /// Something that was needed is not available, for example a port or a store.
@@ -67,13 +69,14 @@ pub(crate) enum CliError {
         /// What to do.
         hint: Option<String>,
     },
-    /// The hookmitt that was asked ended.
+    /// The running hookmitt ended before its answer was complete, or while its events were followed.
     #[error("the hookmitt that was running has ended")]
     Gone,
     /// The event stream of a host in this process ended by itself.
     #[error("the live view broke off")]
     BrokenOff,
-    /// Waiting for a signal failed, or reading standard input, or writing output.
+    /// A call of the system failed: waiting for a signal, reading standard input, writing output, or starting the
+    /// runtime.
     #[error("{doing}: {source}")]
     System {
         /// What was tried.
@@ -81,18 +84,18 @@ pub(crate) enum CliError {
         /// Why it failed.
         source: io::Error,
     },
-    /// Whoever reads our output stopped reading. This is not an error.
+    /// The program that reads our output has closed the pipe. The command still ends with success.
     #[error("the reader of our output is gone")]
     ClosedPipe,
 }
 
 impl CliError {
-    /// Returns the failure for wrong input, without a hint.
+    /// Returns the error for wrong input, without a hint.
     pub(crate) fn bad_input(code: &'static str, message: impl Into<String>) -> Self {
         Self::BadInput { code, message: message.into(), hint: None }
     }
 
-    /// Returns the failure for wrong input, with a hint.
+    /// Returns the error for wrong input, with a hint.
     pub(crate) fn bad_input_with(
         code: &'static str,
         message: impl Into<String>,
@@ -101,27 +104,27 @@ impl CliError {
         Self::BadInput { code, message: message.into(), hint: Some(hint.into()) }
     }
 
-    /// Returns the failure for wrong input that another crate explains.
+    /// Returns the error for wrong input that another crate's error describes.
     pub(crate) fn explained(error: &impl Explain) -> Self {
         Self::BadInput { code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 
-    /// Returns the failure for something that is not available, as another crate explains it.
+    /// Returns the error for something that is not available, as another crate's error describes it.
     pub(crate) fn unreached(error: &impl Explain) -> Self {
         Self::Unreached { code: error.code(), message: error.to_string(), hint: error.hint() }
     }
 
-    /// Returns the failure of reading or writing a file.
+    /// Returns the error for a file that could not be read or written.
     pub(crate) fn file(path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::File { path: path.into(), source }
     }
 
-    /// Returns the failure of waiting for a signal.
+    /// Returns the error for a failure to wait for signals.
     pub(crate) fn signals(source: io::Error) -> Self {
         Self::System { doing: "signals can't be waited for", source }
     }
 
-    /// Returns how a command ends after this failure.
+    /// Returns how a command ends after this error.
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::BadInput { .. } | Self::File { .. } => Exit::BadInput,
@@ -156,7 +159,7 @@ impl CliError {
         }
     }
 
-    /// Returns the hint.
+    /// Returns what the user can do about the error, if something is known.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::BadInput { hint, .. } | Self::Unreached { hint, .. } => hint.clone(),

@@ -1,10 +1,11 @@
-//! The limit on open files and connections.
+//! The limit on open file descriptors.
 
-/// As many file descriptors as all our limits together need. macOS accepts no more than its `OPEN_MAX`.
+/// Enough file descriptors for all of our own limits together. macOS accepts at most its `OPEN_MAX`.
 #[cfg(unix)]
 const ENOUGH: u64 = if cfg!(target_os = "macos") { 10_240 } else { 65_536 };
 
-/// Raises the soft limit to the hard limit. The soft limit is low for the sake of old programs.
+/// Raises the soft limit to `ENOUGH`, or to the hard limit if that is lower. Systems keep the soft limit low only for
+/// the sake of old programs.
 #[cfg(unix)]
 pub fn raise_handle_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -19,6 +20,6 @@ pub fn raise_handle_limit() {
     }
 }
 
-/// Windows has no such limit.
+/// Does nothing, because Windows has no such limit.
 #[cfg(not(unix))]
 pub fn raise_handle_limit() {}

@@ -1,10 +1,10 @@
-//! Indents JSON without changing what it says: numbers, the order of keys and duplicate keys stay as they are.
+//! Indents JSON without changing its content: numbers, the order of keys and duplicate keys stay as they are.
 
 use serde::de::IgnoredAny;
 
-/// Returns the text, indented by two spaces a level, or `None` if it is not JSON.
+/// Returns the JSON text indented by two spaces for each level, or `None` if it is not JSON.
 pub(crate) fn indented(json: &str) -> Option<String> {
-    serde_json::from_str::<IgnoredAny>(json).ok()?; // also limits the depth
+    serde_json::from_str::<IgnoredAny>(json).ok()?; // this also limits the depth
     let mut layout = Layout::default();
     let mut letters = json.chars().peekable();
     while let Some(letter) = letters.next() {
