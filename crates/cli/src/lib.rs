@@ -1,6 +1,6 @@
-//! The `hookmitt` command. Each verb is a few calls of the management API.
+//! The `hookmitt` command. Most verbs are a few calls of the management API.
 //!
-//! This is a library, so that the window's program can serve without a display, too.
+//! This is a library, so that the desktop app's program can also serve on a machine without a display.
 
 mod args;
 mod client;
@@ -59,7 +59,7 @@ pub use crate::{
     stop::{Stop, TOLD_TWICE},
 };
 
-/// Runs a command line, whose first item is the program's name.
+/// Runs a command line. Its first item is the program's name.
 pub fn run(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let typed: Vec<_> = typed.into_iter().collect();
     let cli = match Cli::try_parse_from(&typed) {
@@ -85,10 +85,10 @@ pub fn run(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
         .into()
 }
 
-/// Returns the data directory: the given one, else that of `HOOKMITT_DATA_DIR`, else the platform's.
+/// Returns the data directory: the given one, else the one in `HOOKMITT_DATA_DIR`, else the platform's.
 ///
 /// # Errors
-/// Fails if there is no home directory.
+/// Fails if no directory is named and there is no home directory, or if the path cannot be made absolute.
 pub fn data_dir(given: Option<PathBuf>) -> Result<PathBuf, impl std::error::Error + use<>> {
     data_dir::locate(given, std::env::var_os(data_dir::VARIABLE))
 }
@@ -136,7 +136,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
     }
 }
 
-/// Prints help or the version if that was asked for, else what is wrong with the command line.
+/// Prints the help or the version if that was asked for, else what is wrong with the command line.
 fn misused(error: clap::Error, typed: &[OsString]) -> Exit {
     if !error.use_stderr() {
         let _closed_pipe = error.print();
@@ -153,8 +153,9 @@ fn misused(error: clap::Error, typed: &[OsString]) -> Exit {
     Exit::BadInput
 }
 
-/// Removes the misplaced argument from an error if it may be a secret. These verbs read a secret from standard input,
-/// but some people give it as an argument, and shells and the logs of build servers would keep the error.
+/// Removes the wrong argument from an error of `secret`, `tunnel` or `relay`, because it may be a secret. People give
+/// secrets as arguments although these verbs don't take them there, and shells and the logs of build servers would keep
+/// the error.
 fn without_secrets(mut error: clap::Error, typed: &[OsString]) -> clap::Error {
     let mut words = typed.iter().filter_map(|word| word.to_str()).filter(|word| !word.starts_with('-'));
     if !words.any(|word| matches!(word, "secret" | "tunnel" | "relay")) {

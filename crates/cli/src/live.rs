@@ -12,24 +12,26 @@ use crate::{
     tunnel_view::{Gap, Tunnel},
 };
 
-/// How many bytes a message may have. No event is shown with more.
+/// The largest message that is read, in bytes. A larger one ends the stream. Events stay below this, because their
+/// bodies are not part of the stream.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// The event stream. It ends when it is dropped.
+/// The event stream. Dropping it closes the stream.
 pub(crate) struct Live(Messages);
 
 /// One message of the stream, as it arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Message {
-    /// `event`, `delivery`, `refused`, `tunnel`, `gap` or `listening`; later versions may send others.
+    /// The message's kind: `event`, `delivery`, `refused`, `skipped`, `tunnel`, `gap`, `listening`, or another one that
+    /// the commands don't use, for example `config`.
     pub(crate) name: String,
-    /// The message's JSON.
+    /// The message's content.
     pub(crate) data: Value,
 }
 
 /// One message of the stream, parsed.
 pub(crate) enum News {
-    /// `listen` is ready.
+    /// `listen` is ready to take events.
     Listening(Listening),
     /// An event was stored or changed, for example judged again.
     Event(Box<EventJson>),
@@ -37,27 +39,27 @@ pub(crate) enum News {
     Delivery(Box<DeliveryNews>),
     /// A request was refused and not stored.
     Refused(RefusedNews),
-    /// Events came faster than they were read.
+    /// More events came than a person can read, and some were left out.
     Skipped(SkippedNews),
-    /// A tunnel changed.
+    /// A tunnel changed, for example its state.
     Tunnel(Box<Tunnel>),
-    /// A gap of a tunnel ended.
+    /// A tunnel has caught up with what waited while it was not connected.
     Gap(Box<GapNews>),
-    /// A message that only a later version knows.
+    /// A message that the commands don't use, or that only a later version knows.
     Other,
 }
 
-/// Where `listen` takes events, and where it sends them.
+/// The URLs at which `listen` takes events, and the URL to which it sends them.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Listening {
     /// The target's URL.
     pub(crate) url: String,
-    /// The URL at which events are taken.
+    /// The URLs at which events are taken.
     #[serde(default)]
     pub(crate) capture_urls: Vec<String>,
 }
 
-/// A delivery that changed its state, with its event's type.
+/// A delivery that changed its state, with facts about its event.
 #[derive(Debug, Deserialize)]
 pub(crate) struct DeliveryNews {
     /// The event's number.
@@ -73,11 +75,11 @@ pub(crate) struct DeliveryNews {
 /// Events that the stream left out.
 #[derive(Debug, Deserialize)]
 pub(crate) struct SkippedNews {
-    /// How many.
+    /// How many events were left out.
     pub(crate) events: u64,
 }
 
-/// A gap of a tunnel that ended.
+/// A gap that ended: a time when a tunnel was not connected.
 #[derive(Debug, Deserialize)]
 pub(crate) struct GapNews {
     /// The tunnel's name.
@@ -90,11 +92,11 @@ pub(crate) struct GapNews {
 /// A request that was refused.
 #[derive(Debug, Deserialize)]
 pub(crate) struct RefusedNews {
-    /// When it came.
+    /// When the request came.
     pub(crate) at: Timestamp,
     /// The sender's address.
     pub(crate) remote: Option<String>,
-    /// The request's target.
+    /// The request target.
     pub(crate) target: Option<String>,
     /// The status of the answer.
     pub(crate) status: u16,
@@ -108,7 +110,8 @@ impl Live {
         Self(Messages::new(BodyDataStream::new(body), LONGEST))
     }
 
-    /// Returns the next message, or `None` at the end. The future may be dropped without losing a message.
+    /// Returns the next message that has JSON content, or `None` at the end or after an error. The future may be
+    /// dropped without losing a message.
     pub(crate) async fn next(&mut self) -> Option<Message> {
         loop {
             let Sse { event, data, .. } = self.0.next().await?.ok()?;
@@ -120,7 +123,7 @@ impl Live {
 }
 
 impl Message {
-    /// Returns the source of the event or delivery that the message is about, if it is about one.
+    /// Returns the source of the event or delivery that the message is about. `None` for other messages.
     pub(crate) fn source(&self) -> Option<&str> {
         let is_of_one = matches!(self.name.as_str(), "event" | "delivery");
         self.data["source"].as_str().filter(|_| is_of_one)
@@ -129,7 +132,7 @@ impl Message {
     /// Parses the message.
     ///
     /// # Errors
-    /// Fails if the JSON does not fit the message's name.
+    /// Fails if the content does not fit the message's kind.
     pub(crate) fn read(&self) -> Result<News, CliError> {
         Ok(match self.name.as_str() {
             "listening" => News::Listening(self.parse()?),
@@ -149,7 +152,7 @@ impl Message {
 }
 
 impl Serialize for Message {
-    /// Returns the message as an object with its name as the only key: `{"delivery":{…}}`.
+    /// Writes the message as an object whose only key is the message's kind: `{"delivery":{…}}`.
     fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         out.collect_map([(&self.name, &self.data)])
     }

@@ -1,4 +1,4 @@
-//! A verdict that this process finds itself, with secrets and keys from the command line.
+//! Verifies a request in this process, with secrets and keys from the command line.
 
 use std::{
     collections::BTreeMap,
@@ -44,43 +44,44 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Whether secrets or keys are given. If not, the source's own are used, which this process never sees.
+    /// Returns whether secrets or keys are given. If not, the running hookmitt or the inbox verifies a stored event
+    /// with the source's own secrets, which the command itself never gets.
     pub(crate) fn has_secrets(&self) -> bool {
         !self.secret_env.is_empty() || self.public_key.is_some()
     }
 
-    /// Whether anything is given. If not, the event is judged as the inbox would judge it.
+    /// Returns whether any option is given. If not, a stored event is judged as the inbox would judge it.
     pub(crate) fn is_given(&self) -> bool {
         let text = [&self.provider, &self.scheme, &self.url].into_iter().any(Option::is_some);
         text || self.at.is_some() || !self.param.is_empty() || self.has_secrets()
     }
 
-    /// Returns the options as the API takes them.
+    /// Returns the options as the API takes them, without secrets and keys.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         let params: Vec<_> = self.param.iter().map(|Param(name, value)| (name, value)).collect();
         json!({ "at": self.at, "url": self.url, "provider": self.provider, "scheme": self.scheme, "params": params })
     }
 }
 
-/// A request, and what is already known about it.
+/// A request to judge, and what is already known about it.
 pub(crate) struct Subject {
     /// The request, byte for byte.
     pub(crate) request: Request,
-    /// The provider, if it was set or stored.
+    /// The provider, if one is stored with the event or fixture.
     pub(crate) provider: Option<String>,
     /// The URL that the provider called, if known.
     pub(crate) url: Option<String>,
-    /// When the request was received.
+    /// When the request was received; for a raw message, the current time.
     pub(crate) received_at: Timestamp,
-    /// How its source signs, if the source has a scheme of its own.
+    /// The source's own signing scheme, if it has one.
     pub(crate) generic: Option<GenericScheme>,
-    /// How old a timestamp its source accepts.
+    /// How far a signed timestamp may be off, if the source sets that.
     pub(crate) tolerance: Option<Duration>,
-    /// Its source's signature parameters.
+    /// The source's signature parameters.
     pub(crate) params: BTreeMap<String, String>,
 }
 
-/// Judges the request by what was given.
+/// Judges a request with the given options. Fetches the provider's published key if the verdict needs it.
 pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictReport, CliError> {
     let provider = who(subject, given)?;
     let generic = subject.generic.as_ref().filter(|_| given.provider.is_none() && given.scheme.is_none());
@@ -129,7 +130,7 @@ pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictRepo
     })
 }
 
-/// A published key that was fetched because this verdict needs it.
+/// A published key that was fetched for this verdict.
 struct Asked {
     url: String,
     found: Published,
@@ -148,7 +149,11 @@ impl PublishedKeys for Asked {
     }
 }
 
-/// Returns the provider that was given, else that of the given scheme, else the stored one, else the recognised one.
+/// Returns the given provider. Without one, returns the stored provider, else the recognised one; but if a scheme is
+/// given that this provider doesn't have, returns the first provider that has the scheme.
+/// 
+/// # Errors
+/// Fails if the given provider or scheme is unknown.
 fn who(subject: &Subject, given: &Given) -> Result<Option<&'static Provider>, CliError> {
     let of_scheme = given.scheme.as_deref().map(of_scheme).transpose()?;
     if let Some(id) = &given.provider {

@@ -5,17 +5,17 @@ use tracing_subscriber::{
     EnvFilter, filter::filter_fn, layer::SubscriberExt as _, util::SubscriberInitExt as _,
 };
 
-/// The environment variable that sets how much is logged, as filters of `tracing`.
+/// The environment variable that says what is logged, in the filter syntax of `tracing`.
 const VARIABLE: &str = "HOOKMITT_LOG";
 
-/// Logs the messages of lower layers to standard error, without those that a live view shows itself.
+/// Logs to standard error: warnings and errors, or what the filter in `HOOKMITT_LOG` lets through.
 pub fn log_to_stderr() {
     let usual = "warn,hookmitt_engine::refusals=error";
     let log = tracing_subscriber::fmt().with_env_filter(filter(usual)).with_writer(anstream::stderr);
     log.with_target(false).finish().with(filter_fn(is_fit)).init();
 }
 
-/// Sets up a server's log, on request with one JSON object a line.
+/// Sets up a server's log on standard error, with one JSON object a line if `as_json` is set.
 pub(crate) fn log_of_server(usual: &str, as_json: bool) {
     let log = tracing_subscriber::fmt().with_env_filter(filter(usual)).with_writer(anstream::stderr);
     let log = log.with_target(false);
@@ -31,8 +31,8 @@ fn filter(usual: &str) -> EnvFilter {
     EnvFilter::try_from_env(VARIABLE).unwrap_or_else(|_| EnvFilter::new(usual))
 }
 
-/// Whether a message may be logged whatever the filter says. Below `info`, the libraries that we use log whole requests
-/// and frames, with the tokens and secrets in them. Our own messages never contain any.
+/// Returns whether a message may be logged at all, whatever the filter says. Below `info`, the libraries that we use
+/// log whole requests and frames, with the tokens and secrets in them. Our own messages never contain any.
 fn is_fit(what: &Metadata<'_>) -> bool {
     // Our own messages already say that a certificate was refused, and why.
     let is_refusal = what.target().starts_with("rustls_platform_verifier") && *what.level() == Level::ERROR;

@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use hookmitt_event::{Plain, Timestamp};
 
-/// A duration: `500ms`, `10s`, `5m`, `2h`, `7d`.
+/// A duration, typed as `500ms`, `10s`, `5m`, `2h` or `7d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span(pub(crate) Duration);
 
@@ -35,7 +35,7 @@ impl FromStr for Span {
     }
 }
 
-/// The start of a period: a duration before now, or a point in time.
+/// The start of a period, typed as a duration before now or as a point in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Since {
     /// This long ago.
@@ -45,7 +45,7 @@ pub(crate) enum Since {
 }
 
 impl Since {
-    /// Returns the point in time.
+    /// Returns the point in time, given the current time.
     pub(crate) fn moment(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Ago(Span(span)) => now.before(span),
