@@ -1,4 +1,4 @@
-//! The outcomes of deliveries that a command waited for, one line each.
+//! Prints the outcomes of deliveries that a command waits for, one line each.
 
 use hookmitt_event::Plain;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use crate::{
     terminal::{BAD, FAINT, GOOD, ODD, Screen, Styled},
 };
 
-/// A delivery that the command ordered.
+/// A delivery that the command started.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Ordered {
     /// The delivery's id.
@@ -19,23 +19,24 @@ pub(crate) struct Ordered {
 /// The outcome of one delivery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outcome {
-    /// The event that was sent. `None` if the target is a capture port that did not return an id.
+    /// The event that was sent. `None` if our own capture port got a sample and returned no id.
     pub(crate) event_id: Option<String>,
-    /// The delivery. `None` if there was nothing to make one for.
+    /// The delivery. `None` if a sample went straight to our own capture port.
     pub(crate) delivery_id: Option<String>,
     /// The delivery's status.
     pub(crate) status: Option<String>,
     /// The status of the target's answer.
     pub(crate) response_status: Option<u16>,
-    /// Why there was no answer.
+    /// What went wrong, for example `answered 500`.
     pub(crate) error: Option<String>,
-    /// Why a sample was sent unsigned; only set if it was.
+    /// Why a sample was sent unsigned. `None` if it was signed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unsigned: Option<String>,
 }
 
 impl Outcome {
-    /// Returns how a command with this outcome ends: 2xx, another answer, or no answer.
+    /// Returns how a command with this outcome ends: success for a 2xx answer, `No` for another answer, `Unreached`
+    /// without an answer.
     pub(crate) fn exit(&self) -> Exit {
         match self.response_status {
             Some(200..300) => Exit::Success,
@@ -65,7 +66,7 @@ impl Outcome {
     }
 }
 
-/// Prints outcomes as they come. The worst one decides how the command ends.
+/// Prints outcomes as they arrive. The worst one decides how the command ends.
 #[derive(Default)]
 pub(crate) struct Outcomes {
     worst: Exit,
@@ -78,7 +79,7 @@ impl Outcomes {
         if screen.json { screen.print_json(outcome) } else { screen.print(outcome.line()) }
     }
 
-    /// Waits for the first attempt of each delivery, and prints its outcome.
+    /// Waits for the first attempt of each delivery in turn, and prints its outcome.
     pub(crate) async fn wait_for(
         &mut self,
         ordered: &[Ordered],
@@ -92,7 +93,7 @@ impl Outcomes {
         Ok(())
     }
 
-    /// Returns how the command ends.
+    /// Returns how the command ends: the worst of the printed outcomes.
     pub(crate) fn exit(&self) -> Exit {
         self.worst
     }

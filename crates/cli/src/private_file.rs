@@ -1,4 +1,4 @@
-//! Files that only their owner may read, even if another file was there before.
+//! Writes files that only their owner may read, even if a file with a more open mode was there before.
 
 use std::{
     fs::{self, OpenOptions},
@@ -6,9 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Writes a file that only its owner may read, completely or not at all. It replaces an existing file, whose mode may
-/// be more open. A pipe or device is written to. A symbolic link is refused, because whoever made it may want to have
-/// another file overwritten.
+/// Writes a file that only its owner may read, completely or not at all. An existing file is replaced, because its mode
+/// may be more open. A pipe or device is written to directly. A symbolic link is refused if it leads to a file or to
+/// nothing, because its maker may want another file to be overwritten.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     let Ok(there) = fs::symlink_metadata(path) else { return replace(path, content) };
     if there.is_file() {
@@ -38,7 +38,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     replaced
 }
 
-/// Returns a name in the same folder that nobody can guess, so that nobody can create the file before us.
+/// Returns a random name in the same folder. Nobody can guess it, so nobody can create the file before us.
 fn beside(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{:016x}.new", rand::random::<u64>()))
 }

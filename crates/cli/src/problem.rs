@@ -18,7 +18,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Reads an error from an answer's body. What is missing there is made up from the status.
+    /// Reads an error from an answer's body. A missing code or detail is filled in.
     pub(crate) fn read(status: StatusCode, body: &[u8]) -> Self {
         let mut problem: Self = serde_json::from_slice(body).unwrap_or_default();
         problem.status = status.as_u16();

@@ -1,4 +1,4 @@
-//! Finds providers by the name that was typed.
+//! Finds providers by the names that users type.
 
 use hookmitt_event::Plain;
 use hookmitt_verify::{Provider, provider, providers};
@@ -8,10 +8,10 @@ use crate::failure::CliError;
 /// How many similar names are suggested.
 const OFFERED: usize = 5;
 
-/// Returns the provider or adopter with that id in the catalogue.
+/// Returns the provider or adopter with this id in the catalogue.
 ///
 /// # Errors
-/// Fails with similar names if there is none.
+/// Fails if there is none. The hint names similar ids.
 pub(crate) fn find(id: &str) -> Result<&'static Provider, CliError> {
     provider(id).ok_or_else(|| {
         let message = format!("there is no provider {}", Plain(id));
@@ -20,7 +20,8 @@ pub(crate) fn find(id: &str) -> Result<&'static Provider, CliError> {
     })
 }
 
-/// Returns the names that are most similar, most similar first.
+/// Returns the most similar names, nearest first. A name that contains the typed one, or is contained in it, counts as
+/// nearest.
 fn near<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let name: String = name.chars().take(64).flat_map(char::to_lowercase).collect();
     let mut ranked: Vec<_> = all
@@ -33,7 +34,8 @@ fn near<'a>(name: &str, all: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     ranked.into_iter().take(OFFERED).map(|(_, other)| other).collect()
 }
 
-/// Returns how many letters must be inserted, deleted or replaced (Levenshtein distance).
+/// Returns how many characters must be inserted, deleted or replaced to turn one text into the other (Levenshtein
+/// distance).
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,4 +1,4 @@
-//! Where `serve` and `listen` work: attached to a running hookmitt, or serving in this process.
+//! Where `serve` and `listen` work: attached to a running hookmitt, or as a host in this process.
 
 use std::path::{Path, PathBuf};
 
@@ -36,15 +36,15 @@ pub(crate) struct Flags {
     pub(crate) no_open: bool,
 }
 
-/// The running hookmitt, or this process.
+/// The hookmitt that serves: another process, or this one.
 pub(crate) struct Seat {
-    /// Its API.
+    /// The API of the hookmitt that serves.
     pub(crate) client: Client,
     host: Option<Host>,
 }
 
 impl Flags {
-    /// Returns the settings for serving in this process.
+    /// Returns the options for serving in this process.
     fn host_options(&self, data_dir: &Path) -> HostOptions {
         HostOptions {
             data_dir: PathBuf::from(data_dir),
@@ -66,7 +66,7 @@ impl Seat {
         Ok(Self { client: Client::of(&host), host: Some(host) })
     }
 
-    /// Attaches to the running hookmitt; if none runs, serves in this process.
+    /// Attaches to the running hookmitt. If none runs, serves in this process.
     pub(crate) async fn take(flags: &Flags, data_dir: &Path) -> Result<Self, CliError> {
         let client = Client::open(data_dir).await?;
         if client.is_attached() {
@@ -76,12 +76,13 @@ impl Seat {
         Self::host(flags, data_dir).await
     }
 
-    /// Whether another process serves.
+    /// Returns whether another process serves.
     pub(crate) fn is_attached(&self) -> bool {
         self.host.is_none()
     }
 
-    /// Prints the URLs of capture port and API, and warnings. Prints nothing if another process serves.
+    /// Prints the URLs of the capture port, the API and the UI, the data directory, and warnings, to standard error.
+    /// Prints nothing if another process serves.
     pub(crate) fn announce(&self, data_dir: &Path, screen: &Screen) {
         let Some(host) = &self.host else { return };
         let line = |name: &str, value: &str| screen.note(format_args!("  {name:<8} {}", Plain(value)));
@@ -101,9 +102,9 @@ impl Seat {
         }
     }
 
-    /// Opens the page in the browser. The browser is given a private file rather than the URL, because every user of
-    /// the machine can see a program's arguments. Some browsers (snap, flatpak) can't read the file; the URL was
-    /// printed as well.
+    /// Opens the UI in the browser. The browser gets the path of a private file instead of the URL, because every user
+    /// of the machine can see a program's arguments. Some browsers (snap, flatpak) can't read the file, so a note
+    /// points to the URL that was printed before.
     pub(crate) fn open_page(&self, screen: &Screen) {
         let Some(host) = &self.host else { return };
         let opened = match host.open_page() {
@@ -125,11 +126,12 @@ impl Seat {
         self.host.as_ref().and_then(|host| host.capture_urls().into_iter().next())
     }
 
-    /// Ends. If this process serves, it finishes what is in flight, unless Ctrl-C is pressed again.
+    /// Closes the connection, or stops serving if this process serves. Waits for what is in flight, unless Ctrl-C is
+    /// pressed again.
     pub(crate) async fn leave(self, stop: &mut Stop) {
         let ending = async {
             match self.host {
-                Some(host) => host.stop().await, // ends the engine last, while dropping the door would end it first
+                Some(host) => host.stop().await, // this stops the engine last; `close` would stop the engine first
                 None => self.client.close().await,
             }
         };

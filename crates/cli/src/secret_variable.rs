@@ -1,11 +1,12 @@
-//! Secrets in environment variables.
+//! Reads secrets from environment variables.
 
 use hookmitt_api::looks_like_variable;
 use hookmitt_event::Plain;
 
 use crate::failure::CliError;
 
-/// Reads a secret from an environment variable, byte for byte.
+/// Returns the value of an environment variable as a secret, byte for byte. Fails if the variable is not set or is
+/// empty. The error doesn't repeat the name if that may be a secret.
 pub(crate) fn secret_of(name: &str) -> Result<Vec<u8>, CliError> {
     let wrong = |message: String, hint: &str| CliError::bad_input_with("missing-variable", message, hint);
     if name.is_empty() || name.contains(['=', '\0']) {
@@ -29,7 +30,7 @@ pub(crate) fn secret_of(name: &str) -> Result<Vec<u8>, CliError> {
     }
 }
 
-/// Returns the label of a secret from that variable.
+/// Returns the label for a secret from this environment variable.
 pub(crate) fn label_of(name: &str) -> String {
     format!("env:{name}")
 }

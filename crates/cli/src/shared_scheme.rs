@@ -1,4 +1,4 @@
-//! A source's own signing scheme as a file that can be shared. The file never holds a secret.
+//! A source's own signing scheme as a JSON file that people can share. The file never holds a secret.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::CliError;
 
-/// Returns a source's own scheme, or `None` if it has none.
+/// Returns the content of the file for a source, or `None` if the source has no scheme of its own.
 pub(crate) fn of(source: &Value) -> Option<Value> {
     let generic = source["generic"].as_object()?;
     let set: Map<_, _> = generic.iter().filter(|(_, value)| !value.is_null()).map(pair).collect();
@@ -23,7 +23,7 @@ fn pair((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), value.clone())
 }
 
-/// Returns what the file changes in a source. A file with only the scheme's settings is accepted, too.
+/// Returns the changes that a file makes to a source. A file that holds only the scheme's settings is accepted, too.
 pub(crate) fn read(path: &Path) -> Result<Map<String, Value>, CliError> {
     let bad = |why: String| {
         CliError::bad_input("bad-scheme-file", format!("{} is no signing scheme: {why}", path.display()))

@@ -1,4 +1,4 @@
-//! Formats bytes, times and sizes for the terminal. A stranger's bytes never control the terminal.
+//! Formats bytes, times and sizes for the terminal. Bytes from strangers never control the terminal.
 
 use std::{fmt::Write as _, time::Duration};
 
@@ -8,7 +8,7 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::terminal::{BAD, FAINT, GOOD, ODD, Styled};
 
-/// Formats a stranger's bytes: UTF-8 is escaped by [`Plain`], anything else becomes `\xNN`.
+/// Formats bytes from strangers. [`Plain`] escapes the UTF-8 parts, and any other byte becomes `\xNN`.
 pub(crate) fn bytes(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -20,28 +20,28 @@ pub(crate) fn bytes(bytes: &[u8]) -> String {
     out
 }
 
-/// Formats header lines as they arrived, one a line.
+/// Formats header lines as they arrived, one on each line.
 pub(crate) fn headers(headers: &HeaderLines) -> String {
     headers.iter().map(|line| bytes(line.line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Formats a text of several lines, each escaped by itself.
+/// Formats a text of several lines. Each line is escaped by itself, so that the line breaks stay.
 pub(crate) fn text(text: &str) -> String {
     let lines = text.split('\n').map(|line| Plain(line.strip_suffix('\r').unwrap_or(line)).to_string());
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Formats a local time of day: `14:03:59`.
+/// Formats the local time of day: `14:03:59`.
 pub(crate) fn clock(at: Timestamp, zone: &TimeZone) -> String {
     strftime(at, zone, "%H:%M:%S")
 }
 
-/// Formats a local day and time: `11-21 14:03:59`.
+/// Formats the local date and time: `11-21 14:03:59`.
 pub(crate) fn day_and_clock(at: Timestamp, zone: &TimeZone) -> String {
     strftime(at, zone, "%m-%d %H:%M:%S")
 }
 
-/// Formats a moment to the millisecond, with its time zone: `2026-11-21 14:03:59.123 CET`.
+/// Formats a time to the millisecond, with its time zone: `2026-11-21 14:03:59.123 CET`.
 pub(crate) fn moment(at: Timestamp, zone: &TimeZone) -> String {
     strftime(at, zone, "%Y-%m-%d %H:%M:%S%.3f %Z")
 }
@@ -49,7 +49,7 @@ pub(crate) fn moment(at: Timestamp, zone: &TimeZone) -> String {
 fn strftime(at: Timestamp, zone: &TimeZone, format: &str) -> String {
     match jiff::Timestamp::from_microsecond(at.as_micros()) {
         Ok(moment) => moment.to_zoned(zone.clone()).strftime(format).to_string(),
-        Err(_) => at.to_string(), // beyond the year 9999
+        Err(_) => at.to_string(), // jiff can't represent a time after the year 9999
     }
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn status(status: EventStatus) -> Styled<&'static str> {
     Styled(style, status.as_str())
 }
 
-/// Cuts or pads a text to exactly `width` columns. A text that was cut ends in `…`.
+/// Cuts or pads a text to `width` columns (at least one). A text that was cut ends in `…`.
 pub(crate) fn fitted(text: &str, width: usize) -> String {
     let own = text.width();
     if own <= width {

@@ -1,13 +1,13 @@
-//! Requests to end: Ctrl-C, or SIGTERM.
+//! Requests to end the command: Ctrl-C, SIGTERM, or closing the console window on Windows.
 
 use std::io;
 
 use tokio::signal;
 
-/// The exit code of a command that was interrupted twice (128 + SIGINT, as in shells).
+/// The exit code of a command that was asked to end twice (128 + SIGINT, as in shells).
 pub const TOLD_TWICE: i32 = 130;
 
-/// Waits for a request to end.
+/// Watches for requests to end.
 #[derive(Debug)]
 pub struct Stop {
     #[cfg(unix)]
@@ -21,10 +21,10 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// From now on, a request to end no longer ends the process by itself.
+    /// Starts to watch. From now on, a request to end no longer ends the process by itself.
     ///
     /// # Errors
-    /// Fails if the system does.
+    /// Fails if the system refuses to install the signal handlers.
     pub fn watch() -> io::Result<Self> {
         #[cfg(unix)]
         {
@@ -48,7 +48,7 @@ impl Stop {
         }
     }
 
-    /// Waits until the work is finished. A second request ends the process at once.
+    /// Waits until `ending` is finished. A further request to end exits the process at once.
     pub async fn finish(&mut self, ending: impl Future<Output = ()>) {
         tokio::select! {
             () = ending => {}
