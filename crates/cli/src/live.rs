@@ -12,8 +12,8 @@ use crate::{
     tunnel_view::{Gap, Tunnel},
 };
 
-/// The largest message that is read, in bytes. A larger one ends the stream. Events stay below this, because their
-/// bodies are not part of the stream.
+/// About how many bytes a message may have. A longer message ends the stream. The stream sends events without their
+/// bodies, so they are much shorter.
 const LONGEST: usize = 16 * 1024 * 1024;
 
 /// The event stream. Dropping it closes the stream.
@@ -43,7 +43,7 @@ pub(crate) enum News {
     Skipped(SkippedNews),
     /// A tunnel changed, for example its state.
     Tunnel(Box<Tunnel>),
-    /// A tunnel has caught up with what waited while it was not connected.
+    /// A gap ended: a tunnel was not connected for a time, and has caught up.
     Gap(Box<GapNews>),
     /// A message that the commands don't use, or that only a later version knows.
     Other,

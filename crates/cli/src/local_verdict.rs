@@ -44,8 +44,8 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Returns whether secrets or keys are given. If not, the running hookmitt or the inbox verifies a stored event
-    /// with the source's own secrets, which the command itself never gets.
+    /// Returns whether secrets or keys are given. If not, the API verifies a stored event with the source's own
+    /// secrets.
     pub(crate) fn has_secrets(&self) -> bool {
         !self.secret_env.is_empty() || self.public_key.is_some()
     }
@@ -151,7 +151,7 @@ impl PublishedKeys for Asked {
 
 /// Returns the given provider. Without one, returns the stored provider, else the recognised one; but if a scheme is
 /// given that this provider doesn't have, returns the first provider that has the scheme.
-/// 
+///
 /// # Errors
 /// Fails if the given provider or scheme is unknown.
 fn who(subject: &Subject, given: &Given) -> Result<Option<&'static Provider>, CliError> {

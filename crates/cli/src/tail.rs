@@ -1,4 +1,4 @@
-//! Prints the event stream as lines, for people or for programs.
+//! Formats the event stream as lines for people.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,10 +14,10 @@ use crate::{
     tunnel_view::{self, Tunnel},
 };
 
-/// Turns messages of the stream into lines, and remembers which targets are down.
+/// Turns messages of the stream into lines. Remembers what was shown, and which targets are down.
 pub(crate) struct Tail {
     zone: TimeZone,
-    /// The highest number of the events that were shown.
+    /// The highest number of the events that were shown, or that were there before the tail began.
     seen: i64,
     /// For each unfinished delivery, how many of its attempts were shown.
     attempts: HashMap<DeliveryId, usize>,
@@ -26,19 +26,19 @@ pub(crate) struct Tail {
     tunnels: HashMap<i64, String>,
 }
 
-/// A target at which nobody answers.
+/// A target whose server does not answer.
 struct Down {
     since: Timestamp,
     waiting: HashSet<DeliveryId>,
 }
 
 impl Tail {
-    /// Makes a tail that shows events with numbers above `seen`, with times of this zone.
+    /// Makes a tail that shows the events with numbers above `seen`. Times are shown in this zone.
     pub(crate) fn new(zone: TimeZone, seen: i64) -> Self {
         Self { zone, seen, attempts: HashMap::new(), down: HashMap::new(), tunnels: HashMap::new() }
     }
 
-    /// Returns the line for a message, or `None` if it isn't worth one.
+    /// Returns the line for a message, or `None` if the message says nothing new to a person.
     pub(crate) fn line(&mut self, news: &News, now: Timestamp) -> Option<String> {
         match news {
             News::Event(event) => self.event(event),
@@ -53,8 +53,8 @@ impl Tail {
         }
     }
 
-    /// Returns a tunnel's state if it differs from the last one that was shown. A further attempt to connect is no
-    /// change.
+    /// Returns the line for a tunnel whose state differs from the last one that was shown. The state `connecting` is
+    /// not shown, so that repeated attempts to connect make no lines.
     fn tunnel(&mut self, tunnel: &Tunnel, now: Timestamp) -> Option<String> {
         let is_same = self.tunnels.get(&tunnel.id) == Some(&tunnel.state);
         if is_same || tunnel.state == "connecting" {
@@ -87,13 +87,13 @@ impl Tail {
         let request = format!("{} {}", event.method, request_path(event));
         let what = subject(event);
         let what = if what.ends_with(&Plain(&request).to_string()) && event.r#type.is_none() {
-            what // without a type, the request line is the subject
+            what // the subject already is the request line
         } else {
             format!("{}  {what}", Plain(&request))
         };
         let line = format!("{at}  {number}  {source}  {what}  {}", shown::verdict(event.verdict));
         match event.status {
-            // No more messages about this delivery will come.
+            // Deliveries that are skipped when the event is stored send no message of their own.
             EventStatus::Skipped => Some(format!("{line}  {}", Styled(FAINT, "not forwarded"))),
             _ => Some(line),
         }
@@ -151,11 +151,12 @@ impl Tail {
         line
     }
 
-    /// Returns the line for a delivery that could not be tried, because nobody answers.
+    /// Returns the line for a delivery that can't be tried because the target's server does not answer. Each delivery
+    /// gets one such line while the server is down.
     fn waits(&mut self, news: &DeliveryNews, now: Timestamp) -> Option<String> {
         let delivery = &news.delivery;
         if delivery.next_attempt_at.is_some() && !delivery.attempts.is_empty() {
-            return None; // it waits for its retry, which was shown
+            return None; // it waits for its next attempt, which was announced in an earlier line
         }
         let down = self.down.entry(delivery.target_id);
         let down = down.or_insert_with(|| Down { since: now, waiting: HashSet::new() });

@@ -1,7 +1,7 @@
-//! The only place that writes to standard output and standard error.
+//! Writes the output of the verbs. Only clap and the log write to standard output or standard error elsewhere.
 //!
-//! Data goes to standard output, messages to standard error. Colours are left out if the output is no terminal, or if
-//! `NO_COLOR` is set.
+//! Data goes to standard output, messages to standard error. Colours are left out if the output is not a terminal, or
+//! if `NO_COLOR` is set.
 
 use std::{
     fmt,
@@ -14,15 +14,15 @@ use serde::Serialize;
 
 use crate::failure::CliError;
 
-/// For good news.
+/// The style for good news.
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-/// For what deserves attention.
+/// The style for what deserves attention.
 pub(crate) const ODD: Style = AnsiColor::Yellow.on_default();
-/// For errors.
+/// The style for errors.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
-/// For less important text.
+/// The style for less important text.
 pub(crate) const FAINT: Style = Style::new().dimmed();
-/// For headings.
+/// The style for headings.
 pub(crate) const STRONG: Style = Style::new().bold();
 
 /// A text in a style.
@@ -43,20 +43,20 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Writes lines of data. Text from strangers must have been escaped.
+    /// Writes lines of data to standard output. The caller must have escaped text from strangers.
     pub(crate) fn print(&self, lines: impl fmt::Display) -> Result<(), CliError> {
         let text = format!("{lines}\n");
         let mut out = anstream::stdout().lock();
         out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(wrong_output)
     }
 
-    /// Writes a JSON object on a line of its own.
+    /// Writes a JSON object to standard output, on a line of its own.
     pub(crate) fn print_json(&self, value: &impl Serialize) -> Result<(), CliError> {
         let line = serde_json::to_string(value).map_err(|error| CliError::Answer(error.to_string()))?;
         self.print_bytes(format!("{}\n", PlainJson(&line)).as_bytes())
     }
 
-    /// Writes bytes unchanged.
+    /// Writes bytes to standard output, unchanged.
     pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Result<(), CliError> {
         let mut out = io::stdout().lock();
         out.write_all(bytes).and_then(|()| out.flush()).map_err(wrong_output)
@@ -68,7 +68,7 @@ impl Screen {
         let _unread = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
     }
 
-    /// Writes a failure and its hint.
+    /// Writes an error and its hint to standard error. Writes nothing if the reader has closed the pipe.
     pub(crate) fn error(&self, error: &CliError) {
         if matches!(error, CliError::ClosedPipe) {
             return;
@@ -76,7 +76,7 @@ impl Screen {
         self.complain(error.code(), &error.to_string(), error.hint().as_deref());
     }
 
-    /// Writes an error message and its hint.
+    /// Writes an error message and its hint to standard error, as JSON if data is JSON.
     pub(crate) fn complain(&self, code: &str, message: &str, hint: Option<&str>) {
         if self.json {
             let line = serde_json::json!({ "code": code, "message": message, "hint": hint }).to_string();
@@ -89,7 +89,8 @@ impl Screen {
         }
     }
 
-    /// Whether a person at a desktop started the command, not a service, a script or a remote login.
+    /// Returns whether a person at a desktop seems to have started the command, and not a service, a script or a remote
+    /// login: standard error is a terminal, and there is a display. Windows and macOS count as having one.
     pub(crate) fn has_desktop(&self) -> bool {
         let windows = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let desktop = cfg!(any(windows, target_os = "macos"))
@@ -97,7 +98,7 @@ impl Screen {
         desktop && io::stderr().is_terminal()
     }
 
-    /// Returns the terminal's width in columns, or `None` if data does not go to a terminal.
+    /// Returns the terminal's width in columns, or `None` if standard output is not a terminal or the width is unknown.
     pub(crate) fn width(&self) -> Option<usize> {
         if !io::stdout().is_terminal() {
             return None;

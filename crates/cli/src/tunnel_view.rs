@@ -1,4 +1,4 @@
-//! Tunnels as the API returns them, and how they and the times when they were offline are formatted for the terminal.
+//! Tunnels and their gaps as the API returns them, and how they are formatted for the terminal.
 
 use std::time::Duration;
 
@@ -12,26 +12,27 @@ use crate::terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled};
 /// A tunnel as the API returns it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Tunnel {
-    /// Its number.
+    /// The tunnel's number.
     pub(crate) id: i64,
-    /// Its kind: `relay`, `smee`, `cloudflared` or `ngrok`.
+    /// What makes the tunnel: `relay`, `smee`, `cloudflared` or `ngrok`.
     pub(crate) kind: String,
-    /// Its name for people.
+    /// The label that is shown to people.
     pub(crate) label: String,
-    /// Its name at the relay.
+    /// The tunnel's name at the relay.
     pub(crate) tunnel: Option<String>,
     /// The relay's URL.
     pub(crate) relay: Option<String>,
-    /// The only source that it serves, if there is just one.
+    /// The only source that a channel or a program serves. `None` for a relay's tunnel.
     pub(crate) source: Option<String>,
-    /// The sources that its relay is told of; empty means all.
+    /// The sources that were chosen for a relay's tunnel; the relay is told of no others. Empty if none was chosen: the
+    /// relay is told of all.
     #[serde(default)]
     pub(crate) sources: Vec<String>,
-    /// The other end, for people.
+    /// The other side's host, for people.
     pub(crate) host: String,
-    /// Its public URL. For a relay's tunnel, `/<source>` has to be appended.
+    /// The public URL. For a relay's tunnel, `/<source>` has to be appended.
     pub(crate) public_url: Option<String>,
-    /// Its state.
+    /// The tunnel's state, for example `connected`.
     pub(crate) state: String,
     since: Timestamp,
     why: Option<String>,
@@ -47,7 +48,7 @@ pub(crate) struct Tunnel {
     rest: Map<String, Value>,
 }
 
-/// Returns its warnings.
+/// What is wrong with a tunnel, and what to do.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Trouble {
     pub(crate) code: String,
@@ -68,7 +69,7 @@ struct Refused {
     last_at: Option<Timestamp>,
 }
 
-/// A time during which a tunnel was not connected.
+/// A gap: a time when a tunnel was not connected.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Gap {
     from: Timestamp,
@@ -87,7 +88,7 @@ pub(crate) fn line(tunnel: &Tunnel, zone: &TimeZone) -> String {
     format!("{label}  {}  {}", state(tunnel, zone), Plain(url))
 }
 
-/// Formats all that is known about one tunnel.
+/// Formats everything that people should know about one tunnel, one line for each fact.
 pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
     let row =
         |name: &str, value: String| format!("{}  {}", Styled(FAINT, format!("{name:<10}")), Plain(&value));
@@ -121,7 +122,7 @@ pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
     lines
 }
 
-/// Formats the state, and since when it lasts.
+/// Formats the tunnel's state, and since when it has been in that state.
 pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
     let since = moment(tunnel.since, zone);
     let why = tunnel.why.as_deref().map_or(String::new(), |why| format!(" ({})", reason(why)));
@@ -138,7 +139,7 @@ pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
     }
 }
 
-/// Returns the limits of a kind of tunnel that people should know before they rely on it. Relays have none.
+/// Returns the limits that people should know before they rely on a tunnel of this kind. Relays have none.
 pub(crate) fn limits(kind: &str) -> Option<&'static str> {
     match kind {
         "smee" => Some(
@@ -187,7 +188,7 @@ fn reason(why: &str) -> String {
     }
 }
 
-/// Formats the time of day, with the day unless that is today.
+/// Formats a time of day, with the date before it unless that is today.
 pub(crate) fn moment(at: Timestamp, zone: &TimeZone) -> String {
     let now = Timestamp::now();
     if on_day(at, zone) == on_day(now, zone) && now.since(at) < Duration::from_secs(86_400) {

@@ -1,4 +1,4 @@
-//! A verdict as `verify` prints it.
+//! Prints a verdict for `verify`.
 
 use hookmitt_event::{Cause, Plain, Verdict};
 use serde::{Deserialize, Serialize};
@@ -10,27 +10,28 @@ use crate::{
     terminal::{FAINT, Screen, Styled},
 };
 
-/// The outcome of verification.
+/// A verdict with its reasons, as `verify` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct VerdictReport {
     /// The verdict.
     pub(crate) verdict: Verdict,
     /// The provider's id in the catalogue.
     pub(crate) provider: Option<String>,
-    /// The signature scheme that was checked.
+    /// The id of the signature scheme that was judged.
     pub(crate) scheme: Option<String>,
     /// The label of the secret that matched.
     pub(crate) secret_label: Option<String>,
-    /// A sentence on what a valid signature does not prove about the body.
+    /// A sentence that says which part of the body a valid signature does not cover. `None` if it covers the whole
+    /// body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) uncovered: Option<String>,
-    /// The causes of an invalid signature, most likely first.
+    /// Why the verdict is not `valid`, most likely cause first. May be empty.
     pub(crate) causes: Vec<Cause>,
 }
 
 impl VerdictReport {
-    /// Prints the report to standard output. If the signature could not be checked, says on standard error what is
-    /// missing.
+    /// Prints the report to standard output. If the signature could not be checked, writes the reason and a hint to
+    /// standard error.
     pub(crate) fn print(&self, screen: &Screen) -> Result<Exit, CliError> {
         if screen.json {
             screen.print_json(&self.contracted())?
@@ -43,7 +44,7 @@ impl VerdictReport {
         Ok(self.exit())
     }
 
-    /// Returns only those fields of each cause that the command documents.
+    /// Returns a copy of the report without the causes' titles, because the command's JSON doesn't contain them.
     fn contracted(&self) -> Self {
         let causes = self.causes.iter().map(|cause| Cause { title: None, ..cause.clone() }).collect();
         Self { causes, ..self.clone() }
