@@ -221,6 +221,20 @@ async fn what_came_while_the_server_was_down_drains_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_refused_request_is_told_once() {
+    let (folder, server) = (folder(), LocalServer::start().await);
+    let mut listen = Process::start(listening(folder.path(), &server.address.port().to_string(), &[]));
+    let capture = listen.capture().await;
+    listen.says("127.0.0.1").await;
+    assert_eq!(post(capture, "/", &[], b"{}").await.status, 404);
+    assert_eq!(github(capture, "gh", "s3cret", "d1", "{}").await.status, 200);
+    server.wait_for(1).await;
+    let ran = listen.stop().await.exits(0);
+    let said = format!("{}{}", ran.text(), ran.err);
+    assert_eq!(said.matches("404").count(), 1, "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_target_that_is_ourselves_is_refused() {
     let folder = folder();
     let (serve, capture) = serving(folder.path()).await;

@@ -10,7 +10,8 @@ const VARIABLE: &str = "HOOKMITT_LOG";
 
 /// Logs to standard error: warnings and errors, or what the filter in `HOOKMITT_LOG` lets through.
 pub fn log_to_stderr() {
-    let usual = "warn,hookmitt_engine::refusals=error";
+    // The live view shows refused requests itself.
+    let usual = "warn,hookmitt::refused=error";
     let log = tracing_subscriber::fmt().with_env_filter(filter(usual)).with_writer(anstream::stderr);
     log.with_target(false).finish().with(filter_fn(is_fit)).init();
 }

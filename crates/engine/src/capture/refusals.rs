@@ -8,6 +8,9 @@ use std::{
 use hookmitt_catch::Refusal;
 use hookmitt_event::Plain;
 
+/// The log target of refusals. A command that shows them itself leaves them out of its log by this name.
+const REFUSED: &str = "hookmitt::refused";
+
 /// How many refusals are kept.
 const REMEMBERED: usize = 200;
 
@@ -19,6 +22,7 @@ impl Refusals {
     pub(crate) fn note(&self, refusal: Refusal) {
         let target = refusal.target.as_deref().unwrap_or("-");
         tracing::warn!(
+            target: REFUSED,
             remote = %refusal.remote,
             target = %Plain(target),
             status = refusal.status,
