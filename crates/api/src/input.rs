@@ -29,7 +29,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-/// Reads the settings of a thing to be made from the fields that are left once its other fields were read.
+/// Reads the settings of something new from those fields of the body that were not read as anything else.
 pub(crate) fn settings<T: DeserializeOwned>(given: serde_json::Map<String, Value>) -> Result<T, Problem> {
     serde_json::from_value(given.into()).map_err(|error| bad_json(&unquoted(&error.to_string())))
 }

@@ -21,7 +21,7 @@ pub(crate) struct Read {
 pub(crate) struct Stream {
     /// The requests for a source, in order. No other request may be stored.
     pub(crate) requests: Vec<Read>,
-    /// How many of them must be stored without exception.
+    /// How many of these requests must be stored in any case.
     pub(crate) sure: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The flags for a source's settings, and what they change in the API.
+//! The flags for a source's settings, and the change that is sent to the API for them.
 
 use std::path::PathBuf;
 
