@@ -29,6 +29,8 @@ pub(crate) struct VerdictJson {
     tolerance_s: Option<u64>,
     /// Which part of the body a valid signature does not cover, in a sentence.
     uncovered: Option<String>,
+    /// Whether the secret that verified it is hookmitt's public test secret, which everybody knows.
+    public_secret: bool,
     causes: Vec<Cause>,
 }
 
@@ -51,6 +53,7 @@ pub(crate) async fn verify(
         signed_at: evidence.signed_at,
         tolerance_s: evidence.tolerance.map(|tolerance| tolerance.as_secs()),
         uncovered: evidence.uncovered,
+        public_secret: evidence.public_secret,
         causes: judgement.causes,
     }))
 }

@@ -191,28 +191,25 @@ pub(crate) fn no_match_with(sender: &str, signs: &str, param: &Param) -> Cause {
     let Param { label, hint, .. } = param;
     cause(
         "no_match",
+        format!("{sender}'s signature doesn't match this request with the {label} that is set here."),
         format!(
-            "{sender}'s signature doesn't fit this request and the configured {label}, and no known slip on the way \
-             explains it."
-        ),
-        format!(
-            "Compare the {label} with {sender}'s first ({hint}): it is signed too. If it is right, {signs} changed on \
-             the way, or someone else sent this."
+            "First compare the {label} with {sender}'s ({hint}), because it is signed too. If it is right, {signs} \
+             changed on the way, or someone else sent this."
         ),
     )
 }
 
 pub(crate) fn no_match(sender: &str, signs: &str, secrets: usize) -> Cause {
-    let which = match secrets {
-        1 => "The configured secret does not match".to_owned(),
-        more => format!("None of the {more} configured secrets matches"),
+    let message = match secrets {
+        1 => format!("{sender}'s signature doesn't match with the secret of this source."),
+        more => format!("{sender}'s signature doesn't match with any of the {more} secrets of this source."),
     };
     cause(
         "no_match",
-        format!("{which} {sender}'s signature, and no known slip on the way explains it."),
+        message,
         format!(
-            "Copy the secret of this very endpoint (and mode) from {sender} again; if it is right, {signs} changed on \
-             the way, or someone else sent this."
+            "Copy this endpoint's signing secret from {sender} again. If it is right, {signs} changed on the way, or \
+             someone else sent this."
         ),
     )
 }

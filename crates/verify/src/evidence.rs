@@ -5,7 +5,8 @@ use std::time::Duration;
 use hookmitt_event::{Timestamp, Verdict};
 
 use crate::{
-    candidates, generic, inquiry::Inquiry, judgement::Judgement, scheme::Scheme, signature::Signed, timestamp,
+    candidates, generic, inquiry::Inquiry, judgement::Judgement, scheme::Scheme, signature::Signed,
+    test_secret::test_secret, timestamp,
 };
 
 /// What a verdict is based on.
@@ -19,6 +20,8 @@ pub struct Evidence {
     pub tolerance: Option<Duration>,
     /// A sentence that says which part of the body a valid signature doesn't cover; `None` if it covers the whole body.
     pub uncovered: Option<String>,
+    /// Whether the secret that verified it is hookmitt's public test secret, which everybody knows.
+    pub public_secret: bool,
 }
 
 /// Returns what a judgement on this inquiry is based on.
@@ -49,7 +52,15 @@ fn of(inquiry: &Inquiry<'_>, judgement: &Judgement, scheme: &Scheme) -> Evidence
         signed_at: Signed::find(scheme, view).as_ref().and_then(signed_at),
         tolerance: inquiry.tolerance_by(scheme).filter(|_| !scheme.timestamp.is_empty()),
         uncovered: uncovered.and_then(|uncovered| uncovered.of(&view)).map(str::to_owned),
+        public_secret: is_public(inquiry, judgement),
     }
+}
+
+/// Whether the secret that verified the request is the provider's public test secret.
+fn is_public(inquiry: &Inquiry<'_>, judgement: &Judgement) -> bool {
+    let Some((provider, label)) = inquiry.provider.zip(judgement.secret_label.as_ref()) else { return false };
+    let known = test_secret(provider).value.as_bytes();
+    inquiry.secrets.iter().any(|secret| secret.label == *label && secret.value().expose() == known)
 }
 
 fn signed_at(signed: &Signed<'_>) -> Option<Timestamp> {

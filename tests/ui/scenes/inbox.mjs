@@ -28,6 +28,12 @@ export async function inbox(stage) {
     await show(ui, ids.invalid, 'signature');
     await sees(ui.panel.getByText('Causes tried'));
     await picture(ui, `signature-${theme}`);
+    await show(ui, ids.changed);
+    await sees(ui.panel.getByText('Proven'));
+    await picture(ui, `changed-${theme}`);
+    await show(ui, ids.changed, 'signature');
+    await sees(ui.panel.getByRole('region', { name: /^Received/ }));
+    await picture(ui, `changed-signature-${theme}`);
     await show(ui, ids.dead);
     await picture(ui, `dead-letter-${theme}`);
     for (const page of ['sources', 'sources/stripe-test', 'general', 'about']) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 
 import { clerkEvents, stripe } from '../support/samples.mjs';
-import { hasNoBarriers, says, sees } from '../support/see.mjs';
+import { hasNoBarriers, says, sees, textOf } from '../support/see.mjs';
 import { OTHER_SECRETS, SECRETS, signed } from '../support/senders.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
@@ -33,7 +33,7 @@ for (const theme of ['dark', 'light']) {
     const ui = await stage.open(hookmitt, { theme });
     await ui.select('user.created');
     await says(ui.panel, /^Invalid: .*parsed and written again/, 'Fix');
-    await ui.button('All causes and the fix', ui.panel).click();
+    await ui.button('All causes', ui.panel).click();
     await says(ui.panel, 'Causes tried', 'Body re-serialised Proven', 'more, none fits', 'Scheme', 'For these bytes');
     await says(ui.panel, 'What changed in the body', 'bytes of whitespace added, no value changed', 'Signed by Clerk, rebuilt: ', 'Received: ');
     await says(ui.panel, 'Fix: pass the raw body on');
@@ -94,6 +94,39 @@ story('a secret that was missing is added in the tab “Signature”, and the ve
   await panel.getByLabel('Signing secret').fill(SECRETS.stripe);
   await ui.button('Save', panel).click();
   await says(panel, /^Valid Signed by Stripe/);
+});
+
+story('an event that no secret fits says so once, and a secret that is added mends it in place', async (stage) => {
+  const hookmitt = await stage.hookmitt();
+  await hookmitt.api.source('shop', { provider: 'stripe' });
+  await hookmitt.api.secret('shop', OTHER_SECRETS.stripe, 'Live mode');
+  const ui = await stage.open(hookmitt);
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()) }));
+  await ui.select('charge.succeeded');
+  await says(ui.panel, /^Invalid: no known secret fits\./, 'Tried 1 secret and every known variation.', 'Copy this endpoint');
+  const told = await textOf(ui.panel);
+  assert.equal(told.match(/known secret/g).length, 1, told);
+  const replay = ui.button(/^Replay re-signed/, ui.detail);
+  assert.equal(await replay.getAttribute('aria-disabled'), 'true', 'there is no target');
+  await replay.hover();
+  await sees(ui.page.getByText(/^shop has no target/));
+  await ui.page.mouse.move(0, 0);
+
+  const panel = await ui.tab('Signature');
+  await says(panel, 'All ruled out');
+  await ui.tab('Overview');
+  await ui.button('Add a secret', ui.panel).click();
+  await ui.panel.getByLabel('Signing secret').fill(SECRETS.stripe);
+  await ui.button('Save', ui.panel).click();
+  await says(ui.panel, /^Valid Signed by Stripe/);
+});
+
+story('what is signed with the public test secret is said to be', async (stage) => {
+  const { hookmitt } = await shop(stage);
+  const ui = await stage.open(hookmitt);
+  await hookmitt.post('shop', await signed('stripe', { body: stripe.charge(Date.now()), secret: 'whsec_hookmitt_test_secret' }));
+  await ui.select('charge.succeeded');
+  await says(ui.panel, /^Invalid: signed with the public test secret\./, 'proves nothing', 'add the test secret');
 });
 
 story('what is invalid is replayed with a signature that fits, by ⇧R too', async (stage) => {

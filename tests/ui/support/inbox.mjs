@@ -16,6 +16,9 @@ const makes = {
   other: (provider, body, secret) => (at) => signed(provider, { at, body, secret }),
 };
 
+/** The request after a proxy that parsed the body and wrote it again. */
+const reindented = (request) => ({ ...request, body: Buffer.from(JSON.stringify(JSON.parse(request.body), null, 2)) });
+
 /** Returns the earlier events: source, age, request. Oldest first. */
 function history(now) {
   const at = (age) => now - age;
@@ -99,11 +102,12 @@ async function arrivals(api, capture, second) {
   await send('stripe-test', makes.stripe(stripe.intent(now)));
   await post(capture, 'intake', intakeLead());
   const bad = await send('clerk', makes.other('clerk', clerkEvents.created(now), OTHER_SECRETS.clerk));
+  const changed = await send('clerk', async (at) => reindented(await makes.other('clerk', clerkEvents.created(at + 1))(at)));
   await send('slack', makes.other('slack', slackEvents.handshake()));
   await send('slack', makes.other('slack', slackEvents.mention(now)));
   const newest = await send('github', makes.github(githubEvents.pullRequest()));
   await settled(api, ['stripe-test', 'shopify']);
-  return { first: first.id, invalid: bad.id, newest: newest.id };
+  return { first: first.id, invalid: bad.id, changed: changed.id, newest: newest.id };
 }
 
 /**

@@ -2714,6 +2714,8 @@ export interface components {
         VerdictJson: {
             causes: components["schemas"]["Cause"][];
             provider: string | null;
+            /** @description Whether the secret that verified it is hookmitt's public test secret, which everybody knows. */
+            public_secret: boolean;
             scheme: string | null;
             /** @description The scheme for people, such as `v1, HMAC-SHA256`. */
             scheme_name: string | null;

@@ -14,9 +14,10 @@ use super::{
 
 /// Tried in this order: the simplest and commonest cause first. The first finder with a result decides, because the
 /// simpler of two explanations is the likelier one.
-const FINDERS: [Finder; 10] = [
+const FINDERS: [Finder; 11] = [
     settings::stranger,
     shape::proven,
+    elsewhere::public_secret,
     keys::find,
     elsewhere::other_secret,
     settings::find,
@@ -119,8 +120,8 @@ fn no_match(trial: &Trial<'_>, signed: &Signed<'_>) -> Finding {
         None => cause::no_match(trial.sender, signs, own),
     };
     let known = own + others;
-    let secrets = if known == 1 { "secret".to_owned() } else { format!("{known} secrets") };
-    let evidence = format!("None of the known {secrets} fits this request, nor any other form of it");
+    let secrets = if known == 1 { "1 secret".to_owned() } else { format!("{known} secrets") };
+    let evidence = format!("Tried {secrets} and every known variation");
     let mut finding = Finding::of_cause(&cause, CauseState::Likely);
     finding.cause.evidence = evidence;
     finding

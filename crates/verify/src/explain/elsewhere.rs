@@ -4,13 +4,39 @@ use std::ops::ControlFlow;
 
 use crate::{
     algorithm::Algorithm, candidates, catalogue::providers, place::Condition, provider::Provider,
-    recognise::recognise, request_view::RequestView, scheme::Scheme, signature::Signed,
+    recognise::recognise, request_view::RequestView, scheme::Scheme, secret::Secret, signature::Signed,
+    test_secret::test_secret,
 };
 
 use super::{bodies, finding::Finding, slip::Slip, trial::Trial};
 
 /// The maximum number of other requests that are tried.
 const MOST_REQUESTS: usize = 40;
+
+/// Finds out whether the signature was made with the provider's public test secret, as samples and fixtures are.
+pub(crate) fn public_secret(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
+    let test = test_secret(trial.inquiry.provider?);
+    let secret = Secret::new(test.name, test.value);
+    if !trial.fits_with(signed.scheme, signed.parts.view, &[secret]) {
+        return None;
+    }
+    let sender = trial.sender;
+    let which =
+        if test.value.contains('\n') { test.name.to_owned() } else { format!("“{}”", test.value) };
+    Some(
+        Finding::proven("public_secret", "With the public test secret, it verifies")
+            .saying(
+                format!("This was signed with hookmitt's public test secret for {sender}, not with one of {sender}'s."),
+                format!(
+                    "Samples and shared fixtures are signed like this. To accept them, add the test secret {which} to \
+                     this source; what {sender} sends needs {sender}'s own."
+                ),
+            )
+            .sentence("signed with the public test secret")
+            .detail("Everybody knows that secret, so it proves nothing about who sent this.")
+            .fitting("With the test secret"),
+    )
+}
 
 /// Finds a secret of another source that verifies the signature.
 pub(crate) fn other_secret(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {

@@ -47,9 +47,10 @@ fn explanation(trial: &Trial<'_>, judgement: &Judgement, found: Vec<Finding>) ->
     let inquiry = trial.inquiry;
     let Evidence { scheme_name, .. } = evidence(inquiry, judgement);
     let shown = shown::signature(trial, judgement);
-    let tried = u32::try_from(found.len()).unwrap_or(u32::MAX);
+    let causes = found.iter().filter(|finding| !finding.is_conclusion()).count();
+    let tried = u32::try_from(causes).unwrap_or(u32::MAX);
     let first = found.first().filter(|first| first.cause.state != CauseState::RuledOut);
-    let (sentence, detail) = sentence::words(trial, judgement, first, tried);
+    let (sentence, detail) = sentence::words(trial, judgement, first);
     let rebuilt = first.and_then(|first| first.body.as_deref());
     let shown_body = rebuilt.filter(|body| body.len() <= LARGEST_SHOWN);
     Explanation {

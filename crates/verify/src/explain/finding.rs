@@ -77,6 +77,11 @@ impl Finding {
         self
     }
 
+    /// Whether it says that nothing explains the verdict, and so is no cause itself.
+    pub(crate) fn is_conclusion(&self) -> bool {
+        self.cause.code == "no_match" && self.cause.state == CauseState::Likely
+    }
+
     pub(crate) fn is_proven(&self) -> bool {
         self.cause.state == CauseState::Proven
     }
@@ -98,6 +103,7 @@ fn title(code: &str) -> &'static str {
         "secret_whitespace" => "Space around secret",
         "secret_encoding" => "Secret read otherwise",
         "other_secret" => "Another secret fits",
+        "public_secret" => "Public test secret",
         "signature_encoding" => "Signature written otherwise",
         "signature_truncated" => "Signature cut off",
         "signature_format" => "Signature format",

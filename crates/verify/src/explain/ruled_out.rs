@@ -41,6 +41,7 @@ fn rows(trial: &Trial<'_>, signed: &Signed<'_>, proven: bool) -> Vec<Row> {
             "A configured secret fits, or another cause is proven".to_owned(),
         ),
         ("other_secret", "Another known secret", true, secrets),
+        ("public_secret", "Public test secret", trial.inquiry.provider.is_some(), none()),
         ("secret_whitespace", "Space around secret", keyed, none()),
         ("secret_encoding", "Secret read otherwise", keyed, none()),
         (

@@ -9,13 +9,11 @@ use crate::{
 
 use super::{finding::Finding, trial::Trial};
 
+/// What a signature made with a public test secret proves.
+const PUBLIC_SECRET: &str = "That is a public test secret, so anyone could have sent it.";
+
 /// Returns the sentence and the detail.
-pub(crate) fn words(
-    trial: &Trial<'_>,
-    judgement: &Judgement,
-    first: Option<&Finding>,
-    tried: u32,
-) -> (String, String) {
+pub(crate) fn words(trial: &Trial<'_>, judgement: &Judgement, first: Option<&Finding>) -> (String, String) {
     let sender = trial.sender;
     let message = || first.map(|first| first.cause.message.clone()).unwrap_or_default();
     let fix = || first.map(|first| first.cause.fix.clone()).unwrap_or_default();
@@ -27,7 +25,7 @@ pub(crate) fn words(
                 String::new(),
             )
         }
-        Verdict::Invalid => invalid(trial, judgement, first, tried),
+        Verdict::Invalid => invalid(trial, judgement, first),
         Verdict::Unsigned if first.is_none_or(|first| first.cause.code == "unsigned") => {
             ("Unsigned: no signature header. Nothing proves who sent it.".to_owned(), fix())
         }
@@ -49,27 +47,22 @@ fn valid(trial: &Trial<'_>, judgement: &Judgement) -> String {
         Some(label) => format!("Signed by {} with secret {label}", trial.sender),
         None => format!("Signed by {}", trial.sender),
     };
-    let Evidence { signed_at, .. } = evidence(trial.inquiry, judgement);
-    let Some(signed_at) = signed_at else { return format!("Valid. {by}.") };
-    let micros = trial.inquiry.at.as_micros() - signed_at.as_micros();
-    match micros {
-        0.. => format!("Valid. {by}, {} before it arrived.", span(micros)),
-        _ => format!("Valid. {by}, {} after it arrived by its own clock.", span(-micros)),
-    }
+    let Evidence { signed_at, public_secret, .. } = evidence(trial.inquiry, judgement);
+    let valid = match signed_at.map(|signed_at| trial.inquiry.at.as_micros() - signed_at.as_micros()) {
+        None => format!("Valid. {by}."),
+        Some(micros @ 0..) => format!("Valid. {by}, {} before it arrived.", span(micros)),
+        Some(micros) => format!("Valid. {by}, {} after it arrived by its own clock.", span(-micros)),
+    };
+    if public_secret { format!("{valid} {PUBLIC_SECRET}") } else { valid }
 }
 
-fn invalid(
-    trial: &Trial<'_>,
-    judgement: &Judgement,
-    first: Option<&Finding>,
-    tried: u32,
-) -> (String, String) {
+fn invalid(trial: &Trial<'_>, judgement: &Judgement, first: Option<&Finding>) -> (String, String) {
     let Some(first) = first else {
         return ("Invalid: the signature does not hold.".to_owned(), String::new());
     };
     let fix = first.cause.fix.clone();
     if first.cause.code == "no_match" {
-        return (format!("Invalid: no known secret fits, and none of {tried} causes."), fix);
+        return ("Invalid: no known secret fits.".to_owned(), format!("{}.", first.cause.evidence));
     }
     let aged = matches!(first.cause.code.as_str(), "timestamp_old" | "timestamp_future");
     if let Some(sentence) = in_time(trial, judgement).filter(|_| aged) {

@@ -34,6 +34,7 @@ const CAUSES: Record<string, [title: string, sentence: string | Said]> = {
   timestamp_unit: ['Timestamp unit', 'the signed timestamp is not in whole seconds.'],
   part_missing: ['Signed part missing', 'a part that is signed too did not come with it.'],
   no_match: ['No secret fits', 'no known secret fits.'],
+  public_secret: ['Public test secret', 'signed with the public test secret.'],
   other_secret: ['Another known secret', 'signed with another secret that is known here.'],
   other_event: ['Another event’s signature', 'this is the signature of another event.'],
   header_renamed: ['Header renamed', 'a header that is signed has another name here.'],

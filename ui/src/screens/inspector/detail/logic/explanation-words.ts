@@ -15,17 +15,26 @@ export function stateWord(state: TriedCause['state']): string {
 /** How many of the ruled-out causes are listed before the rest is folded. */
 const NAMED = 3;
 
-/** Splits the causes: first those that fit and a few ruled-out ones, then the rest, which is shown on request. */
+/**
+ * Splits the causes: first those that fit and a few ruled-out ones, then the rest, which is shown on request. That no
+ * secret fits is left out, because it is what follows from the others.
+ */
 export function split(causes: readonly TriedCause[]): { first: TriedCause[]; rest: TriedCause[] } {
-  const fits = causes.filter(({ state }) => state !== 'ruled_out');
+  const fits = causes.filter(({ code, state }) => state !== 'ruled_out' && code !== 'no_match');
   const others = causes.filter(({ state }) => state === 'ruled_out');
   return { first: [...fits, ...others.slice(0, NAMED)], rest: others.slice(NAMED) };
 }
 
-/** Says how many causes were tried, and how long that took: “22 in 9 ms”. */
-export function triedWords({ tried, took_ms }: Pick<Explanation, 'tried' | 'took_ms'>): string {
+/** Says how many causes were tried, how long that took, and whether none is left: “All ruled out, 22 in 9 ms”. */
+export function triedWords({
+  tried,
+  took_ms,
+  causes,
+}: Pick<Explanation, 'tried' | 'took_ms' | 'causes'>): string {
   const took = took_ms < 1 ? 'under 1 ms' : `${Math.round(took_ms).toLocaleString('en')} ms`;
-  return `${tried.toLocaleString('en')} in ${took}`;
+  const counted = `${tried.toLocaleString('en')} in ${took}`;
+  const left = causes.some(({ code, state }) => state !== 'ruled_out' && code !== 'no_match');
+  return left ? counted : `All ruled out, ${counted}`;
 }
 
 /** Returns the title of an invalid event; it always contains the word “invalid”. */

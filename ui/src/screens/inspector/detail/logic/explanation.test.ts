@@ -20,11 +20,18 @@ it('names what fits and the first that don’t, and folds the rest', () => {
 });
 
 it('says how much was tried, and keeps the word Invalid', () => {
-  expect(triedWords({ tried: 22, took_ms: 9.2 })).toBe('22 in 9 ms');
-  expect(triedWords({ tried: 3, took_ms: 0.4 })).toBe('3 in under 1 ms');
+  const found = [cause('body_reserialized', 'proven'), cause('bom_added', 'ruled_out')];
+  expect(triedWords({ tried: 22, took_ms: 9.2, causes: found })).toBe('22 in 9 ms');
+  expect(triedWords({ tried: 3, took_ms: 0.4, causes: found })).toBe('3 in under 1 ms');
   expect(invalidTitle('The body was cut.')).toBe('Invalid: the body was cut.');
   expect(invalidTitle('Stripe’s secret changed.')).toBe('Invalid: Stripe’s secret changed.');
   expect(invalidTitle('Invalid: the body was cut.')).toBe('Invalid: the body was cut.');
+});
+
+it('takes “no secret fits” for what follows, not for a cause', () => {
+  const none = [cause('no_match', 'likely'), cause('bom_added', 'ruled_out')];
+  expect(split(none).first.map(({ code }) => code)).toEqual(['bom_added']);
+  expect(triedWords({ tried: 25, took_ms: 9, causes: none })).toBe('All ruled out, 25 in 9 ms');
 });
 
 it('shows the framework that was chosen before, else the guess', () => {

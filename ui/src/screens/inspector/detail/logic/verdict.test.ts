@@ -11,6 +11,7 @@ const check: Check = {
   secret_label: 'Test mode',
   signed_at: '2026-11-20T09:00:51Z',
   tolerance_s: 300,
+  public_secret: false,
 };
 
 function judged(verdict: Verdict, change: Partial<Judged> = {}): Judged {
@@ -35,6 +36,9 @@ describe('the verdict in words', () => {
   it('says who signed a valid event, with what, and when', () => {
     expect(sentence(judged('valid'))).toBe(
       'Valid | Signed by Stripe with secret Test mode, 0.4 s before it arrived.',
+    );
+    expect(sentence(judged('valid', { check: { ...check, public_secret: true } }))).toContain(
+      'anyone could have sent it',
     );
     expect(verdictWords(judged('valid')).facts).toEqual([
       'Stripe v1, HMAC-SHA256',

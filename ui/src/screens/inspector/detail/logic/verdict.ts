@@ -13,6 +13,8 @@ export interface Check {
   secret_label: string | null;
   signed_at: string | null;
   tolerance_s: number | null;
+  /** The secret is hookmitt's public test secret. */
+  public_secret: boolean;
 }
 
 /** The input for the head of the Overview. */
@@ -97,7 +99,12 @@ function proof(judged: Judged): Phrase {
   if (!check) return [`Signed ${by}.`];
   if (check.verdict !== 'valid') return [`Signed ${by}. The secret that proved it is no longer here.`];
   const secret: Phrase = check.secret_label ? [' with secret ', { strong: visible(check.secret_label) }] : [];
-  return [`${isToken(check) ? 'Sent' : 'Signed'} ${by}`, ...secret, `${moment(clockOf(judged).age)}.`];
+  const known = check.public_secret ? ' That is a public test secret, so anyone could have sent it.' : '';
+  return [
+    `${isToken(check) ? 'Sent' : 'Signed'} ${by}`,
+    ...secret,
+    `${moment(clockOf(judged).age)}.${known}`,
+  ];
 }
 
 /** Says what the signature does not cover, because readers of “valid” assume that the whole body is genuine. */
