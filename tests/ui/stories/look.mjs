@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 
 import { focused, gone, hasNoBarriers, says, sees } from '../support/see.mjs';
+import { isEven } from '../support/layout.mjs';
+import { pretend, quick, smee, tunnel, week } from '../support/pretend.mjs';
 import { seed } from '../support/inbox.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually } from '../support/wait.mjs';
@@ -21,9 +23,9 @@ async function fits(ui, screen) {
 const isDark = (ui) => ui.page.evaluate(() => Number(/\d+/.exec(getComputedStyle(document.body).backgroundColor)[0]) < 60);
 
 /** Goes through the screens of a filled inbox and calls `look` on each. */
-async function tour(ui, { first, invalid, dead }, look) {
+async function tour(ui, { first, invalid, changed, dead }, look) {
   await look('the inspector without a selection');
-  for (const id of [invalid, dead, first]) {
+  for (const id of [invalid, changed, dead, first]) {
     await ui.go(`#/events/${id}`);
     await says(ui.panel, 'SHA-256');
     await look(`the overview of ${id}`);
@@ -54,6 +56,37 @@ for (const [theme, size] of [['dark', WIDE], ['light', WIDE], ['dark', NARROW], 
       await fits(ui, screen);
       if (examined) await hasNoBarriers(ui.page, screen);
     });
+  });
+}
+
+/** Opens a filled inbox whose page gets simulated tunnels, some of them with long names. */
+async function withTunnels(stage) {
+  const hookmitt = await stage.hookmitt();
+  const { servers, ...ids } = await seed(hookmitt.api, hookmitt.capture, [0, 0]);
+  stage.leaves(() => Promise.all(servers.map((server) => server.stop().catch(() => {}))));
+  const now = Date.now();
+  const [gap, ...gaps] = week(now, 0);
+  const long = { label: 'cloudflared-billing-of-the-north', host: 'relay-of-a-company-with-a-long-name.acme.dev' };
+  const waiting = { letters: 1204, bytes: 9_000_000, oldest_at: null };
+  const ui = await stage.page(hookmitt, { size: WIDE });
+  await pretend(ui.page, { tunnels: [tunnel(now, { gap, waiting }), smee(now), quick(now), tunnel(now, { id: 4, ...long })], gaps: [gap, ...gaps] });
+  await ui.page.goto(await hookmitt.freshUrl());
+  await ui.ready();
+  await ui.hasRowsBeyond(8);
+  return { ui, ids };
+}
+
+for (const width of [900, 1024, 1199, 1200, 1280, 1440]) {
+  story(`at ${width} px nothing is cut beside free room, nothing overlaps, and edges are even`, async (stage) => {
+    const { ui, ids } = await withTunnels(stage);
+    await ui.page.setViewportSize({ width, height: 800 });
+    await tour(ui, ids, (screen) => isEven(ui.page, screen));
+    for (const [hash, words] of [['#/tunnels/1', 'Last 7 days'], ['#/tunnels/2', 'parses JSON'], ['#/tunnels/4', 'Last 7 days'], ['#/events?view=invalid', 'user.created']]) {
+      await ui.go(hash);
+      await sees(ui.page.getByText(words).first());
+      await isEven(ui.page, hash);
+    }
+    if (width < 1200) await sees(ui.page.getByRole('contentinfo').getByText(/waiting/));
   });
 }
 

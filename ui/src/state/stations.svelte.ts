@@ -26,6 +26,28 @@ export function stations(): Station[] {
   return [providers(), ...relays(), app(), ...targets()];
 }
 
+/** Returns the stops where there is little room: several relays are one stop, and so are more than two targets. */
+export function fewStations(): Station[] {
+  const [on, to] = [relays(), targets()];
+  return [
+    providers(),
+    ...(on.length > 1 ? [together(on, `${count(on.length)} tunnels`, '#/tunnels')] : on),
+    app(),
+    ...(to.length > 2 ? [together(to, `${count(to.length)} targets`)] : to),
+  ];
+}
+
+const WORST = ['bad', 'warn', 'none', 'ok'] as const;
+
+/** Joins several stops; what the worst of them says stands for all. */
+function together(all: Station[], name: string, href?: string): Station {
+  const [worst] = all.toSorted((a, b) => WORST.indexOf(a.tone) - WORST.indexOf(b.tone));
+  const { kind, tone, value } = worst!;
+  const alike = all.filter((one) => one.tone === tone).length;
+  const said = tone === 'ok' ? 'all up' : alike > 1 ? `${count(alike)} of them ${value}` : value;
+  return { id: kind, kind, tone, name, short: name, value: said, ...(href ? { href } : {}) };
+}
+
 function providers(): Station {
   const value = stats.now && stats.events === 0 ? 'none yet' : `${count(stats.perMinute)}/min`;
   return { id: 'providers', kind: 'providers', tone: 'none', name: 'Providers', short: 'Providers', value };
