@@ -35,6 +35,8 @@ pub(crate) struct TargetView {
     /// Since when nobody answers at the target.
     #[schema(value_type = Option<String>, format = "date-time")]
     down_since: Option<Timestamp>,
+    /// What went wrong when it was last asked, while nobody answers.
+    down_error: Option<String>,
     kind: TargetKind,
 }
 
@@ -54,6 +56,7 @@ impl From<&Target> for TargetView {
             hookmitt_headers: settings.hookmitt_headers,
             paused: target.paused,
             down_since: target.down_since,
+            down_error: target.down_error.clone(),
             kind: target.kind,
         }
     }

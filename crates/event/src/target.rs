@@ -124,6 +124,8 @@ pub struct Target {
     pub paused: bool,
     /// Since when nobody answers at the target. Its queue is sent when it answers again.
     pub down_since: Option<Timestamp>,
+    /// What went wrong when it was last asked, while nobody answers: `connection refused`.
+    pub down_error: Option<String>,
     /// How long the target lasts.
     pub kind: TargetKind,
 }

@@ -59,7 +59,7 @@ impl From<&Target> for TargetSettings {
     }
 }
 
-const SELECT: &str = "SELECT t.id, s.slug, t.url, t.settings, t.kind, t.paused, t.down_since
+const SELECT: &str = "SELECT t.id, s.slug, t.url, t.settings, t.kind, t.paused, t.down_since, t.down_error
     FROM target t LEFT JOIN source s ON s.id = t.source WHERE t.removed_at IS NULL";
 
 impl Inbox {
@@ -238,6 +238,7 @@ fn target(row: &Row<'_>) -> rusqlite::Result<Target> {
         hookmitt_headers: settings.hookmitt_headers,
         paused: row.get(5)?,
         down_since: rows::moment_or_null(row, 6)?,
+        down_error: row.get(7)?,
         kind: TargetKind::ALL.get(kind).copied().ok_or_else(|| rows::corrupt(4, "target kind"))?,
     })
 }

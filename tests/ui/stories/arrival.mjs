@@ -5,6 +5,7 @@ import { githubEvents, stripe } from '../support/samples.mjs';
 import { OTHER_SECRETS, SECRETS, signed } from '../support/senders.mjs';
 import { counts, says, sees } from '../support/see.mjs';
 import { story } from '../support/stage.mjs';
+import { eventually } from '../support/wait.mjs';
 
 /** The providers whose signature is made, or accepted, by their own SDK. */
 const SIGNERS = {
@@ -104,6 +105,9 @@ story('a repeat is marked ×2, and one with other bytes as a conflict', async (s
   await send({ pending: 1 });
   await says(ui.row('invoice.paid').last(), '×3');
   await sees(ui.list.getByRole('option', { name: /received 3 times, not all the same/ }).last());
+  await eventually('the repeats are called so', async () => (await ui.row('Duplicate').count()) === 2);
+  await counts(ui.row('×3'), 1);
+  await counts(ui.list.getByRole('option', { name: /bytes differ from the first/ }), 1);
 
   await ui.row('invoice.paid').last().click();
   await says(ui.panel, 'Received 3 times', '1 conflict', 'identical', '1 value differs', '/pending_webhooks');

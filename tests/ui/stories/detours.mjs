@@ -40,7 +40,7 @@ story('without a relay: a channel is added, its limits are said, and a spoilt si
   await channel.passOn(signed, { n: 1 });
   await ui.go('#/events');
   await ui.select('push');
-  await says(ui.panel, 'shop, via tunnel', 'The channel wrote the body anew');
+  await says(ui.panel, 'shop, via tunnel', 'takes JSON apart and writes it anew');
   await ui.go('#/settings/sources/shop');
   await says(ui.page.getByRole('list', { name: 'Public URLs' }), channel.url);
   await channel.stop();

@@ -1962,6 +1962,8 @@ export interface components {
             items: {
                 /** Format: int32 */
                 attempts: number;
+                /** @description What went wrong when it was last asked, while nobody answers. */
+                down_error?: string | null;
                 /**
                  * Format: date-time
                  * @description Since when nobody answers at the target.
@@ -2545,6 +2547,8 @@ export interface components {
         TargetView: {
             /** Format: int32 */
             attempts: number;
+            /** @description What went wrong when it was last asked, while nobody answers. */
+            down_error: string | null;
             /**
              * Format: date-time
              * @description Since when nobody answers at the target.

@@ -75,3 +75,10 @@ function sentence(delivery: GlanceDelivery, look: Look): string {
   if (look.took != null) parts.push(`in ${duration(look.took)}`);
   return parts.join(', ');
 }
+
+/** Returns why nobody answers at a target, in a few words: `connection refused`. */
+export function downReason(error: string | null | undefined): string {
+  if (!error) return 'nobody answers';
+  if (/connection refused/i.test(error)) return 'connection refused';
+  return error.replace(/\.$/, '');
+}

@@ -21,12 +21,6 @@ function two(ms: number, big: number, bigName: string, small: number, smallName:
   return rest === 0 ? head : `${head} ${rest} ${smallName}`;
 }
 
-/** Formats a position on a delivery's time axis: `0 s`, `0.01 s`, `6.40 s`; from 9.995 s on like `duration`. */
-export function offset(ms: number): string {
-  if (ms <= 0) return '0 s';
-  return ms < 9_995 ? `${Math.max(ms / SECOND, 0.01).toFixed(2)} s` : duration(ms);
-}
-
 /** Formats a wait in whole units: `42 s`, `12 min`, `3 h`. */
 export function wait(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / SECOND));

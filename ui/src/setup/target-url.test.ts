@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { placeOf, readTarget, shortTarget } from './target-url';
+import { doubledPath, placeOf, readTarget, shortTarget } from './target-url';
 
 test.each([
   ['3000', 'http://localhost:3000', 3000],
@@ -38,4 +38,16 @@ test.each([
 
 test('lists leave the scheme out', () => {
   expect(shortTarget('http://localhost:3000/webhooks')).toBe('localhost:3000/webhooks');
+});
+
+test('a path that the target and its events both have is noticed', () => {
+  expect(doubledPath('http://localhost:3000/webhooks/stripe', '/webhooks/stripe')).toEqual({
+    called: '/webhooks/stripe/webhooks/stripe',
+    instead: 'http://localhost:3000',
+  });
+  expect(doubledPath('http://localhost:3000/api/hooks/', '/hooks')?.instead).toBe(
+    'http://localhost:3000/api',
+  );
+  expect(doubledPath('http://localhost:3000/webhooks', '')).toBeNull();
+  expect(doubledPath('http://localhost:3000', '/webhooks')).toBeNull();
 });

@@ -25,6 +25,18 @@ export function placeOf(target: { host: string; port: number; loopback: boolean 
   return target.loopback ? `port ${target.port}` : `${target.host}:${target.port}`;
 }
 
+/**
+ * Returns what is called for an event with this path if the target's own path ends with it too: then one of the two is
+ * too much. Null if it isn't doubled.
+ */
+export function doubledPath(target: string, path: string): { called: string; instead: string } | null {
+  const own = path.replace(/\/$/, '');
+  const url = target.replace(/\/$/, '');
+  const base = parse(url)?.pathname ?? '';
+  if (own === '' || !base.endsWith(own)) return null;
+  return { called: base + own, instead: url.slice(0, -own.length) };
+}
+
 /** Returns a target without its scheme, as lists show it. */
 export function shortTarget(url: string): string {
   return url.replace(/^https?:\/\//, '');

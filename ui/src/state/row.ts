@@ -16,7 +16,12 @@ export interface Row {
   /** The likeliest reason why the signature is invalid. */
   cause: Cause | undefined;
   copies: number;
+  /** Not all copies have the same bytes. */
   differs: boolean;
+  /** It is not the first of its copies. */
+  repeats: boolean;
+  /** It repeats the first with other bytes. */
+  conflicts: boolean;
   stale: boolean;
   edited: boolean;
   handshake: boolean;
@@ -44,6 +49,8 @@ export function rowOf(event: Event): Row {
     cause: event.causes[0],
     copies: glance?.copies ?? 1,
     differs: glance?.copies_differ ?? event.conflict,
+    repeats: event.duplicate_of !== null,
+    conflicts: event.duplicate_of !== null && event.conflict,
     stale: event.stale,
     edited: event.parent !== null,
     handshake: event.handshake !== null,

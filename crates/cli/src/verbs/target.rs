@@ -200,7 +200,10 @@ fn line(target: &Value) -> String {
     );
     let state = match (target["paused"].as_bool(), target["down_since"].as_str()) {
         (Some(true), _) => Styled(ODD, "  paused".to_owned()).to_string(),
-        (_, Some(since)) => Styled(BAD, format!("  down since {}", Plain(since))).to_string(),
+        (_, Some(since)) => {
+            let why = target["down_error"].as_str().map(|why| format!(": {}", Plain(why))).unwrap_or_default();
+            Styled(BAD, format!("  down since {}{why}", Plain(since))).to_string()
+        }
         _ => String::new(),
     };
     let url = text("url", "-");

@@ -14,6 +14,7 @@ const kept = {
   hookmitt_headers: true,
   paused: false,
   down_since: null,
+  down_error: null,
   kind: 'kept' as const,
 };
 

@@ -48,12 +48,7 @@ function providers(tunnel: Tunnel, { now, perMinute, several }: Around): Stop {
     kind: 'providers',
     tone: 'none',
     name: 'Providers',
-    state:
-      several && perMinute > 0
-        ? `${count(perMinute)} a minute by all tunnels`
-        : perMinute === 1
-          ? '1 event a minute'
-          : `${count(perMinute)} events a minute`,
+    state: `${count(perMinute)} a minute by ${several ? 'all tunnels' : 'this tunnel'}`,
     note: last === null ? 'none came yet' : ago < 1000 ? 'last one just now' : `last one ${wait(ago)} ago`,
   };
 }

@@ -198,7 +198,7 @@ const way = (change: Partial<Tunnel>, held = false) =>
 test('four stations say how they are', () => {
   const { stops, legs } = way({}, true);
   expect(stops.map(({ state, note }) => [state, note])).toEqual([
-    ['12 events a minute', 'last one 4 s ago'],
+    ['12 a minute by this tunnel', 'last one 4 s ago'],
     ['Connected', '0 in the mailbox, sealed'],
     ['Stores and answers', '0 to acknowledge'],
     ['1 of 2 up', '14 waiting for :8787'],

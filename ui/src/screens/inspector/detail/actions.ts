@@ -75,11 +75,6 @@ function unsignable({ source, provider }: Event): void {
   });
 }
 
-/** Sends again the failed and dead-letter deliveries of an event, and those that wait for a retry. */
-export async function retryEvent(event: Event): Promise<void> {
-  await again(event, () => retry(event.id), RETRIED);
-}
-
 /** Sends one delivery of an event again. */
 export async function retryDelivery(event: Event, delivery: string): Promise<void> {
   await again(event, () => retryOne(delivery), RETRIED);

@@ -8,16 +8,7 @@ export function mayForward(why: string | null | undefined, verdict: Event['verdi
   return verdict === 'valid' || !UNPROVED.includes(why ?? '');
 }
 
-/**
- * Says what "send again" means for an event: a retry if a delivery failed or is a dead letter, forwarding if a delivery
- * was skipped. Null if there is nothing to send again.
- */
-export function againOf({
-  deliveries,
-  verdict,
-}: Pick<Event, 'deliveries' | 'verdict'>): 'retry' | 'forward' | null {
-  const all = deliveries ?? [];
-  if (all.some(({ status }) => status === 'failed' || status === 'dead_letter')) return 'retry';
-  const mayGo = all.some((one) => one.status === 'skipped' && mayForward(one.last_error, verdict));
-  return mayGo ? 'forward' : null;
+/** Whether a delivery of an event was skipped and may be forwarded. */
+export function canForward({ deliveries, verdict }: Pick<Event, 'deliveries' | 'verdict'>): boolean {
+  return (deliveries ?? []).some((one) => one.status === 'skipped' && mayForward(one.last_error, verdict));
 }

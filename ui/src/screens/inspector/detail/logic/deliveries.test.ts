@@ -64,7 +64,10 @@ describe('a delivery in words', () => {
       [],
       'nothing answers at localhost:3000 (127.0.0.1:3000: connection refused)',
     );
-    const { detail, action } = words(down, { down_since: moment(0) });
+    const { detail, action } = words(down, {
+      down_since: moment(0),
+      down_error: 'error sending: Connection refused (os error 111)',
+    });
     expect(detail).toMatch(
       /^Paused at \d\d:\d\d: connection refused\. No attempt is used up; sending starts when the port answers\.$/,
     );
@@ -81,8 +84,10 @@ describe('a delivery in words', () => {
 
   it('says which place a delivery has among those that wait', () => {
     const queued = (place: number, of: number) => ({ ...delivery('pending'), queue: { place, of } });
-    expect(words(queued(11, 14), { paused: true }).state).toBe('waiting, 11th of 14');
-    expect(words(queued(1, 1200), { down_since: moment(0) }).state).toBe('waiting, first of 1,200');
+    expect(words(queued(11, 14), { paused: true }).state).toBe('waiting, 11th of 14 for this target');
+    expect(words(queued(1, 1200), { down_since: moment(0) }).state).toBe(
+      'waiting, first of 1,200 for this target',
+    );
     expect(words(queued(1, 1), { paused: true }).state).toBe('waiting');
   });
 
@@ -118,19 +123,29 @@ describe('the timeline', () => {
 
   it('puts every attempt on one axis', () => {
     const beats = timeline(delivery('completed', tries), moment(0));
-    expect(beats.map((beat) => [beat.at, beat.tick, beat.from])).toEqual([
-      [0, 0, 0],
-      [10, 1, 0],
-      [500, 50, 1],
-      [1000, 100, 50],
+    expect(beats.map(({ at, from, start, end }) => [at, from, start, end])).toEqual([
+      [0, 0, 0, 0],
+      [10, 0, 0, 1],
+      [500, 1, 49, 50],
+      [1000, 50, 99, 100],
     ]);
+  });
+
+  it('begins with the first attempt, however long the event waited for it', () => {
+    const beats = timeline(delivery('completed', tries), moment(-7_200_000));
+    expect(beats.map(({ start, end }) => [start, end]).slice(1)).toEqual([
+      [0, 1],
+      [49, 50],
+      [99, 100],
+    ]);
+    expect(beats[1]?.at).toBe(7_200_010);
   });
 
   it('keeps times short', () => {
     const took = (duration_ms: number, ambiguous = false) => tookText({ duration_ms, ambiguous });
     expect([took(0), took(61), took(312_000)]).toEqual(['< 1 ms', '61 ms', '5 min']);
     expect([took(0, true), took(30_000, true)]).toEqual(['–', '30.0 s']);
-    expect([0, 6_400, 902_000].map(offsetText)).toEqual(['0 s', '6.40 s', '15 min']);
+    expect([0, 6_400, 902_000].map(offsetText)).toEqual(['0 ms', '6.40 s', '15 min']);
   });
 
   it('has no capture for a replay, and copes with nothing', () => {

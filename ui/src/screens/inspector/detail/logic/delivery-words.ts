@@ -1,6 +1,7 @@
 import type { Delivery, Target, Verdict } from '../../../../api/shapes';
 import type { DeliveryIcon } from '../../../../parts/deliveryIcons';
 import { count } from '../../../../format/count';
+import { downReason } from '../../../../format/delivery';
 import { clockTime } from '../../../../format/time';
 import { mayForward } from './again';
 import { ordinal } from './phrase';
@@ -85,7 +86,7 @@ function pending(delivery: Delivery, around: Surroundings): Pending {
     return { ...waits, detail, action: 'resume' };
   }
   if (target?.down_since) {
-    const why = `Paused at ${clockTime(target.down_since)}: ${whyDown(delivery)}.`;
+    const why = `Paused at ${clockTime(target.down_since)}: ${downReason(target.down_error)}.`;
     return {
       ...waits,
       detail: `${why} No attempt is used up; sending starts when the port answers.`,
@@ -106,15 +107,11 @@ function pending(delivery: Delivery, around: Surroundings): Pending {
   };
 }
 
-/** Returns why the target is down. An answer to this delivery's own earlier attempt can't be the reason. */
-function whyDown({ attempts, last_error }: Delivery): string {
-  const status = attempts.at(-1)?.response_status;
-  return status != null && last_error === `answered ${status}` ? 'nobody answers' : reason(last_error);
-}
-
-/** Says where a delivery stands in its target's queue: `waiting, 11th of 14`. */
+/** Says where a delivery stands in its target's queue: `waiting, 11th of 14 for this target`. */
 function waiting(queue: Delivery['queue']): string {
-  return queue && queue.of > 1 ? `waiting, ${ordinal(queue.place)} of ${count(queue.of)}` : 'waiting';
+  return queue && queue.of > 1
+    ? `waiting, ${ordinal(queue.place)} of ${count(queue.of)} for this target`
+    : 'waiting';
 }
 
 function final(delivery: Delivery): string {
@@ -134,7 +131,7 @@ function gaveUp(delivery: Delivery): string {
   const last = delivery.attempts.at(-1);
   if (!last) return `${gave}.`;
   if (last.ambiguous) return `${gave}. ${UNCLEAR}`;
-  if (last.response_status == null) return `${gave}: ${reason(last.error)}.`;
+  if (last.response_status == null) return `${gave}: ${downReason(last.error)}.`;
   return `${gave}; the last answer was ${last.response_status}.`;
 }
 
@@ -161,13 +158,6 @@ function skipped(
   const why = last_error ?? '';
   const action = mayForward(why, verdict) ? 'forward' : null;
   return { detail: SKIPPED[why] ?? (why ? sentence(why) : null), action };
-}
-
-/** Returns the core of an error message: `connection refused`. */
-export function reason(error: string | null | undefined): string {
-  if (!error) return 'nobody answers';
-  if (/connection refused/i.test(error)) return 'connection refused';
-  return error.replace(/\.$/, '');
 }
 
 function sentence(text: string): string {

@@ -1,6 +1,6 @@
 import type { components } from '../../../../api/schema.gen';
 import { visible } from '../../../../format/words';
-import { reason } from './delivery-words';
+import { downReason } from '../../../../format/delivery';
 
 /** The outcome of a delivery's first attempt. */
 type Outcome = components['schemas']['AttemptLine'];
@@ -21,7 +21,7 @@ export function outcomeSentence(
   const { status, response_status: answer, error } = outcome;
   if (status === 'completed') return { good: true, text: `${done} to ${target}: ${answer ?? 'answered'}` };
   if (answer != null) return { good: false, text: `${done} to ${target}: the answer was ${answer}` };
-  const why = visible(reason(error));
+  const why = visible(downReason(error));
   if (status === 'pending') return { good: true, text: `Waiting for ${target}: ${why}` };
   return { good: false, text: `${not} to ${target}: ${why}` };
 }

@@ -1,32 +1,38 @@
 import type { Attempt, Delivery } from '../../../../api/shapes';
-import { duration, offset } from '../../../../format/duration';
+import { duration } from '../../../../format/duration';
 import { span } from './span';
 
 /** A row of a delivery's timeline. */
 export interface Beat {
   attempt: Attempt | null;
-  /** Milliseconds from the start of the axis to the end of the attempt. */
+  /** Milliseconds from the capture, or for a replay from the first attempt, to the end of this one. */
   at: number;
-  /** Where the attempt's tick stands, and where the wait before it begins, in per cent of the axis. */
-  tick: number;
+  /** Where the wait before the attempt begins, and where the attempt itself begins and ends, in per cent of the axis. */
   from: number;
+  start: number;
+  end: number;
 }
 
 /**
- * Places a delivery's attempts on one time axis. The axis starts at the capture, or for a replay at the first attempt.
- * `capturedAt` is null for a replay.
+ * Places a delivery's attempts on one time axis, which begins with the first of them: an event may have waited for hours
+ * before it. `capturedAt` is null for a replay.
  */
 export function timeline(delivery: Delivery, capturedAt: string | null): Beat[] {
-  const starts = delivery.attempts.map((attempt) => Date.parse(attempt.started_at));
-  const begin = Math.min(capturedAt === null ? Infinity : Date.parse(capturedAt), ...starts);
-  const ends = delivery.attempts.map((attempt, at) => (starts[at] ?? begin) + attempt.duration_ms - begin);
+  const { attempts } = delivery;
+  const first = attempts[0] ? Date.parse(attempts[0].started_at) : 0;
+  const captured = capturedAt === null ? first : Date.parse(capturedAt);
+  const starts = attempts.map((attempt) => Math.max(0, Date.parse(attempt.started_at) - first));
+  const ends = attempts.map((attempt, at) => (starts[at] ?? 0) + attempt.duration_ms);
   const length = Math.max(1, ...ends);
-  const place = (ms: number) => Math.min(100, Math.max(0, (ms / length) * 100));
-  const attempts = delivery.attempts.map((attempt, at) => {
-    const end = ends[at] ?? 0;
-    return { attempt, at: end, tick: place(end), from: place(ends[at - 1] ?? 0) };
-  });
-  return capturedAt === null ? attempts : [{ attempt: null, at: 0, tick: 0, from: 0 }, ...attempts];
+  const place = (ms: number) => Math.min(100, (ms / length) * 100);
+  const beats = attempts.map((attempt, at) => ({
+    attempt,
+    at: Math.max(0, first + (ends[at] ?? 0) - captured),
+    from: place(ends[at - 1] ?? starts[at] ?? 0),
+    start: place(starts[at] ?? 0),
+    end: place(ends[at] ?? 0),
+  }));
+  return capturedAt === null ? beats : [{ attempt: null, at: 0, from: 0, start: 0, end: 0 }, ...beats];
 }
 
 /** From this many milliseconds on, one unit is shown, because the columns are narrow. */
@@ -39,9 +45,9 @@ export function tookText({ duration_ms: ms, ambiguous }: Pick<Attempt, 'duration
   return ms < LONG ? duration(ms) : span(ms);
 }
 
-/** Says where on the axis an attempt ended: `0 s`, `6.40 s`, `15 min`. */
+/** Says when an attempt ended, in the unit in which a duration is said: `61 ms`, `6.40 s`, `15 min`. */
 export function offsetText(ms: number): string {
-  return ms < LONG ? offset(ms) : span(ms);
+  return ms < LONG ? duration(ms) : span(ms);
 }
 
 /** Returns the number of the last failed attempt, which is shown unfolded. */
