@@ -121,8 +121,8 @@ async fn a_set_up_request_through_a_channel_is_kept_and_said_to_be_unanswered() 
     })
     .await;
     assert_eq!(
-        (&event["handshake"], &event["status"]),
-        (&json!("x_hook_secret"), &json!("skipped")),
+        (&event["handshake"], &event["status"], &event["title"]),
+        (&json!("x_hook_secret"), &json!("skipped"), &json!("handshake not answered")),
         "{event}"
     );
     assert_eq!(event["deliveries"][0]["last_error"], "a set-up request that a channel can't answer");

@@ -77,6 +77,8 @@ async fn every_provider_hears_what_it_wants_and_the_handler_hears_nothing() {
             (&json!("skipped"), &json!(status)),
             "{what}"
         );
+        let title = event["title"].as_str().unwrap_or_default();
+        assert!(title.ends_with(" answered") || row.provider == "aws_sns", "{what}: {title:?}");
         if row.signed {
             assert_eq!(event["verdict"], "valid", "{what}: {}", event["causes"]);
         }
@@ -100,6 +102,8 @@ async fn a_set_up_request_whose_signature_is_bad_gets_no_answer_of_its_own() {
             row.provider
         );
         assert!(event["handshake_answer"].is_null(), "{}", row.provider);
+        let title = event["title"].as_str().unwrap_or_default();
+        assert!(title.ends_with(" not answered"), "{}: {title:?}", row.provider);
         match row.provider {
             "xero" => assert_eq!((reply.status, reply.body.len()), (401, 0)),
             _ => {
@@ -122,7 +126,10 @@ async fn a_verify_token_of_somebody_else_is_refused_and_the_event_kept() {
         assert_eq!((reply.status, reply.header("content-type")), (403, Some("application/problem+json")));
         let event = app.event("last").await;
         assert_eq!((&event["handshake"], &event["query"]), (&json!("hub.challenge"), &json!(query)));
-        assert_eq!(event["handshake_answer"]["status"], 403);
+        assert_eq!(
+            (&event["handshake_answer"]["status"], &event["title"]),
+            (&json!(403), &json!("challenge refused"))
+        );
     }
 }
 

@@ -33,8 +33,8 @@ fn read(files: &[(&str, &str)]) -> Result<Catalogue, String> {
     providers.sort_by_key(|provider| (provider.shadows.is_empty(), provider.family.is_some()));
     let mut detect = HashMap::new();
     for (index, provider) in providers.iter_mut().enumerate() {
-        provider.plan =
-            FactPlan::new(&provider.facts).map_err(|error| format!("{}: {error}", provider.id))?;
+        provider.plan = FactPlan::new(&provider.facts, &provider.subject)
+            .map_err(|error| format!("{}: {error}", provider.id))?;
         for name in provider.detect.iter().filter(|_| provider.family.is_none()) {
             detect.entry(name.to_ascii_lowercase().into_bytes().into()).or_insert(index);
         }

@@ -1,18 +1,11 @@
-//! Extracts the facts of an event from its request: id, type, time, object, title.
+//! Extracts the facts of an event from its request: id, type, time, object, subject.
 
 use hookmitt_event::{Facts, GenericScheme, Request, Timestamp};
 
-use crate::{
-    fact_plan::{FactPlan, Template},
-    generic,
-    pluck::Found,
-    provider::Provider,
-};
+use crate::{fact_plan::FactPlan, generic, pluck::Found, provider::Provider, template::Template};
 
 /// Longer ids and keys are ignored, because truncation could make two events look the same.
 const LONGEST_NAME: usize = 512;
-/// The maximum length of a title, in characters. Longer titles are truncated.
-const LONGEST_TITLE: usize = 120;
 
 /// Extracts the facts of a request as the catalogue entry describes them. The generic scheme's own settings come first.
 ///
@@ -43,32 +36,17 @@ fn from_slots(plan: &FactPlan, slots: &[Option<Found>]) -> Facts {
     Facts {
         event_id: first_name(&plan.id, slots),
         event_type: first_name(&plan.kind, slots),
-        title: first(&plan.title, slots).map(|found| cut(&found.text)),
+        title: plan.subject.write(slots),
         event_time: plan.time.iter().find_map(|text| time(&text.fill(slots)?.text)),
         object: first_name(&plan.object, slots),
         handshake: None,
     }
 }
 
-fn first(texts: &[Template], slots: &[Option<Found>]) -> Option<Found> {
-    texts.iter().find_map(|text| text.fill(slots))
-}
-
 fn first_name(texts: &[Template], slots: &[Option<Found>]) -> Option<String> {
     let name =
         |text: &Template| text.fill(slots).filter(|found| !found.cut && found.text.len() <= LONGEST_NAME);
     texts.iter().find_map(name).map(|found| found.text)
-}
-
-fn cut(title: &str) -> String {
-    let mut letters = title.chars();
-    let start: String = letters.by_ref().take(LONGEST_TITLE).collect();
-    if letters.next().is_none() {
-        return start;
-    }
-    let mut shorter: String = start.chars().take(LONGEST_TITLE - 1).collect();
-    shorter.push('…');
-    shorter
 }
 
 /// Parses RFC 3339, or a number of seconds or milliseconds since the epoch. Numbers from 10¹¹ on are milliseconds,
@@ -112,11 +90,5 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(time(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn a_long_title_is_cut_between_letters() {
-        let cut_title = cut(&"ä".repeat(200));
-        assert_eq!((cut_title.chars().count(), cut_title.ends_with('…')), (120, true));
     }
 }

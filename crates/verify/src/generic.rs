@@ -9,6 +9,7 @@ use crate::{
     generic_error::VerifyError,
     place::{Place, PlaceError},
     scheme::{Format, KeyMode, Scheme, TimeUnit, TimestampRules},
+    subject::SubjectTemplates,
     uncovered::Uncovered,
 };
 
@@ -209,11 +210,12 @@ fn build_plan(generic: &GenericScheme) -> Result<FactPlan, VerifyError> {
         kind: text("type_at", &generic.type_at)?,
         time: text("time_at", &generic.time_at)?,
         object: text("object_at", &generic.object_at)?,
-        title: text("title_at", &generic.title_at)?,
         form_json: None,
     };
+    let title = text("title_at", &generic.title_at)?;
+    let subject = SubjectTemplates { title, is_chosen: true, ..SubjectTemplates::default() };
     // The other settings were parsed one by one above, so only the title can be at fault here.
-    FactPlan::new(&facts).map_err(|why| VerifyError::Place { setting: "title_at", why })
+    FactPlan::new(&facts, &subject).map_err(|why| VerifyError::Place { setting: "title_at", why })
 }
 
 #[cfg(test)]

@@ -34,6 +34,19 @@ pub struct Handshake {
     rule: &'static HandshakeRule,
 }
 
+/// What became of a set-up request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandshakeOutcome {
+    /// It was answered as its provider expects.
+    Answered,
+    /// It could not be answered so.
+    Unanswered,
+    /// It contradicts the source's configuration.
+    Refused,
+    /// Nobody waits for an answer, because the request was imported or made here.
+    Unasked,
+}
+
 /// The answer to a set-up request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HandshakeReply {
@@ -76,6 +89,18 @@ pub fn handshake(
 }
 
 impl Handshake {
+    /// Returns the subject of its event, such as `challenge answered`: what it asked with is random and tells nothing.
+    /// `None` if it tells something, as any event does.
+    pub fn subject(&self, outcome: HandshakeOutcome) -> Option<String> {
+        let what = self.rule.subject.as_deref()?;
+        Some(match outcome {
+            HandshakeOutcome::Answered => format!("{what} answered"),
+            HandshakeOutcome::Unanswered => format!("{what} not answered"),
+            HandshakeOutcome::Refused => format!("{what} refused"),
+            HandshakeOutcome::Unasked => what.to_owned(),
+        })
+    }
+
     /// Returns the answer to the request. Returns `None` if the answer needs something that is missing, or if it would
     /// sign a text that isn't one of the provider's challenges. Pass a signer only after checking that this sender may
     /// have texts signed (Threat 11).

@@ -5,8 +5,8 @@
 //!
 //! A module uses only modules listed above it. From the bottom layer up:
 //!
-//! - reading a request: `form`, `xml`, `money`, `pluck`, `json_edit`, `json_duplicates`, `request_view`, `place`,
-//!   `lookup`, `fact_plan`
+//! - reading a request: `form`, `xml`, `pluck`, `json_edit`, `json_duplicates`, `request_view`, `place`, `lookup`
+//! - what an event is about: `plain`, `money`, `template`, `subject`, `fact_plan`
 //! - tools: `algorithm`, `mac`, `key_url`, `challenge`, `public_key`, `published`
 //! - a scheme as data: `content`, `special`, `algorithm_name`, `uncovered`, `jwt`, `scheme`, `generic_error`, `generic`
 //! - secrets: `secret_bytes`, `key_bytes`, `test_pair`, `secret`
@@ -49,6 +49,7 @@ mod lookup;
 mod mac;
 mod money;
 mod place;
+mod plain;
 mod pluck;
 mod provider;
 mod public_key;
@@ -65,6 +66,8 @@ mod sign_error;
 mod sign_jwt;
 mod signature;
 mod special;
+mod subject;
+mod template;
 mod test_pair;
 mod test_secret;
 mod timestamp;
@@ -79,7 +82,7 @@ pub use explain::{Context, explain};
 pub use facts::facts;
 pub use generic::validate_generic;
 pub use generic_error::VerifyError;
-pub use handshake::{Handshake, HandshakeReply, confirm_url, handshake};
+pub use handshake::{Handshake, HandshakeOutcome, HandshakeReply, confirm_url, handshake};
 pub use inquiry::Inquiry;
 pub use judge::judge;
 pub use judgement::Judgement;

@@ -9,6 +9,7 @@ use crate::{
     place::{Condition, Place},
     scheme::Scheme,
     secret::Secret,
+    subject::SubjectTemplates,
 };
 
 /// A sender of webhooks: how to recognise it, how it signs, and where its events contain their facts.
@@ -45,6 +46,7 @@ pub struct Provider {
     /// How it retries.
     pub retry: RetryFacts,
     pub(crate) facts: FactTemplates,
+    pub(crate) subject: SubjectTemplates,
     /// Its signature schemes, the default first.
     #[serde(rename = "scheme")]
     pub schemes: Vec<Scheme>,
@@ -111,6 +113,8 @@ pub struct RetryFacts {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct HandshakeRule {
     pub(crate) name: String,
+    /// What it is in its event's subject, such as `challenge`; if absent, its subject is written as that of any event.
+    pub(crate) subject: Option<String>,
     /// The conditions that identify the request. All have to hold.
     pub(crate) when: Vec<Condition>,
     /// Whether the provider signs this request. If so, the request is not answered when its signature is invalid.
@@ -199,11 +203,13 @@ impl Provider {
             (&mut own.kind, &other.kind),
             (&mut own.time, &other.time),
             (&mut own.object, &other.object),
-            (&mut own.title, &other.title),
         ] {
             if own.is_empty() {
                 own.clone_from(other);
             }
+        }
+        if self.subject == SubjectTemplates::default() {
+            self.subject.clone_from(&family.subject);
         }
         if self.retry.policy.is_empty() && self.retry.timeout_s.is_none() {
             self.retry.clone_from(&family.retry);

@@ -2,7 +2,7 @@
 
 use hookmitt_catch::Reply;
 use hookmitt_event::{Event, HandshakeAnswer, Request, Verdict, Via};
-use hookmitt_verify::{Handshake, HandshakeReply, Judgement, Provider, Secret, handshake};
+use hookmitt_verify::{Handshake, HandshakeOutcome, HandshakeReply, Judgement, Provider, Secret, handshake};
 
 use crate::settings::ConfiguredSource;
 
@@ -108,6 +108,27 @@ pub(crate) struct Asked<'a> {
     pub(crate) browser: bool,
 }
 
+impl Asked<'_> {
+    /// Whether somebody waits for an answer. Imported events and events made here have no sender.
+    fn has_sender(&self) -> bool {
+        matches!(self.via, Via::Direct | Via::Tunnel)
+    }
+
+    /// Returns what became of the set-up request that was answered so.
+    pub(crate) fn outcome(&self, answered: &Answered) -> HandshakeOutcome {
+        match answered {
+            _ if !self.has_sender() => HandshakeOutcome::Unasked,
+            Answered::Handshake(_) => HandshakeOutcome::Answered,
+            Answered::Refused => HandshakeOutcome::Refused,
+            Answered::Usual
+            | Answered::Unanswered(_)
+            | Answered::Invalid(_)
+            | Answered::Rejected(_)
+            | Answered::OtherBody => HandshakeOutcome::Unanswered,
+        }
+    }
+}
+
 const NOTHING_FITS: &str = "a set-up request that could not be answered";
 const NO_SECRET: &str = "a set-up request that could not be answered: the source has no secret";
 const NOT_SET: &str =
@@ -126,7 +147,7 @@ impl ConfiguredSource {
         if let Some(status) = asked.provider.and_then(|provider| provider.invalid_status).filter(|_| is_bad) {
             return Answered::Invalid(status);
         }
-        match handshake {
+        match handshake.filter(|_| asked.has_sender()) {
             Some(handshake) if handshake.refused => Answered::Refused,
             Some(handshake) if handshake.answered && !(handshake.signed && verdict == Verdict::Invalid) => {
                 self.answered_as_asked(asked, handshake)
@@ -170,6 +191,16 @@ impl ConfiguredSource {
         let fits = |secret: &&Secret| Some(&secret.label) == judgement.secret_label.as_ref();
         self.secrets.iter().find(fits).map(|secret| (provider, secret)).ok_or(NO_SECRET)
     }
+}
+
+/// Returns the subject of a set-up request of which that became. `None` if the request is none, or if its subject is
+/// written as that of any event.
+pub(super) fn subject(
+    known: &ConfiguredSource,
+    request: &Request,
+    outcome: HandshakeOutcome,
+) -> Option<String> {
+    handshake(request, known.provider_of(request)?, &known.params)?.subject(outcome)
 }
 
 pub(crate) fn is_confirmed(event: &Event) -> bool {

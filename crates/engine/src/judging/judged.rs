@@ -6,12 +6,13 @@ use hookmitt_event::{
 };
 use hookmitt_inbox::{AWAITS, NewEvent, REJECTED, Route, SingleUse};
 use hookmitt_verify::{
-    Inquiry, Judgement, Provider, PublishedKeys, facts, handshake, judge, provider, providers, recognise,
+    HandshakeOutcome, Inquiry, Judgement, Provider, PublishedKeys, facts, handshake, judge, provider,
+    providers, recognise,
 };
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    answered::{Answered, Asked},
+    answered::{self, Answered, Asked},
     pages::{self, Page},
 };
 use crate::settings::ConfiguredSource;
@@ -31,6 +32,17 @@ pub(crate) struct Arrival {
 pub(crate) struct Judged {
     pub(crate) event: NewEvent,
     pub(crate) answered: Answered,
+}
+
+impl Judged {
+    /// Withholds a set-up request whose sender can't be answered as its provider expects. `why` is said to people.
+    pub(crate) fn leave_unanswered(&mut self, known: &ConfiguredSource, why: &'static str) {
+        let event = &mut self.event;
+        event.handshake_answer = None;
+        event.route = Route::Withheld(why);
+        let subject = answered::subject(known, &event.request, HandshakeOutcome::Unanswered);
+        event.facts.title = subject.or(event.facts.title.take());
+    }
 }
 
 impl ConfiguredSource {
@@ -146,10 +158,9 @@ impl ConfiguredSource {
         let handshake = provider.and_then(|provider| handshake(&request, provider, &self.params));
         facts.handshake = handshake.as_ref().map(|handshake| handshake.name);
         let is_set_up = handshake.as_ref().is_some_and(|handshake| handshake.answered);
-        // Imported events and events made here have no sender, so no answer is computed for them.
-        let handshake = handshake.filter(|_| matches!(via, Via::Direct | Via::Tunnel));
         let asked = Asked { request: &request, provider, judgement: &judgement, via, browser };
         let answered = self.answered(&asked, handshake.as_ref());
+        facts.title = handshake.and_then(|it| it.subject(asked.outcome(&answered))).or(facts.title);
         let awaits = self.withholds(judgement.verdict, via) == Some(AWAITS);
         let route = route(withheld, &answered, is_set_up, awaits);
         let sha256: [u8; 32] = Sha256::digest(&request.body).into();

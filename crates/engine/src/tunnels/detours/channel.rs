@@ -145,7 +145,6 @@ impl Inlet {
             page,
         };
         let mut judged = self.capture.judge(&known, arrival);
-        let is_set_up = judged.answered.is_to_set_up();
         let event = &mut judged.event;
         if !message.exact {
             event.forwarded = Some(marked(&beside, &self.host));
@@ -156,12 +155,11 @@ impl Inlet {
             event.forwarded = Some(beside);
         }
         // The channel has already answered the sender, and not as a set-up request has to be answered.
-        if is_set_up {
-            event.handshake_answer = None;
-            event.route = Route::Withheld("a set-up request that a channel can't answer");
+        if judged.answered.is_to_set_up() {
+            judged.leave_unanswered(&known, "a set-up request that a channel can't answer");
         }
         if !assigned {
-            event.route = Route::Withheld("its source is gone");
+            judged.event.route = Route::Withheld("its source is gone");
         }
         self.capture.store(&known, judged, None, (), false).await?.await?;
         self.running.stored(received_at);
