@@ -10,7 +10,7 @@
 //! - tools: `algorithm`, `mac`, `key_url`, `challenge`, `public_key`, `published`
 //! - a scheme as data: `content`, `special`, `algorithm_name`, `uncovered`, `jwt`, `scheme`, `generic_error`, `generic`
 //! - secrets: `secret_bytes`, `key_bytes`, `test_pair`, `secret`
-//! - providers: `provider`, `catalogue`, `recognise`, `facts`, `sample`, `test_secret`
+//! - providers: `fresh`, `provider`, `catalogue`, `recognise`, `facts`, `sample`, `test_secret`
 //! - a verdict: `signature`, `inquiry`, `candidates`, `cause`, `jwt_scheme`, `check`, `timestamp`, `key_source`,
 //!   `judgement`, `downgrade`, `judge`
 //! - explanations: `evidence`, `fixes`, `explain`
@@ -32,6 +32,7 @@ mod fact_plan;
 mod facts;
 mod fixes;
 mod form;
+mod fresh;
 mod generic;
 mod generic_error;
 mod handshake;

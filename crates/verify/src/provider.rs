@@ -6,6 +6,7 @@ use crate::{
     algorithm::Algorithm,
     challenge::Challenge,
     fact_plan::{FactPlan, FactTemplates},
+    fresh,
     place::{Condition, Place},
     scheme::Scheme,
     secret::Secret,
@@ -150,8 +151,9 @@ pub(crate) struct Samples {
     /// The header that carries the event's id; empty if the id is in the body.
     #[serde(default)]
     pub(crate) id_header: String,
-    #[serde(default)]
-    pub(crate) id_prefix: String,
+    /// The form of the event's id, with a placeholder for its random part: `evt_@base62:24@`.
+    #[serde(default = "uuid")]
+    pub(crate) id: String,
     pub(crate) headers: Vec<(String, String)>,
     /// The samples, one for each type.
     #[serde(default)]
@@ -191,6 +193,10 @@ fn post() -> String {
     "POST".to_owned()
 }
 
+fn uuid() -> String {
+    "@uuid@".to_owned()
+}
+
 impl Provider {
     /// Copies from the family what this provider doesn't define itself.
     pub(crate) fn inherit(&mut self, family: &Self) {
@@ -216,6 +222,13 @@ impl Provider {
         }
         self.secret_hint = self.secret_hint.take().or_else(|| family.secret_hint.clone());
         self.sample = self.sample.take().or_else(|| family.sample.clone());
+    }
+
+    /// Returns an id in the form of the provider's own, derived from a seed. Without a sample its form is unknown; then
+    /// the id is a UUID.
+    pub(crate) fn fresh_id(&self, seed: &str) -> String {
+        let form = self.sample.as_ref().map_or_else(uuid, |sample| sample.id.clone());
+        fresh::fill(&form, seed)
     }
 
     /// Returns the schemes that count unless a person chose another one.

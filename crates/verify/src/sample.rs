@@ -6,6 +6,7 @@ use hookmitt_event::{Explain, HeaderError, HeaderLines, HttpVersion, Request, Ti
 use crate::{
     catalogue::sample_file,
     form,
+    fresh::{self, number_of},
     provider::{Provider, SampleEvent},
 };
 
@@ -70,7 +71,8 @@ pub fn sample_types(provider: &Provider) -> Vec<&str> {
 }
 
 /// Returns a realistic, unsigned event of that type, or of the provider's default type if `event_type` is `None`. A
-/// type without a sample of its own is filled into the last sample.
+/// type without a sample of its own is filled into the last sample. Its ids have the provider's own forms and are derived
+/// from `fresh_id`.
 ///
 /// # Errors
 /// Returns a [`SampleError`] if the provider has no sample, or if the type or id can't be filled in.
@@ -87,7 +89,7 @@ pub fn sample(
     let event = own.or_else(|| head.events.last()).ok_or_else(none)?;
     let text =
         if event.body.is_empty() { "" } else { sample_file(&provider.id, &event.body).ok_or_else(none)? };
-    let fill = Filling::new(kind, fresh_id, at)?;
+    let fill = Filling::new(provider, kind, fresh_id, at)?;
     let replaced = |name: &str| event.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
     let usual = head.headers.iter().filter(|(name, _)| !replaced(name));
     let pairs = usual.chain(&event.headers).map(|(name, value)| (name, fill.fill(value)));
@@ -113,30 +115,32 @@ fn packed(event: &SampleEvent, body: String) -> Vec<u8> {
 /// The values for a sample's placeholders.
 struct Filling<'a> {
     kind: &'a str,
-    id: &'a str,
+    seed: &'a str,
+    /// The event's id.
+    id: String,
     at: Timestamp,
 }
 
 impl<'a> Filling<'a> {
-    fn new(kind: &'a str, id: &'a str, at: Timestamp) -> Result<Self, SampleError> {
+    fn new(provider: &Provider, kind: &'a str, seed: &'a str, at: Timestamp) -> Result<Self, SampleError> {
         let fits = |text: &str| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/:-".contains(&byte);
             (1..=128).contains(&text.len()) && text.bytes().all(plain)
         };
-        match [kind, id].into_iter().find(|text| !fits(text)) {
+        match [kind, seed].into_iter().find(|text| !fits(text)) {
             Some(text) => Err(SampleError::Text(text.to_owned())),
-            None => Ok(Self { kind, id, at }),
+            None => Ok(Self { kind, seed, id: provider.fresh_id(seed), at }),
         }
     }
 
     fn fill(&self, text: &str) -> String {
         let (event, action) = self.kind.split_once('.').unwrap_or((self.kind, "created"));
-        let number = number_of(self.id).to_string();
+        let number = number_of(self.seed).to_string();
         let unix = self.at.as_seconds().to_string();
         let millis = (self.at.as_micros() / 1000).to_string();
         let time = self.at.to_string();
         let places = [
-            ("@id@", self.id),
+            ("@id@", self.id.as_str()),
             ("@number@", &number),
             ("@type@", self.kind),
             ("@event@", event),
@@ -145,12 +149,7 @@ impl<'a> Filling<'a> {
             ("@unix_ms@", &millis),
             ("@rfc3339@", &time),
         ];
-        places.iter().fold(text.to_owned(), |text, (place, with)| text.replace(place, with))
+        let known = places.iter().fold(text.to_owned(), |text, (place, with)| text.replace(place, with));
+        fresh::fill(&known, self.seed)
     }
-}
-
-/// Derives a number from an id, for ids that have to be numeric (FNV-1a, below 2^40).
-pub(crate) fn number_of(id: &str) -> u64 {
-    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    id.bytes().fold(0xcbf2_9ce4_8422_2325, hash) % (1 << 40)
 }

@@ -7,13 +7,14 @@ use crate::{
     algorithm::Algorithm,
     check,
     content::Parts,
-    form, generic, json_edit,
+    form,
+    fresh::number_of,
+    generic, json_edit,
     key_bytes::key_bytes,
     mac::Mac,
     place::Place,
     provider::Provider,
     request_view::RequestView,
-    sample::number_of,
     scheme::{Format, Scheme, Special},
     sign_error::SignError,
     sign_jwt,
@@ -37,7 +38,7 @@ pub struct SignBy<'a> {
     pub params: &'a [(String, String)],
     /// The time to sign.
     pub at: Timestamp,
-    /// A new id for the event, instead of its own.
+    /// What a new id for the event is derived from; if absent, the event keeps its own.
     pub fresh_id: Option<&'a str>,
 }
 
@@ -51,8 +52,8 @@ impl<'a> SignBy<'a> {
 /// Returns the request with a fresh signature and timestamp. They replace the old ones or are added at the end; all
 /// other lines and the rest of the body stay as they are.
 ///
-/// With `fresh_id`, the event's id is replaced too, in its header or in the body, with the provider's own prefix
-/// (`msg_`). A legacy signature in the request is renewed as well.
+/// With `fresh_id`, the event's id is replaced too, in its header or in the body, by one of the provider's own form
+/// (`msg_…`). A legacy signature in the request is renewed as well.
 ///
 /// # Errors
 /// Returns a [`SignError`] that says what to do about it.
@@ -113,10 +114,10 @@ impl Provider {
         SignError::BadSecret(self.name.clone())
     }
 
-    /// Returns the request with another id, or `None` if the place of the provider's ids is unknown or has no value.
-    fn with_id(&self, request: &Request, id: &str) -> Result<Option<Request>, SignError> {
-        let prefix = self.sample.as_ref().map(|sample| sample.id_prefix.as_str()).unwrap_or_default();
-        let id = format!("{prefix}{id}");
+    /// Returns the request with another id, derived from a seed, or `None` if the place of the provider's ids is unknown
+    /// or has no value.
+    fn with_id(&self, request: &Request, seed: &str) -> Result<Option<Request>, SignError> {
+        let id = self.fresh_id(seed);
         let in_scheme = self.schemes.iter().flat_map(|scheme| &scheme.message_id).filter_map(Place::header);
         let in_sample =
             self.sample.iter().map(|sample| sample.id_header.as_str()).filter(|name| !name.is_empty());
@@ -129,7 +130,7 @@ impl Provider {
             // If the provider's ids are numbers, a text would not be an id.
             let value = match json_edit::is_text(&request.body, pointer)? {
                 true => serde_json::Value::from(id.as_str()),
-                false => number_of(&id).into(),
+                false => number_of(seed).into(),
             };
             json_edit::replace(&request.body, pointer, &value.to_string())
         });

@@ -112,3 +112,25 @@ fn no_subject_is_a_mention_or_a_random_token() {
         assert_eq!(subject == "-", silent, "{line}");
     }
 }
+
+#[test]
+fn ids_of_samples_have_their_providers_own_form() {
+    let forms = [
+        ("stripe", "evt_1", 28),
+        ("slack", "Ev0", 12),
+        ("svix", "msg_3", 31),
+        ("openai", "wh_", 35),
+        ("github", "", 36),
+        ("shopify", "", 36),
+        ("paddle", "evt_01", 30),
+        ("razorpay", "", 14),
+        ("zendesk", "01K", 26),
+    ];
+    for (id, start, length) in forms {
+        let provider = hookmitt_verify::provider(id).unwrap();
+        let kind = sample_types(provider)[0];
+        let own = |seed: &str| read(&made(provider, kind, seed), provider).event_id.unwrap();
+        let (one, other) = (own("0197abc-1"), own("0197abc-2"));
+        assert!(one.starts_with(start) && one.len() == length && one != other, "{id}: {one}, {other}");
+    }
+}

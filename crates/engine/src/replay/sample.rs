@@ -188,8 +188,8 @@ impl Samples {
         signer: &ConfiguredSource,
         (to, straight): (&TargetUrl, bool),
     ) -> Result<Sample, EngineError> {
-        let id = EventId::fresh().to_string();
-        let mut request = sample(provider, order.r#type.as_deref(), &id, self.base.now())?;
+        let seed = EventId::fresh().to_string();
+        let mut request = sample(provider, order.r#type.as_deref(), &seed, self.base.now())?;
         if let Some(text) = &order.data_base64 {
             let body = STANDARD
                 .decode(text)
@@ -204,7 +204,9 @@ impl Samples {
         };
         let public = signer.source.public_url.as_deref().filter(|_| straight).map(tail);
         let url = public.unwrap_or_else(|| handler_url(to, None, &request));
-        let signed = match signed(signer, &request, Some(&id), Some(&url), self.base.now()) {
+        // A sample has fresh ids already; a body of one's own may have an old one.
+        let fresh_id = order.data_base64.as_ref().map(|_| seed.as_str());
+        let signed = match signed(signer, &request, fresh_id, Some(&url), self.base.now()) {
             Err(EngineError::Sign(SignError::SignsNothing(_))) => {
                 return Ok(Sample { request, secret: None, with: SignedWith::Nothing });
             }
