@@ -107,6 +107,22 @@ async fn an_edited_replay_is_a_new_event_with_a_parent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn last_is_the_newest_event_that_is_not_an_edit() {
+    let (app, server) = (App::start().await, LocalServer::start().await);
+    let older = app.catch("demo", &[], "{}").await;
+    let newer = app.catch("demo", &[], "{}").await;
+    for edit in [json!({ "/a": 1 }), json!({ "/b": 2 })] {
+        replay(&app, "last", json!({ "to": server.url(), "set": edit })).await;
+    }
+    server.wait_for(2).await;
+    let mut sent = bodies(&server.seen());
+    sent.sort();
+    assert_eq!(sent, ["{\"a\":1}", "{\"b\":2}"], "the second edit isn't made to the first one");
+    assert_eq!(app.event("last").await["id"], json!(newer));
+    assert_eq!(app.event("last~1").await["id"], json!(older));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_resigned_replay_can_have_an_id_of_its_own() {
     let (app, server) = github().await;
     let id = caught(&app, "right", "d1", "{}").await;
@@ -144,9 +160,9 @@ async fn a_replay_is_never_skipped_as_a_duplicate() {
     let id = caught(&app, "right", "d1", "{}").await;
     app.status(&id, "completed").await;
     replay(&app, &id, json!({})).await;
-    replay(&app, &id, json!({ "resign": true })).await;
+    let resigned = replay(&app, &id, json!({ "resign": true })).await;
     assert_eq!(server.wait_for(3).await.len(), 3);
-    let edited = app.status("last", "completed").await;
+    let edited = app.status(resigned["event_id"].as_str().unwrap(), "completed").await;
     assert_eq!((&edited["via"], &edited["duplicate_of"]), (&json!("edit"), &json!(id)));
 }
 

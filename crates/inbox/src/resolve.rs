@@ -1,12 +1,12 @@
 //! Resolves what people write for an event: an id, the beginning of an id, `#1234`, `last`, `last~2`.
 
-use hookmitt_event::EventId;
+use hookmitt_event::{EventId, Via};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use crate::{Inbox, InboxError, rows};
 
 impl Inbox {
-    /// Returns the event that a text names. `last` passes over events in the bin.
+    /// Returns the event that a text names. `last` passes over edits and events in the bin, and so does `last~N`.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] or [`InboxError::Ambiguous`] if the text names no event or several.
@@ -28,10 +28,18 @@ fn resolve(db: &Connection, text: &str) -> Result<EventId, InboxError> {
             None if back.is_empty() => 0,
             None => return Err(unknown()),
         };
-        const SQL: &str = "SELECT id FROM event WHERE deleted_at IS NULL ORDER BY seq DESC LIMIT 1 OFFSET ?1";
-        return one(db, SQL, back.max(0))?.ok_or_else(unknown);
+        return nth_last(db, back.max(0))?.ok_or_else(unknown);
     }
     by_prefix(db, text)
+}
+
+/// Returns the newest event that isn't an edit, or one that came before it. Otherwise each `replay last --set` would
+/// edit the edit before it.
+fn nth_last(db: &Connection, back: i64) -> Result<Option<EventId>, InboxError> {
+    const SQL: &str = "SELECT id FROM event WHERE deleted_at IS NULL AND via <> ?1
+        ORDER BY seq DESC LIMIT 1 OFFSET ?2";
+    let mut select = db.prepare_cached(SQL)?;
+    Ok(select.query_row((Via::Edit as i64, back), |row| rows::id(row, 0)).optional()?)
 }
 
 fn one(db: &Connection, sql: &str, value: i64) -> Result<Option<EventId>, InboxError> {
