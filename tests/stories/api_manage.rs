@@ -173,13 +173,66 @@ async fn targets_that_make_no_sense_are_refused() {
         is(&app.call("POST", "/api/targets", target).await, 400, code);
     }
     assert_eq!(app.ask("GET", "/api/sources", Value::Null).await["items"], json!([]), "and nothing is made");
-    let made = app.ask("POST", "/api/targets", json!({ "url": "3000", "source": "new" })).await;
-    assert_eq!(app.ask("GET", "/api/sources/new", Value::Null).await["slug"], made["source"]);
     let made = app.ask("POST", "/api/targets", json!({ "url": ":3000/hooks", "source": null })).await;
     assert_eq!((&made["url"], &made["source"]), (&json!("http://localhost:3000/hooks"), &Value::Null));
     let path = format!("/api/targets/{}", made["id"]);
     is(&app.call("PATCH", &path, json!({ "attempts": 0, "paused": true })).await, 400, "bad-input");
     assert_eq!(app.ask("GET", &path, Value::Null).await, made);
+}
+
+/// The calls that name a source for something new: a target, and a secret.
+fn calls_for(source: &str) -> [(&'static str, String, Value); 2] {
+    let secret = format!("/api/sources/{source}/secrets/main");
+    [
+        ("POST", "/api/targets".to_owned(), json!({ "url": "3000", "source": source })),
+        ("PUT", secret, json!({ "value_base64": "eA==" })),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_name_makes_a_source_only_if_one_is_meant() {
+    for at in [0, 1] {
+        let app = App::start().await;
+        app.source("shop", json!({})).await;
+        let (method, path, mut body) = calls_for("shpo")[at].clone();
+        let refused = app.call(method, &path, body.clone()).await;
+        is(&refused, 404, "unknown-source");
+        let hint = refused.1["hint"].as_str().unwrap();
+        assert!(hint.contains("shop") && hint.contains("--create"), "{hint}");
+        let (_, github, other) = calls_for("githbu")[at].clone();
+        let (_, problem) = app.call(method, &github, other).await;
+        assert!(problem["hint"].as_str().unwrap().contains("github"), "{problem}");
+        assert_eq!(app.ask("GET", "/api/sources", Value::Null).await["items"].as_array().unwrap().len(), 1);
+
+        body["create"] = json!(true);
+        app.ask(method, &path, body).await;
+        let made = app.ask("GET", "/api/sources/shpo", Value::Null).await;
+        assert_eq!((&made["provider"], &made["auto_created"]), (&Value::Null, &json!(false)));
+        let (method, path, body) = calls_for("github")[at].clone();
+        app.ask(method, &path, body).await;
+        assert_eq!(app.ask("GET", "/api/sources/github", Value::Null).await["provider"], "github");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_target_twice_is_refused() {
+    let app = App::start().await;
+    app.source("demo", json!({})).await;
+    let first = app.target(Some("demo"), "3000", json!({})).await;
+    let again = json!({ "source": "demo", "url": "http://localhost:3000", "order": "fifo" });
+    let refused = app.call("POST", "/api/targets", again).await;
+    is(&refused, 409, "target-exists");
+    assert!(refused.1["hint"].as_str().unwrap().contains(&format!("target edit {first}")), "{}", refused.1);
+    let other = app.target(Some("demo"), "3001", json!({})).await;
+    let path = format!("/api/targets/{other}");
+    is(&app.call("PATCH", &path, json!({ "url": "3000" })).await, 409, "target-exists");
+    app.ask("PATCH", &path, json!({ "url": "3001", "attempts": 2 })).await;
+    // Every source's events, and another source's, are not the same events.
+    app.target(None, "3000", json!({})).await;
+    is(&app.call("POST", "/api/targets", json!({ "url": "3000" })).await, 409, "target-exists");
+    app.target(Some("other"), "3000", json!({})).await;
+    app.ask("DELETE", &format!("/api/targets/{first}"), Value::Null).await;
+    app.target(Some("demo"), "3000", json!({})).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

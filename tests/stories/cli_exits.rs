@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hookmitt_stories::{Ran, post};
+use serde_json::{Value, json};
 
 use super::listen::{command, folder, github, run, serving};
 
@@ -43,20 +44,27 @@ const WRONG: &[&str] = &[
     "events --limit x",
     "events --limit 0",
     "events --limit -1",
+    "events --source demo",
+    "events --source demo --json",
+    "events --source demo --follow",
     "source show demo",
     "source edit demo --provider github",
     "source remove demo",
     "source add BAD",
     "source add demo --provider nobody",
     "secret set BAD",
+    "secret set demo --env NOT_SET_ANYWHERE",
     "target add",
     "target add * ftp://x",
+    "target add demo 3000",
     "target add * 70000",
     "target pause 1",
     "target remove 1",
     "target edit 1 --attempts 3",
     "listen",
     "listen 0",
+    "listen 3000 --create",
+    "listen 3000 --source demo --no-open --port 0 --api-port 0",
     "listen 3000 --provider nobody",
     "listen 3000 --secret-env NOT_SET_ANYWHERE",
     "completions klingon",
@@ -97,6 +105,7 @@ async fn what_can_be_done_is_0() {
             "source add demo --provider github --on-invalid reject --on-duplicate forward",
             "source show demo",
             "source edit demo --provider stripe",
+            "target add made 3000 --create",
             "target add demo 3000 --order fifo --attempts 2 --timeout 5s",
             "target add * http://localhost:3001/x --order parallel:4",
             "target list demo",
@@ -111,6 +120,40 @@ async fn what_can_be_done_is_0() {
         ],
     )
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mistyped_source_is_2_and_names_what_is_near() {
+    let folder = folder();
+    let dir = folder.path();
+    run(dir, &["source", "add", "shop"]).await.exits(0);
+    for verb in ["target add shpo 3000", "secret set shpo --env X", "events --source shpo", "url shpo"] {
+        let arguments: Vec<_> = verb.split(' ').collect();
+        let refused = run(dir, &arguments).await.exits(2);
+        assert!(refused.err.contains("shop"), "{verb}: {}", refused.err);
+    }
+    run(dir, &["target", "add", "shop", "3000"]).await.exits(0);
+    let again = run(dir, &["target", "add", "shop", "http://localhost:3000", "--json"]).await.exits(2);
+    assert!(again.err.contains("\"target-exists\"") && again.err.contains("target edit 1"), "{}", again.err);
+    run(dir, &["target", "add", "stripe", "3000"]).await.exits(0);
+    run(dir, &["secret", "set", "github", "--env", "X"]).await.exits(0);
+    run(dir, &["secret", "set", "mine", "--env", "X", "--create"]).await.exits(0);
+    let made = run(dir, &["source", "list", "--json"]).await.exits(0).json();
+    let made: Vec<_> = made.iter().map(|source| (&source["slug"], &source["provider"])).collect();
+    let named = |slug: &str| (json!(slug), json!(slug));
+    let wanted =
+        [named("github"), (json!("mine"), Value::Null), (json!("shop"), Value::Null), named("stripe")];
+    assert_eq!(made, wanted.each_ref().map(|(slug, provider)| (slug, provider)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_of_a_removed_source_can_be_listed() {
+    let folder = folder();
+    let (serve, capture) = serving(folder.path()).await;
+    post(capture, "/gone", &[], b"a").await;
+    run(folder.path(), &["source", "remove", "gone"]).await.exits(0);
+    assert_eq!(run(folder.path(), &["events", "--source", "gone", "--json"]).await.exits(0).json().len(), 1);
+    serve.stop().await.exits(0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

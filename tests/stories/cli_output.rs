@@ -180,7 +180,7 @@ async fn doctor_says_what_is_in_order_and_what_is_not() {
     assert!(ran.iter().all(|check| check["ok"] == true), "{ran:?}");
     assert!(ran[0]["message"].as_str().unwrap().contains("running"), "{}", ran[0]);
     serve.stop().await.exits(0);
-    run(folder.path(), &["secret", "set", "gh", "--env", "NOT_SET_ANYWHERE"]).await.exits(0);
+    run(folder.path(), &["secret", "set", "gh", "--create", "--env", "NOT_SET_ANYWHERE"]).await.exits(0);
     let ran = run(folder.path(), &["doctor"]).await.exits(1);
     assert!(ran.text().contains("NOT_SET_ANYWHERE"), "{}", ran.text());
 }

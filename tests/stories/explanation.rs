@@ -62,7 +62,7 @@ async fn the_command_line_shows_the_evidence() {
     let folder = folder();
     let dir = folder.path();
     let (serve, capture) = serving(dir).await;
-    Ran::with_input(command(dir, &["secret", "set", "gh"]), b"right").await.exits(0);
+    Ran::with_input(command(dir, &["secret", "set", "gh", "--create"]), b"right").await.exits(0);
     github(capture, "gh", "wrong", "d1", "{}").await;
     let verified = run(dir, &["verify", "last"]).await.exits(1).text();
     assert!(verified.contains("cause") && verified.contains("default does not fit"), "{verified}");

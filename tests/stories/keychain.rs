@@ -83,7 +83,9 @@ impl Session {
     }
 
     async fn set_secret(&self, data_dir: &Path, source: &str, secret: &str) -> Ran {
-        Ran::with_input(self.command(data_dir, &["secret", "set", source]), secret.as_bytes()).await.exits(0)
+        Ran::with_input(self.command(data_dir, &["secret", "set", source, "--create"]), secret.as_bytes())
+            .await
+            .exits(0)
     }
 
     /// Locks the keychain.
@@ -212,11 +214,11 @@ async fn without_a_keychain_a_private_file_holds_secrets_and_says_so() {
         command.args(arguments).env("GH_SECRET", "from-the-environment");
         command
     };
-    let set = Ran::with_input(command(&["secret", "set", "file"]), b"in-a-file").await.exits(0);
+    let set = Ran::with_input(command(&["secret", "set", "file", "--create"]), b"in-a-file").await.exits(0);
     assert!(set.err.contains("file") && !set.err.contains("in-a-file"), "{}", set.err);
     let file = folder.path().join("secrets.json");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    Ran::of(command(&["secret", "set", "env", "--env", "GH_SECRET"])).await.exits(0);
+    Ran::of(command(&["secret", "set", "env", "--env", "GH_SECRET", "--create"])).await.exits(0);
     let mut serve = Process::start(command(&["serve", "--no-open", "--port", "0", "--api-port", "0"]));
     let capture = serve.capture().await;
     serve.says("warning:").await;

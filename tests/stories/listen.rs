@@ -91,7 +91,8 @@ async fn a_second_process_attaches_tails_and_leaves_no_target_behind() {
     let (serve, capture) = serving(folder.path()).await;
     for end in ["INT", "KILL"] {
         let before = server.seen().len();
-        let mut listen = Process::start(listening(folder.path(), &server.url(), &["--source", "demo"]));
+        let mut listen =
+            Process::start(listening(folder.path(), &server.url(), &["--source", "demo", "--create"]));
         listen.says(&server.url()).await;
         let target = targets(folder.path()).await.remove(0);
         assert_eq!((&target["source"], &target["kind"]), (&json!("demo"), &json!("session")));
@@ -172,12 +173,13 @@ async fn without_a_source_it_gets_the_events_of_every_source() {
 #[tokio::test(flavor = "multi_thread")]
 async fn with_a_source_it_tells_of_no_others_attached_and_serving() {
     let (folder, server, others) = (folder(), LocalServer::start().await, LocalServer::start().await);
-    let mut first = Process::start(listening(folder.path(), &others.url(), &["--source", "one"]));
+    let mut first = Process::start(listening(folder.path(), &others.url(), &["--source", "one", "--create"]));
     let capture = first.capture().await;
     first.says("->").await;
-    let mut second = Process::start(listening(folder.path(), &server.url(), &["--source", "two"]));
-    let mut program = Process::start(listening(folder.path(), &server.url(), &["--source", "two", "--json"]));
+    let mut second =
+        Process::start(listening(folder.path(), &server.url(), &["--source", "two", "--create"]));
     second.says(&server.url()).await;
+    let mut program = Process::start(listening(folder.path(), &server.url(), &["--source", "two", "--json"]));
     program.says("listening").await;
     // Messages keep their order: if "one" is reported at all, then before "two" is.
     post(capture, "/one", &[], b"1").await;

@@ -36,9 +36,9 @@ fn range_of(line: &str) -> Option<Range<u64>> {
     Some(u64::from_str_radix(start, 16).ok()?..u64::from_str_radix(end, 16).ok()?)
 }
 
-async fn secret(data_dir: &Path, verb: &str, input: &str) {
+async fn run_on(data_dir: &Path, noun: &str, verb: &str, input: &str) {
     let mut command = hookmitt(data_dir);
-    command.args(["secret", verb, "gh"]);
+    command.args([noun, verb, "gh"]);
     Ran::with_input(command, input.as_bytes()).await.exits(0);
 }
 
@@ -50,8 +50,9 @@ async fn promise_7_nothing_is_left_in_memory_of_a_secret_that_was_removed() {
     let folder = tempfile::tempdir().unwrap();
     let serving = Server::start(folder.path()).await;
     serving.delivers().await; // so that commands attach to it
-    secret(folder.path(), "set", SECRET).await;
+    run_on(folder.path(), "source", "add", "").await;
+    run_on(folder.path(), "secret", "set", SECRET).await;
     assert!(times_in_memory(serving.pid(), end) > 0, "it is held for the next event");
-    secret(folder.path(), "remove", "").await;
+    run_on(folder.path(), "secret", "remove", "").await;
     assert_eq!(times_in_memory(serving.pid(), end), 0);
 }

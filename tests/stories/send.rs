@@ -124,7 +124,9 @@ async fn a_sample_for_our_own_port_arrives_like_a_providers() {
     let folder = folder();
     let (serve, capture): (Process, _) = serving(folder.path()).await;
     for (source, provider, secret) in [("gh", "github", "abc"), ("pay", "stripe", "whsec_abc")] {
-        Ran::with_input(command(folder.path(), &["secret", "set", source]), secret.as_bytes()).await.exits(0);
+        Ran::with_input(command(folder.path(), &["secret", "set", source, "--create"]), secret.as_bytes())
+            .await
+            .exits(0);
         let to = format!("http://{capture}/{source}");
         let ran = run(folder.path(), &["send", provider, "--to", &to, "--json"]).await.exits(0);
         let line = ran.json().remove(0);

@@ -113,7 +113,16 @@ async fn listen_opens_a_tunnel_once_and_forwards_what_comes_through_it() {
     let (set, server) = (set().await, LocalServer::start().await);
     let listen = |token: &str| {
         let mut command = hookmitt(set.data.path());
-        command.args(["listen", &server.url(), "--source", "gh", "--relay", &set.url, "--no-open"]);
+        command.args([
+            "listen",
+            &server.url(),
+            "--source",
+            "gh",
+            "--create",
+            "--relay",
+            &set.url,
+            "--no-open",
+        ]);
         command.args(["--port", "0", "--api-port", "0"]).env("HOOKMITT_RELAY_TOKEN", token);
         Process::start(command)
     };

@@ -13,9 +13,9 @@ impl App {
         self.ask("POST", "/api/sources", source).await;
     }
 
-    /// Adds a target of a source, or of every source. Returns the target's id.
+    /// Adds a target of a source, or of every source; creates the source if it is new. Returns the target's id.
     pub async fn target(&self, source: Option<&str>, url: &str, settings: Value) -> i64 {
-        let mut target = json!({ "source": source, "url": url });
+        let mut target = json!({ "source": source, "url": url, "create": true });
         merge(&mut target, &settings);
         self.ask("POST", "/api/targets", target).await["id"].as_i64().expect("a number")
     }

@@ -15,9 +15,9 @@ pub fn signature(secret: &str, message: &[u8]) -> String {
 }
 
 impl App {
-    /// Gives a source a secret.
+    /// Gives a source a secret; creates the source if it is new.
     pub async fn secret(&self, source: &str, label: &str, value: &str) {
-        let body = json!({ "value_base64": STANDARD.encode(value) });
+        let body = json!({ "value_base64": STANDARD.encode(value), "create": true });
         self.ask("PUT", &format!("/api/sources/{source}/secrets/{label}"), body).await;
     }
 

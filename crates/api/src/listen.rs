@@ -7,7 +7,7 @@ use axum::{
     response::sse::{Event as Frame, KeepAlive, Sse},
 };
 use futures_util::Stream;
-use hookmitt_engine::{Engine, ListenRequest, SecretText};
+use hookmitt_engine::{Engine, ListenRequest, NamedSource, SecretText};
 use hookmitt_event::Slug;
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +17,13 @@ use crate::{Problem, input::Body, live::Watcher};
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Listen {
-    /// The source whose events are wanted. It is created if it does not exist. Null for every source.
+    /// The source whose events are wanted. A provider's id as the name of a source that does not exist creates that
+    /// provider's source. Null for every source.
     #[serde(default)]
     source: Option<Slug>,
+    /// Whether the source is created if it does not exist, whatever its name.
+    #[serde(default)]
+    create: bool,
     /// The URL to which the events are sent.
     url: String,
     /// The provider of the source, or of each source that is created during the call.
@@ -44,7 +48,7 @@ pub(crate) struct ListeningJson {
 
 /// Adds a target that is removed when this stream ends. The first frame is `listening`; the others are those of
 /// `/api/live`.
-#[utoipa::path(post, path = "/api/listen", request_body = Listen, responses((status = 200, body = ListeningJson, content_type = "text/event-stream"), (status = 400, body = Problem)))]
+#[utoipa::path(post, path = "/api/listen", request_body = Listen, responses((status = 200, body = ListeningJson, content_type = "text/event-stream"), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn listen(
     State(engine): State<Arc<Engine>>,
     Body(listen): Body<Listen>,
@@ -52,7 +56,7 @@ pub(crate) async fn listen(
     let secret = listen.secret_base64.map(|text| text.decoded()).transpose();
     let secret = secret.map_err(|_| Problem::bad_input("secret_base64 is no base64", "encode its bytes"))?;
     let order = ListenRequest {
-        source: listen.source,
+        source: listen.source.map(|slug| NamedSource { slug, create: listen.create }),
         url: listen.url,
         provider: listen.provider,
         secret: secret.map(|value| (listen.secret_label.unwrap_or_else(|| "listen".to_owned()), value)),

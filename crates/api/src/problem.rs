@@ -62,7 +62,7 @@ impl From<EngineError> for Problem {
             EngineError::Vault(_) if error.code() == "keychain-locked" => StatusCode::SERVICE_UNAVAILABLE,
             EngineError::NotConfirmed(_) => StatusCode::BAD_GATEWAY,
             EngineError::TakesPart(_) => StatusCode::CONFLICT,
-            EngineError::UnknownDevice(_) => StatusCode::NOT_FOUND,
+            EngineError::UnknownDevice(_) | EngineError::UnknownSource { .. } => StatusCode::NOT_FOUND,
             EngineError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
         };
@@ -103,7 +103,9 @@ fn status_of(error: &InboxError) -> StatusCode {
         | InboxError::UnknownTarget(_)
         | InboxError::UnknownTunnel(_) => StatusCode::NOT_FOUND,
         InboxError::Ambiguous { .. } => StatusCode::BAD_REQUEST,
-        InboxError::SourceExists(_) | InboxError::TooManySources(_) => StatusCode::CONFLICT,
+        InboxError::SourceExists(_) | InboxError::TargetExists(_) | InboxError::TooManySources(_) => {
+            StatusCode::CONFLICT
+        }
         InboxError::Full
         | InboxError::Busy
         | InboxError::Overloaded

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use hookmitt_engine::{Engine, SecretEntry, SecretText};
+use hookmitt_engine::{Engine, NamedSource, SecretEntry, SecretText};
 use serde::Deserialize;
 
 use crate::{
@@ -35,16 +35,19 @@ pub(crate) struct NewSecret {
     value_base64: Option<SecretText>,
     /// The name of an environment variable. The serving process reads the secret from it.
     env: Option<String>,
+    /// Whether the source is created if it does not exist, whatever its name; else only a provider's id creates one.
+    create: bool,
 }
 
-/// Stores a secret, and verifies the source's events again. The source is created if it does not exist.
-#[utoipa::path(put, operation_id = "set_secret", path = "/api/sources/{slug}/secrets/{label}", params(("slug" = String, Path), ("label" = String, Path)), request_body = NewSecret, responses((status = 204), (status = 400, body = Problem)))]
+/// Stores a secret, and verifies the source's events again. A provider's id as the name of a source that does not exist
+/// creates that provider's source.
+#[utoipa::path(put, operation_id = "set_secret", path = "/api/sources/{slug}/secrets/{label}", params(("slug" = String, Path), ("label" = String, Path)), request_body = NewSecret, responses((status = 204), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn set(
     State(engine): State<Arc<Engine>>,
     Path((name, label)): Path<(String, String)>,
     Body(secret): Body<NewSecret>,
 ) -> Result<StatusCode, Problem> {
-    let source = slug(&name)?;
+    let source = NamedSource { slug: slug(&name)?, create: secret.create };
     match (secret.value_base64, secret.env) {
         (Some(text), None) => {
             let value = text

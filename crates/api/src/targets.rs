@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
-use hookmitt_engine::{Engine, Probed, TargetChange, TargetSettings};
+use hookmitt_engine::{Engine, NamedSource, Probed, TargetChange, TargetSettings};
 use hookmitt_event::{OrderMode, Slug, Target, TargetId, TargetKind, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -82,21 +82,26 @@ pub(crate) struct NewTarget {
     /// The source whose events the target gets; null for every source.
     #[serde(default)]
     source: Option<String>,
+    /// Whether the source is created if it does not exist, whatever its name; else only a provider's id creates one.
+    #[serde(default)]
+    create: bool,
     /// The target's settings. `url` is required.
     #[serde(flatten)]
     #[schema(value_type = TargetChange)]
     settings: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Adds a target. It gets the events that come in from now on.
-#[utoipa::path(post, operation_id = "add_target", path = "/api/targets", request_body = NewTarget, responses((status = 201, body = TargetView), (status = 400, body = Problem)))]
+/// Adds a target. It gets the events that come in from now on. A provider's id as the name of a source that does not
+/// exist creates that provider's source.
+#[utoipa::path(post, operation_id = "add_target", path = "/api/targets", request_body = NewTarget, responses((status = 201, body = TargetView), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn add(
     State(engine): State<Arc<Engine>>,
     Body(target): Body<NewTarget>,
 ) -> Result<(StatusCode, Json<TargetView>), Problem> {
     let given = target.settings.into_iter().filter(|(_, value)| !value.is_null());
     let change: TargetChange = settings(given.collect())?;
-    let source = target.source.as_deref().map(slug).transpose()?;
+    let slug = target.source.as_deref().map(slug).transpose()?;
+    let source = slug.map(|slug| NamedSource { slug, create: target.create });
     let added = engine.targets.add(source, change, TargetKind::Kept).await?;
     Ok((StatusCode::CREATED, Json(TargetView::from(added.as_ref()))))
 }
@@ -111,7 +116,7 @@ pub(crate) async fn show(
 }
 
 /// Changes, pauses or resumes a target. Absent fields stay as they are.
-#[utoipa::path(patch, operation_id = "change_target", path = "/api/targets/{id}", params(("id" = i64, Path)), request_body = TargetChange, responses((status = 200, body = TargetView), (status = 400, body = Problem), (status = 404, body = Problem)))]
+#[utoipa::path(patch, operation_id = "change_target", path = "/api/targets/{id}", params(("id" = i64, Path)), request_body = TargetChange, responses((status = 200, body = TargetView), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem)))]
 pub(crate) async fn change(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,

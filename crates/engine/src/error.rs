@@ -1,7 +1,7 @@
 //! What can go wrong, in terms that a person can act on.
 
 use hookmitt_detour::DetourError;
-use hookmitt_event::{Explain, SlugError};
+use hookmitt_event::{Explain, Slug, SlugError};
 use hookmitt_forward::TargetUrlError;
 use hookmitt_inbox::InboxError;
 use hookmitt_tunnel::TunnelError;
@@ -34,6 +34,16 @@ pub enum EngineError {
     /// There is no such sample.
     #[error(transparent)]
     Sample(#[from] SampleError),
+    /// There is no source of that name.
+    #[error("no source {slug}")]
+    UnknownSource {
+        /// The name.
+        slug: Slug,
+        /// Sources with names like it; where a provider's id makes one, those ids, too.
+        near: Vec<String>,
+        /// Whether the call would have made the source if asked to.
+        can_create: bool,
+    },
     /// No provider has that id.
     #[error("no provider {0:?}")]
     UnknownProvider(String),
@@ -140,6 +150,7 @@ impl Explain for EngineError {
             Self::Generic(error) => error.code(),
             Self::Sign(error) => error.code(),
             Self::Sample(error) => error.code(),
+            Self::UnknownSource { .. } => "unknown-source",
             Self::UnknownProvider(_) => "unknown-provider",
             Self::UnknownParam { .. } => "unknown-param",
             Self::UnknownScheme(_) => "unknown-scheme",
@@ -178,11 +189,9 @@ impl Explain for EngineError {
             Self::NotKept(why) => why.hint(),
             Self::Fixture { hint, .. } => hint.clone(),
             Self::Slug(_) => Some("such as github or stripe-test".to_owned()),
+            Self::UnknownSource { near, can_create, .. } => Some(other_source(near, *can_create)),
             Self::UnknownProvider(_) => Some(one_of(&provider_ids())),
-            Self::UnknownParam { known, .. } if known.is_empty() => {
-                Some("everything that it signs is in its requests".to_owned())
-            }
-            Self::UnknownParam { known, .. } => Some(one_of(known)),
+            Self::UnknownParam { known, .. } => Some(known_params(known)),
             Self::UnknownScheme(_) => Some("a provider's id stands for its usual scheme".to_owned()),
             Self::UnknownDevice(_) => Some("`hookmitt tunnel devices` lists them".to_owned()),
             Self::Tunnel(error) => error.hint(),
@@ -222,6 +231,20 @@ impl Explain for EngineError {
 
 fn one_of(names: &[&str]) -> String {
     format!("one of {}", names.join(", "))
+}
+
+fn known_params(known: &[&str]) -> String {
+    if known.is_empty() { "everything that it signs is in its requests".to_owned() } else { one_of(known) }
+}
+
+/// Names the similar sources, or says where all are, and says how a new one is made.
+fn other_source(near: &[String], can_create: bool) -> String {
+    let there = match near {
+        [] => "`hookmitt source list` names them".to_owned(),
+        near => format!("near names: {}", near.join(", ")),
+    };
+    let makes = if can_create { "--create makes a new one" } else { "`hookmitt source add` makes one" };
+    format!("{there}; {makes}")
 }
 
 fn provider_ids() -> Vec<&'static str> {

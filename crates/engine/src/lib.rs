@@ -50,7 +50,7 @@ pub use replay::{
     AttemptLine, Edit, Replayed, Replays, Retries, SampleRequest, Samples, Sent, WithheldHost, WithheldHosts,
 };
 pub use secret_text::SecretText;
-pub use settings::{Config, ConfiguredSource};
+pub use settings::{Config, ConfiguredSource, NamedSource};
 pub use tunnels::{
     Backlog, DeviceView, GapView, Invitation, RefusedCount, Removed, RevokedDevice, Trouble, TunnelChange,
     TunnelRequest, TunnelState, TunnelView, Tunnels, UNASSIGNED,

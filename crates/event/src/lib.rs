@@ -13,6 +13,7 @@ mod explanation;
 mod glance;
 mod headers;
 mod id;
+mod near;
 mod own_lines;
 mod request;
 mod source;
@@ -34,6 +35,7 @@ pub use explanation::{
 pub use glance::{DeliveryGlance, Glance};
 pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson, is_token};
 pub use id::{DeliveryId, EventId, IdError, TargetId};
+pub use near::{near, nearest};
 pub use own_lines::{is_ours, reads_as};
 pub use request::{HttpVersion, Request};
 pub use source::{

@@ -55,6 +55,9 @@ pub enum InboxError {
     /// Unknown names on the capture port have made as many sources as they may.
     #[error("{0} sources were made by unknown names already")]
     TooManySources(i64),
+    /// This target sends the same source's events to the same URL already.
+    #[error("target {0} sends the same events to that URL already")]
+    TargetExists(i64),
     /// No target has that id.
     #[error("no target {0}")]
     UnknownTarget(i64),
@@ -98,6 +101,7 @@ impl Explain for InboxError {
             Self::UnknownSource(_) => "unknown-source",
             Self::SourceExists(_) => "source-exists",
             Self::TooManySources(_) => "too-many-sources",
+            Self::TargetExists(_) => "target-exists",
             Self::UnknownTarget(_) => "unknown-target",
             Self::UnknownTunnel(_) => "unknown-tunnel",
             Self::OutOfTurn => "out-of-turn",
@@ -125,6 +129,9 @@ impl Explain for InboxError {
             Self::UnknownSource(_) => "`hookmitt source list` names them; `hookmitt source add` makes one",
             Self::SourceExists(_) => "change it with `hookmitt source edit`",
             Self::TooManySources(_) => "make the source by hand: `hookmitt source add SLUG`",
+            Self::TargetExists(id) => {
+                return Some(format!("`hookmitt target edit {id}` changes its settings"));
+            }
             Self::UnknownTarget(_) => "`hookmitt target list` shows them",
             Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
             Self::Damaged(_) => "make a copy of the data directory, then start with another (--data-dir)",

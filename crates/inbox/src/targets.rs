@@ -81,7 +81,8 @@ impl Inbox {
     /// if there is one.
     ///
     /// # Errors
-    /// Fails with [`InboxError::UnknownSource`] if there is no such source.
+    /// Fails with [`InboxError::UnknownSource`] if there is no such source, and with [`InboxError::TargetExists`] if a
+    /// kept target sends the same source's events to the same URL.
     pub async fn add_target(
         &self,
         source: Option<Slug>,
@@ -101,6 +102,9 @@ impl Inbox {
                 return Ok(known);
             }
             let row = source.as_ref().map(|slug| source_row(db, slug)).transpose()?;
+            if kind == TargetKind::Kept {
+                check_new(db, row, &url, None)?;
+            }
             let by_key = settings.order == OrderMode::FifoByKey;
             let settings = serde_json::to_string(&settings).unwrap_or_else(|_| "{}".to_owned());
             let values = params![row, url, settings, kind as i64, now.as_micros(), by_key];
@@ -114,7 +118,8 @@ impl Inbox {
     /// Changes a target.
     ///
     /// # Errors
-    /// Fails with [`InboxError::UnknownTarget`] if there is no such target.
+    /// Fails with [`InboxError::UnknownTarget`] if there is no such target, and with [`InboxError::TargetExists`] if
+    /// another kept one sends the same source's events to the new URL.
     pub async fn set_target(
         &self,
         id: TargetId,
@@ -128,7 +133,11 @@ impl Inbox {
         let by_key = settings.order == OrderMode::FifoByKey;
         let keyed = if by_key { Some(self.key_waiting(id).await?) } else { None };
         self.write(move |batch| {
-            find(batch.db, id)?;
+            let before = find(batch.db, id)?;
+            if before.kind == TargetKind::Kept && before.url != url {
+                let row = before.source.as_ref().map(|slug| source_row(batch.db, slug)).transpose()?;
+                check_new(batch.db, row, &url, Some(id))?;
+            }
             if let Some(through) = keyed {
                 key_rest(batch.db, id, through)?;
             }
@@ -209,6 +218,22 @@ fn find(db: &Connection, id: TargetId) -> Result<Target, InboxError> {
 fn given_before(db: &Connection, url: &str) -> Result<Option<Target>, InboxError> {
     let sql = format!("{SELECT} AND t.kind = 2 AND t.url = ?1");
     Ok(db.prepare_cached(&sql)?.query_row([url], target).optional()?)
+}
+
+/// Fails if a kept target other than `except` sends the same source's events, or every source's, to this URL.
+fn check_new(
+    db: &Connection,
+    source: Option<i64>,
+    url: &str,
+    except: Option<TargetId>,
+) -> Result<(), InboxError> {
+    const SQL: &str = "SELECT id FROM target WHERE source IS ?1 AND url = ?2 AND id IS NOT ?3 AND kind = ?4
+        AND removed_at IS NULL";
+    let values = params![source, url, except.map(|id| id.0), TargetKind::Kept as i64];
+    match db.prepare_cached(SQL)?.query_row(values, |row| row.get(0)).optional()? {
+        Some(id) => Err(InboxError::TargetExists(id)),
+        None => Ok(()),
+    }
 }
 
 fn source_row(db: &Connection, slug: &Slug) -> Result<i64, InboxError> {

@@ -29,7 +29,7 @@ async fn promise_7_planted_secrets_come_out_nowhere() {
 }
 
 async fn secrets_are_set(scene: &mut Scene) {
-    scene.runs(&["secret", "set", "gh"], &format!("{WEBHOOK}\n")).await.exits(0);
+    scene.runs(&["secret", "set", "gh", "--create"], &format!("{WEBHOOK}\n")).await.exits(0);
     scene.runs(&["source", "edit", "gh", "--provider", "github"], "").await.exits(0);
     scene.runs(&["secret", "set", "gh", "--label", "env", "--env", "PLANTED"], "").await.exits(0);
     scene.runs(&["source", "add", "bot", "--provider", "discord"], "").await.exits(0);
@@ -209,7 +209,7 @@ fn wrong_bodies() -> Vec<String> {
 
 async fn stores_fail(scene: &mut Scene) {
     let elsewhere = folder();
-    let mut none = telling_all(elsewhere.path(), &["secret", "set", "gh"]);
+    let mut none = telling_all(elsewhere.path(), &["secret", "set", "gh", "--create"]);
     none.env("HOOKMITT_KEYRING", "required").env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
     scene.runs_as(none, "secret set without a keychain", WEBHOOK).await.exits(2);
     let file = elsewhere.path().join("secrets.json");
@@ -225,7 +225,11 @@ async fn stores_fail(scene: &mut Scene) {
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     scene
-        .runs_as(telling_all(elsewhere.path(), &["secret", "set", "gh"]), "a vault that is none", WEBHOOK)
+        .runs_as(
+            telling_all(elsewhere.path(), &["secret", "set", "gh", "--create"]),
+            "a vault that is none",
+            WEBHOOK,
+        )
         .await
         .exits(2);
     let store = format!("nats://me:{ARGUMENT}@127.0.0.1:9");

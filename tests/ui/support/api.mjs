@@ -35,13 +35,13 @@ export class Api {
 
   /** Adds a secret to a source; creates the source if it is new. */
   secret(source, value, label = 'default') {
-    const body = { value_base64: Buffer.from(value).toString('base64') };
+    const body = { value_base64: Buffer.from(value).toString('base64'), create: true };
     return this.ask('PUT', `/api/sources/${source}/secrets/${encodeURIComponent(label)}`, body);
   }
 
-  /** Adds a target. */
+  /** Adds a target; creates its source if it is new. */
   target(source, url, settings = {}) {
-    return this.ask('POST', '/api/targets', { source, url, ...settings });
+    return this.ask('POST', '/api/targets', { source, url, create: true, ...settings });
   }
 
   /** Returns the newest events, at most a thousand. */

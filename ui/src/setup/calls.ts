@@ -50,7 +50,7 @@ export async function removeSource(slug: string): Promise<void> {
 
 /** Stores a secret; creates its source if it is new. */
 export async function setSecret(slug: string, label: string, text: string): Promise<void> {
-  const body = secretBody(text) as Schemas['NewSecret'];
+  const body = { ...secretBody(text), create: true } as Schemas['NewSecret'];
   await ask(api.PUT('/api/sources/{slug}/secrets/{label}', { params: { path: { slug, label } }, body }));
 }
 
@@ -72,7 +72,7 @@ export function makeTestKey(slug: string): Promise<TestKey> {
 
 /** Adds a target; creates its source if it is new. */
 export function addTarget(source: string | null, change: TargetChange): Promise<TargetView> {
-  return ask(api.POST('/api/targets', { body: { source, ...change } }));
+  return ask(api.POST('/api/targets', { body: { source, create: true, ...change } }));
 }
 
 /** Changes, pauses or resumes a target; absent settings stay. */

@@ -6,6 +6,7 @@ use hookmitt_api::EventJson;
 use hookmitt_event::{EventStatus, Slug, Timestamp, Verdict};
 use http::Method;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 use crate::{
     client::{Address, Client, Items},
@@ -56,7 +57,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let address = args.address(Timestamp::now());
     let floor = if args.follow { newest(client).await? } else { 0 };
-    let mut printer = Printer { screen, table: None };
+    let mut printer = Printer { screen, table: None, is_unused: true };
     let mut left = args.limit.unwrap_or(usize::MAX);
     let mut cursor: Option<String> = None;
     while left > 0 {
@@ -70,8 +71,11 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
             break;
         }
     }
+    if printer.is_unused {
+        args.check_source(client).await?;
+    }
     if !args.follow {
-        if printer.table.is_none() && !screen.json {
+        if printer.is_unused && !screen.json {
             screen.note(Styled(FAINT, args.nothing()));
         }
         return Ok(Exit::Success);
@@ -118,10 +122,13 @@ async fn follow(
 struct Printer<'a> {
     screen: &'a Screen,
     table: Option<EventTable>,
+    /// Whether no event was printed yet.
+    is_unused: bool,
 }
 
 impl Printer<'_> {
     fn print(&mut self, events: &[EventJson]) -> Result<(), CliError> {
+        self.is_unused &= events.is_empty();
         if self.screen.json {
             return events.iter().try_for_each(|event| self.screen.print_json(event));
         }
@@ -157,6 +164,13 @@ impl Args {
             || self.verdict.is_some()
             || self.kind.is_some()
             || self.search.is_some()
+    }
+
+    /// Fails if there is no such source. Not asked before events are listed, because those of a removed source stay.
+    async fn check_source(&self, client: &Client) -> Result<(), CliError> {
+        let Some(source) = &self.source else { return Ok(()) };
+        let _known: Value = client.get(&Address::new(["sources", source.as_str()])).await?;
+        Ok(())
     }
 
     fn nothing(&self) -> &'static str {

@@ -32,9 +32,12 @@ pub(crate) struct Args {
     /// Your server: a port, or a URL
     #[arg(value_name = "PORT|URL")]
     target: Destination,
-    /// Only this source's events; it is made where there is none
+    /// Only this source's events; a provider's id makes that provider's source
     #[arg(long, value_name = "S")]
     source: Option<Slug>,
+    /// Make the source if there is none of that name
+    #[arg(long, requires = "source")]
+    create: bool,
     /// A path to append to the target's URL
     #[arg(long, value_name = "P")]
     path: Option<String>,
@@ -176,10 +179,15 @@ impl Args {
         Ok(())
     }
 
-    /// Makes the source that the tunnel will serve, if there is none of that name.
+    /// Makes the source that the tunnel will serve, if there is none of that name and the name isn't taken for a typo.
     async fn make_source(&self, client: &Client) -> Result<(), CliError> {
         let Some(source) = &self.source else { return Ok(()) };
-        let provider = self.provider.as_deref().map(provider_name::find).transpose()?;
+        let named = hookmitt_verify::provider(source.as_str());
+        if named.is_none() && !self.create {
+            let _known: Value = client.get(&Address::new(["sources", source.as_str()])).await?;
+            return Ok(());
+        }
+        let provider = self.provider.as_deref().map(provider_name::find).transpose()?.or(named);
         let order = json!({ "slug": source, "provider": provider.map(|provider| &provider.id) });
         let made: Result<Value, _> = client.send(Method::POST, &Address::new(["sources"]), &order).await;
         match made {
@@ -197,6 +205,7 @@ impl Args {
         };
         Ok(json!({
             "source": self.source,
+            "create": self.create,
             "url": target.as_str(),
             "provider": provider.map(|provider| &provider.id),
             "secret_base64": secret.map(|secret| STANDARD.encode(secret)),
@@ -239,7 +248,8 @@ mod tests {
         assert_eq!(
             order,
             json!({
-                "source": null, "url": "http://localhost:3000", "provider": null, "secret_base64": null, "secret_label": null
+                "source": null, "create": false, "url": "http://localhost:3000", "provider": null,
+                "secret_base64": null, "secret_label": null
             })
         );
     }

@@ -28,7 +28,7 @@ const USUAL: &str = "default";
 pub(crate) enum Verb {
     /// Keep a secret of a source; reads it from standard input
     Set {
-        /// The source; it is made where there is none
+        /// The source; a provider's id makes that provider's source
         slug: Slug,
         /// What tells it from the source's others
         #[arg(long, value_name = "L", default_value = USUAL)]
@@ -36,6 +36,9 @@ pub(crate) enum Verb {
         /// Read it from this environment variable whenever hookmitt serves; keeps the name only
         #[arg(long, value_name = "NAME")]
         env: Option<String>,
+        /// Make the source if there is none of that name
+        #[arg(long)]
+        create: bool,
     },
     /// Make a key pair that signs in the provider's place, where its own key is private; prints the public half
     TestKey {
@@ -87,10 +90,12 @@ struct Saved {
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let one = |slug: &Slug, label: &str| Address::new(["sources", slug.as_str(), "secrets", label]);
     match verb {
-        Verb::Set { slug, label, env } => {
+        Verb::Set { slug, label, env, create } => {
             let order = match env {
-                Some(name) => json!({ "env": name }),
-                None => json!({ "value_base64": STANDARD.encode(from_stdin(slug, screen)?) }),
+                Some(name) => json!({ "env": name, "create": create }),
+                None => {
+                    json!({ "value_base64": STANDARD.encode(from_stdin(slug, screen)?), "create": create })
+                }
             };
             client.order(Method::PUT, &one(slug, label), Some(&order)).await?;
             let kept = entries(Some(slug), client).await?;

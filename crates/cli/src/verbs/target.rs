@@ -20,10 +20,13 @@ use crate::{
 pub(crate) enum Verb {
     /// Add a target; it gets the events that come in from now on
     Add {
-        /// The source whose events it gets; '*' for every source
+        /// The source whose events it gets; '*' for every source; a provider's id makes that provider's source
         slug: Wanted,
         /// Where they go: a port, or a URL
         url: Destination,
+        /// Make the source if there is none of that name
+        #[arg(long)]
+        create: bool,
         #[command(flatten)]
         settings: Settings,
     },
@@ -137,10 +140,11 @@ impl Settings {
 /// Runs the command.
 pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     match verb {
-        Verb::Add { slug, url, settings } => {
+        Verb::Add { slug, url, create, settings } => {
             let mut target = settings.fields();
             target.insert("source".to_owned(), json!(slug.0));
             target.insert("url".to_owned(), json!(url.as_str()));
+            target.insert("create".to_owned(), json!(create));
             let added: Value =
                 client.send(Method::POST, &Address::new(["targets"]), &Value::Object(target)).await?;
             print(&added, screen)?;

@@ -21,7 +21,8 @@ impl Sink for CapturePort {
         let target = head.target;
         let request =
             Request { method: head.method, path, query, version: head.version, headers: head.headers, body };
-        let page = capture.pages.at_port(&request, &target, capture.settings.source(&slug).ok().as_deref());
+        let known = capture.settings.now().sources.get(slug.as_str()).cloned();
+        let page = capture.pages.at_port(&request, &target, known.as_deref());
         let from_outside =
             !page.is_absent() || !remote.ip().to_canonical().is_loopback() || was_passed_on(&request.headers);
         let known = match self.admit(slug, from_outside).await {

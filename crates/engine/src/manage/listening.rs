@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hookmitt_event::{Slug, TargetId, TargetKind};
+use hookmitt_event::{TargetId, TargetKind};
 use hookmitt_verify::Secret;
 use tokio::runtime::Handle;
 use zeroize::Zeroizing;
@@ -11,13 +11,13 @@ use super::{TargetChange, Targets};
 use crate::{
     EngineError,
     delivery::Delivery,
-    settings::{Lent, Settings},
+    settings::{Lent, NamedSource, Settings},
 };
 
 /// What a `listen` command asks for.
 pub struct ListenRequest {
     /// The source whose events are wanted; `None` for every source.
-    pub source: Option<Slug>,
+    pub source: Option<NamedSource>,
     /// The URL to which the events go.
     pub url: String,
     /// The provider of the source, or of each source that is created while the command runs.
@@ -53,7 +53,7 @@ impl Listeners {
     /// Adds the target, and lends the provider and the secret to the sources.
     ///
     /// # Errors
-    /// Fails if the URL can't be parsed or is our own, or if the provider is unknown.
+    /// Fails if the URL can't be parsed or is our own, or if the provider or the source is unknown.
     pub async fn begin(&self, order: ListenRequest) -> Result<Listening, EngineError> {
         if let Some(id) = &order.provider
             && hookmitt_verify::provider(id).is_none()
@@ -65,9 +65,10 @@ impl Listeners {
         let after = settings.now().sources.values().map(|known| known.source.row).max().unwrap_or(0);
         let change = TargetChange { url: Some(url.clone()), ..TargetChange::default() };
         let secret = order.secret.map(|(label, mut value)| Secret::new(label, std::mem::take(&mut *value)));
+        let source = order.source.as_ref().map(|named| named.slug.clone());
         let coming = delivery.sessions.lock().await;
-        let target = targets.add(order.source.clone(), change, TargetKind::Session).await?.id;
-        settings.secrets.lend(Lent { target, source: order.source, after, provider: order.provider, secret });
+        let target = targets.add(order.source, change, TargetKind::Session).await?.id;
+        settings.secrets.lend(Lent { target, source, after, provider: order.provider, secret });
         drop(coming);
         settings.reload().await?;
         Ok(Listening { listeners: self.clone(), runtime: Handle::current(), target, url })

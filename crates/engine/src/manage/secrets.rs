@@ -7,7 +7,11 @@ use hookmitt_vault::Location;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use crate::{EngineError, settings::Settings, verdicts::Verdicts};
+use crate::{
+    EngineError,
+    settings::{NamedSource, Settings},
+    verdicts::Verdicts,
+};
 
 /// A secret as it is listed, without its value.
 #[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
@@ -58,28 +62,35 @@ impl Secrets {
         Ok(shown.collect())
     }
 
-    /// Stores a secret and judges the source's events again. Creates the source if it is new.
+    /// Stores a secret and judges the source's events again. May create the source (see [`NamedSource`]).
     ///
     /// # Errors
-    /// Fails if the vault does, for example because the value is empty or the keychain is locked.
+    /// Fails if the source is unknown, or if the vault fails, for example because the value is empty or the keychain is
+    /// locked.
     pub async fn set(
         &self,
-        source: Slug,
+        source: impl Into<NamedSource>,
         label: String,
         value: Zeroizing<Vec<u8>>,
     ) -> Result<(), EngineError> {
-        self.settings.ensure_source(&source).await?;
+        let source = self.known(source.into()).await?;
         let slug = source.clone();
         self.settings.secrets.blocking(move |vault| vault.set(&slug, &label, &value).map(drop)).await?;
         self.changed(&source).await
     }
 
-    /// Has a secret read from an environment variable of the process that serves. Creates the source if it is new.
+    /// Has a secret read from an environment variable of the process that serves. May create the source (see
+    /// [`NamedSource`]).
     ///
     /// # Errors
-    /// Fails if no environment variable can have that name.
-    pub async fn set_env(&self, source: Slug, label: String, name: String) -> Result<(), EngineError> {
-        self.settings.ensure_source(&source).await?;
+    /// Fails if the source is unknown, or if no environment variable can have that name.
+    pub async fn set_env(
+        &self,
+        source: impl Into<NamedSource>,
+        label: String,
+        name: String,
+    ) -> Result<(), EngineError> {
+        let source = self.known(source.into()).await?;
         let slug = source.clone();
         self.settings.secrets.blocking(move |vault| vault.set_env(&slug, &label, &name)).await?;
         self.changed(&source).await
@@ -93,6 +104,11 @@ impl Secrets {
         let slug = source.clone();
         self.settings.secrets.blocking(move |vault| vault.remove(&slug, &label)).await?;
         self.changed(&source).await
+    }
+
+    async fn known(&self, source: NamedSource) -> Result<Slug, EngineError> {
+        self.settings.named_source(&source).await?;
+        Ok(source.slug)
     }
 
     async fn changed(&self, source: &Slug) -> Result<(), EngineError> {

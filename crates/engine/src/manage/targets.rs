@@ -2,12 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use hookmitt_event::{OrderMode, Slug, Target, TargetId, TargetKind};
+use hookmitt_event::{OrderMode, Target, TargetId, TargetKind};
 use hookmitt_forward::TargetUrl;
 use hookmitt_inbox::TargetSettings;
 use serde::{Deserialize, Serialize};
 
-use crate::{EngineError, delivery::Bells, settings::Settings};
+use crate::{
+    EngineError,
+    delivery::Bells,
+    settings::{NamedSource, Settings},
+};
 
 /// A change to a target. Absent fields stay as they are.
 #[derive(Clone, Debug, Default, Deserialize, utoipa::ToSchema)]
@@ -91,13 +95,14 @@ impl Targets {
         self.settings.target(id)
     }
 
-    /// Adds a target, which gets the events that come in from now on. Creates the source if it is new.
+    /// Adds a target, which gets the events that come in from now on. May create the source (see [`NamedSource`]).
     ///
     /// # Errors
-    /// Fails if the URL can't be parsed or leads to ourselves, or if a setting is out of range.
+    /// Fails if the URL can't be parsed or leads to ourselves, a setting is out of range, the source is unknown, or the
+    /// source has that target already.
     pub async fn add(
         &self,
-        source: Option<Slug>,
+        source: Option<NamedSource>,
         change: TargetChange,
         kind: TargetKind,
     ) -> Result<Arc<Target>, EngineError> {
@@ -106,8 +111,9 @@ impl Targets {
         let given = change.url.as_deref().unwrap_or_default();
         let url = self.checked(given).await?;
         if let Some(source) = &source {
-            self.settings.ensure_source(source).await?;
+            self.settings.named_source(source).await?;
         }
+        let source = source.map(|named| named.slug);
         let target = self
             .settings
             .base

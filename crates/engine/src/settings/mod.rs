@@ -1,17 +1,19 @@
 //! Sources, secrets and targets as they are set now, in memory so that capture reads neither files nor the keychain.
 
 mod config;
+mod named;
 mod secret_store;
 
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use hookmitt_event::{Slug, Target, TargetId};
-use hookmitt_inbox::{InboxError, SourceSettings};
+use hookmitt_inbox::InboxError;
 use hookmitt_keys::KeyStore;
 use tokio::sync::{Mutex, watch};
 
 pub use config::{Config, ConfiguredSource};
+pub use named::NamedSource;
 pub(crate) use secret_store::{Lent, SecretStore};
 
 use crate::{Change, EngineError, base::Base, own_addresses::OwnAddresses};
@@ -59,7 +61,7 @@ impl Settings {
     /// Fails if the source is unknown.
     pub(crate) fn source(&self, slug: &Slug) -> Result<Arc<ConfiguredSource>, EngineError> {
         let known = self.now().sources.get(slug.as_str()).cloned();
-        Ok(known.ok_or_else(|| InboxError::UnknownSource(slug.to_string()))?)
+        known.ok_or_else(|| self.unknown_source(slug))
     }
 
     /// Returns a target.
@@ -85,20 +87,5 @@ impl Settings {
         self.reloads.send_replace(());
         self.base.announce(Change::Config);
         Ok(())
-    }
-
-    /// Creates a source of that name if there is none.
-    ///
-    /// # Errors
-    /// Fails if the inbox fails.
-    pub(crate) async fn ensure_source(&self, slug: &Slug) -> Result<(), EngineError> {
-        if self.now().sources.contains_key(slug.as_str()) {
-            return Ok(());
-        }
-        let settings = SourceSettings::default();
-        match self.base.inbox.add_source(slug.clone(), settings, false, self.base.now()).await {
-            Ok(_) | Err(InboxError::SourceExists(_)) => self.reload().await, // another process was faster
-            Err(error) => Err(error.into()),
-        }
     }
 }
