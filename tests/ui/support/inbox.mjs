@@ -10,7 +10,7 @@ const HOUR = 60 * MINUTE;
 
 /** Functions that make an event's request as of a moment. */
 const makes = {
-  stripe: (body) => (at) => signed('stripe', { at, body, path: '/webhooks/stripe', headers: [['Connection', 'keep-alive'], ['Cache-Control', 'no-cache'], ['X-Forwarded-Proto', 'https']] }),
+  stripe: (body) => (at) => signed('stripe', { at, body, headers: [['Connection', 'keep-alive'], ['Cache-Control', 'no-cache'], ['X-Forwarded-Proto', 'https']] }),
   github: ({ body, headers }) => (at) => signed('github', { at, body, headers }),
   shopify: ({ body, headers }) => (at) => signed('shopify', { at, body, headers: [...headers, ['X-Shopify-Triggered-At', new Date(at).toISOString()]] }),
   other: (provider, body, secret) => (at) => signed(provider, { at, body, secret }),

@@ -506,7 +506,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Stores a secret, and verifies the source's events again. The source is created if it does not exist. */
+        /**
+         * Stores a secret, and verifies the source's events again. A provider's id as the name of a source that does not exist
+         *     creates that provider's source.
+         */
         put: operations["set_secret"];
         post?: never;
         /** Removes a secret. */
@@ -578,7 +581,10 @@ export interface paths {
         /** Lists all targets, including those of running `listen` commands, but not URLs that were given once. */
         get: operations["list_targets"];
         put?: never;
-        /** Adds a target. It gets the events that come in from now on. */
+        /**
+         * Adds a target. It gets the events that come in from now on. A provider's id as the name of a source that does not
+         *     exist creates that provider's source.
+         */
         post: operations["add_target"];
         delete?: never;
         options?: never;
@@ -2102,6 +2108,8 @@ export interface components {
         };
         /** @description What to listen for. */
         Listen: {
+            /** @description Whether the source is created if it does not exist, whatever its name. */
+            create?: boolean;
             /** @description The provider of the source, or of each source that is created during the call. */
             provider?: string | null;
             /** @description A secret of that source or those sources, in base64. It is kept in memory only. */
@@ -2129,6 +2137,8 @@ export interface components {
         };
         /** @description A secret to store: either its value, or the environment variable that holds it. */
         NewSecret: {
+            /** @description Whether the source is created if it does not exist, whatever its name; else only a provider's id creates one. */
+            create?: boolean;
             /** @description The name of an environment variable. The serving process reads the secret from it. */
             env?: string | null;
             /** @description The value, in base64. */
@@ -2141,6 +2151,8 @@ export interface components {
         };
         /** @description A target to add. */
         NewTarget: components["schemas"]["TargetChange"] & {
+            /** @description Whether the source is created if it does not exist, whatever its name; else only a provider's id creates one. */
+            create?: boolean;
             /** @description The source whose events the target gets; null for every source. */
             source?: string | null;
         };
@@ -3493,6 +3505,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     live: {
@@ -3854,6 +3874,14 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     remove_secret: {
@@ -4049,6 +4077,22 @@ export interface operations {
                     "application/json": components["schemas"]["Problem"];
                 };
             };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     probe_target: {
@@ -4170,6 +4214,14 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
