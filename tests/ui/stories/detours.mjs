@@ -57,7 +57,7 @@ story('without a relay: a quick URL is shown while its program runs, and another
   const ui = await stage.open(hookmitt);
   ui.watch.forgive(/Failed to load resource.*400/);
   const dialog = await adding(ui, 'Quick URL');
-  await says(dialog, 'The URL is another one after each start');
+  await says(dialog, 'The URL changes on every start');
   await ui.button('Add', dialog).click();
   await says(dialog, /cloudflared is not installed.*brew install cloudflared/i);
   programs.install();
@@ -68,7 +68,7 @@ story('without a relay: a quick URL is shown while its program runs, and another
   const shown = async () => (await hookmitt.api.ask('GET', '/api/tunnels/1')).public_url;
   const url = await shown();
   const first = programs.run(url);
-  await says(pane, 'cloudflared-shop', url, 'keeps nothing', 'The URL is another one after each start');
+  await says(pane, 'cloudflared-shop', url, 'keeps nothing', 'The URL changes on every start');
   await says(strip(ui), /cloudflared-shop connected/);
   const { id } = await post(`http://127.0.0.1:${first.port}`, 'shop', { path: '/paid', body: '{}' });
   assert.ok(id, 'it really leads here');

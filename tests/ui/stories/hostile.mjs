@@ -63,11 +63,10 @@ story('threat 2: characters that turn a line around or hide are visible', async 
   const ui = await stage.open(hookmitt);
 
   const row = ui.rows.first();
-  await says(row, '⟨U+202E⟩');
+  await says(row, 'safetxt.exe'); // a subject leaves them out
   await row.click();
   const heading = ui.detail.getByRole('heading').first();
   await says(heading, 'push');
-  await says(ui.detail, '⟨U+202E⟩');
   await says(await ui.tab(/^Headers/), 'invoice⟨U+202E⟩gpj.exe⟨U+2066⟩x');
   await ui.tab('Body');
   await says(ui.panel, 'full_name', 'safe⟨U+202E⟩txt.exe⟨U+200B⟩');

@@ -75,11 +75,11 @@ story('with a real relay: what a proxy before it added is shown beside the reque
   await sees(ui.row('/proxied').first()); // rows move when one comes in, and a click would hit another
   await ui.select('/first');
   const panel = await ui.tab('Headers');
-  await says(panel, /in order, as on the wire/);
+  await says(panel, /in original order/);
   await gone(panel.getByText('Added by proxies'));
   await ui.select('/proxied');
   const added = (await ui.tab('Headers')).getByRole('region', { name: 'Added by proxies' });
-  await says(added, 'Kept beside the request', 'X-Forwarded-For', '203.0.113.9');
+  await says(added, 'Kept separately', 'X-Forwarded-For', '203.0.113.9');
   const own = ui.panel.getByRole('table', { name: 'Header lines' });
   await says(own, 'X-Own');
   assert.ok(!(await own.innerText()).includes('X-Forwarded-For'), 'it is no line of the request');
@@ -164,7 +164,7 @@ story('with a real relay: it is told of the chosen sources alone, and the page s
   const { hookmitt, relay, ui, id, pane } = await connected(stage);
   await hookmitt.api.source('private');
   await ui.go(`#/tunnels/${id}`);
-  await says(pane, 'None was chosen, so the relay is told of every source');
+  await says(pane, 'None chosen, so the relay serves every source');
   await ui.button('Choose', pane).click();
   const dialog = ui.page.getByRole('dialog');
   await dialog.getByText('Only these').click();
@@ -172,7 +172,7 @@ story('with a real relay: it is told of the chosen sources alone, and the page s
   await dialog.getByRole('checkbox', { name: 'shop' }).click();
   await ui.button('Save', dialog).click();
   await gone(dialog);
-  await says(pane, 'The relay is told of shop alone.');
+  await says(pane, 'The relay serves only shop.');
   await eventually('the other one is unknown there', async () => (await relay.post('acme-dev', 'private', { body: '{}' })).status === 404);
   assert.equal((await relay.post('acme-dev', 'shop', { path: '/still', body: '{}' })).status < 300, true);
 });

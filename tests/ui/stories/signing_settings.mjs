@@ -55,13 +55,13 @@ story('a public key is pasted with its line ends', async (stage) => {
 story('a signing scheme of one’s own is pasted, saved, and copied as it was shared', async (stage) => {
   const { hookmitt, ui, main, save } = await settings(stage, null, { clipboard: true });
   await main.getByRole('combobox', { name: /^Signature:/ }).click();
-  await ui.page.getByRole('option', { name: /settings of your own/ }).click();
+  await ui.page.getByRole('option', { name: /Custom scheme/ }).click();
   const shared = { hookmitt_scheme: 1, generic: { signature_header: 'X-Sig', algorithm: 'hmac-sha512', encoding: 'base64', prefix: 'v1=', signed_content: '{timestamp}.{body}', timestamp_header: 'X-Time', id_at: '/id' }, tolerance_s: 90 };
   await ui.button('Paste scheme', main).click();
   const dialog = ui.page.getByRole('dialog');
   await dialog.getByLabel('Scheme (JSON)').fill('{"secret":"x"}');
   await ui.button('Fill in', dialog).click();
-  await says(dialog, 'no setting called “secret”');
+  await says(dialog, 'no setting “secret”');
   await dialog.getByLabel('Scheme (JSON)').fill(JSON.stringify(shared));
   await ui.button('Fill in', dialog).click();
   await save();
@@ -76,7 +76,7 @@ story('what the engine refuses of a scheme is said at its field, which gets the 
   const { hookmitt, ui, main, save } = await settings(stage);
   ui.watch.forgive(/Failed to load resource.*400/);
   await main.getByRole('combobox', { name: /^Signature:/ }).click();
-  await ui.page.getByRole('option', { name: /settings of your own/ }).click();
+  await ui.page.getByRole('option', { name: /Custom scheme/ }).click();
   await says(main.getByRole('region', { name: 'Changes that are not saved' }), 'Name the header that carries the signature');
   const [header, content, time] = ['Signature header', 'Signed content', 'Timestamp header'].map((name) => main.getByRole('textbox', { name, exact: true }));
   await header.fill('X-Sig');

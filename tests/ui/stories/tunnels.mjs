@@ -147,7 +147,7 @@ story('what is wrong with a new tunnel stands at its field', async (stage) => {
   const add = () => ui.button('Add', dialog).click();
   await add();
   await isWrong('Relay', /such as https/);
-  await isWrong('Token', /to whom it gave a token/);
+  await isWrong('Token', /only for holders of its tokens/);
   assert.equal(told.orders.length, 0, 'nobody was asked');
   await field('Relay').fill('http://relay.acme.dev');
   await field('Token').fill('hmr_wrong');
@@ -239,12 +239,12 @@ for (const [theme, size] of [['dark', [1440, 900]], ['light', [1440, 900]], ['da
     told.tunnels = [tunnel(Date.now(), { state: 'refused', rtt_ms: null, error })];
     await ui.page.reload();
     await ui.go('#/tunnels/1');
-    await says(pane, 'Refused by relay.acme.dev', 'The relay does not know this device.', 'Join again.', 'Add it anew');
+    await says(pane, 'Refused by relay.acme.dev', 'The relay does not know this device.', 'Join again.', 'Add again');
     await look('a refused tunnel');
     told.tunnels = [tunnel(Date.now(), { error: { code: 'disk-full', message: 'the disk is full', hint: 'free some space' } })];
     await ui.page.reload();
-    await says(pane, 'with trouble', 'The disk is full.', 'Can’t store now');
-    await says(ui.page.getByRole('list', { name: 'Connection' }), 'relay.acme.dev trouble');
-    await look('a tunnel with trouble');
+    await says(pane, 'with a problem', 'The disk is full.', 'Can’t store events now');
+    await says(ui.page.getByRole('list', { name: 'Connection' }), 'relay.acme.dev problem');
+    await look('a tunnel with a problem');
   });
 }

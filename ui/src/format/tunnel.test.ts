@@ -26,7 +26,7 @@ test('a tunnel is told in a word, by its round trip where it is well', () => {
   expect(stateWord({ state: 'connected', rtt_ms: 38, error: null })).toBe('38 ms');
   expect(stateWord({ state: 'connected', rtt_ms: null, error: null })).toBe('connected');
   const error = { code: 'disk-full', message: 'the disk is full', hint: null };
-  expect(stateWord({ state: 'connected', rtt_ms: 38, error })).toBe('trouble');
+  expect(stateWord({ state: 'connected', rtt_ms: 38, error })).toBe('problem');
   expect(stateWord({ state: 'limited', rtt_ms: null, error: null })).toBe('limited');
   const states = ['connected', 'limited', 'connecting', 'offline', 'refused', 'off'] as const;
   expect(states.map((state) => toneOf({ state, error: null }))).toEqual([

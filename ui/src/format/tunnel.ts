@@ -13,7 +13,7 @@ export function toneOf({ state, error }: Pick<Tunnel, 'state' | 'error'>): Tone 
 
 /** Returns a tunnel's state in one word; if it is connected without an error, its round trip if that is known. */
 export function stateWord({ state, rtt_ms: rtt, error }: Pick<Tunnel, 'state' | 'rtt_ms' | 'error'>): string {
-  if (state === 'connected' && error) return 'trouble';
+  if (state === 'connected' && error) return 'problem';
   return state === 'connected' && rtt !== null ? `${count(Math.round(rtt))} ms` : state;
 }
 

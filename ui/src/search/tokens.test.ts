@@ -34,12 +34,12 @@ test('a wrong value is named, with its columns', () => {
     end: 13,
     message: 'No verdict is called “wrong”. Use valid, invalid, unsigned, no_secret, unsupported or pending.',
   });
-  expect(parse('after:soon').fault?.message).toContain('No moment is called “soon”');
+  expect(parse('after:soon').fault?.message).toContain('“soon” isn’t a time');
 });
 
 test('a wrong name is named, with its columns', () => {
   expect(parse('x colour:red').fault).toMatchObject({ start: 2, end: 9 });
-  expect(parse('source:').fault?.message).toBe('Nothing stands after “source:”.');
+  expect(parse('source:').fault?.message).toBe('“source:” needs a value.');
 });
 
 test('a token is written as it is typed', () => {

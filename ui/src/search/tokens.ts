@@ -91,11 +91,11 @@ function faultOf(token: Token, text: string, start: number): Fault | null {
       message: `Nothing is called “${asked}”. Use ${listed(names.map((one) => `${one}:`))}, or put the text in quotes.`,
     };
   }
-  if (value === '') return said(`Nothing stands after “${name}:”.`);
+  if (value === '') return said(`“${name}:” needs a value.`);
   if (name === 'verdict') return oneOf('verdict', value, verdicts, said);
   if (name === 'status') return oneOf('status', value, statuses, said);
   if ((name === 'after' || name === 'before') && moment(value) === null) {
-    return said(`No moment is called “${value}”. Use today, yesterday, 2h, 09:30 or 2026-01-31.`);
+    return said(`“${value}” isn’t a time. Use today, yesterday, 2h, 09:30 or 2026-01-31.`);
   }
   return null;
 }

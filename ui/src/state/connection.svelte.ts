@@ -15,13 +15,16 @@ class Connection {
   state = $state<State>('opening');
   /** Since when the connection is lost. */
   since = $state<number | null>(null);
+  /** The page was opened by a link whose code was used before, or is too old. */
+  expired = false;
   #end = new AbortController();
 
   /** Opens the connection. Call it once. */
   async start(): Promise<void> {
     onUnauthorised(() => this.#refused());
-    const opened = await transport.open().catch(() => false);
-    if (!opened) return this.#refused();
+    const opened = await transport.open().catch(() => 'closed' as const);
+    this.expired = opened === 'expired';
+    if (opened !== 'opened') return this.#refused();
     this.state = 'connecting';
     const stream = {
       open: () => this.#opened(),

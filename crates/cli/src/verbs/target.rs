@@ -205,7 +205,8 @@ fn line(target: &Value) -> String {
     let state = match (target["paused"].as_bool(), target["down_since"].as_str()) {
         (Some(true), _) => Styled(ODD, "  paused".to_owned()).to_string(),
         (_, Some(since)) => {
-            let why = target["down_error"].as_str().map(|why| format!(": {}", Plain(why))).unwrap_or_default();
+            let why =
+                target["down_error"].as_str().map(|why| format!(": {}", Plain(why))).unwrap_or_default();
             Styled(BAD, format!("  down since {}{why}", Plain(since))).to_string()
         }
         _ => String::new(),

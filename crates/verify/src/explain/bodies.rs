@@ -127,7 +127,7 @@ fn line_ends(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     ];
     let mut tries = tries.into_iter().filter(|(_, other)| other[..] != *body);
     let (how, other) = tries.find(|(_, other)| trial.fits_body(signed, other))?;
-    Some(newline(trial.sender, how, other).titled("Line ends changed"))
+    Some(newline(trial.sender, how, other).titled("Line endings changed"))
 }
 
 pub(crate) fn without_cr(body: &[u8]) -> Vec<u8> {

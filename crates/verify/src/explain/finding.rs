@@ -94,7 +94,7 @@ fn title(code: &str) -> &'static str {
         "part_missing" => "Signed part missing",
         "no_match" => "No known secret fits",
         "body_reserialized" => "Body re-serialised",
-        "newline_changed" => "Line end changed",
+        "newline_changed" => "Line endings changed",
         "bom_added" => "Byte order mark",
         "form_changed" => "Form written again",
         "charset_changed" => "Character set changed",

@@ -72,7 +72,7 @@ fn rows(trial: &Trial<'_>, signed: &Signed<'_>, proven: bool) -> Vec<Row> {
 fn of_body(none: &dyn Fn() -> String) -> Vec<Row> {
     vec![
         ("newline_changed", "Newline added at the end", true, none()),
-        ("newline_changed", "Line ends changed", true, none()),
+        ("newline_changed", "Line endings changed", true, none()),
         ("bom_added", "Byte order mark", true, none()),
         ("charset_changed", "Character set changed", true, none()),
         ("body_decoded", "Body decompressed", true, none()),

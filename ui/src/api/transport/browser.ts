@@ -42,8 +42,9 @@ export const browser: Transport = {
 
   async open() {
     const code = takeCode();
-    if (code && (await swap(code))) return true;
-    return token() !== null;
+    if (code && (await swap(code))) return 'opened';
+    if (token() !== null) return 'opened';
+    return code ? 'expired' : 'closed';
   },
 
   async send(request) {

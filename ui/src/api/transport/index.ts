@@ -20,7 +20,7 @@ export interface Transport {
   /** Reads the stream at `path` until it ends or `signal` aborts. */
   live(path: string, stream: Stream, signal: AbortSignal): Promise<void>;
   /** Prepares for the first request; returns false if this page is not authorised. */
-  open(): Promise<boolean>;
+  open(): Promise<'opened' | 'closed' | 'expired'>;
   /** Whether the page runs in the desktop window. */
   readonly desktop: boolean;
 }

@@ -20,7 +20,7 @@ const BARE = new Set([101, 204, 205, 304]);
 export const inWindow: Transport = {
   desktop: true,
 
-  open: () => Promise.resolve(true),
+  open: () => Promise.resolve('opened'),
 
   async send(request) {
     const url = new URL(request.url);

@@ -10,11 +10,11 @@ function lost(secrets: number, targets: number): string {
   const both = secrets > 0 && targets > 0;
   const parts = [counted(secrets, 'secret', both), counted(targets, 'target', both)].filter(Boolean);
   const go = secrets + targets > 1 ? 'go' : 'goes';
-  return `Its ${parts.join(' and ')} ${go} with it and can’t be brought back.`;
+  return `Its ${parts.join(' and ')} ${go} with it and can’t be restored.`;
 }
 
 function stays(events: number | null): string {
-  if (events === null || events === 0) return 'A request to its address makes a new one.';
+  if (events === null || events === 0) return 'A request to its address creates a new one.';
   return events === 1
     ? 'Its event stays in the inbox.'
     : `Its ${events.toLocaleString('en')} events stay in the inbox.`;

@@ -4,7 +4,7 @@
 export const RECOGNISED = '';
 
 /** The label of that option. */
-export const RECOGNISED_SAYS = 'Recognised from the headers';
+export const RECOGNISED_SAYS = 'Detect from headers';
 
 /** Returns the page with a provider's facts and their sources. */
 export function docsOf(id: string): string {
@@ -13,8 +13,8 @@ export function docsOf(id: string): string {
 
 /** Whose scheme signs the events. */
 export const SIGNING = [
-  { value: 'provider', label: 'As the provider does' },
-  { value: 'own', label: 'By settings of your own' },
+  { value: 'provider', label: 'The provider’s scheme' },
+  { value: 'own', label: 'Custom scheme' },
 ] as const;
 
 /** The algorithms of an own scheme. */

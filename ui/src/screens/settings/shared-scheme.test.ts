@@ -38,8 +38,8 @@ test('a bare scheme will do, and empties what it doesn’t say', () => {
 });
 
 test.each([
-  ['', 'no scheme'],
-  ['[1]', 'no scheme'],
+  ['', 'isn’t a scheme'],
+  ['[1]', 'isn’t a scheme'],
   ['{"secret":"x","signature_header":"X"}', '“secret”'],
   ['{"generic":{}}', 'signature_header'],
   ['{"signature_header":"X","prefix":1}', '“prefix”'],

@@ -21,14 +21,14 @@ export function sharedScheme(fields: SourceFields): string {
 /** Parses a pasted scheme, or says what is wrong with it. Settings that it lacks are reset, so no old one stays. */
 export function readScheme(text: string): { edits: Edits } | { problem: string } {
   const whole = parsed(text);
-  if (whole === null) return { problem: 'This is no scheme: paste the JSON that “Copy scheme” gives.' };
+  if (whole === null) return { problem: 'This isn’t a scheme: paste the JSON from “Copy scheme”.' };
   const generic = isObject(whole['generic']) ? whole['generic'] : whole;
   const unknown = Object.keys(generic).find((name) => !NAMES.has(name) && !WRAPPING.has(name));
-  if (unknown !== undefined) return { problem: `A scheme has no setting called “${unknown}”.` };
+  if (unknown !== undefined) return { problem: `A scheme has no setting “${unknown}”.` };
   if (![generic['signature_header'], generic['signature_at']].some((place) => typeof place === 'string'))
     return { problem: 'It doesn’t name the header that carries the signature (signature_header).' };
   const wrong = OWN.find((name) => !['string', 'undefined'].includes(typeof (generic[name] ?? undefined)));
-  if (wrong !== undefined) return { problem: `“${wrong}” has to be text.` };
+  if (wrong !== undefined) return { problem: `“${wrong}” must be text.` };
   const texts = Object.fromEntries(OWN.map((name) => [name, generic[name] ?? USUAL[name] ?? ''])) as Record<
     Name,
     string

@@ -26,7 +26,7 @@ function headersProblem(text: string): string | null {
   const wrong = lines.findIndex(
     (line) => line.trim() !== '' && !/^\s*[A-Za-z0-9!#$%&'*+.^_`|~-]+\s*:/.test(line),
   );
-  return wrong < 0 ? null : `Line ${wrong + 1} is no header. Write it like \`Retry-After: 120\`.`;
+  return wrong < 0 ? null : `Line ${wrong + 1} isn’t a header. Write it like \`Retry-After: 120\`.`;
 }
 
 function publicUrlProblem(text: string): string | null {

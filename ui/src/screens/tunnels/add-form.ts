@@ -40,8 +40,7 @@ export function faultsOf(way: Way, fields: Fields): Faults {
     const isInvite = /^hookmitt-invite:\S+$/.test(fields.invite.trim());
     return isInvite ? {} : { invite: 'An invitation is one line that begins with `hookmitt-invite:`' };
   }
-  const source: Faults =
-    fields.source === '' ? { source: 'Choose the source that gets what comes in there.' } : {};
+  const source: Faults = fields.source === '' ? { source: 'Choose the source that its events go to.' } : {};
   if (way === 'quick') return source;
   return urlFault(fields.channel)
     ? { ...source, channel: 'A channel has a URL such as `https://smee.io/AbC123`.' }
@@ -51,7 +50,7 @@ export function faultsOf(way: Way, fields: Fields): Faults {
 function relayFaults({ relay, token, name }: Fields): Faults {
   const faults: Faults = {};
   if (relay.trim() === '') faults.relay = 'A relay has a URL such as `https://relay.example.com`.';
-  if (token.trim() === '') faults.token = 'The relay gives a tunnel only to whom it gave a token.';
+  if (token.trim() === '') faults.token = 'The relay opens tunnels only for holders of its tokens.';
   if (name !== '' && !NAME.test(name))
     faults.name = 'Use 3 to 63 of a to z, 0 to 9 and -, beginning with a letter or a digit.';
   return faults;

@@ -68,12 +68,13 @@ function relay(tunnel: Tunnel): Stop {
     kind: 'relay',
     tone: toneOf(tunnel),
     name: tunnel.host || tunnel.label,
-    state: tunnel.state === 'connected' && tunnel.error ? 'Connected, trouble' : stateWords[tunnel.state],
+    state:
+      tunnel.state === 'connected' && tunnel.error ? 'Connected, with a problem' : stateWords[tunnel.state],
     note: limitsOf(tunnel)
       ? 'keeps nothing'
       : isUp(tunnel)
         ? `${count(letters)} in the mailbox, sealed`
-        : 'mailbox not in sight',
+        : 'mailbox unknown',
   };
 }
 
@@ -91,7 +92,7 @@ function app(tunnel: Tunnel): Stop {
   const base = { kind: 'app', name: 'This app', note } as const;
   return stores(tunnel)
     ? { ...base, tone: 'ok', state: 'Stores and answers' }
-    : { ...base, tone: 'warn', state: 'Can’t store now' };
+    : { ...base, tone: 'warn', state: 'Can’t store events now' };
 }
 
 function targets(places: readonly TargetPlace[]): Stop {

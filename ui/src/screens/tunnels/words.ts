@@ -17,11 +17,11 @@ interface Limits {
 export const LIMITS: Record<Exclude<Tunnel['kind'], 'relay'>, Limits> = {
   smee: {
     brief: 'Rewrites JSON: signatures can’t verify',
-    full: 'The channel parses JSON and writes it again, so signatures can’t verify. Everybody who knows its URL sees what is sent. The sender hears the channel’s answer, never this app’s. Nothing is kept: what is sent while this computer is offline is lost.',
+    full: 'The channel parses JSON and writes it again, so signatures can’t verify. Anyone who knows its URL sees what is sent. The sender hears the channel’s answer, never this app’s. Nothing is kept: what is sent while this computer is offline is lost.',
   },
   cloudflared: {
     brief: 'Quick public URL',
-    full: 'The URL is another one after each start. Nothing is kept: what is sent while this computer is offline is lost, unless the provider sends it again.',
+    full: 'The URL changes on every start. Nothing is kept: what is sent while this computer is offline is lost, unless the provider sends it again.',
   },
   ngrok: {
     brief: 'Quick public URL',
@@ -51,7 +51,7 @@ export function stateSentence(tunnel: Tunnel, now: number, { brief = false } = {
   const rest = kept(tunnel, brief);
   switch (tunnel.state) {
     case 'connected':
-      if (tunnel.error) return { strong: `Connected since ${since}, with trouble.`, rest: '' };
+      if (tunnel.error) return { strong: `Connected since ${since}, with a problem.`, rest: '' };
       return { strong: `Connected since ${since}.`, rest: lastGap(tunnel, now, brief) };
     case 'limited':
       return { strong: `Connected since ${since}, with limits.`, rest: limited(tunnel) };
@@ -192,9 +192,9 @@ export function turnedAway({ refused, unknown, spoilt }: Tunnel, now: number): s
 /** Says which sources a relay serves. */
 export function servedSentence({ sources }: Pick<Tunnel, 'sources'>): string {
   if (sources.length === 0)
-    return 'None was chosen, so the relay is told of every source, also of those that you add later.';
+    return 'None chosen, so the relay serves every source, including those you add later.';
   const names = new Intl.ListFormat('en-GB').format(sources);
-  return `The relay is told of ${names} alone.`;
+  return `The relay serves only ${names}.`;
 }
 
 /** Says what is lost when a tunnel is removed, and what stays. */
@@ -203,7 +203,7 @@ export function removalLoss({ kind, public_url: url, waiting, label, state }: Tu
   const at = url ?? label;
   const waits =
     state !== 'connected'
-      ? 'What waits at the relay can’t be seen now, and is lost to this computer. '
+      ? 'What waits at the relay is unknown now, and is lost to this computer. '
       : waiting.letters > 0
         ? `${counted(waiting.letters, 'event')} that ${waiting.letters === 1 ? 'waits' : 'wait'} at the relay ${waiting.letters === 1 ? 'is' : 'are'} lost to this computer. `
         : '';
@@ -212,5 +212,5 @@ export function removalLoss({ kind, public_url: url, waiting, label, state }: Tu
 
 /** Says what follows if the relay could not be told that this computer left. */
 export function notTold(tunnel: Tunnel): string {
-  return `${other(tunnel)} could not be told: it goes on to store what comes and to thank for it until it forgets this computer, in 30 days. Take its URL out of your providers’ settings.`;
+  return `${other(tunnel)} could not be told. It keeps storing and acknowledging events until it forgets this computer in 30 days. Remove its URL from your providers’ settings.`;
 }

@@ -208,7 +208,7 @@ export async function copyCurl(event: Event): Promise<void> {
   const command = async () => curlCommand(event, inline ? (await bodyOf(event.id, null)).bytes : null);
   await copy(
     command(),
-    inline ? 'curl command' : 'The body is large: save it beside the command. curl command',
+    inline ? 'curl command' : 'The body is large: save it next to the command. curl command',
   );
 }
 

@@ -20,13 +20,14 @@ const MOST = 4_000_000;
 /** Lays out the loaded part of a body. `whole` is false if more bytes follow. */
 export function layoutOf({ kind, text, broken }: BodyText, form: Form, whole: boolean): Layout {
   if (form === 'hex') return { as: 'hex', text: '', language: 'text', note: null };
-  const note = broken ? 'Not UTF-8: bytes that are no text are shown as �. Hex shows them all.' : null;
+  const note = broken ? 'Not UTF-8: bytes that aren’t text are shown as �. Hex shows them all.' : null;
   const fits = text.length <= MOST;
   const shown: Layout = { as: 'text', text, language: kind === 'json' && fits ? 'json' : 'text', note };
   if (form === 'raw') return shown;
   if (kind === 'form') return { ...shown, as: 'fields' };
   if (kind !== 'json') return shown;
-  if (!fits) return { ...shown, note: note ?? 'Too large to be laid out anew, so it is shown as it came.' };
-  if (whole && !isJson(text)) return { ...shown, note: note ?? 'Not valid JSON, so it is shown as it came.' };
+  if (!fits) return { ...shown, note: note ?? 'Too large to format, so it is shown as received.' };
+  if (whole && !isJson(text))
+    return { ...shown, note: note ?? 'Not valid JSON, so it is shown as received.' };
   return { ...shown, text: prettyJson(text) };
 }

@@ -43,7 +43,7 @@ describe('the layout of a body', () => {
     expect(layout('{"a":1}', 'application/json', 'pretty').text).toBe('{\n  "a": 1\n}');
     expect(layout('{"a":', 'application/json', 'pretty')).toMatchObject({
       text: '{"a":',
-      note: 'Not valid JSON, so it is shown as it came.',
+      note: 'Not valid JSON, so it is shown as received.',
     });
     expect(layout('{"a":', 'application/json', 'pretty', false).note).toBeNull();
     expect(layout('a=1', 'application/x-www-form-urlencoded', 'pretty').as).toBe('fields');

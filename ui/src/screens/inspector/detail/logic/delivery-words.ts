@@ -121,8 +121,8 @@ function final(delivery: Delivery): string {
   const status = last.response_status;
   if (status == null) return sentence(last.error ?? 'It could not be sent');
   if (status >= 300 && status < 400)
-    return `The answer was ${status}: redirects are not followed, and it isn't tried again.`;
-  return `The answer was ${status}, which is final: it isn't tried again.`;
+    return `The answer was ${status}. Redirects aren’t followed, so it isn’t retried.`;
+  return `The answer was ${status}, which is final, so it isn’t retried.`;
 }
 
 function gaveUp(delivery: Delivery): string {

@@ -13,8 +13,8 @@ export function answeredWords(answer: Answer | null, verdict: Verdict): string {
   if (answer === null) {
     return verdict === 'invalid' ? 'Not as asked: its signature is invalid.' : 'As every other request.';
   }
-  if (answer.status === 403) return '403: what it says is not what is set here.';
-  return answer.status >= 400 ? `${answer.status}, as it wants to hear.` : `${answer.status} at once`;
+  if (answer.status === 403) return '403: the token it sent isn’t the one set here.';
+  return answer.status >= 400 ? `${answer.status}, as it expects.` : `${answer.status} at once`;
 }
 
 /** Where a set-up request came from, and when. */
@@ -28,7 +28,7 @@ export function offerWords(offer: Offer, sender: string | null, from: From): str
   const name = sender ?? 'the sender';
   return offer === 'save_secret'
     ? `It brings the secret that ${name} signs with from now on. ${sentWords(from)} Save it only if you have just made the webhook there.`
-    : `Nothing comes until ${name}’s URL is called. That is done only when you say so.`;
+    : `${name} sends nothing until its URL is called. That happens only when you confirm.`;
 }
 
 /** Says who sent the request and when. */

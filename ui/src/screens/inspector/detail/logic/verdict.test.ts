@@ -64,7 +64,7 @@ describe('the verdict in words', () => {
   it('keeps a proof whose secret is gone', () => {
     const gone = { ...check, verdict: 'no_secret' as const, secret_label: null };
     expect(sentence(judged('valid', { check: gone }))).toBe(
-      'Valid | Signed by Stripe. The secret that proved it is no longer here.',
+      'Valid | Signed by Stripe. The secret that verified it has been removed.',
     );
   });
 

@@ -81,7 +81,7 @@ export function verdictWords(judged: Judged): VerdictWords {
 }
 
 function refuted(judged: Judged, first: Cause | undefined): Partial<VerdictWords> {
-  if (!first) return { sentence: ['The signature does not hold.'] };
+  if (!first) return { sentence: ['The signature doesn’t match.'] };
   const said = causeSentence(first, sender(judged, 'The sender'), clockOf(judged));
   if (said === null) return { sentence: [first.message] };
   return { title: `Invalid: ${said}`, evidence: isWhole(first, judged) ? null : first.message };
@@ -97,7 +97,7 @@ function proof(judged: Judged): Phrase {
   const { check } = judged;
   const by = `by ${sender(judged)}`;
   if (!check) return [`Signed ${by}.`];
-  if (check.verdict !== 'valid') return [`Signed ${by}. The secret that proved it is no longer here.`];
+  if (check.verdict !== 'valid') return [`Signed ${by}. The secret that verified it has been removed.`];
   const secret: Phrase = check.secret_label ? [' with secret ', { strong: visible(check.secret_label) }] : [];
   const known = check.public_secret ? ' That is a public test secret, so anyone could have sent it.' : '';
   return [
