@@ -61,9 +61,12 @@ story('keyboard only: look through the list, open tabs, replay, search, and come
 
   await keys.press('?');
   const sheet = ui.page.getByRole('dialog');
-  await says(sheet, 'Replay', 'Search');
+  const listed = ['Search', 'Replay re-signed Shift R', 'Copy as curl', 'Forward a skipped duplicate'];
+  await says(sheet, ...listed);
   await keys.press('Escape');
   await gone(sheet);
+  await ui.go('#/settings/general');
+  await says(ui.page.getByRole('main'), 'Changes apply immediately', ...listed);
 });
 
 story('keyboard only: every stop of Tab is seen and has a name', async (stage) => {

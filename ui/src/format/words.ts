@@ -74,6 +74,11 @@ export function capOf(key: string): string {
   return names.join(isMac ? '' : ' ');
 }
 
+/** Shortens a hash in the middle: `d9656efe3e3c…4226585b`. */
+export function shortHash(hash: string): string {
+  return hash.length > 24 ? `${hash.slice(0, 12)}…${hash.slice(-8)}` : hash;
+}
+
 // C0 and C1 controls, bidi controls, zero-width characters, line separators, the byte-order mark.
 const hidden = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 

@@ -1,28 +1,19 @@
 import { untrack } from 'svelte';
 
-import { capOf } from '../format/words';
-
-/** A shortcut. If `run` returns false, the key press goes on to the next binding, then to the browser. */
-export interface Shortcut {
-  /** The text in the shortcut sheet; without it, the shortcut is not listed. */
-  label?: string | undefined;
-  run: (event: KeyboardEvent) => boolean | void;
-}
+/** What a shortcut does. If it returns false, the key press goes on to the next binding, then to the browser. */
+export type Shortcut = (event: KeyboardEvent) => boolean | void;
 
 interface Binding {
   shortcuts: Map<string, Shortcut>;
   when: () => boolean;
-  group: string;
   first: boolean;
 }
 
-type Shortcuts = Record<string, Shortcut['run'] | Shortcut>;
+type Shortcuts = Record<string, Shortcut>;
 
 interface Where {
   /** The shortcuts work only while this returns true; without it, always. */
   when?: (() => boolean) | undefined;
-  /** The heading in the shortcut sheet. */
-  group?: string | undefined;
   /** Puts the shortcuts before all others, even those that are bound later. */
   first?: boolean | undefined;
 }
@@ -48,36 +39,14 @@ class Keys {
   #first: { key: string; at: number } | null = null;
 
   /** Binds keys until the returned function is called; an effect can return it. `g e` means one key after the other. */
-  bind(shortcuts: Shortcuts, { when = () => true, group = '', first = false }: Where = {}): () => void {
-    const whole = Object.entries(shortcuts).map(([key, shortcut]): [string, Shortcut] => [
-      key,
-      typeof shortcut === 'function' ? { run: shortcut } : shortcut,
-    ]);
-    const binding = { shortcuts: new Map(whole), when, group, first };
+  bind(shortcuts: Shortcuts, { when = () => true, first = false }: Where = {}): () => void {
+    const binding = { shortcuts: new Map(Object.entries(shortcuts)), when, first };
     // Untracked, so that an effect that binds keys does not run again because of its own binding.
     const all = [binding, ...untrack(() => this.#bindings)];
     this.#bindings = [...all.filter((one) => one.first), ...all.filter((one) => !one.first)];
     return () => {
       this.#bindings = untrack(() => this.#bindings).filter((one) => one !== binding);
     };
-  }
-
-  /** The shortcuts that work now, for the sheet: by group, in the order of binding. */
-  get sheet(): { group: string; lines: { keys: string[]; label: string }[] }[] {
-    const groups = new Map<string, Map<string, string[]>>();
-    for (const { shortcuts, group, when } of [...this.#bindings].reverse()) {
-      if (!when()) continue;
-      for (const [key, { label }] of shortcuts) {
-        if (!label) continue;
-        const lines = groups.get(group) ?? new Map<string, string[]>();
-        lines.set(label, [...(lines.get(label) ?? []), key]);
-        groups.set(group, lines);
-      }
-    }
-    return [...groups].map(([group, lines]) => ({
-      group,
-      lines: [...lines].map(([label, keys]) => ({ keys: keys.map(capOf), label })),
-    }));
   }
 
   /** Runs the shortcut that is bound to a key press, if any. */
@@ -99,7 +68,7 @@ class Keys {
   #run(key: string, event: KeyboardEvent): boolean {
     for (const { shortcuts, when } of this.#bindings) {
       const shortcut = shortcuts.get(key);
-      if (!shortcut || !when() || shortcut.run(event) === false) continue;
+      if (!shortcut || !when() || shortcut(event) === false) continue;
       event.preventDefault();
       return true;
     }

@@ -12,20 +12,17 @@ function step(by: 1 | -1): void {
 
 /** The keys that act on the list wherever the focus is. */
 export const paneKeys = {
-  '/': { label: 'Search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
-  j: { label: 'Next event', run: () => step(1) },
-  k: { label: 'Event before', run: () => step(-1) },
+  '/': () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
+  j: () => step(1),
+  k: () => step(-1),
   ArrowDown: (event: KeyboardEvent) => (isNowhere(event) ? step(1) : false),
   ArrowUp: (event: KeyboardEvent) => (isNowhere(event) ? step(-1) : false),
-  Enter: { label: 'Open the event', run: () => selection.id !== null && enterPane('detail') },
-  Escape: { label: 'Back, clear', run: () => back() },
-  x: { label: 'Select', run: () => (selection.id ? selection.toggle(selection.id) : false) },
-  'Shift+x': {
-    label: 'Select up to here',
-    run: () => (selection.id ? selection.range(selection.id) : false),
-  },
-  Space: { label: 'Live or paused', run: () => events.toggleLive() },
-  '.': { label: 'Newest event', run: () => events.newest() },
+  Enter: () => selection.id !== null && enterPane('detail'),
+  Escape: () => back(),
+  x: () => (selection.id ? selection.toggle(selection.id) : false),
+  'Shift+x': () => (selection.id ? selection.range(selection.id) : false),
+  Space: () => events.toggleLive(),
+  '.': () => events.newest(),
 };
 
 function isNowhere(event: KeyboardEvent): boolean {

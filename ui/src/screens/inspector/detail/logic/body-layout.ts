@@ -23,7 +23,7 @@ export function layoutOf({ kind, text, broken }: BodyText, form: Form, whole: bo
   const note = broken ? 'Not UTF-8: bytes that aren’t text are shown as �. Hex shows them all.' : null;
   const fits = text.length <= MOST;
   const shown: Layout = { as: 'text', text, language: kind === 'json' && fits ? 'json' : 'text', note };
-  if (form === 'raw') return shown;
+  if (form === 'raw') return { ...shown, language: 'text' }; // neither colours nor folds
   if (kind === 'form') return { ...shown, as: 'fields' };
   if (kind !== 'json') return shown;
   if (!fits) return { ...shown, note: note ?? 'Too large to format, so it is shown as received.' };

@@ -51,7 +51,7 @@ describe('the layout of a body', () => {
   });
 
   it('is the very text where it is raw', () => {
-    expect(layout('{"a":1}', 'application/json', 'raw')).toMatchObject({ text: '{"a":1}', language: 'json' });
+    expect(layout('{"a":1}', 'application/json', 'raw')).toMatchObject({ text: '{"a":1}', language: 'text' });
   });
 });
 

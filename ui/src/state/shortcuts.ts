@@ -1,5 +1,11 @@
-/** The shortcuts, grouped by purpose, for the settings page. Screens bind the keys themselves. */
-export const SHORTCUTS: { title: string; lines: { keys: string[]; does: string }[] }[] = [
+/** A line of the list of shortcuts: its keys, alternatives or one after the other, and what they do. */
+export interface ShortcutLine {
+  keys: string[];
+  does: string;
+}
+
+/** All shortcuts, grouped, for the sheet and for settings. The screens bind the keys themselves. */
+export const SHORTCUTS: { title: string; lines: ShortcutLine[] }[] = [
   {
     title: 'List',
     lines: [
@@ -17,8 +23,9 @@ export const SHORTCUTS: { title: string; lines: { keys: string[]; does: string }
   {
     title: 'Event',
     lines: [
-      { keys: ['1', '2', '3', '4'], does: 'Tabs' },
+      { keys: ['1', '2', '3', '4', '5'], does: 'Tabs' },
       { keys: ['r'], does: 'Replay' },
+      { keys: ['Shift+r'], does: 'Replay re-signed' },
       { keys: ['f'], does: 'Forward a skipped duplicate' },
       { keys: ['c'], does: 'Copy as curl' },
       { keys: ['Mod+f'], does: 'Find in the body' },
