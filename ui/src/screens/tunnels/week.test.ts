@@ -21,7 +21,7 @@ const gap = (from: string, until: string | null, change: Partial<Gap> = {}): Gap
   last_seq: 3,
   ...change,
 });
-const days = (gaps: Gap[], change = {}) => week(now, { since: long, gaps, offSince: null, ...change });
+const days = (gaps: Gap[], change = {}) => week(now, { since: long, gaps, ...change });
 
 test('seven days end with today, which ends now', () => {
   const all = days([]);
@@ -74,7 +74,7 @@ test('gaps that overlap are one', () => {
 });
 
 test('nothing is drawn before the tunnel was there, and off is offline', () => {
-  const all = days([], { since: at('2026-11-19T12:00'), offSince: at('2026-11-20T06:00') });
+  const all = days([gap('2026-11-20T06:00', null)], { since: at('2026-11-19T12:00') });
   expect(all[4]?.stretches).toEqual([]);
   expect(all[5]?.stretches).toEqual([{ kind: 'connected', from: 0.5, to: 1 }]);
   expect(all[6]?.stretches.at(-1)).toEqual({ kind: 'offline', from: 0.25, to: 0.5 });

@@ -32,8 +32,6 @@ export interface Past {
   /** When the tunnel was added; nothing is drawn before. */
   since: number;
   gaps: readonly Gap[];
-  /** Since when the tunnel has been down, even if no gap says so; null if it is connected. */
-  offSince: number | null;
 }
 
 interface Span {
@@ -75,12 +73,11 @@ function midnight(now: number, days: number): number {
 }
 
 /** Returns when the tunnel was offline, oldest first and without overlaps. */
-function outages(now: number, { gaps, offSince }: Past): Span[] {
+function outages(now: number, { gaps }: Past): Span[] {
   const all = gaps.map(({ from, until }) => ({
     from: Date.parse(from),
     to: until === null ? now : Date.parse(until),
   }));
-  if (offSince !== null) all.push({ from: offSince, to: now });
   const whole: Span[] = [];
   for (const one of all.sort((a, b) => a.from - b.from)) {
     const last = whole.at(-1);

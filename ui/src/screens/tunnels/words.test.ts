@@ -153,11 +153,17 @@ test('a gap in the table', () => {
 test('while it is being caught up a gap has ended already', () => {
   const since = iso('2026-11-20T08:44:00');
   const open = [gap({ until: null }), gap()];
-  expect(settled(open, { state: 'connected', since }).map(({ until }) => until)).toEqual([
-    since,
-    open[1]!.until,
-  ]);
-  expect(settled(open, { state: 'offline', since })[0]?.until).toBeNull();
+  expect(settled(open, tunnel({ since })).map(({ until }) => until)).toEqual([since, open[1]!.until]);
+  expect(settled(open, tunnel({ state: 'offline', since }))[0]?.until).toBeNull();
+});
+
+test('a tunnel that is offline has a gap, whether it is stored yet or not', () => {
+  const since = iso('2026-11-20T08:44:00');
+  const [now, ...rest] = settled([gap()], tunnel({ state: 'offline', why: 'relay', since }));
+  expect(now).toMatchObject({ from: since, until: null, why: 'relay', lost: null });
+  expect(rest).toEqual([gap()]);
+  expect(settled([], tunnel({ state: 'off', since }))[0]?.why).toBe('off');
+  expect(settled([], tunnel({ since }))).toEqual([]);
 });
 
 test('what gaps come to, and what to do about a loss', () => {

@@ -124,10 +124,25 @@ export function tally(tunnels: readonly Pick<Tunnel, 'state'>[]): string {
     .join(', ');
 }
 
-/** Returns gaps as they are shown: an open gap that is being caught up ends when the tunnel connected again. */
-export function settled(gaps: readonly Gap[], { state, since }: Pick<Tunnel, 'state' | 'since'>): Gap[] {
+/**
+ * Returns gaps as they are shown. An open gap that is being caught up ends when the tunnel connected again. A gap is
+ * stored when it has lasted for a while, so the present one may not be among them yet; the chart and the table both
+ * have it.
+ */
+export function settled(
+  gaps: readonly Gap[],
+  { id, label, state, since, why }: Pick<Tunnel, 'id' | 'label' | 'state' | 'since' | 'why'>,
+): Gap[] {
   const isUp = state === 'connected' || state === 'limited';
-  return gaps.map((gap) => (gap.until === null && isUp && since > gap.from ? { ...gap, until: since } : gap));
+  const shown = gaps.map((gap) =>
+    gap.until === null && isUp && since > gap.from ? { ...gap, until: since } : gap,
+  );
+  if (isUp || shown.some(({ until }) => until === null)) return shown;
+  const open = { tunnel_id: id, label, from: since, until: null, caught_up: 0, lost: null, took_ms: null };
+  return [
+    { ...open, id: 0, why: state === 'off' ? 'off' : (why ?? 'network'), first_seq: null, last_seq: null },
+    ...shown,
+  ];
 }
 
 /** Says when a gap was, for its table: `Today 02:10–08:44`, `Mon 01:06–08:06`, `Today 02:10 until now`. */
