@@ -27,3 +27,11 @@ export function urlOf(
   if (kind === 'relay') return isServed ? `${url}/${slug}` : null;
   return source === slug ? url : null;
 }
+
+/** Errors about single letters; other letters are stored all the same. */
+const WITH_LETTERS = ['letter-unreadable', 'relay-body-differs'];
+
+/** Whether this app can store letters. An error while connected is this app's, unless it is about letters. */
+export function stores({ kind, state, error }: Pick<Tunnel, 'kind' | 'state' | 'error'>): boolean {
+  return kind !== 'relay' || state !== 'connected' || error === null || WITH_LETTERS.includes(error.code);
+}

@@ -1,6 +1,6 @@
 import type { Target } from '../api/shapes';
 import { count } from '../format/count';
-import { stateWord, toneOf, type Tone } from '../format/tunnel';
+import { stateWord, stores, toneOf, type Tone } from '../format/tunnel';
 import { host } from '../format/words';
 import { connection } from './connection.svelte';
 import { sources } from './sources.svelte';
@@ -83,6 +83,7 @@ function app(): Station {
   const base = { id: 'app', kind: 'app', name: 'This app', short: 'This app' } as const;
   if (connection.state === 'lost') return { ...base, tone: 'bad', value: 'not connected' };
   if (sources.capture.length === 0 && stats.now) return { ...base, tone: 'none', value: 'not catching' };
+  if (!tunnels.list.every(stores)) return { ...base, tone: 'warn', value: 'can’t store' };
   return { ...base, tone: 'ok', value: stats.events === 0 ? 'ready' : `${count(stats.queued)} queued` };
 }
 

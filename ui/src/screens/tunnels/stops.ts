@@ -1,7 +1,7 @@
 import type { Tunnel } from '../../api/shapes';
 import { count, counted } from '../../format/count';
 import { wait } from '../../format/duration';
-import { toneOf, type Tone } from '../../format/tunnel';
+import { stores, toneOf, type Tone } from '../../format/tunnel';
 import type { TargetPlace } from '../../state/stations.svelte';
 import { limitsOf } from './words';
 
@@ -76,14 +76,6 @@ function relay(tunnel: Tunnel): Stop {
         ? `${count(letters)} in the mailbox, sealed`
         : 'mailbox unknown',
   };
-}
-
-/** Errors about single letters; other letters are stored all the same. */
-const WITH_LETTERS = ['letter-unreadable', 'relay-body-differs'];
-
-/** Whether this app can store letters. An error while connected is this app's, unless it is about letters. */
-function stores({ kind, state, error }: Tunnel): boolean {
-  return kind !== 'relay' || state !== 'connected' || error === null || WITH_LETTERS.includes(error.code);
 }
 
 function app(tunnel: Tunnel): Stop {

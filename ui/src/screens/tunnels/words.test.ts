@@ -78,6 +78,13 @@ test('one sentence says how a tunnel is, the next what that means', () => {
   expect(stateSentence({ ...smee, state: 'offline' }, now).rest).toMatch(/lost: nobody keeps it/);
 });
 
+test('while events wait at the relay, the sentence counts them and claims no end', () => {
+  const waiting = { letters: 1204, bytes: 9, oldest_at: null };
+  const rest = (change: Partial<Tunnel>) => stateSentence(tunnel({ waiting, ...change }), now).rest;
+  expect(rest({ gap: gap({ until: null }) })).toBe('37 events caught up so far, 1,204 still at the relay.');
+  expect(rest({})).toBe('1,204 events on the way from the relay.');
+});
+
 test('where there is little room, the sentence is shorter and keeps its numbers', () => {
   const brief = (change: Partial<Tunnel>) => stateSentence(tunnel(change), now, { brief: true }).rest;
   expect(brief({})).toBe('Offline 02:10–08:44: 37 caught up, 0 lost.');

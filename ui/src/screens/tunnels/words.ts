@@ -52,7 +52,7 @@ export function stateSentence(tunnel: Tunnel, now: number, { brief = false } = {
   switch (tunnel.state) {
     case 'connected':
       if (tunnel.error) return { strong: `Connected since ${since}, with a problem.`, rest: '' };
-      return { strong: `Connected since ${since}.`, rest: lastGap(tunnel, now, brief) };
+      return { strong: `Connected since ${since}.`, rest: catchingUp(tunnel) ?? lastGap(tunnel, now, brief) };
     case 'limited':
       return { strong: `Connected since ${since}, with limits.`, rest: limited(tunnel) };
     case 'connecting':
@@ -70,6 +70,13 @@ export function stateSentence(tunnel: Tunnel, now: number, { brief = false } = {
         };
       return { strong: `Off since ${since}.`, rest };
   }
+}
+
+/** Says how far catching up has come; null if nothing waits at the relay. */
+function catchingUp({ gap, waiting: { letters } }: Tunnel): string | null {
+  if (letters === 0) return null;
+  if (gap === null || gap.until !== null) return `${counted(letters, 'event')} on the way from the relay.`;
+  return `${counted(gap.caught_up, 'event')} caught up so far, ${count(letters)} still at the relay.`;
 }
 
 function lastGap({ gap }: Tunnel, now: number, brief: boolean): string {
