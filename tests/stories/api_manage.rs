@@ -290,7 +290,7 @@ async fn an_event_is_verified_anew_and_nothing_is_kept_of_it() {
     app.secret("hub", "main", "hush").await;
     let valid = json!({ "verdict": "valid", "provider": "github", "scheme": "github-hmac-sha256",
             "scheme_name": "HMAC-SHA256", "signed_at": null, "tolerance_s": null, "secret_label": "main",
-            "uncovered": null, "causes": [] });
+            "uncovered": null, "public_secret": false, "causes": [] });
     assert_eq!(verify().await, valid);
     app.github("hub", "2", Some("guess"), "{}").await;
     let invalid = verify().await;

@@ -64,6 +64,14 @@ const FOR_THE_OWNER: &[Place] = &[
         "crates/verify/src/explain/shown.rs",
         "the signature that would be right, shown to the owner alone; causes that are stored don't hold it",
     ),
+    (
+        "crates/verify/src/explain/elsewhere.rs",
+        "tries the public test secret, which everybody knows, and other sources' secrets; says which fits",
+    ),
+    (
+        "crates/verify/src/evidence.rs",
+        "compares the secret that fits with the public test secret, to say so; computes nothing",
+    ),
     ("crates/verify/src/explain/trial.rs", "tries secrets and changed requests, and says which fits"),
     ("crates/verify/src/explain/shape.rs", "tries other encodings and algorithms, and says which fits"),
     ("crates/verify/src/explain/keys.rs", "tries other ways to read a secret, and says which fits"),
