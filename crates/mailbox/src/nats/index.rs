@@ -233,9 +233,10 @@ impl Mailboxes {
             }
             return;
         }
-        let bytes = entry.bytes;
-        if mailbox.letters.insert(position, entry).is_none() {
-            mailbox.bytes += bytes;
+        // A position may be seen twice, and after a failure of the servers even with another letter.
+        mailbox.bytes += entry.bytes;
+        if let Some(before) = mailbox.letters.insert(position, entry) {
+            mailbox.bytes -= before.bytes;
         }
     }
 }
@@ -255,5 +256,27 @@ impl MailBox {
             backlog.oldest = backlog.oldest.or(Some(oldest(entry)));
         }
         backlog
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_bytes(bytes: u64) -> Entry {
+        Entry { bytes, received_at: 1, put_at: 1, in_parts: None }
+    }
+
+    #[test]
+    fn what_a_position_holds_is_counted_once_whatever_it_held_before() {
+        let index = Index::default();
+        index.put("t", 1, of_bytes(10));
+        index.seen("t", 1, of_bytes(10));
+        assert_eq!(index.total(), Backlog { letters: 1, bytes: 10, oldest: Some(1) });
+        index.seen("t", 1, of_bytes(600));
+        assert_eq!(index.total().bytes, 600);
+        index.put("t", 2, of_bytes(5));
+        assert_eq!(index.trim("t", 1), [(1, false)]);
+        assert_eq!(index.total(), Backlog { letters: 1, bytes: 5, oldest: Some(1) });
     }
 }
