@@ -163,7 +163,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the marks in a file, outside of its comments and its own tests.
+/// Returns which [`MARKS`] a file has, outside of lines that are comments and of its own tests.
 fn marks(text: &str) -> Vec<&'static str> {
     let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let lines: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();

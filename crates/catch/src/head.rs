@@ -149,8 +149,8 @@ impl Head {
         self.method.len() + self.target.len() + self.headers.as_wire().len()
     }
 
-    /// Returns the head that hyper is given instead of this one: the same framing and connection handling, the head's
-    /// number as the target, and nothing else.
+    /// Returns the head that hyper is given instead of this one: the same version, framing and connection handling, the
+    /// same method (POST for CONNECT), the head's number as the target, and no other header lines.
     pub(crate) fn for_hyper(&self, number: u32, upgrades: bool) -> Bytes {
         let mut out = BytesMut::with_capacity(160);
         // After CONNECT hyper would treat the connection as a tunnel instead of reading a body.

@@ -241,7 +241,7 @@ impl Engine {
         self.settings.own.hand_out_pages(addresses);
     }
 
-    /// Records where this process captures.
+    /// Records where this process captures requests; targets there are refused.
     pub fn captures_on(&self, addresses: &[SocketAddr]) {
         self.settings.own.capture_on(addresses);
     }

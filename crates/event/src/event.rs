@@ -11,7 +11,7 @@ use crate::{Cause, EventId, HeaderLines, Request, Slug, Timestamp, Verdict};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Via {
-    /// The sender posted it to the capture port.
+    /// It came in at the capture port.
     Direct,
     /// It came through a relay.
     Tunnel,

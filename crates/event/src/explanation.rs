@@ -22,7 +22,7 @@ pub struct Explanation {
     pub detail: String,
     /// How many possible causes were tried.
     pub tried: u32,
-    /// How long that took, in milliseconds.
+    /// How long finding the explanation took, in milliseconds.
     pub took_ms: u64,
     /// The causes that were tried: proven ones first, then likely ones, then those that were ruled out.
     pub causes: Vec<ExplainedCause>,
@@ -39,7 +39,7 @@ pub struct Explanation {
     pub fitting: Option<Fitting>,
     /// The body as it must have been when it was signed, in base64, if it was found.
     pub rebuilt_body_base64: Option<String>,
-    /// How the rebuilt body differs from the received body.
+    /// How the received body differs from the rebuilt one: what happened to it after it was signed.
     pub body_note: Option<String>,
     /// Every secret of the source, and whether it fits.
     pub secrets: Vec<SecretFit>,

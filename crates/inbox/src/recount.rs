@@ -135,7 +135,7 @@ impl Story {
     }
 }
 
-/// Returns the same numbers, counted from every row.
+/// Returns what [`Inbox::stats`] should return, by counting every row.
 fn counted(db: &Connection) -> Stats {
     let mut stats = Stats::default();
     let rows = |sql: &str| -> Vec<(i64, u64, u64, u64)> {

@@ -1,5 +1,6 @@
-//! Takes back dedupe keys that earlier versions gave to events that prove nothing. This goes once through all events, a
-//! little at a time, oldest first. Each commit stores how far it has come, so that nothing is repeated after a crash.
+//! Takes back dedupe keys that earlier versions gave to events that prove nothing, in sources that can prove events, and
+//! settles the duplicates of such events. This goes once through all events, a little at a time, oldest first. Each
+//! commit stores how far it has come, so that nothing is repeated after a crash.
 
 use hookmitt_event::{DedupeKey, EventId, Verdict};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};

@@ -39,7 +39,7 @@ pub enum VerifyError {
     /// The signed content doesn't include the body or a value in it.
     #[error("the signed content leaves the body out")]
     NoBody,
-    /// The algorithm is a plain hash, which proves nothing unless the hashed content includes the secret.
+    /// The algorithm is a plain hash, and the signed content leaves the secret out, so it proves nothing.
     #[error("a plain hash proves nothing where the signed content leaves the secret out")]
     NoSecret,
     /// The signed content has a timestamp, but no setting says where it is.

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::algorithm::{Algorithm, Encoding};
 
-/// A keyed hash with its key set, ready for input. Cloning it saves hashing the key again.
+/// A keyed hash with its key set, or a plain hash, ready for input. Cloning a keyed one saves hashing the key again.
 #[derive(Clone)]
 pub(crate) enum Mac {
     Sha1(Hmac<Sha1>),
@@ -31,7 +31,8 @@ pub(crate) struct TagText {
 }
 
 impl Mac {
-    /// Creates a keyed hash with a key of any length. Returns `None` if the algorithm is not a keyed hash.
+    /// Creates a keyed hash with a key of any length, or a plain hash, which ignores the key. Returns `None` if the
+    /// algorithm is no hash.
     pub(crate) fn new(algorithm: Algorithm, key: &[u8]) -> Option<Self> {
         Some(match algorithm {
             Algorithm::HmacSha1 => Self::Sha1(Hmac::new_from_slice(key).ok()?),

@@ -120,7 +120,7 @@ impl Vector {
         params.chain(kid).chain(topic).collect()
     }
 
-    /// Returns what is wrong with our answer; `None` if it is right.
+    /// Returns what is wrong with our answer; `None` if it is right, or if the vector is ambiguous.
     fn complaint(&self, causes: &Causes) -> Option<String> {
         let (request, secrets, params) = (self.request(), self.secrets(), self.params());
         let inquiry = Inquiry {

@@ -1276,7 +1276,7 @@ export interface components {
         };
         /** @description A verdict with its explanation. */
         Explanation: {
-            /** @description How the rebuilt body differs from the received body. */
+            /** @description How the received body differs from the rebuilt one: what happened to it after it was signed. */
             body_note: string | null;
             called: components["schemas"]["CalledUrl"] | null;
             /** @description The causes that were tried: proven ones first, then likely ones, then those that were ruled out. */
@@ -1305,7 +1305,7 @@ export interface components {
             signed_content: components["schemas"]["ContentPart"][];
             /**
              * Format: int64
-             * @description How long that took, in milliseconds.
+             * @description How long finding the explanation took, in milliseconds.
              */
             took_ms: number;
             /**

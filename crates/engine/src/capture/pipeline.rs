@@ -248,7 +248,7 @@ impl Capture {
     }
 }
 
-/// Returns what a source answers to an event by its settings.
+/// Returns the answer that a source's settings ask for, with defaults for what they leave open.
 fn usual(settings: &Answer, id: &str, known_provider: bool) -> Reply {
     let status = if known_provider { 200 } else { 202 };
     let body = format!(r#"{{"received":true,"id":"{id}"}}"#);

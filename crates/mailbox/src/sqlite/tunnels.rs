@@ -49,7 +49,7 @@ pub(super) fn open(batch: &mut Batch<'_>, tunnel: &NewTunnel, now: Moment) -> Re
 }
 
 /// Returns how many tunnels of a token count against its limit, leaving out the tunnel `but`: those that are open, and
-/// those that were shut within [`COUNTED`].
+/// those that were shut within [`COUNTED`] before `now`, in store time.
 fn counted(db: &Connection, token: &str, but: Option<i64>, now: i64) -> rusqlite::Result<u32> {
     const SQL: &str =
         "SELECT count(*) FROM tunnel WHERE token = ?1 AND id IS NOT ?2 AND (shut = 0 OR shut_at > ?3)";
