@@ -98,7 +98,7 @@ async fn arrived(app: &Server, reply: &Reply) -> Value {
 async fn a_relay_gets_its_certificate_keeps_it_and_takes_webhooks_over_tls() {
     let Some(set) = set(MONTHS).await else { return };
     let mut relay = set.relay().await;
-    assert!(relay.process.err().contains("no certificate yet"), "{}", relay.process.err());
+    relay.process.says("no certificate yet").await;
     relay.process.says("there is a new certificate").await;
     let first = set.healthy().await.shown;
     assert_eq!(set.authority.orders(), 1, "{}", set.authority.said());
@@ -121,8 +121,8 @@ async fn a_relay_gets_its_certificate_keeps_it_and_takes_webhooks_over_tls() {
     assert_eq!(arrived(&app, &reply).await["url"], format!("https://127.0.0.1/acme-dev/github"));
 
     relay.process.stop().await.exits(0);
-    let relay = set.relay().await;
-    assert!(relay.process.err().contains("the certificate is good until"), "{}", relay.process.err());
+    let mut relay = set.relay().await;
+    relay.process.says("the certificate is good until").await;
     assert_eq!(set.healthy().await.shown, first, "the same as before");
     assert_eq!(set.github(b"{}").await.status, 200);
     assert_eq!(set.authority.orders(), 1, "no other was asked for");
