@@ -97,7 +97,7 @@ story('a gap stands in the list where the app came back, and leads to the tunnel
   const seen = await standing(ui);
   assert.deepEqual([seen.gaps, seen.widest], [[28, 28], 0], 'lines of 28 px, and nothing overlaps');
   const described = await ui.rows.nth(4).evaluate((row) => document.getElementById(row.getAttribute('aria-describedby'))?.innerText);
-  assert.match(described, /5 caught up/, 'the row below says it to a screen reader');
+  assert.match(described, /5\scaught\sup/, 'the row below says it to a screen reader');
 
   await ui.list.focus();
   for (let at = 0; at < 60; at += 1) await ui.page.keyboard.press('j');
