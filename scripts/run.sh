@@ -11,5 +11,5 @@ npm --prefix ui run --silent build
 if [[ $(uname) != Linux || -n ${DISPLAY:-}${WAYLAND_DISPLAY:-} ]]; then
   exec cargo run --release -p hookmitt-desktop --features tauri/custom-protocol -- "$@"
 fi
-echo "there is no display to open a window on: serving without one" >&2
+echo "no display found: serving without a window" >&2
 exec cargo run --release -p hookmitt-cli -- serve "$@"

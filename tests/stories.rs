@@ -48,6 +48,7 @@ mod stories {
     mod limits_port;
     mod limits_room;
     mod listen;
+    mod listen_public;
     #[cfg(target_os = "linux")] // reads memory in /proc
     mod memory;
     mod named;
@@ -58,6 +59,7 @@ mod stories {
     mod planted;
     mod provider_found;
     mod providers;
+    mod readme;
     mod relay;
     mod relay_acme;
     mod relay_beside;
@@ -77,11 +79,13 @@ mod stories {
     mod resign;
     mod respond;
     mod respond_relay;
+    mod scripts;
     mod second_try;
     mod send;
     mod source_params;
     mod syncs;
     mod takeover;
+    mod target_states;
     mod targets;
     mod test_keys;
     mod threat_11;
@@ -99,6 +103,7 @@ mod stories {
     mod threats_trust;
     mod threats_wire;
     mod tunnel;
+    mod tunnel_announce;
     mod tunnel_away;
     mod tunnel_chaos;
     mod tunnel_cli;
@@ -108,6 +113,7 @@ mod stories {
     mod tunnel_owner;
     mod tunnel_sources;
     mod verify;
+    mod wait;
     #[cfg(target_os = "linux")]
     mod window;
     #[cfg(target_os = "linux")]

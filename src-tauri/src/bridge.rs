@@ -16,7 +16,7 @@ pub(crate) async fn api(
     core: State<'_, Arc<Core>>,
 ) -> Result<ipc::Response, String> {
     let InvokeBody::Raw(frame) = request.body() else {
-        return Err("the request has to come as bytes".to_owned());
+        return Err("the request must be bytes".to_owned());
     };
     let request = frames::read(frame).map_err(|error| error.to_string())?;
     let answer = match answer(&core, request).await {
@@ -28,7 +28,7 @@ pub(crate) async fn api(
 
 async fn answer(core: &Core, request: http::Request<Bytes>) -> Result<Response<Bytes>, Failure> {
     let (head, body) = core.call(request).await?.into_parts();
-    let broke_off = |error| Failure::new("broken-off", format!("the answer broke off: {error}"), None);
+    let broke_off = |error| Failure::new("broken-off", format!("the answer was cut off: {error}"), None);
     let body = body.collect().await.map_err(broke_off)?.to_bytes();
     Ok(Response::from_parts(head, body))
 }

@@ -93,7 +93,7 @@ impl Core {
         let (door, host) = match door {
             Ok(opened) => opened,
             Err(error) => {
-                tracing::warn!(%error, "can't catch");
+                tracing::warn!(%error, "can't capture");
                 self.state.send_replace(State::Failed(Failure::from(&error)));
                 return;
             }
@@ -149,7 +149,7 @@ impl Core {
         }
         let door = self.seat.lock().await.door.clone();
         let Some(door) = door else {
-            return Err(Failure::new("stopping", "hookmitt is ending", None));
+            return Err(Failure::new("stopping", "hookmitt is stopping", None));
         };
         door.call(request).await.map_err(|error| Failure::from(&error))
     }

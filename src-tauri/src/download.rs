@@ -25,7 +25,7 @@ pub(crate) async fn save_file(
 ) -> Result<PathBuf, Failure> {
     let bad = |why: String| Failure::new("bad-input", why, None);
     let ipc::InvokeBody::Raw(frame) = request.body() else {
-        return Err(bad("the request has to come as bytes".to_owned()));
+        return Err(bad("the request must be bytes".to_owned()));
     };
     let mut asked = frames::read(frame).map_err(|error| bad(error.to_string()))?;
     let name = asked.headers_mut().remove(SAVE_AS);
@@ -85,7 +85,7 @@ fn create(folder: &Path, name: &str) -> io::Result<(PathBuf, File)> {
             opened => return Ok((path, opened?)),
         }
     }
-    Err(io::Error::other(format!("there are too many files of the name {name}")))
+    Err(io::Error::other(format!("there are too many files called {name}")))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ pub(crate) enum FrameError {
     #[error("the request is cut short")]
     Short,
     /// Its head is not valid, or has fields that this version doesn't know.
-    #[error("the request's head makes no sense: {0}")]
+    #[error("the request's head can't be read: {0}")]
     Head(String),
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn read(frame: &[u8]) -> Result<Request<Bytes>, FrameError> {
 /// Parses a path with its query.
 pub(crate) fn path(text: &str) -> Result<Uri, FrameError> {
     if !text.starts_with('/') {
-        return Err(FrameError::Head(format!("{text:?} is no path")));
+        return Err(FrameError::Head(format!("{text:?} isn't a path")));
     }
     text.parse().map_err(|error: http::uri::InvalidUri| FrameError::Head(error.to_string()))
 }

@@ -6,7 +6,7 @@ use crate::{args::Args, say::say};
 
 /// Serves until the user stops it.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    say(format_args!("there is no display to open a window on: serving without one"));
+    say(format_args!("no display found: serving without a window"));
     hookmitt_cli::run(command(args))
 }
 

@@ -90,7 +90,7 @@ async fn open(core: &Core, path: &str) -> Result<Response<BoxBody>, Failure> {
     if answer.status().is_success() && kind.starts_with(b"text/event-stream") {
         Ok(answer)
     } else {
-        Err(Failure::new("no-stream", format!("{path} is no stream: {}", answer.status()), None))
+        Err(Failure::new("no-stream", format!("{path} isn't a stream: {}", answer.status()), None))
     }
 }
 

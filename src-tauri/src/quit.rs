@@ -31,7 +31,7 @@ pub(crate) fn on_signals(app: &AppHandle) {
     tauri::async_runtime::spawn(async move {
         let mut stop = match Stop::watch() {
             Ok(stop) => stop,
-            Err(error) => return tracing::warn!(%error, "signals can't be waited for"),
+            Err(error) => return tracing::warn!(%error, "can't listen for signals"),
         };
         stop.asked().await;
         quit(&app);

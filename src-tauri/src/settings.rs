@@ -64,7 +64,7 @@ impl Settings {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut now);
         if let Err(error) = self.write(&now) {
-            tracing::warn!(%error, file = %self.file.display(), "can't remember this");
+            tracing::warn!(%error, file = %self.file.display(), "this setting can't be stored");
         }
     }
 

@@ -54,10 +54,10 @@ impl State {
         match self {
             Self::Starting => "Starting".to_owned(),
             Self::Running { capture, .. } => match capture.first() {
-                Some(url) => format!("Catching on {url}"),
-                None => "Catching".to_owned(),
+                Some(url) => format!("Listening on {url}"),
+                None => "Listening".to_owned(),
             },
-            Self::Failed(failure) => format!("Not catching: {}", failure.message),
+            Self::Failed(failure) => format!("Not capturing: {}", failure.message),
         }
     }
 
@@ -83,7 +83,7 @@ mod tests {
         let expected =
             json!({"state": "failed", "code": "port-taken", "message": "port 4400 is taken", "hint": null});
         assert_eq!(to_value(&failed).unwrap(), expected);
-        assert_eq!(failed.line(), "Not catching: port 4400 is taken");
+        assert_eq!(failed.line(), "Not capturing: port 4400 is taken");
         let url = "http://127.0.0.1:4400".to_owned();
         let running = State::Running { capture: vec![url.clone()], attached: false, warnings: Vec::new() };
         assert_eq!(running.capture_url(), Some(url.as_str()));

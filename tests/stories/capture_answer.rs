@@ -24,8 +24,16 @@ async fn a_known_provider_is_answered_200_and_anybody_else_202() {
         let reply = sent(&app, source, header.as_slice()).await;
         let event = app.event("last").await;
         assert_eq!((reply.status, &event["provider"]), (status, &provider), "{source} {header:?}");
-        assert_eq!(reply.json(), json!({ "received": true, "id": event["id"] }));
-        assert_eq!(reply.header("content-type"), Some("application/json"));
+        if provider == "slack" {
+            assert_eq!(
+                (&reply.body[..], reply.header("content-type")),
+                (&b""[..], None),
+                "people would read it"
+            );
+        } else {
+            assert_eq!(reply.json(), json!({ "received": true, "id": event["id"] }));
+            assert_eq!(reply.header("content-type"), Some("application/json"));
+        }
         assert_eq!(reply.header("x-hookmitt-event-id"), event["id"].as_str());
     }
 }
@@ -124,7 +132,7 @@ async fn slack_gets_its_challenge_back() {
     );
     let ordinary =
         post(app.capture(), "/slack", &headers, br#"{"type":"event_callback","challenge":"no"}"#).await;
-    assert_eq!(ordinary.json()["received"], true);
+    assert_eq!((ordinary.status, ordinary.body.len()), (200, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

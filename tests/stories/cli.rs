@@ -168,6 +168,50 @@ async fn a_retry_waits_for_an_attempt_and_says_what_came_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_retry_sends_what_it_can_and_says_what_cannot_go_and_why() {
+    let (folder, server, gone) = (folder(), LocalServer::start().await, LocalServer::start().await);
+    let dir = folder.path();
+    for (source, url) in [("stays", server.url()), ("goes", gone.url())] {
+        run(dir, &["source", "add", source]).await.exits(0);
+        run(dir, &["target", "add", source, &url, "--attempts", "1"]).await.exits(0);
+    }
+    run(dir, &["source", "add", "strict", "--on-invalid", "reject", "--provider", "github"]).await.exits(0);
+    run(dir, &["target", "add", "strict", &server.url()]).await.exits(0);
+    server.will([Answer::Status(404), Answer::Status(500)]);
+    gone.will([Answer::Status(404)]);
+    let (serve, capture) = serving(dir).await;
+    for (path, body, became) in [
+        ("/goes", "1", "failed"),
+        ("/stays", "2", "failed"),
+        ("/stays", "3", "dead_letter"),
+        ("/strict", "4", "skipped"),
+        ("/stays", "5", "completed"),
+    ] {
+        post(capture, path, &[], body.as_bytes()).await;
+        status(dir, "last", became).await;
+    }
+    let targets = run(dir, &["target", "list", "--json"]).await.exits(0).json();
+    let target = targets.iter().find(|target| target["source"] == "goes").unwrap()["id"].to_string();
+    run(dir, &["target", "remove", &target]).await.exits(0);
+
+    let ran = run(dir, &["retry", "#1", "#4", "#5", "#3"]).await.exits(1);
+    let text = ran.text();
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert!(lines[0].contains("not sent  its target was removed"), "{text}");
+    assert!(lines[1].contains("not sent  its signature was rejected"), "{text}");
+    assert!(lines[2].contains("not sent  it didn't fail"), "{text}");
+    assert!(lines[3].contains("200  completed"), "what can go went: {text}");
+
+    let all = run(dir, &["retry", "--dead-letter", "--json"]).await.exits(0).json();
+    let found: Vec<_> =
+        all.iter().map(|line| (line["status"].as_str().unwrap(), line["error"].clone())).collect();
+    assert_eq!(found, [("failed", json!("not sent: its target was removed")), ("completed", Value::Null)]);
+    assert_eq!(bodies(&server.seen()), ["2", "3", "5", "3", "2"]);
+    serve.stop().await.exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn follow_appends_what_comes() {
     let folder = folder();
     let (serve, capture) = serving(folder.path()).await;

@@ -101,7 +101,7 @@ async fn what_can_be_done_is_0() {
             "source list",
             "secret list",
             "target list",
-            "doctor",
+            "doctor --port 0 --api-port 0",
             "source add demo --provider github --on-invalid reject --on-duplicate forward",
             "source show demo",
             "source edit demo --provider stripe",
@@ -214,7 +214,12 @@ async fn a_taken_port_and_a_newer_data_directory_are_3() {
         arguments.extend(["--no-open", "--port", &port, "--api-port", "0"]);
         let ran = run(other.path(), &arguments).await.exits(3);
         assert!(ran.err.contains(&port) && ran.err.contains("--port"), "{}", ran.err);
+        #[cfg(target_os = "linux")] // elsewhere the system doesn't say whose it is
+        assert!(ran.err.contains(&format!("is taken by hookmitt (process {})", serve.id())), "{}", ran.err);
     }
+    let found = run(other.path(), &["doctor", "--port", &port, "--api-port", "0"]).await.exits(1).text();
+    let taken = found.lines().find(|line| line.starts_with("bad ")).unwrap();
+    assert!(taken.contains(&format!("capture port: port {port} is taken by")), "{found}");
     serve.stop().await.exits(0);
     let db = rusqlite::Connection::open(one.path().join("inbox.db")).unwrap();
     db.pragma_update(None, "user_version", 999).unwrap();

@@ -152,7 +152,7 @@ async fn a_program_that_dies_is_said_to_and_comes_back_with_another_url() {
     })
     .await;
     assert!(tunnel["error"]["hint"].as_str().unwrap().contains("brew install cloudflared"), "{tunnel}");
-    assert_eq!(tunnel["why"], "relay", "the first break counts");
+    assert_eq!((&tunnel["why"], &tunnel["hindrance"]), (&json!("not_running"), &json!("not_running")));
 
     set.programs.reinstall("cloudflared");
     let second = set.program(id).await;
@@ -169,7 +169,9 @@ async fn a_program_whose_connection_is_cut_is_not_called_connected() {
     let program = set.program(id).await;
     program.says("Retrying connection in up to 1s connIndex=0 event=0 ip=198.41.200.13").await;
     let tunnel = set.is(id, "offline").await;
-    assert_eq!((&tunnel["why"], &tunnel["error"]["code"]), (&json!("network"), &json!("program-cut")));
+    assert_eq!(tunnel["error"]["code"], "program-cut");
+    // Which of both it is depends on whether this machine has a way to the internet.
+    assert!(["relay", "network"].iter().any(|why| tunnel["why"] == *why), "{tunnel}");
     program.says("Registered tunnel connection connIndex=0 event=0 ip=198.41.200.13 protocol=quic").await;
     let tunnel = set.is(id, "connected").await;
     assert_eq!(tunnel["public_url"], json!(format!("{}/shop", program.url)), "it is the same program");
@@ -277,7 +279,7 @@ async fn the_verbs_add_list_and_remove_it() {
     let added = typed(&["add", "--ngrok", "--source", "shop"]).await.exits(0);
     let printed = added.text();
     assert!(printed.starts_with("https://run") && printed.ends_with(".ngrok-free.app/shop\n"), "{printed}");
-    assert!(added.err.contains("nothing is kept"), "{}", added.err);
+    assert!(added.err.contains("isn't running is lost"), "{}", added.err);
     let line = typed(&["list"]).await.exits(0).text();
     assert!(line.contains("ngrok-shop") && line.contains("connected since"), "{line}");
     let status = typed(&["status", "ngrok-shop"]).await.exits(0).text();

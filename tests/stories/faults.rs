@@ -20,7 +20,7 @@ async fn a_2xx_that_could_not_be_written_down_is_written_once_it_can_be_and_not_
     let other = locked(folder.path());
     gate.notify_one(); // the local server answers 200, and the inbox can't be written
     eventually("the process says so", async || {
-        server.said().contains("what came of an attempt can't be written yet").then_some(())
+        server.said().contains("the outcome of an attempt can't be stored yet").then_some(())
     })
     .await;
     let refused = post(server.capture, "/demo", &[], b"{}").await;
@@ -62,7 +62,7 @@ async fn an_owner_that_does_not_answer_is_named_by_its_process() {
     let ran = Ran::of(command).await.exits(3);
     signal(&server, "CONT").await;
     let said = ran.err;
-    assert!(said.contains(&format!("(process {}) does not answer", server.pid())), "{said}");
+    assert!(said.contains(&format!("(process {}) doesn't answer", server.pid())), "{said}");
     assert!(said.contains("kill -CONT"), "{said}");
 }
 
@@ -108,7 +108,8 @@ async fn who_takes_over_a_replaced_lock_waits_for_the_process_that_delivers_stil
     let path = folder.path().join("owner.lock");
     std::fs::write(folder.path().join("new"), "").unwrap();
     std::fs::rename(folder.path().join("new"), &path).unwrap();
-    eventually("the second waits", async || second.said().contains("waiting for it").then_some(())).await;
+    eventually("the second waits", async || second.said().contains("waiting for that process").then_some(()))
+        .await;
     eventually("the first notices", async || first.said().contains("lock was replaced").then_some(())).await;
     (0..IN_FLIGHT).for_each(|_| gate.notify_one());
     second.delivers().await;
@@ -134,7 +135,7 @@ async fn a_replay_to_a_url_where_nobody_ever_answers_ends() {
     tokio::time::timeout(std::time::Duration::from_secs(100), failed).await.expect("it ends");
     let event = server.ask("GET", &format!("/api/events/{id}"), Value::Null).await;
     let said = event["deliveries"][0]["last_error"].as_str().unwrap();
-    assert!(said.starts_with("nobody answered at http://127.0.0.1:9/ for 60 s"), "{said}");
+    assert!(said.starts_with("no answer from http://127.0.0.1:9/ for 60 s"), "{said}");
 }
 
 /// Locks the inbox as another program would, until the connection is dropped.

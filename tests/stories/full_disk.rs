@@ -97,7 +97,7 @@ async fn a_disk_that_fills_in_the_middle_of_a_drain_loses_and_doubles_no_letter(
     std::fs::write(mounted.join("filler"), vec![1; 7 << 20]).expect("a filler");
     server.ask("PATCH", &path, json!({ "enabled": true })).await;
     eventually("the disk is full in the middle of it", async || {
-        server.said().contains("it waits at the relay").then_some(())
+        server.said().contains("it is waiting at the relay").then_some(())
     })
     .await;
     let before = stored().await;

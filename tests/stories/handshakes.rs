@@ -106,6 +106,7 @@ async fn a_set_up_request_whose_signature_is_bad_gets_no_answer_of_its_own() {
         assert!(title.ends_with(" not answered"), "{}: {title:?}", row.provider);
         match row.provider {
             "xero" => assert_eq!((reply.status, reply.body.len()), (401, 0)),
+            "slack" => assert_eq!((reply.status, reply.body.len()), (200, 0), "its users would read it"),
             _ => {
                 assert_eq!((reply.status, &reply.json()["received"]), (200, &json!(true)), "{}", row.provider)
             }
@@ -130,6 +131,11 @@ async fn a_verify_token_of_somebody_else_is_refused_and_the_event_kept() {
             (&event["handshake_answer"]["status"], &event["title"]),
             (&json!(403), &json!("challenge refused"))
         );
+        let cause = &event["causes"][0];
+        assert_eq!((&cause["code"], event["causes"].as_array().unwrap().len()), (&json!("set_up_token"), 1));
+        let (said, fix) = (cause["message"].as_str().unwrap(), cause["fix"].as_str().unwrap());
+        assert!(said.contains("isn't the verify_token that is set for fb"), "{said}");
+        assert!(fix.contains("hookmitt source edit fb --param verify_token="), "{fix}");
     }
 }
 
@@ -226,4 +232,31 @@ async fn threat_6_only_a_genuine_request_s_own_provider_is_called_to_confirm() {
     app.github("gh", "d1", None, "{}").await;
     let none = app.call("POST", "/api/events/last/confirm", Value::Null).await;
     assert_eq!((none.0, &none.1["code"]), (400, &json!("nothing-to-confirm")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_up_request_that_proves_nothing_says_what_is_missing_and_blames_nobody() {
+    let app = App::start().await;
+    app.source("fb", json!({ "provider": "meta" })).await;
+    app.source("meet", json!({ "provider": "zoom" })).await;
+    let asked = request("GET", "/fb?hub.mode=subscribe&hub.challenge=1&hub.verify_token=t", &[], b"");
+    assert_eq!(parse_reply(&exchange(app.capture(), &asked).await).status, 200);
+    let event = app.event("last").await;
+    let cause = &event["causes"][0];
+    assert_eq!((&event["verdict"], &cause["code"]), (&json!("unsigned"), &json!("set_up_unsigned")));
+    let told = format!("{} {}", cause["message"].as_str().unwrap(), cause["fix"].as_str().unwrap());
+    assert!(told.contains("Meta never signs this set-up request"), "{told}");
+    assert!(told.contains("Nothing to fix") && told.contains("--param verify_token="), "{told}");
+
+    let validation = br#"{"event":"endpoint.url_validation","payload":{"plainToken":"abc"}}"#;
+    for headers in [&[][..], &[("x-zm-signature", "v0=00"), ("x-zm-request-timestamp", "1")][..]] {
+        post(app.capture(), "/meet", headers, validation).await;
+        let event = app.event("last").await;
+        let causes = event["causes"].as_array().unwrap();
+        assert_eq!((causes.len(), &causes[0]["code"]), (1, &json!("set_up_no_secret")), "{causes:?}");
+        assert!(causes[0]["fix"].as_str().unwrap().contains("`hookmitt secret set meet`"), "{causes:?}");
+        assert!(!causes[0].to_string().contains("someone else"), "{causes:?}");
+    }
+    let explained = app.ask("GET", "/api/events/last/explanation", serde_json::Value::Null).await;
+    assert_eq!(explained["causes"][0]["code"], "set_up_no_secret", "the explanation says the same");
 }

@@ -156,7 +156,7 @@ async fn a_secret_lands_in_the_keychain_and_nowhere_else() {
     let mut serve = session.serve(folder.path());
     let capture = serve.capture().await;
     let set = session.set_secret(folder.path(), "gh", secret).await;
-    assert!(set.err.contains("kept in the keychain"), "{}", set.err);
+    assert!(set.err.contains("stored in the keychain"), "{}", set.err);
     nowhere(secret, "what `secret set` says", set.err.as_bytes());
     assert_eq!(github(capture, "gh", secret, "d1", "{}").await.status, 200);
     search(secret, folder.path()); // includes the write-ahead log while serving
@@ -233,4 +233,27 @@ async fn without_a_keychain_a_private_file_holds_secrets_and_says_so() {
     }
     search("from-the-environment", folder.path());
     serve.stop().await.exits(0);
+}
+
+#[cfg(target_os = "linux")] // elsewhere there is always a keychain
+#[tokio::test(flavor = "multi_thread")]
+async fn where_there_is_no_keychain_one_sentence_says_so() {
+    let folder = folder();
+    let command = |arguments: &[&str]| {
+        let mut command = hookmitt(folder.path());
+        command.args(arguments).env_remove("HOOKMITT_KEYRING");
+        command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere/bus");
+        command
+    };
+    for source in ["one", "other"] {
+        let set = Ran::with_input(command(&["secret", "set", source, "--create"]), b"hush").await.exits(0);
+        assert_eq!(set.err.lines().count(), 1, "{}", set.err);
+        assert!(set.err.contains("no keychain is available"), "{}", set.err);
+    }
+    let mut serve = Process::start(command(&["serve", "--no-open", "--port", "0", "--api-port", "0"]));
+    serve.says("try ").await;
+    let said = serve.stop().await.exits(0).err;
+    let about: Vec<_> = said.lines().filter(|line| line.contains("keychain")).collect();
+    assert!(matches!(*about, [one] if one.contains("holds 2 unencrypted secrets")), "{said}");
+    assert!(!said.contains("WARN"), "{said}");
 }

@@ -61,7 +61,7 @@ async fn what_is_no_scheme_says_what_to_do() {
     let file = home.path().join("scheme.json");
     let path = file.to_str().unwrap().to_owned();
     for (text, says) in [
-        ("not json", "is no signing scheme"),
+        ("not json", "isn't a signing scheme"),
         (r#"{"hookmitt_scheme":1,"generic":{"sign":"X"}}"#, "unknown field"),
         (r#"{"hookmitt_scheme":1,"generic":{"signature_header":"X","format":"list"}}"#, "set version"),
         (r#"{"hookmitt_scheme":1,"generic":{"signature_header":"X","algorithm":"md5"}}"#, "hmac-sha256"),
@@ -72,5 +72,5 @@ async fn what_is_no_scheme_says_what_to_do() {
     }
     run(home.path(), &["source", "add", "plain"]).await.exits(0);
     let none = run(home.path(), &["source", "show", "plain", "--scheme"]).await.exits(2);
-    assert!(none.err.contains("no settings of its own"), "{}", none.err);
+    assert!(none.err.contains("no custom signing scheme"), "{}", none.err);
 }

@@ -46,7 +46,7 @@ async fn the_first_valid_event_sets_the_provider_and_a_person_undoes_it_for_good
     assert!(
         event["causes"]
             .to_string()
-            .contains("but hub is set to GitHub: that is who sent its first valid event"),
+            .contains("but hub is set to GitHub, the provider of its first valid event"),
         "{event}"
     );
     assert!(event["causes"].to_string().contains("`hookmitt source edit hub --provider ''`"), "{event}");

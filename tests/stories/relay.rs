@@ -235,7 +235,7 @@ async fn a_store_that_is_not_there_is_not_made_to_look_for_tokens() {
     for verb in [&["list"][..], &["revoke", "tk_any"]] {
         for (place, named) in [(&typo, &["--store", &store][..]), (&nowhere, &[])] {
             let said = relay_token(&nowhere, &[verb, named].concat()).await.exits(3).err;
-            assert!(said.contains("no store is at") && said.contains("--store"), "{said}");
+            assert!(said.contains("there is no store at") && said.contains("--store"), "{said}");
             assert!(!place.join("x.db").exists() && !place.join("relay.db").exists(), "{said}");
         }
     }

@@ -99,7 +99,7 @@ async fn a_relay_gets_its_certificate_keeps_it_and_takes_webhooks_over_tls() {
     let Some(set) = set(MONTHS).await else { return };
     let mut relay = set.relay().await;
     relay.process.says("no certificate yet").await;
-    relay.process.says("there is a new certificate").await;
+    relay.process.says("a new certificate is in use").await;
     let first = set.healthy().await.shown;
     assert_eq!(set.authority.orders(), 1, "{}", set.authority.said());
     let counted = relay.metrics().await;
@@ -122,7 +122,7 @@ async fn a_relay_gets_its_certificate_keeps_it_and_takes_webhooks_over_tls() {
 
     relay.process.stop().await.exits(0);
     let mut relay = set.relay().await;
-    relay.process.says("the certificate is good until").await;
+    relay.process.says("the certificate is valid until").await;
     assert_eq!(set.healthy().await.shown, first, "the same as before");
     assert_eq!(set.github(b"{}").await.status, 200);
     assert_eq!(set.authority.orders(), 1, "no other was asked for");
@@ -172,9 +172,9 @@ async fn a_challenge_that_fails_is_explained_and_tried_again() {
     let Some(set) = set(MONTHS).await else { return };
     set.authority.names_lead_to(Ipv4Addr::new(127, 0, 0, 9)).await; // an address where the relay isn't
     let mut relay = set.relay().await;
-    relay.process.says("could not make sure that localhost is ours").await;
+    relay.process.says("could not verify localhost").await;
     let said = relay.process.err();
-    let line = said.lines().find(|line| line.contains("could not make sure")).unwrap();
+    let line = said.lines().find(|line| line.contains("could not verify")).unwrap();
     for part in ["ERROR", "nobody can connect", "must point to this machine", "acme-not-ours", "in 5 s"] {
         assert!(line.contains(part), "{part}: {line}");
     }
@@ -226,7 +226,7 @@ async fn what_can_not_be_had_is_said_at_the_start() {
     let said = relay(&[&url[..], &["--acme-domain", "*.other.test"]].concat()).await;
     assert!(said.contains("*.other.test") && said.contains("--tls-cert"), "{said}");
     let said = relay(&["--public-url", "https://192.0.2.1", "--acme"]).await;
-    assert!(said.contains("192.0.2.1") && said.contains("not a host name"), "{said}");
+    assert!(said.contains("192.0.2.1") && said.contains("isn't a host name"), "{said}");
     let said = relay(&["--public-url", "http://relay.test", "--acme"]).await;
     assert!(said.contains("--public-url https://relay.test"), "{said}");
     let said = relay(&[&url[..], &["--acme-ca", "nowhere.pem"]].concat()).await;

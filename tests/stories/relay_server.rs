@@ -20,7 +20,7 @@ async fn its_health_is_asked_under_its_own_folder() {
 async fn one_file_is_served_by_one_relay() {
     let set = set(&[]).await;
     let ran = Ran::of(RelayProcess::command(set.dir.path(), "127.0.0.1:0", &[])).await.exits(3);
-    assert!(ran.err.contains("another relay serves") && ran.err.contains("--store"), "{}", ran.err);
+    assert!(ran.err.contains("another relay uses") && ran.err.contains("--store"), "{}", ran.err);
     let dir = set.dir;
     drop(set.relay.process.stop().await.exits(0));
     drop(RelayProcess::start(dir.path(), &[]).await.process.stop().await.exits(0));
@@ -78,7 +78,9 @@ async fn logs_are_json_and_hold_nothing_secret() {
     let logged: Vec<Value> = ran.err.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let says = |words: &str| logged.iter().any(|entry| entry["message"].as_str() == Some(words));
     assert!(
-        says("a tunnel was opened") && says("a device is connected") && says("a request was not stored"),
+        says("a tunnel was opened")
+            && says("a device has connected")
+            && says("a request could not be stored"),
         "{}",
         ran.err
     );

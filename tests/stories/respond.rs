@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hookmitt_stories::{Answer, LocalServer, Reply, Server, eventually, hookmitt, post, serve};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::sync::Notify;
+use tokio::{sync::Notify, task::JoinSet};
 
 /// Longer than any story waits: an answer that arrives came before this time was over.
 pub(super) const FOR_EVER: &str = "1h";
@@ -160,4 +160,66 @@ async fn what_is_settled_without_the_local_server_is_not_left_to_it() {
     );
     let reply = post(app.capture, "/slack", &[], b"as stored").await;
     assert_eq!(reply.json()["received"], true);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_four_slash_commands_at_once_a_slow_one_holds_up_no_other() {
+    let ((_dir, app), server) = (waits(FOR_EVER).await, LocalServer::start().await);
+    asks(&app, "slack", &server.url()).await;
+    let go = Arc::new(Notify::new());
+    server.will([Answer::When(Arc::clone(&go))]);
+    let capture = app.capture;
+    let command =
+        move |text: &'static str| async move { post(capture, "/slack", &[FORM], text.as_bytes()).await };
+    let mut slow = JoinSet::new();
+    slow.spawn(command("text=slow"));
+    eventually("the slow one is under way", async || (server.seen().len() == 1).then_some(())).await;
+    let (one, two, three) = tokio::join!(command("text=1"), command("text=2"), command("text=3"));
+    for reply in [one, two, three] {
+        assert_eq!((reply.status, &reply.body[..]), (200, &b"ok"[..]), "the local server's own answer");
+    }
+    go.notify_one();
+    assert_eq!(slow.join_next().await.unwrap().unwrap().body, b"ok");
+    assert_eq!(server.seen().len(), 4, "each was sent once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strict_order_lets_nothing_pass_and_says_so_where_it_is_set() {
+    let ((dir, app), server) = (waits("200ms").await, LocalServer::start().await);
+    let target = asks(&app, "strict", &server.url()).await;
+    for order in ["fifo", "fifo-by-key"] {
+        let set = run(&dir, &["target", "edit", &target["id"].to_string(), "--order", order]).await;
+        assert!(set.err.contains("stands in the queue"), "{}", set.err);
+        let set = run(&dir, &["source", "edit", "strict", "--respond", "app"]).await;
+        assert!(set.err.contains("stands in the queue"), "{}", set.err);
+    }
+    run(&dir, &["target", "edit", &target["id"].to_string(), "--order", "fifo"]).await;
+    let go = Arc::new(Notify::new());
+    server.will([Answer::When(Arc::clone(&go))]);
+    default_of(&post(app.capture, "/strict", &[], b"slow").await);
+    let id = default_of(&post(app.capture, "/strict", &[], b"behind it").await);
+    assert_eq!(server.seen().len(), 1, "the second stands in the queue");
+    go.notify_one();
+    becomes(&app, &id, "completed").await;
+    let set = run(&dir, &["target", "edit", &target["id"].to_string(), "--order", "sequential"]).await;
+    assert!(!set.err.contains("stands in the queue"), "{}", set.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_default_answer_to_slack_is_empty_because_people_would_read_it() {
+    let ((_dir, app), server) = (waits("100ms").await, LocalServer::start().await);
+    let source = json!({ "slug": "slack", "provider": "slack", "answer": { "respond": "app" } });
+    app.ask("POST", "/api/sources", source).await;
+    app.ask("POST", "/api/targets", json!({ "source": "slack", "url": server.url() })).await;
+    let go = Arc::new(Notify::new());
+    server.will([Answer::When(Arc::clone(&go))]);
+    let reply = post(app.capture, "/slack", &[FORM], SLACK.as_bytes()).await;
+    assert_eq!((reply.status, reply.body.len(), reply.header("content-type")), (200, 0, None));
+    go.notify_one();
+}
+
+async fn run(dir: &TempDir, arguments: &[&str]) -> hookmitt_stories::Ran {
+    let mut command = hookmitt(dir.path());
+    command.args(arguments);
+    hookmitt_stories::Ran::of(command).await.exits(0)
 }

@@ -159,7 +159,7 @@ async fn threat_11_the_command_line_says_what_it_signed_anew() {
     run(folder.path(), &["send", "github", "--to", &server.url()]).await.exits(0);
     let ran = run(folder.path(), &["export", "last", "--raw"]).await.exits(0);
     let test = test_secret(provider("github").unwrap()).name;
-    assert!(ran.err.contains("signed anew") && ran.err.contains(test), "{}", ran.err);
+    assert!(ran.err.contains("re-signed") && ran.err.contains(test), "{}", ran.err);
     let own = server.seen()[0].header("x-hub-signature-256").unwrap().to_owned();
     assert!(!ran.text().contains(&own) && ran.text().contains(test), "{}", ran.text());
     assert!(Fixture::parse(&ran.out).unwrap().received_at <= Timestamp::now());

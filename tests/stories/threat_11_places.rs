@@ -55,6 +55,10 @@ const FOR_THE_OWNER: &[Place] = &[
         "crates/engine/src/manage/delivered.rs",
         "keeps a secret that a request brings, when the owner says so, and computes nothing with it",
     ),
+    (
+        "crates/engine/src/judging/set_up.rs",
+        "says what a set-up request lacks; looks whether there is a secret, and computes nothing with one",
+    ),
     ("crates/engine/src/manage/test_key.rs", "makes test key pairs, and shows the public half"),
     (
         "crates/engine/src/judging/signing_secret.rs",

@@ -133,11 +133,11 @@ async fn threat_11_accepting_says_who_sent_the_secret_and_warns_where_there_is_o
     let ran = accept(&["#1"]).await.exits(0);
     assert!(ran.err.contains("#1 was sent by 127.0.0.1") && !ran.err.contains("warning"), "{}", ran.err);
     let ran = accept(&["#2"]).await.exits(2);
-    assert!(ran.err.contains("has one already") && ran.err.contains("--label"), "{}", ran.err);
+    assert!(ran.err.contains("already has one") && ran.err.contains("--label"), "{}", ran.err);
     let shown = run(folder.path(), &["show", "#2"]).await.exits(0);
     assert!(shown.text().contains("secret accept '#2' --label"), "{}", shown.text());
     let ran = accept(&["#2", "--label", "second"]).await.exits(0);
-    assert!(ran.err.contains("warning: tasks has a secret already"), "{}", ran.err);
+    assert!(ran.err.contains("warning: tasks already has a secret"), "{}", ran.err);
     assert!(![FIRST, SECOND].iter().any(|secret| ran.err.contains(secret)), "{}", ran.err);
     serve.stop().await.exits(0);
 }

@@ -95,7 +95,7 @@ async fn threat_1_the_one_time_code_stands_in_no_process_list_and_its_file_goes_
     let page = person.noted("page.html");
     let hidden = codes(&page);
     assert_eq!(hidden.len(), 1, "{page}");
-    person.serving.says("if the browser shows nothing").await;
+    person.serving.says("if no page opens in the browser").await;
     let said = person.serving.out();
     let printed = codes(&said);
     assert_eq!(printed.len(), 1, "the URL is printed for browsers that can't read the file: {said}");

@@ -145,11 +145,8 @@ async fn threat_1_a_host_is_allowed_in_words_and_what_was_withheld_is_offered() 
     app.source("demo", json!({})).await;
     app.source("other", json!({})).await;
     get(&app, "/demo/before-there-was-a-target", "abc.tunnel.example").await;
-    assert_eq!(
-        app.event("last").await["withheld"]["host"],
-        "abc.tunnel.example",
-        "no delivery is needed to say so"
-    );
+    let event = app.event("last").await;
+    assert_eq!(event["withheld"]["host"], "abc.tunnel.example", "no delivery is needed to say so");
     app.target(None, &server.url(), json!({})).await;
     for target in ["/demo/one", "/demo/two", "/other/one"] {
         get(&app, target, "ABC.tunnel.example:443").await;
@@ -173,7 +170,8 @@ async fn threat_1_a_host_is_allowed_in_words_and_what_was_withheld_is_offered() 
     let edited = run(&["source", "edit", "demo", "--allow-host", "Abc.Tunnel.Example."]).await;
     assert_eq!(edited.0, Some(0), "{edited:?}");
     assert!(edited.1.contains("abc.tunnel.example"), "{edited:?}");
-    let offer = "3 events were withheld under that name; to send: `hookmitt retry --withheld-host abc.tunnel.example --source demo`";
+    let offer = "3 events withheld because of that host name; to send: `hookmitt retry --withheld-host \
+                 abc.tunnel.example --source demo`";
     assert!(edited.2.contains(offer), "{edited:?}");
     assert!(server.seen().is_empty(), "it is an offer");
     get(&app, "/demo/after", "abc.tunnel.example").await;
@@ -299,7 +297,7 @@ async fn threat_1_the_explanation_says_who_vouches_for_the_host_of_a_signed_url(
     app.ask("PATCH", "/api/sources/tw", json!({ "public_url": "https://hooks.example.com/tw" })).await;
     let by_setting = called().await;
     assert_eq!(by_setting["url"], "https://hooks.example.com/tw/a?b=1");
-    assert_eq!(by_setting["note"], "Its host is that of the source's public URL.");
+    assert_eq!(by_setting["note"], "The host comes from the source's public URL.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -120,7 +120,7 @@ async fn what_comes_through_a_relay_is_judged_stored_and_delivered_byte_for_byte
         ["X-Forwarded-Proto", "https"],
         ["X-Forwarded-Host", "relay.acme.dev"]
     ]);
-    assert_eq!(event["forwarded"], forwarded, "beside the request");
+    assert_eq!(event["forwarded"], forwarded, "not part of the request");
     assert!(!event["headers"].to_string().contains("X-Forwarded"), "not in it");
     assert!(event["remote"].as_str().unwrap().contains("203.0.113.9"), "{}", event["remote"]);
     let received: Timestamp = event["received_at"].as_str().unwrap().parse().unwrap();

@@ -55,6 +55,12 @@ async fn the_end_of_a_relay_is_told_and_so_is_what_came_of_it() {
     let offline =
         eventually("it is noticed", async || tunnel(&app).await.filter(|one| one["gap"].is_object())).await;
     assert!(offline["gap"]["until"].is_null() && offline["state"] != "connected", "{offline}");
+    let refused = eventually("the reason is found", async || {
+        tunnel(&app).await.filter(|one| one["gap"]["why"] == "connection_refused")
+    })
+    .await;
+    assert_eq!((&refused["why"], &refused["hindrance"]), (&refused["gap"]["why"], &refused["gap"]["why"]));
+    assert_eq!(refused["since"], refused["gap"]["from"], "{refused}");
     let relay = RelayProcess::start_at(dir.path(), &address, &[]).await;
     connected(&app).await;
     let set = Set { dir, relay, app };
@@ -89,6 +95,17 @@ async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forward
         assert_eq!(reply.status, 404, "{name}");
     }
     assert_eq!(server.seen().len(), 1);
+
+    set.app.source("new", json!({})).await;
+    let path = format!("/api/events/{}/move", event["id"].as_str().unwrap());
+    let moved = set.app.ask("POST", &path, json!({ "source": "new" })).await;
+    assert_eq!((&moved["source"], &moved["received_at"]), (&json!("new"), &event["received_at"]));
+    assert_eq!(server.wait_for(2).await[1].body(), b"2", "it goes to the source's targets");
+    let listed = set.app.events().await;
+    assert!(listed.iter().all(|one| one["source"] != "unassigned"), "{listed:?}");
+    let path = format!("/api/events/{}/move", moved["id"].as_str().unwrap());
+    let (status, refused) = set.app.call("POST", &path, json!({ "source": "new" })).await;
+    assert_eq!(status, 400, "{refused}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

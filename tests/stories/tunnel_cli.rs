@@ -102,6 +102,9 @@ async fn what_is_wrong_is_said_with_the_next_step() {
     let plain = typed(data, &["add", "http://relay.example.com"], "hmr_x\n").await.exits(2);
     assert!(plain.err.contains("https://"), "{}", plain.err);
     let address = set.relay.address;
+    let http = typed(data, &["add", &format!("https://{address}")], "hmr_x\n").await.exits(2);
+    assert!(http.err.contains("this relay speaks http"), "{}", http.err);
+    assert!(http.err.contains(&format!("use http://{address}")), "{}", http.err);
     set.relay.process.stop().await;
     let gone = typed(data, &["add", &format!("http://{address}")], "hmr_x\n").await.exits(3);
     assert!(gone.err.contains("hint:"), "{}", gone.err);

@@ -211,7 +211,7 @@ async fn devices_are_listed_and_revoked_from_the_command_line() {
     let own = typed(&["devices", "acme-dev", "--json"]).await.exits(0).json().remove(0);
     assert_eq!((&own["owner"], &own["this"], &own["connected"]), (&json!(true), &json!(true), &json!(true)));
     let line = typed(&["devices", "acme-dev"]).await.exits(0).text();
-    assert!(line.contains("opened the tunnel, this one"), "{line}");
+    assert!(line.contains("opened the tunnel, this device"), "{line}");
 
     let invited = typed(&["invite", "acme-dev"]).await.exits(0).text();
     let mate = tempfile::tempdir().unwrap();

@@ -210,7 +210,7 @@ async fn without_a_display_it_serves() {
         let mut process = Process::start(command);
         let capture = process.capture().await;
         assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202);
-        assert!(process.err().contains("there is no display"), "{}", process.err());
+        assert!(process.err().contains("no display found"), "{}", process.err());
         assert_eq!(run(folder.path(), &["events", "--json"]).await.exits(0).json().len(), 1);
         process.signal("TERM").await;
         assert_eq!(process.end().await.code, 0);

@@ -100,16 +100,16 @@ async fn closing_asks_once_and_the_tray_brings_the_window_back() {
     let capture = page.capture().await;
 
     scene.close().await;
-    page.click("Keep catching").await;
+    page.click("Keep capturing").await;
     scene.unseen().await;
     assert_eq!(post(capture, "/demo", &[], b"{}").await.status, 202, "it goes on catching");
 
     tray.choose(&menu, "Open Hookmitt").await;
     scene.seen().await;
-    tray.choose(&menu, &format!("Catching on http://{capture}")).await; // a line to read, not to choose
+    tray.choose(&menu, &format!("Listening on http://{capture}")).await; // a line to read, not to choose
     scene.close().await;
     page.run("document.querySelector('[role=checkbox], [type=checkbox]').click()").await;
-    page.click("Keep catching").await;
+    page.click("Keep capturing").await;
     scene.unseen().await;
     assert_eq!(page.invoke("desktop_info", json!({})).await.expect("an answer")["onClose"], "keep");
     tray.choose(&menu, "Open Hookmitt").await;

@@ -93,6 +93,7 @@ impl SmeeChannel {
 
 async fn serve(listener: TcpListener, open: Arc<Mutex<Vec<TcpStream>>>, answers: watch::Receiver<bool>) {
     const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\nConnection: keep-alive\r\n\r\nevent: ready\ndata: {}\n\n";
+    const NEW: &str = "HTTP/1.1 307 Temporary Redirect\r\nLocation: /AbC123\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
     while let Ok((mut stream, _)) = listener.accept().await {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
@@ -102,7 +103,11 @@ async fn serve(listener: TcpListener, open: Arc<Mutex<Vec<TcpStream>>>, answers:
             }
         }
         let is_well = *answers.borrow() && head.starts_with(b"GET /AbC123 ");
-        let answer = if is_well { HEAD } else { "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n" };
+        let answer = match () {
+            () if is_well => HEAD,
+            () if head.starts_with(b"GET /new ") => NEW,
+            () => "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n",
+        };
         if stream.write_all(answer.as_bytes()).await.is_ok() && is_well {
             open.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
         }

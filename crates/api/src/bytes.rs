@@ -50,7 +50,7 @@ fn part(body: Bytes, asked: Option<Asked>) -> Response {
             (StatusCode::PARTIAL_CONTENT, lines, body.slice(range)).into_response()
         }
         None => {
-            let detail = format!("the body has {length} bytes");
+            let detail = format!("the body is {length} bytes long");
             let problem = Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, "no-such-part", detail, "");
             ([(header::CONTENT_RANGE, format!("bytes */{length}"))], problem).into_response()
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Json, extract::State};
-use hookmitt_engine::{AttemptLine, Edit, Engine, Replayed};
+use hookmitt_engine::{AttemptLine, Edit, Engine, Replayed, Retried};
 use hookmitt_event::{DeliveryId, Slug};
 use serde::{Deserialize, Serialize};
 
@@ -58,16 +58,25 @@ pub(crate) async fn retry_one(
 }
 
 fn delivery(id: &str) -> Result<DeliveryId, Problem> {
-    id.parse().map_err(|_| Problem::bad_input("that is no delivery's id", "it reads <event id>.<number>"))
+    id.parse()
+        .map_err(|_| Problem::bad_input("that isn't a delivery's id", "write it as <event id>.<number>"))
 }
 
-/// Which deliveries to retry: either dead letters, or events of a source that were withheld because of a host name.
+/// Which deliveries to retry: those of some events, dead letters, or events of a source that were withheld because of a
+/// host name.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Many {
+    /// Retry the failed, dead and skipped deliveries of these events, at most 1,000. Each is named by its id, the
+    /// beginning of its id, `#12`, `last` or `last~2`.
+    #[serde(default)]
+    events: Vec<String>,
     /// Retry the deliveries that used up their attempts.
     #[serde(default)]
     dead_letter: bool,
+    /// With `dead_letter`: also retry the deliveries that failed for good.
+    #[serde(default)]
+    failed: bool,
     /// Send the events that were withheld because this host name was called. The source must allow the name by now.
     #[serde(default)]
     withheld_host: Option<String>,
@@ -78,32 +87,56 @@ pub(crate) struct Many {
 
 /// Which deliveries a request asks for.
 enum Asked<'a> {
-    Dead(Option<&'a Slug>),
+    Events(&'a [String]),
+    Dead(Option<&'a Slug>, bool),
     Withheld(&'a Slug, &'a str),
 }
 
-/// Retries all dead letters of one source or of all sources, or sends the events that a source withheld because of the
-/// host name that was called.
-#[utoipa::path(post, operation_id = "retry_many", path = "/api/retry", request_body = Many, responses((status = 200, body = Items<Replayed>), (status = 400, body = Problem)))]
+/// The maximum number of events that are named in one request.
+const MOST_EVENTS: usize = 1_000;
+
+impl Many {
+    fn asked(&self) -> Result<Asked<'_>, Problem> {
+        match (self.events.as_slice(), self.dead_letter, &self.withheld_host, &self.source) {
+            ([], true, None, source) => Ok(Asked::Dead(source.as_ref(), self.failed)),
+            ([], false, Some(host), Some(source)) if !self.failed => Ok(Asked::Withheld(source, host)),
+            ([], false, Some(_), None) => {
+                Err(Problem::bad_input("the source is missing", "also send the source that withheld it"))
+            }
+            (events @ [_, ..], false, None, None) if !self.failed => match events.len() {
+                ..=MOST_EVENTS => Ok(Asked::Events(events)),
+                _ => Err(Problem::bad_input("too many events", "name at most 1000")),
+            },
+            _ => {
+                let hint =
+                    "send {\"events\": […]}, {\"dead_letter\": true}, or a source and its withheld_host";
+                Err(Problem::bad_input("it isn't clear what to retry", hint))
+            }
+        }
+    }
+}
+
+/// Retries deliveries of many events, and says which can't be sent: those of the named events, all dead letters of one
+/// source or of all sources, or the events that a source withheld because of the host name that was called.
+#[utoipa::path(post, operation_id = "retry_many", path = "/api/retry", request_body = Many, responses((status = 200, body = Retried), (status = 400, body = Problem), (status = 404, body = Problem)))]
 pub(crate) async fn retry_many(
     State(engine): State<Arc<Engine>>,
     Body(many): Body<Many>,
-) -> Result<Json<Items<Replayed>>, Problem> {
-    let asked = match (many.dead_letter, &many.withheld_host, &many.source) {
-        (true, None, source) => Asked::Dead(source.as_ref()),
-        (false, Some(host), Some(source)) => Asked::Withheld(source, host),
-        (false, Some(_), None) => {
-            return Err(Problem::bad_input("of which source?", "send the source that withheld it, too"));
-        }
-        _ => {
-            let hint = "send {\"dead_letter\": true}, or a source and its withheld_host";
-            return Err(Problem::bad_input("it isn't clear what is asked for", hint));
-        }
-    };
+) -> Result<Json<Retried>, Problem> {
+    let asked = many.asked()?;
     engine.deliver_if_alone().await?;
-    Ok(Items::all(match asked {
-        Asked::Dead(source) => engine.retries.dead(source).await?,
-        Asked::Withheld(source, host) => engine.withheld_hosts.send(source, host).await?,
+    Ok(Json(match asked {
+        Asked::Events(names) => {
+            let mut ids = Vec::with_capacity(names.len());
+            for name in names {
+                ids.push(named(&engine, name).await?); // all of them, before any is retried
+            }
+            engine.retries.events(&ids).await?
+        }
+        Asked::Dead(source, failed) => engine.retries.dead(source, failed).await?,
+        Asked::Withheld(source, host) => {
+            Retried { items: engine.withheld_hosts.send(source, host).await?, skipped: Vec::new() }
+        }
     }))
 }
 

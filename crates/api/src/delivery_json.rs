@@ -1,6 +1,8 @@
 //! Deliveries and their attempts, as the API and the command line print them.
 
-use hookmitt_event::{Attempt, Delivery, DeliveryId, DeliveryState, HeaderLines, Queue, TargetId, Timestamp};
+use hookmitt_event::{
+    Attempt, Delivery, DeliveryId, DeliveryState, HeaderLines, Queue, TargetId, Timestamp, is_refusal,
+};
 use serde::{Deserialize, Serialize};
 
 /// A delivery: one event bound for one target.
@@ -46,6 +48,14 @@ impl From<&Delivery> for DeliveryJson {
             completed_at: delivery.completed_at,
             attempts: delivery.attempts.iter().map(AttemptJson::from).collect(),
         }
+    }
+}
+
+impl DeliveryJson {
+    /// Returns whether the target refused the event the last time, with a status by which apps refuse a request whose
+    /// signature they don't accept.
+    pub fn is_rejected(&self) -> bool {
+        self.attempts.last().and_then(|attempt| attempt.response_status).is_some_and(is_refusal)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State};
 use hookmitt_engine::{Engine, TunnelState, TunnelView, WithheldHost};
-use hookmitt_event::{Cause, GapWhy, Slug, Target, TargetKind, TunnelKind};
+use hookmitt_event::{Cause, GapWhy, Slug, Target, TargetKind, TargetState, TunnelKind, counted};
 use serde::Serialize;
 
 use crate::Problem;
@@ -44,15 +44,7 @@ pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Che
     let mut checks = vec![inbox(&engine).await, capture(&engine)];
     checks.extend(secrets(&engine).await?);
     checks.extend(engine.sources.all().into_iter().filter_map(|source| source.lacks).map(lacks));
-    let kept = |target: &&Arc<Target>| target.kind != TargetKind::Once && target.down_since.is_some();
-    for target in engine.targets.all().iter().filter(kept) {
-        checks.push(Check {
-            name: "target",
-            ok: false,
-            message: format!("nobody answers at {}", target.url),
-            hint: Some("start your server: what waits is sent in order".to_owned()),
-        });
-    }
+    checks.extend(silent(&engine).await?);
     for source in engine.sources.all() {
         checks.extend(withheld(&source.slug, engine.withheld_hosts.of(&source.slug).await?));
     }
@@ -60,19 +52,37 @@ pub(crate) async fn doctor(State(engine): State<Arc<Engine>>) -> Result<Json<Che
     Ok(Json(Checks { checks }))
 }
 
+/// Reports the targets at which nobody answers, as is looked at now.
+async fn silent(engine: &Engine) -> Result<Vec<Check>, Problem> {
+    let mut targets = engine.targets.all();
+    targets.retain(|target| target.kind != TargetKind::Once);
+    engine.targets.look(&targets).await?;
+    let states = engine.targets.states().await?;
+    let check = |target: &Arc<Target>| match states.get(&target.id)? {
+        TargetState::Silent { since, why, .. } => Some(Check {
+            name: "target",
+            ok: false,
+            message: format!("nobody answers at {} since {since}: {why}", target.url),
+            hint: Some("start your server: what waits is sent in order".to_owned()),
+        }),
+        TargetState::Untried | TargetState::Answered { .. } => None,
+    };
+    Ok(targets.iter().filter_map(check).collect())
+}
+
 /// Reports the unknown host names that were called at a source. They may come from a web page. The check passes,
 /// because this is only information.
 fn withheld(source: &Slug, hosts: Vec<WithheldHost>) -> impl Iterator<Item = Check> {
     let source = source.clone();
     hosts.into_iter().take(MOST_HOSTS).map(move |WithheldHost { host, events, allowed, can_be_allowed }| {
-        let what = if events == 1 { "1 request".to_owned() } else { format!("{events} requests") };
+        let what = counted(events, "request");
         let hint = match (allowed, can_be_allowed) {
             (true, _) => {
-                Some(format!("`hookmitt retry --withheld-host {host} --source {source}` sends what is left"))
+                Some(format!("`hookmitt retry --withheld-host {host} --source {source}` sends them"))
             }
-            (false, true) => {
-                Some(format!("where that name is yours, `hookmitt source edit {source} --allow-host {host}`"))
-            }
+            (false, true) => Some(format!(
+                "if that name is yours, run `hookmitt source edit {source} --allow-host {host}`"
+            )),
             (false, false) => None,
         };
         let message =
@@ -104,15 +114,15 @@ fn tunnel(tunnel: &TunnelView) -> Check {
         TunnelState::Off => (true, format!("{label} is not connected here{said}")),
         TunnelState::Offline if tunnel.why == Some(GapWhy::AppClosed) => {
             let meanwhile = match tunnel.kind {
-                TunnelKind::Relay => format!("what comes waits at {}", tunnel.host),
-                _ => "what comes is lost".to_owned(),
+                TunnelKind::Relay => format!("events wait at {}", tunnel.host),
+                _ => "events are lost".to_owned(),
             };
-            (true, format!("{label} is not connected, as no hookmitt runs: {meanwhile}"))
+            (true, format!("{label} is not connected, because hookmitt isn't running: {meanwhile}"))
         }
         TunnelState::Connecting | TunnelState::Offline => {
             (false, format!("{label} has no connection to {} since {}{said}", tunnel.host, tunnel.since))
         }
-        TunnelState::Refused => (false, format!("{} refuses {label}{said}", tunnel.host)),
+        TunnelState::Refused => (false, format!("{} refused {label}{said}", tunnel.host)),
     };
     Check { name: "tunnel", ok, message, hint }
 }
@@ -121,13 +131,13 @@ async fn inbox(engine: &Engine) -> Check {
     let path = engine.inbox().path();
     match engine.inbox().check().await {
         Ok(()) => {
-            Check { name: "inbox", ok: true, message: format!("{} is sound", path.display()), hint: None }
+            Check { name: "inbox", ok: true, message: format!("{} is intact", path.display()), hint: None }
         }
         Err(error) => Check {
             name: "inbox",
             ok: false,
             message: format!("{}: {error}", path.display()),
-            hint: Some("make a copy of the data directory before anything else".to_owned()),
+            hint: Some("copy the data directory before you do anything else".to_owned()),
         },
     }
 }
@@ -146,13 +156,14 @@ async fn secrets(engine: &Engine) -> Result<Vec<Check>, Problem> {
                 secret.problem.unwrap_or_else(|| "it has not been tried yet".to_owned())
             ),
             hint: Some(
-                "set it again with `hookmitt secret set`, or start hookmitt where it can be read".to_owned(),
+                "set it again with `hookmitt secret set`, or start hookmitt where it can read the secret"
+                    .to_owned(),
             ),
         })
         .collect();
     if checks.is_empty() {
         let message =
-            engine.warnings().into_iter().next().unwrap_or_else(|| "every secret could be read".to_owned());
+            engine.warnings().into_iter().next().unwrap_or_else(|| "all secrets can be read".to_owned());
         checks.push(Check { name: "secrets", ok: true, message, hint: None });
     }
     Ok(checks)
@@ -161,8 +172,8 @@ async fn secrets(engine: &Engine) -> Result<Vec<Check>, Problem> {
 fn capture(engine: &Engine) -> Check {
     let urls = engine.capture_urls();
     if urls.is_empty() {
-        let hint = Some("`hookmitt serve` or `hookmitt listen 3000` starts it".to_owned());
-        return Check { name: "capture", ok: true, message: "nothing captures now".to_owned(), hint };
+        let hint = Some("run `hookmitt serve` or `hookmitt listen 3000`".to_owned());
+        return Check { name: "capture", ok: true, message: "not capturing".to_owned(), hint };
     }
     Check { name: "capture", ok: true, message: format!("capturing on {}", urls.join(" and ")), hint: None }
 }

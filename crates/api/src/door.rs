@@ -129,7 +129,7 @@ fn drive(
 ) -> tokio::task::JoinHandle<()> {
     tokio::spawn(async move {
         if let Err(error) = connection.await {
-            tracing::debug!(%error, "the connection to the running hookmitt ended");
+            tracing::debug!(%error, "the connection to the running hookmitt was closed");
         }
     })
 }

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use hookmitt_engine::{Engine, Listed};
-use hookmitt_event::{EventId, Timestamp};
-use serde::Serialize;
+use hookmitt_event::{EventId, Slug, Timestamp};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Problem,
     delivery_json::DeliveryJson,
     event_json::EventJson,
-    input::{Asked, Path},
+    input::{Asked, Body, Path},
     wanted::Wanted,
 };
 
@@ -108,6 +108,29 @@ pub(crate) async fn restore(
     let id = named(&engine, &id).await?;
     engine.set_deleted(id, false).await?;
     shown(&engine, id).await
+}
+
+/// Where an event is moved.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Move {
+    /// The source. It must exist.
+    #[schema(value_type = String)]
+    source: Slug,
+}
+
+/// Moves an event out of `unassigned` into a source, and returns it as it is there: judged as of when it was received, with
+/// a number of its own, and on its way to the source's targets.
+#[utoipa::path(post, operation_id = "move_event", path = "/api/events/{id}/move", params(("id" = String, Path)), request_body = Move, responses((status = 200, body = EventJson), (status = 400, body = Problem), (status = 404, body = Problem)))]
+pub(crate) async fn assign(
+    State(engine): State<Arc<Engine>>,
+    Path(id): Path<String>,
+    Body(order): Body<Move>,
+) -> Result<Json<EventJson>, Problem> {
+    let id = named(&engine, &id).await?;
+    engine.deliver_if_alone().await?;
+    let moved = engine.fixtures.move_to(id, &order.source).await?;
+    shown(&engine, moved.id).await
 }
 
 /// Returns the deliveries of an event with their attempts.

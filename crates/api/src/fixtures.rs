@@ -38,7 +38,7 @@ pub(crate) async fn export(
     if let Some(format) = export.format.as_deref()
         && format != "fixture"
     {
-        let detail = format!("the format {format:?} is not built yet");
+        let detail = format!("the format {format:?} isn't available yet");
         return Err(Problem::new(StatusCode::BAD_REQUEST, "format-missing", detail, "use fixture"));
     }
     if !export.raw {
@@ -93,9 +93,9 @@ pub(crate) async fn import(
     }
     let mut all = Vec::with_capacity(import.items.len());
     for file in import.items {
-        let content = STANDARD
-            .decode(&file.content_base64)
-            .map_err(|_| Problem::bad_input(format!("{}: content_base64 is no base64", file.name), ""))?;
+        let content = STANDARD.decode(&file.content_base64).map_err(|_| {
+            Problem::bad_input(format!("{}: content_base64 isn't valid base64", file.name), "")
+        })?;
         all.push(engine.fixtures.import(file.name, &content, source.clone(), import.forward).await?);
     }
     Ok(Items::all(all))

@@ -43,11 +43,11 @@ impl Gate {
     /// Returns the error for a request with a foreign Host or Origin. Such a request is refused even with a token.
     fn foreign(&self, headers: &HeaderMap) -> Option<Problem> {
         if !self.is_our_host(headers) {
-            let hint = "call it by 127.0.0.1, [::1] or localhost, with the port";
+            let hint = "use 127.0.0.1, [::1] or localhost, with the port";
             return Some(Problem::new(
                 StatusCode::FORBIDDEN,
                 "foreign-host",
-                "that Host is not this API's",
+                "that Host isn't this API's",
                 hint,
             ));
         }
@@ -56,7 +56,7 @@ impl Gate {
             return Some(Problem::new(
                 StatusCode::FORBIDDEN,
                 "foreign-origin",
-                "that Origin is not this API's",
+                "that Origin isn't this API's",
                 hint,
             ));
         }

@@ -132,7 +132,7 @@ impl Host {
             drop(became);
             let data_dir = engine.data_dir().to_owned();
             if let Err(error) = socket::serve(&data_dir, router, stop).await {
-                tracing::warn!(%error, "other commands can't attach; each works on the inbox by itself");
+                tracing::warn!(%error, "other commands can't attach to this process; each opens the inbox itself");
             }
         });
     }

@@ -38,7 +38,7 @@ fn bad_json(error: &str) -> Problem {
     Problem::new(
         StatusCode::BAD_REQUEST,
         "bad-json",
-        format!("the body is not what is expected: {error}"),
+        format!("the body isn't as expected: {error}"),
         "GET /api/openapi.json describes every body",
     )
 }
@@ -68,7 +68,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
             Ok(Query(value)) => Ok(Self(value)),
             Err(error) => {
                 let error = unquoted(&error.body_text());
-                Err(Problem::bad_input(error, "GET /api/openapi.json names the parameters"))
+                Err(Problem::bad_input(error, "GET /api/openapi.json lists the parameters"))
             }
         }
     }

@@ -54,7 +54,13 @@ pub(crate) async fn listen(
     Body(listen): Body<Listen>,
 ) -> Result<Sse<impl Stream<Item = Result<Frame, Infallible>>>, Problem> {
     let secret = listen.secret_base64.map(|text| text.decoded()).transpose();
-    let secret = secret.map_err(|_| Problem::bad_input("secret_base64 is no base64", "encode its bytes"))?;
+    let secret = secret.map_err(|_| {
+        Problem::bad_input(
+            "secret_base64 isn't valid base64",
+            "encode the secret's \
+                                                                                            bytes",
+        )
+    })?;
     let order = ListenRequest {
         source: listen.source.map(|slug| NamedSource { slug, create: listen.create }),
         url: listen.url,

@@ -8,7 +8,7 @@ use axum::{
 };
 use futures_util::{Stream, stream};
 use hookmitt_engine::{Change, Engine};
-use hookmitt_event::{DeliveryId, EventId, Slug};
+use hookmitt_event::{DeliveryId, EventId, Slug, Verdict};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
@@ -37,6 +37,9 @@ pub(crate) struct DeliveryMoved {
     seq: i64,
     source: Slug,
     r#type: Option<String>,
+    verdict: Verdict,
+    /// The raw path of the event's request after the slug.
+    path: String,
     delivery: DeliveryJson,
 }
 
@@ -255,6 +258,8 @@ impl Watcher {
             seq: listed.event.seq,
             source: listed.event.source,
             r#type: listed.event.event_type,
+            verdict: listed.event.verdict,
+            path: listed.event.request.path,
             delivery: DeliveryJson::from(&delivery),
         };
         self.push("delivery", &moved);
@@ -266,7 +271,7 @@ impl Watcher {
     async fn tunnel(&mut self, id: i64) -> Result<(), Problem> {
         match self.engine.tunnels.one(id).await {
             Ok(tunnel) => self.push("tunnel", &tunnel),
-            Err(error) => tracing::debug!(%error, "a tunnel that changed can't be shown"),
+            Err(error) => tracing::debug!(%error, "a changed tunnel can't be shown"),
         }
         Ok(())
     }

@@ -61,7 +61,7 @@ impl From<EngineError> for Problem {
             EngineError::Inbox(inbox) => status_of(inbox),
             EngineError::Vault(_) if error.code() == "keychain-locked" => StatusCode::SERVICE_UNAVAILABLE,
             EngineError::NotConfirmed(_) => StatusCode::BAD_GATEWAY,
-            EngineError::TakesPart(_) => StatusCode::CONFLICT,
+            EngineError::TakesPart(_) | EngineError::OnlyChannel(_) => StatusCode::CONFLICT,
             EngineError::UnknownDevice(_) | EngineError::UnknownSource { .. } => StatusCode::NOT_FOUND,
             EngineError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             _ => StatusCode::BAD_REQUEST,
@@ -83,6 +83,7 @@ fn of_tunnel(error: &TunnelError) -> Problem {
         TunnelError::Refused(_)
         | TunnelError::Url(_)
         | TunnelError::PlainHttp(_)
+        | TunnelError::SpeaksHttp(_)
         | TunnelError::Invite(_) => StatusCode::BAD_REQUEST,
         _ => StatusCode::BAD_GATEWAY,
     };

@@ -70,15 +70,15 @@ fn finished(
     let document = Arc::new(document::exact(document));
     router
         .route("/api/openapi.json", get(async move || axum::Json(document.as_ref().clone())))
-        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "no-such-route", "there is nothing here", SEE))
+        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "no-such-route", "not found", SEE))
         .method_not_allowed_fallback(async || {
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "no-such-method", "this can't be done here", SEE)
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "no-such-method", "method not allowed", SEE)
         })
         .layer(DefaultBodyLimit::max(MOST))
         .with_state(Shared { engine, sessions })
 }
 
-const SEE: &str = "GET /api/openapi.json lists what there is";
+const SEE: &str = "GET /api/openapi.json lists all routes";
 
 /// Returns the OpenAPI document.
 pub fn openapi() -> serde_json::Value {
@@ -92,6 +92,7 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(bytes::body))
         .routes(routes!(events::copies))
         .routes(routes!(events::restore))
+        .routes(routes!(events::assign))
         .routes(routes!(verdict::verify))
         .routes(routes!(verdict::explanation))
         .routes(routes!(handshakes::save_secret))
@@ -115,6 +116,8 @@ fn described() -> (Router<Shared>, utoipa::openapi::OpenApi) {
         .routes(routes!(targets::try_now))
         .routes(routes!(tunnels::list, tunnels::add))
         .routes(routes!(tunnels::show, tunnels::change, tunnels::remove))
+        .routes(routes!(tunnels::announce))
+        .routes(routes!(tunnels::public))
         .routes(routes!(tunnels::invite))
         .routes(routes!(tunnels::devices))
         .routes(routes!(tunnels::revoke))

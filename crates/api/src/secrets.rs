@@ -50,14 +50,17 @@ pub(crate) async fn set(
     let source = NamedSource { slug: slug(&name)?, create: secret.create };
     match (secret.value_base64, secret.env) {
         (Some(text), None) => {
-            let value = text
-                .decoded()
-                .map_err(|_| Problem::bad_input("value_base64 is no base64", "encode the secret's bytes"))?;
+            let value = text.decoded().map_err(|_| {
+                Problem::bad_input("value_base64 isn't valid base64", "encode the secret's bytes")
+            })?;
             engine.secrets.set(source, label, value).await?;
         }
         (None, Some(variable)) => engine.secrets.set_env(source, label, variable).await?,
         _ => {
-            return Err(Problem::bad_input("a secret needs one of value_base64 and env", "give one of them"));
+            return Err(Problem::bad_input(
+                "a secret needs either value_base64 or env",
+                "send exactly one of them",
+            ));
         }
     }
     Ok(StatusCode::NO_CONTENT)

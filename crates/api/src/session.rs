@@ -171,7 +171,7 @@ pub(crate) async fn open(
         None => Err(Problem::new(
             StatusCode::UNAUTHORIZED,
             "bad-code",
-            "that code was used already, or is older than a minute",
+            "that code was already used, or is older than a minute",
             "open the page again from hookmitt",
         )),
     }
@@ -195,8 +195,8 @@ pub(crate) async fn code(State(sessions): State<Arc<Sessions>>) -> Result<Json<O
         None => Err(Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "no-page",
-            "no hookmitt shows its page to browsers now",
-            "`hookmitt serve` does",
+            "no running hookmitt serves the page",
+            "run `hookmitt serve`",
         )),
     }
 }

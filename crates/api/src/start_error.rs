@@ -24,13 +24,13 @@ pub enum StartError {
         why: String,
     },
     /// Another process has the data directory but does not answer: it is suspended or hangs.
-    #[error("the hookmitt that runs on this data directory{pid} does not answer", pid = named(*pid))]
+    #[error("the hookmitt running on this data directory{pid} doesn't answer", pid = named(*pid))]
     Silent {
         /// The id of that process, if it is known.
         pid: Option<u32>,
     },
     /// The running hookmitt does not answer.
-    #[error("the running hookmitt does not answer: {0}")]
+    #[error("the running hookmitt doesn't answer: {0}")]
     Unreachable(String),
 }
 
@@ -68,13 +68,14 @@ impl Explain for StartError {
             Self::Listen(error) => error.hint(),
             Self::Engine(error) => error.hint(),
             Self::TokenFile { .. } => {
-                Some("give another with --token-file, or the token in HOOKMITT_TOKEN".to_owned())
+                Some("use another file with --token-file, or put the token into HOOKMITT_TOKEN".to_owned())
             }
             Self::Silent { pid: Some(pid) } => Some(format!(
-                "it may be suspended, or have no file handle left: let it go on (`kill -CONT {pid}`), or end it (`kill {pid}`) and try again"
+                "it may be suspended or out of file handles: resume it (`kill -CONT {pid}`), or stop it (`kill \
+                 {pid}`) and try again"
             )),
             Self::Silent { pid: None } => {
-                Some("it may be suspended, or have no file handle left: let it go on, or end it".to_owned())
+                Some("it may be suspended or out of file handles: resume it or stop it".to_owned())
             }
             Self::Unreachable(_) => Some("it may be starting or stopping: try again".to_owned()),
         }

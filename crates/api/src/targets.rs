@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use hookmitt_engine::{Engine, NamedSource, Probed, TargetChange, TargetSettings};
-use hookmitt_event::{OrderMode, Slug, Target, TargetId, TargetKind, Timestamp};
+use hookmitt_event::{OrderMode, Slug, Target, TargetId, TargetKind, TargetState};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Problem,
     events::Items,
     input::{Asked, Body, Path, settings},
-    sources::{OfSource, slug},
+    sources::slug,
 };
 
 /// A target, as the API returns it.
@@ -30,18 +30,15 @@ pub(crate) struct TargetView {
     retry_cap_ms: u64,
     preserve_host: bool,
     hookmitt_headers: bool,
-    /// Whether a person paused the target.
+    /// Whether a person paused the target. What its server does is apart from that.
     paused: bool,
-    /// Since when nobody answers at the target.
-    #[schema(value_type = Option<String>, format = "date-time")]
-    down_since: Option<Timestamp>,
-    /// What went wrong when it was last asked, while nobody answers.
-    down_error: Option<String>,
+    /// What was last found at the target, by sending or by looking whether somebody listens there.
+    state: TargetState,
     kind: TargetKind,
 }
 
-impl From<&Target> for TargetView {
-    fn from(target: &Target) -> Self {
+impl TargetView {
+    fn new(target: &Target, state: TargetState) -> Self {
         let settings = TargetSettings::from(target);
         Self {
             id: target.id,
@@ -55,25 +52,50 @@ impl From<&Target> for TargetView {
             preserve_host: settings.preserve_host,
             hookmitt_headers: settings.hookmitt_headers,
             paused: target.paused,
-            down_since: target.down_since,
-            down_error: target.down_error.clone(),
+            state,
             kind: target.kind,
         }
     }
 }
 
+/// Returns a target with its state.
+async fn view(engine: &Engine, target: &Target) -> Result<TargetView, Problem> {
+    let state = engine.targets.states().await?.remove(&target.id).unwrap_or_default();
+    Ok(TargetView::new(target, state))
+}
+
+/// Which targets are listed, and whether they are looked at.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Listed {
+    /// Only those that get this source's events.
+    source: Option<String>,
+    /// Looks first whether somebody listens at each target on this machine or in its own network: one TCP connection to
+    /// each, over which nothing is sent, at most one in 5 seconds. That takes a second at most.
+    look: bool,
+}
+
 /// Lists all targets, including those of running `listen` commands, but not URLs that were given once.
-#[utoipa::path(get, operation_id = "list_targets", path = "/api/targets", params(OfSource), responses((status = 200, body = Items<TargetView>)))]
+#[utoipa::path(get, operation_id = "list_targets", path = "/api/targets", params(Listed), responses((status = 200, body = Items<TargetView>)))]
 pub(crate) async fn list(
     State(engine): State<Arc<Engine>>,
-    Asked(of): Asked<OfSource>,
+    Asked(listed): Asked<Listed>,
 ) -> Result<Json<Items<TargetView>>, Problem> {
-    let source = of.source.as_deref().map(slug).transpose()?;
-    let wanted = |target: &&Arc<Target>| {
+    let source = listed.source.as_deref().map(slug).transpose()?;
+    let is_wanted = |target: &Arc<Target>| {
         target.kind != TargetKind::Once
             && (source.is_none() || target.source.is_none() || target.source == source)
     };
-    Ok(Items::all(engine.targets.all().iter().filter(wanted).map(|target| TargetView::from(target.as_ref()))))
+    let mut targets = engine.targets.all();
+    targets.retain(is_wanted);
+    if listed.look {
+        engine.targets.look(&targets).await?;
+    }
+    let mut states = engine.targets.states().await?;
+    let mut view =
+        |target: &Arc<Target>| TargetView::new(target, states.remove(&target.id).unwrap_or_default());
+    Ok(Items::all(targets.iter().map(&mut view)))
 }
 
 /// A target to add.
@@ -103,7 +125,7 @@ pub(crate) async fn add(
     let slug = target.source.as_deref().map(slug).transpose()?;
     let source = slug.map(|slug| NamedSource { slug, create: target.create });
     let added = engine.targets.add(source, change, TargetKind::Kept).await?;
-    Ok((StatusCode::CREATED, Json(TargetView::from(added.as_ref()))))
+    Ok((StatusCode::CREATED, Json(view(&engine, &added).await?)))
 }
 
 /// Returns one target.
@@ -112,7 +134,8 @@ pub(crate) async fn show(
     State(engine): State<Arc<Engine>>,
     Path(id): Path<String>,
 ) -> Result<Json<TargetView>, Problem> {
-    Ok(Json(TargetView::from(engine.targets.one(number(&id)?)?.as_ref())))
+    let target = engine.targets.one(number(&id)?)?;
+    Ok(Json(view(&engine, &target).await?))
 }
 
 /// Changes, pauses or resumes a target. Absent fields stay as they are.
@@ -123,7 +146,7 @@ pub(crate) async fn change(
     Body(change): Body<TargetChange>,
 ) -> Result<Json<TargetView>, Problem> {
     let changed = engine.targets.change(number(&id)?, change).await?;
-    Ok(Json(TargetView::from(changed.as_ref())))
+    Ok(Json(view(&engine, &changed).await?))
 }
 
 /// Removes a target. Deliveries that wait for it fail.
@@ -164,5 +187,5 @@ pub(crate) async fn try_now(
 
 fn number(text: &str) -> Result<TargetId, Problem> {
     let number = text.parse().map(TargetId);
-    number.map_err(|_| Problem::bad_input("that is no target's id", "`hookmitt target list` shows them"))
+    number.map_err(|_| Problem::bad_input("that isn't a target's id", "`hookmitt target list` shows them"))
 }

@@ -33,7 +33,7 @@ fn read_or_make(file: &Path, is_private: bool) -> Result<Zeroizing<String>, Star
         |why: &dyn std::fmt::Display| StartError::TokenFile { path: file.to_owned(), why: why.to_string() };
     match fs::read_to_string(file).map(Zeroizing::new) {
         Ok(_) if is_private && is_open_to_others(file) => {
-            Err(failed(&"others may read it: remove it, and a fresh token is made"))
+            Err(failed(&"others can read it: remove it, and a new token is created"))
         }
         Ok(text) if !text.trim().is_empty() => Ok(Zeroizing::new(text.trim().to_owned())),
         Ok(_) => Err(failed(&"it is empty")),
@@ -76,7 +76,7 @@ mod tests {
         for mode in [0o640, 0o604, 0o644] {
             fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
             let refused = read_or_make(&file, true).unwrap_err().to_string();
-            assert!(refused.contains("others may read it") && !refused.contains(&*made), "{refused}");
+            assert!(refused.contains("others can read it") && !refused.contains(&*made), "{refused}");
         }
         assert!(read_or_make(&file, false).is_ok(), "where else it lies is the person's own choice");
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::{Json, extract::State, http::StatusCode};
 use hookmitt_engine::{
-    DeviceView, Engine, GapView, Invitation, Removed, RevokedDevice, TunnelChange, TunnelRequest, TunnelView,
+    Announced, DeviceView, Engine, GapView, Invitation, PublicRequest, Removed, RevokedDevice, TunnelChange,
+    TunnelRequest, TunnelView,
 };
-use hookmitt_event::Timestamp;
+use hookmitt_event::{Slug, Timestamp};
 use serde::Deserialize;
 
 use crate::{
@@ -29,6 +30,41 @@ pub(crate) async fn add(
     Body(order): Body<TunnelRequest>,
 ) -> Result<(StatusCode, Json<TunnelView>), Problem> {
     Ok((StatusCode::CREATED, Json(engine.tunnels.add(order).await?)))
+}
+
+/// Selects the tunnels whose relays are told.
+#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+#[serde(default, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Serving {
+    /// Only tunnels that serve this source.
+    #[param(value_type = Option<String>)]
+    source: Option<Slug>,
+}
+
+/// Tells relays of the sources, as they are set now, and waits up to five seconds until they know.
+///
+/// Relays are told of every change anyway; this is for whoever wants to know that they know. Lists the relays' tunnels
+/// that are switched on.
+#[utoipa::path(post, operation_id = "announce_sources", path = "/api/tunnels/announce", params(Serving), responses((status = 200, body = Items<Announced>), (status = 400, body = Problem)))]
+pub(crate) async fn announce(
+    State(engine): State<Arc<Engine>>,
+    Asked(asked): Asked<Serving>,
+) -> Result<Json<Items<Announced>>, Problem> {
+    Ok(Items::all(engine.tunnels.announce(asked.source.as_ref()).await?))
+}
+
+/// Gets a source a public URL by what there is: the relay that is set up, else an installed cloudflared or ngrok, else a
+/// new channel.
+///
+/// The code `only-a-channel` (409) says that only a channel is left, and what it can't do; `channel` agrees to one. The
+/// URL of a program is known a moment later.
+#[utoipa::path(post, operation_id = "public_url", path = "/api/tunnels/public", request_body = PublicRequest, responses((status = 200, body = TunnelView), (status = 400, body = Problem), (status = 404, body = Problem), (status = 409, body = Problem), (status = 502, body = Problem)))]
+pub(crate) async fn public(
+    State(engine): State<Arc<Engine>>,
+    Body(order): Body<PublicRequest>,
+) -> Result<Json<TunnelView>, Problem> {
+    Ok(Json(engine.tunnels.public(order).await?))
 }
 
 /// Returns one tunnel.
@@ -149,12 +185,12 @@ fn limit(asked: Option<usize>) -> Result<usize, Problem> {
     match asked.unwrap_or(100) {
         limit @ 1..=1_000 => Ok(limit),
         other => {
-            Err(Problem::bad_input(format!("a page can't hold {other} gaps"), "use a limit from 1 to 1000"))
+            Err(Problem::bad_input(format!("{other} isn't a valid limit"), "use a limit from 1 to 1000"))
         }
     }
 }
 
 fn number(text: &str) -> Result<i64, Problem> {
     text.parse()
-        .map_err(|_| Problem::bad_input("that is no tunnel's id", "`hookmitt tunnel list` shows them"))
+        .map_err(|_| Problem::bad_input("that isn't a tunnel's id", "`hookmitt tunnel list` shows them"))
 }

@@ -31,6 +31,8 @@ pub(crate) struct Wanted {
     since: Option<String>,
     /// Only events received before this time, RFC 3339.
     until: Option<String>,
+    /// Only events with a higher sequence number than this.
+    after: Option<i64>,
     /// The `next_cursor` of the previous page.
     cursor: Option<String>,
     /// The number of events, 1 to 1000; 100 by default.
@@ -68,8 +70,8 @@ impl Wanted {
         };
         let named = |error: String| Problem::bad_input(error, "");
         if [&self.r#type, &self.q].into_iter().flatten().any(|text| text.len() > LONGEST) {
-            let detail = format!("a text to look for has {LONGEST} bytes at most");
-            return Err(Problem::bad_input(detail, "look for less of it"));
+            let detail = format!("the search text may have at most {LONGEST} bytes");
+            return Err(Problem::bad_input(detail, "search for a shorter text"));
         }
         Ok(Filter {
             source: self.source.clone(),
@@ -80,7 +82,7 @@ impl Wanted {
             text: self.q.clone(),
             since: moment(&self.since)?,
             until: moment(&self.until)?,
-            after: None,
+            after: self.after,
             glance: self.glance,
         })
     }
@@ -88,15 +90,14 @@ impl Wanted {
     pub(crate) fn limit(&self) -> Result<usize, Problem> {
         match self.limit.unwrap_or(100) {
             limit @ 1..=1_000 => Ok(limit as usize),
-            other => Err(Problem::bad_input(
-                format!("a page can't hold {other} events"),
-                "use a limit from 1 to 1000",
-            )),
+            other => {
+                Err(Problem::bad_input(format!("{other} isn't a valid limit"), "use a limit from 1 to 1000"))
+            }
         }
     }
 
     pub(crate) fn cursor(&self) -> Result<Option<i64>, Problem> {
         let cursor = self.cursor.as_deref().map(str::parse).transpose();
-        cursor.map_err(|_| Problem::bad_input("that is no cursor", "give back next_cursor as it came"))
+        cursor.map_err(|_| Problem::bad_input("that isn't a cursor", "send next_cursor back unchanged"))
     }
 }

@@ -30,19 +30,22 @@ impl Withheld {
         let (message, fix) = match &host {
             Some(host) => {
                 let allow = match is_host_name(host) {
-                    true => format!("Where {host} is yours (a tunnel, a proxy), allow it: `hookmitt source edit {source} --allow-host {host}`."),
+                    true => format!("If {host} is yours (a tunnel or a proxy), allow it: `hookmitt source edit \
+                                     {source} --allow-host {host}`."),
                     // A command that people copy must not contain anything that a shell would act on.
-                    false => "That is no name of a host, so it can't be allowed.".to_owned(),
+                    false => "That isn't a host name, so it can't be allowed.".to_owned(),
                 };
                 (format!("Not forwarded: it was called as {}, which isn't a name of this machine.", Plain(host)), allow)
             }
             None if reason == WithheldReason::FormPost => (
-                "Not forwarded: a web page posted it as a form. A sign-in page that calls back with form_post does that, and so can any page.".to_owned(),
-                format!("Have it call back with GET (response_mode=query), or forward this one: `hookmitt retry '#{number}'`."),
+                "Not forwarded: a web page posted it as a form. A sign-in page that uses form_post does that, but \
+                 so can any page.".to_owned(),
+                format!("Let it call back with GET (response_mode=query), or forward this one: `hookmitt retry \
+                         '#{number}'`."),
             ),
             None => (
-                "Not forwarded: a web page of another origin sent it.".to_owned(),
-                format!("Where that was you, forward it: `hookmitt retry '#{number}'`."),
+                "Not forwarded: a web page from another origin sent it.".to_owned(),
+                format!("If that was you, forward it: `hookmitt retry '#{number}'`."),
             ),
         };
         Some(Self { reason, host, message, fix })

@@ -3,6 +3,7 @@
 use std::{fmt, future::Future, io, net::SocketAddr, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use hookmitt_event::NoConnection;
 use tokio::{
     net::TcpStream,
     time::{Instant, timeout_at},
@@ -41,9 +42,31 @@ impl ConnectError {
         self.0.iter().map(|(_, why)| why)
     }
 
-    /// Whether an address refused the connection, which shows that the network works.
-    pub fn is_refused(&self) -> bool {
-        self.reasons().any(|why| matches!(why, AddressError::Refused))
+    /// Returns the reason that explains the most: a refusal shows that the network works, and silence that there may be
+    /// a server. Without file descriptors nothing is known.
+    pub fn why(&self) -> NoConnection {
+        let any = |wanted: fn(&AddressError) -> bool| self.reasons().any(wanted);
+        if any(|why| matches!(why, AddressError::NoHandle(_))) {
+            NoConnection::Hindered
+        } else if any(|why| matches!(why, AddressError::Refused)) {
+            NoConnection::ConnectionRefused
+        } else if self.is_slow() {
+            NoConnection::NoAnswer
+        } else if any(|why| matches!(why, AddressError::NoRoute)) {
+            NoConnection::NoRoute
+        } else {
+            NoConnection::BrokenOff
+        }
+    }
+
+    /// Says in words that there is no connection to a host and port, and why: `connection refused by localhost:3000`.
+    pub fn in_words(&self, authority: &str) -> String {
+        match self.why() {
+            NoConnection::ConnectionRefused => format!("connection refused by {authority}"),
+            NoConnection::NoAnswer => format!("no answer from {authority} in time"),
+            NoConnection::NoRoute => format!("no route to {authority}"),
+            _ => format!("no connection to {authority} ({self})"),
+        }
     }
 
     /// Whether an address was silent, so that a server may be there.
@@ -70,7 +93,9 @@ impl From<io::Error> for AddressError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::ConnectionRefused => Self::Refused,
-            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable => Self::NoRoute,
+            io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable
+            | io::ErrorKind::NetworkDown => Self::NoRoute,
             io::ErrorKind::TimedOut => Self::Slow,
             _ if lacks_handles(&error) => Self::NoHandle(error),
             _ => Self::Other(error),

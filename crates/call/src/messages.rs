@@ -21,7 +21,7 @@ pub struct Messages(Pin<Box<dyn Stream<Item = Result<Sse, MessagesError>> + Send
 #[derive(Debug, thiserror::Error)]
 pub enum MessagesError {
     /// A message is larger than the limit.
-    #[error("a message without an end")]
+    #[error("an unfinished message")]
     Endless,
     /// The body broke off or is not UTF-8.
     #[error("{0}")]
@@ -130,7 +130,7 @@ mod tests {
         let piece = || Ok(vec![b'a'; LARGEST / 2 + 1]);
         let whole = || Ok(b"data: 1\n\n".to_vec());
         let (found, ended) = all(read(vec![whole(), piece(), piece(), piece(), whole()])).await;
-        assert_eq!((found.len(), ended.as_deref()), (1, Some("a message without an end")));
+        assert_eq!((found.len(), ended.as_deref()), (1, Some("an unfinished message")));
         let comments = (0..LARGEST).map(|_| Ok(b": warm\n\n".to_vec())).chain([whole()]).collect();
         assert_eq!(all(read(comments)).await, (vec![(String::new(), "1".to_owned())], None));
         let many = (0..LARGEST).map(|_| Ok(b"data: 1\n\ndata: ".to_vec())).collect();

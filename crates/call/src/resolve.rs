@@ -12,7 +12,7 @@ use url::Host;
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     /// The name is unknown, or no resolver could be asked.
-    #[error("the name {name} does not resolve: {error}")]
+    #[error("the name {name} doesn't resolve: {error}")]
     Unknown {
         /// The name.
         name: String,
@@ -83,6 +83,6 @@ mod tests {
     async fn a_name_that_nobody_knows_is_named() {
         let error = found("nobody.invalid").await.unwrap_err();
         assert!(matches!(error, ResolveError::Unknown { .. }), "{error:?}");
-        assert!(error.to_string().starts_with("the name nobody.invalid does not resolve: "), "{error}");
+        assert!(error.to_string().starts_with("the name nobody.invalid doesn't resolve: "), "{error}");
     }
 }

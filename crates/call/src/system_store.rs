@@ -17,8 +17,10 @@ use tracing::warn;
 /// The system's store. It is read once, and only when it is needed, because it may be hundreds of files.
 static SYSTEM: LazyLock<Option<Verifier>> = LazyLock::new(|| {
     let read = Verifier::new(Arc::new(ring::default_provider()));
-    read.inspect_err(|error| warn!("the system's certificates can't be used, only Mozilla's are: {error}"))
-        .ok()
+    read.inspect_err(|error| {
+        warn!("the system's certificates can't be used, so only Mozilla's are trusted: {error}")
+    })
+    .ok()
 });
 
 /// A verifier that asks the system about certificates for which our own roots don't vouch.

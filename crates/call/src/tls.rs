@@ -2,7 +2,11 @@
 
 use std::{fmt, io, net::IpAddr, sync::Arc};
 
-use rustls::pki_types::{InvalidDnsNameError, ServerName};
+use hookmitt_event::NoConnection;
+use rustls::{
+    InvalidMessage,
+    pki_types::{InvalidDnsNameError, ServerName},
+};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
@@ -24,13 +28,16 @@ pub struct Tls(TlsConnector);
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// No certificate can be issued for that name.
-    #[error("{name} can't be checked by TLS: {error}")]
+    #[error("{name} can't be verified by TLS: {error}")]
     Name {
         /// The name.
         name: String,
         /// Why not.
         error: InvalidDnsNameError,
     },
+    /// The server answers without TLS, so it seems to speak http.
+    #[error("the server speaks no TLS")]
+    Plain,
     /// The server is not trusted, or speaks no TLS that we speak.
     #[error("{0}")]
     Refused(io::Error),
@@ -39,11 +46,31 @@ pub enum TlsError {
     Broken(io::Error),
 }
 
+impl TlsError {
+    /// Returns why there is no connection.
+    pub fn why(&self) -> NoConnection {
+        match self {
+            Self::Name { .. } | Self::Plain | Self::Refused(_) => NoConnection::Untrusted,
+            Self::Broken(_) => NoConnection::BrokenOff,
+        }
+    }
+}
+
 impl From<io::Error> for TlsError {
     fn from(error: io::Error) -> Self {
-        let is_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
-        if is_tls { Self::Refused(error) } else { Self::Broken(error) }
+        match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+            // Where a TLS record should begin, there is something else, such as the text of an answer.
+            Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => Self::Plain,
+            _ if is_of_tls(&error) => Self::Refused(error),
+            _ => Self::Broken(error),
+        }
     }
+}
+
+/// Whether an error is of TLS itself: the other side is not trusted, or speaks no TLS that we speak.
+pub fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    error.is::<rustls::Error>() || inner.is_some_and(|inner| is_of_tls(inner))
 }
 
 impl Tls {

@@ -35,7 +35,7 @@ impl Breather {
             Err(error) => {
                 if self.said_at.is_none_or(|said_at| said_at.elapsed() >= SILENCE) {
                     self.said_at = Some(Instant::now());
-                    tracing::warn!(%error, "can't accept connections of {}; they wait", self.what);
+                    tracing::warn!(%error, "can't accept connections from {} now; they wait", self.what);
                 }
                 tokio::time::sleep(PAUSE).await;
                 None

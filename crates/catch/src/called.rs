@@ -24,15 +24,15 @@ pub(crate) enum Uncalled {
     NoHost,
     #[error("the request has more than one Host line")]
     Hosts,
-    #[error("the Host line is not a host, with or without a port")]
+    #[error("the Host line isn't a host with an optional port")]
     BadHost,
-    #[error("the URL in the request line names no host, with or without a port")]
+    #[error("the URL in the request line has no valid host")]
     BadUrl,
 }
 
 impl From<Uncalled> for Denial {
     fn from(error: Uncalled) -> Self {
-        let hint = "send one Host line, with the host that you call and nothing else";
+        let hint = "send exactly one Host line, with only the host that you call";
         Self::new(400, "bad-host", error.to_string(), hint)
     }
 }

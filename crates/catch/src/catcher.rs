@@ -42,7 +42,7 @@ pub async fn catch_on<P: Port, O: Opener>(
         let (catcher, opener) = (catcher.clone(), opener.clone());
         async move {
             let Some(_place) = catcher.port.lets_in(remote) else {
-                tracing::debug!(%remote, "there are too many connections from there already");
+                tracing::debug!(%remote, "too many connections from that address");
                 return;
             };
             match tokio::time::timeout(catcher.intake.limits.head_time, opener.open(stream)).await {
@@ -124,7 +124,7 @@ impl<P: Port> Catcher<P> {
             Some(Ok(recorded)) => recorded,
             Some(Err(error)) => return self.said(self.refuse_head(&error, remote)).await,
             None => {
-                let (message, hint) = ("the request's head was not recorded", "report this");
+                let (message, hint) = ("the request's head could not be recorded", "please report this");
                 return self.said(Reply::refusal(500, "no-head", message, hint)).await;
             }
         };
@@ -185,7 +185,8 @@ impl<P: Port> Catcher<P> {
         let mut response = match head.restore(request) {
             Some(request) => self.port.serve(request, remote).await,
             None => {
-                let reply = Reply::refusal(400, "bad-request-head", "the target is no URL", "check the path");
+                let reply =
+                    Reply::refusal(400, "bad-request-head", "the target isn't a URL", "check the path");
                 reply.into_response().map(|body| body.map_err(|never| match never {}).boxed_unsync())
             }
         };
@@ -203,14 +204,14 @@ impl<P: Port> Catcher<P> {
                 (RefusalReason::Head, 431, hint)
             }
             HeadError::NoRoom => (RefusalReason::Unavailable, 503, "try again in a moment".to_owned()),
-            HeadError::Tls => (RefusalReason::Head, 400, "use http:// rather than https://".to_owned()),
-            HeadError::Version => (RefusalReason::Head, 505, "speak HTTP/1.1".to_owned()),
+            HeadError::Tls => (RefusalReason::Head, 400, "use http:// instead of https://".to_owned()),
+            HeadError::Version => (RefusalReason::Head, 505, "use HTTP/1.1".to_owned()),
             HeadError::Malformed(_) => {
                 let hint = "send `METHOD /source HTTP/1.1` and plain header lines".to_owned();
                 (RefusalReason::Head, 400, hint)
             }
             HeadError::Framing(_) => {
-                let hint = "state the length once, with Content-Length or chunked".to_owned();
+                let hint = "state the length exactly once, with Content-Length or chunked".to_owned();
                 (RefusalReason::Head, 400, hint)
             }
         };

@@ -79,7 +79,7 @@ impl Chunks {
         if !matches!(self.at, At::Size(_) | At::SizeEnd | At::Data | At::DataCr | At::DataLf | At::Over) {
             self.beside += 1;
             if self.beside >= MAX_BESIDE {
-                return Err("its extensions and trailers are longer than is taken");
+                return Err("its extensions and trailers are too long");
             }
         }
         Ok(1)
@@ -137,10 +137,10 @@ impl At {
     /// Returns the fault in words if a byte comes here that may not.
     fn fault(self) -> &'static str {
         match self {
-            Self::Size(_) => "a chunk's size is not written in hexadecimal digits alone",
-            Self::SizeEnd | Self::DataLf | Self::FieldEnd | Self::BodyEnd => "a line does not end in CRLF",
+            Self::Size(_) => "a chunk's size must have only hexadecimal digits",
+            Self::SizeEnd | Self::DataLf | Self::FieldEnd | Self::BodyEnd => "a line doesn't end in CRLF",
             Self::Data | Self::DataCr => "a chunk is longer than its size",
-            Self::Trailer | Self::Field | Self::FieldValue => "a trailer is no header line",
+            Self::Trailer | Self::Field | Self::FieldValue => "a trailer isn't a header line",
             Self::Gap
             | Self::NameSoon
             | Self::Name
@@ -149,7 +149,7 @@ impl At {
             | Self::Value
             | Self::Quoted
             | Self::Escaped
-            | Self::Unquoted => "a chunk's extension is not written `;name` or `;name=value`",
+            | Self::Unquoted => "a chunk's extension must be `;name` or `;name=value`",
             Self::Over => "something follows its end",
         }
     }

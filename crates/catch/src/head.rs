@@ -54,7 +54,7 @@ pub enum HeadError {
     #[error("not an HTTP request: {0}")]
     Malformed(String),
     /// Too many bytes are in flight already.
-    #[error("too much is being taken in already")]
+    #[error("too many requests are being received")]
     NoRoom,
     /// The statements about the body's length contradict each other.
     #[error("the request's body has no clear length: {0}")]

@@ -181,7 +181,7 @@ impl Intake {
         Short {
             status: 503,
             reason: RefusalReason::Unavailable,
-            message: format!("more than {} bytes are being taken in already", self.limits.in_flight),
+            message: format!("more than {} bytes are already being received", self.limits.in_flight),
             hint: "try again in a moment",
         }
     }

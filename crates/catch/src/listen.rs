@@ -8,6 +8,8 @@ use std::{
 use hookmitt_event::Explain;
 use tokio::net::TcpListener;
 
+use crate::Holder;
+
 /// How many connections the system queues while we are busy.
 const BACKLOG: i32 = 1_024;
 
@@ -15,8 +17,13 @@ const BACKLOG: i32 = 1_024;
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// Another program has it.
-    #[error("port {0} is taken")]
-    Taken(u16),
+    #[error("port {port} is taken by {holder}")]
+    Taken {
+        /// The port.
+        port: u16,
+        /// Who has it.
+        holder: Holder,
+    },
     /// The host is not an address of this machine.
     #[error("can't listen on {host}: {why}")]
     Host {
@@ -38,7 +45,7 @@ pub enum ListenError {
 impl Explain for ListenError {
     fn code(&self) -> &'static str {
         match self {
-            Self::Taken(_) => "port-taken",
+            Self::Taken { .. } => "port-taken",
             Self::Host { .. } => "host-unusable",
             Self::Refused { .. } => "port-refused",
         }
@@ -46,9 +53,9 @@ impl Explain for ListenError {
 
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::Taken(port) => format!(
-                "end what listens on {port} (`hookmitt doctor` says what it is), or choose another with --port or --api-port; 0 takes a free one"
-            ),
+            Self::Taken { .. } => {
+                "stop it, or choose another port with --port or --api-port; 0 picks a free one".to_owned()
+            }
             Self::Host { .. } => "use an address of this machine, such as 127.0.0.1 or 0.0.0.0".to_owned(),
             Self::Refused { .. } => "choose a port from 1024 to 65535, or 0 for a free one".to_owned(),
         })
@@ -81,14 +88,14 @@ pub fn bind(host: Option<&str>, port: u16) -> Result<Bound, ListenError> {
     }
     // A port that is free on IPv4 may be taken on IPv6, so try until one is free on both.
     let tries = if port == 0 { 16 } else { 1 };
-    let mut last = ListenError::Taken(port);
-    for _ in 0..tries {
+    let mut left = tries;
+    loop {
+        left -= 1;
         match on_loopback(port) {
-            Ok(bound) => return Ok(bound),
-            Err(error) => last = error,
+            Err(_) if left > 0 => {}
+            tried => return tried,
         }
     }
-    Err(last)
 }
 
 fn on_loopback(port: u16) -> Result<Bound, ListenError> {
@@ -98,7 +105,7 @@ fn on_loopback(port: u16) -> Result<Bound, ListenError> {
     let mut listeners = vec![first];
     match listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port)) {
         Ok(second) => listeners.push(second),
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(ListenError::Taken(port)),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(taken(port)),
         Err(error) => tracing::debug!(%error, "no IPv6 loopback"),
     }
     Ok(Bound { listeners, port })
@@ -117,16 +124,20 @@ fn on_host(host: &str, port: u16) -> Result<Bound, ListenError> {
             .ok_or_else(|| unusable(&"the name has no address"))?,
     };
     let listener = listen(address).map_err(|why| match why.kind() {
-        io::ErrorKind::AddrInUse => ListenError::Taken(port),
+        io::ErrorKind::AddrInUse => taken(port),
         _ => unusable(&why),
     })?;
     let port = listener.local_addr().map_err(|why| unusable(&why))?.port();
     Ok(Bound { listeners: vec![listener], port })
 }
 
+fn taken(port: u16) -> ListenError {
+    ListenError::Taken { port, holder: Holder::of(port) }
+}
+
 fn refused(port: u16, why: &io::Error) -> ListenError {
     match why.kind() {
-        io::ErrorKind::AddrInUse => ListenError::Taken(port),
+        io::ErrorKind::AddrInUse => taken(port),
         _ => ListenError::Refused { port, why: why.to_string() },
     }
 }

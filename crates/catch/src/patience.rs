@@ -33,7 +33,7 @@ impl Patience {
         }
         let until = self.until.get_or_insert_with(|| Box::pin(sleep(self.pause)));
         ready!(until.as_mut().poll(context));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "what was written is not read")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the other side doesn't read what is sent")))
     }
 }
 

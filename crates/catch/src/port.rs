@@ -19,7 +19,7 @@ pub type Served = UnsyncBoxBody<Bytes, BrokenOff>;
 
 /// The end of a body never came.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the answer broke off: {0}")]
+#[error("the answer was cut off: {0}")]
 pub struct BrokenOff(pub String);
 
 /// A whole request.

@@ -92,7 +92,7 @@ impl Short {
         Self {
             status: 408,
             reason: RefusalReason::TooSlow,
-            message: format!("the body stopped for too long after {so_far} bytes"),
+            message: format!("the body paused for too long after {so_far} bytes"),
             hint: "send the whole body without long pauses",
         }
     }
@@ -102,14 +102,14 @@ impl Short {
             status: 400,
             reason: RefusalReason::Truncated,
             message: format!("the chunked body is malformed: {why}"),
-            hint: "write chunks as RFC 9112, 7.1 says, or send Content-Length; nothing was stored",
+            hint: "write chunks as in RFC 9112, 7.1, or send Content-Length; nothing was stored",
         }
     }
 
     pub(crate) fn truncated(so_far: usize, length: BodyLength) -> Self {
         let message = match length {
             BodyLength::Known(length) => format!("the body ended after {so_far} of {length} bytes"),
-            BodyLength::Chunked => format!("the chunked body broke off after {so_far} bytes"),
+            BodyLength::Chunked => format!("the chunked body was cut off after {so_far} bytes"),
         };
         let hint = "send the whole body; nothing was stored";
         Self { status: 400, reason: RefusalReason::Truncated, message, hint }

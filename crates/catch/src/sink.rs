@@ -63,7 +63,7 @@ impl<S: Sink> Port for Local<S> {
             None => Way::Refuse(Denial::new(
                 404,
                 "no-such-source",
-                "the path names no source",
+                "the path doesn't contain a source",
                 "post to /<source>, such as /github: 1 to 63 of a-z, 0-9, - and _",
             )),
         }

@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    completions, confirm, events, export, import, listen, relay, replay, retry, secret, send, serve, show,
-    source, target, tunnel, url, verify,
+    assign, completions, confirm, doctor, events, export, import, listen, relay, replay, retry, secret, send,
+    serve, show, source, target, tunnel, url, verify, wait,
 };
 
 /// Catches every webhook, never loses one, says whether it is genuine, and hands it to your local server.
 #[derive(Debug, Parser)]
 #[command(name = "hookmitt", version, propagate_version = true, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Where the inbox is; else HOOKMITT_DATA_DIR, else the platform's data directory
+    /// The directory of the inbox; by default HOOKMITT_DATA_DIR, else the platform's data directory
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// Print one JSON object a line; errors too
+    /// Print one JSON object per line, errors included
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// What to do
@@ -27,27 +27,31 @@ pub(crate) struct Cli {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Catch, store, judge and deliver, without a window
+    /// Capture, verify and deliver events, without a window
     Serve(serve::Args),
-    /// Forward events to a local server and watch them; serves too where nothing does yet
+    /// Forward events to a local server and watch them; starts hookmitt if it isn't running
     Listen(listen::Args),
     /// Send a genuinely signed sample event
     Send(send::Args),
     /// List events, newest first
     Events(events::Args),
+    /// Wait for events that match a search; exit code 1 if they don't arrive in time
+    Wait(wait::Args),
     /// Show one event
     Show(show::Args),
-    /// Judge a signature: exit 0 valid, 1 invalid or unsigned
+    /// Verify a signature: exit code 0 if valid, 1 if invalid or unsigned
     Verify(verify::Args),
     /// Deliver stored events again, as they were or edited
     Replay(replay::Args),
-    /// Take up failed, dead or skipped deliveries again
+    /// Retry failed, dead-letter or skipped deliveries
     Retry(retry::Args),
-    /// Call the URL that a genuine set-up request asks for, such as Amazon SNS's
+    /// Move events out of `unassigned`, where those are kept whose source wasn't known, into a source
+    Move(assign::Args),
+    /// Confirm a genuine set-up request, such as Amazon SNS's, by calling the URL it contains
     Confirm(confirm::Args),
-    /// Write events to fixture files
+    /// Export events to fixture files
     Export(export::Args),
-    /// Read fixture files into the inbox
+    /// Import fixture files into the inbox
     Import(import::Args),
     /// Add, list, show, change and remove sources
     #[command(subcommand)]
@@ -58,15 +62,15 @@ pub(crate) enum Verb {
     /// Add, list, change, remove, pause and resume targets
     #[command(subcommand)]
     Target(target::Verb),
-    /// Open, join, share, show and remove tunnels: to a relay, a channel, or by a program
+    /// Add, join, share, show and remove tunnels: through a relay, a channel or a program
     #[command(subcommand)]
     Tunnel(tunnel::Verb),
-    /// Serve as a relay: take webhooks on a public server, and keep them until the app is there
+    /// Run a relay: receive webhooks on a public server and keep them until the app fetches them
     Relay(Box<relay::Args>),
-    /// Print the URLs to give to providers
+    /// Print the URLs for your providers' settings
     Url(url::Args),
-    /// Check that everything is in order
-    Doctor,
+    /// Check the set-up and suggest fixes
+    Doctor(doctor::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
 }
@@ -93,6 +97,8 @@ mod tests {
             "doctor",
             "url",
             "replay last",
+            "wait",
+            "wait type:push",
             "relay",
             "relay token list",
         ] {
@@ -107,6 +113,7 @@ mod tests {
         for typed in [
             "show last --body --json",
             "show last --body --headers",
+            "show last --body --no-body",
             "verify",
             "verify last --request f",
             "retry",
@@ -116,6 +123,8 @@ mod tests {
             "replay last --set a=1",
             "replay last --times 0",
             "events --verdict good",
+            "wait verdict:good",
+            "wait --count 0",
             "secret set s --label l extra",
         ] {
             let typed = ["hookmitt"].into_iter().chain(typed.split(' '));

@@ -15,8 +15,12 @@ pub(crate) fn locate(given: Option<PathBuf>, environment: Option<OsString>) -> R
     let named = given.or_else(|| environment.filter(|value| !value.is_empty()).map(PathBuf::from));
     let platforms = || ProjectDirs::from("", "", "hookmitt").map(|dirs| dirs.data_dir().to_owned());
     let found = named.or_else(platforms).ok_or_else(|| {
-        let hint = format!("give it with --data-dir DIR or {VARIABLE}");
-        CliError::bad_input_with("no-data-dir", "there is no home directory to keep the inbox in", hint)
+        let hint = format!("set one with --data-dir DIR or {VARIABLE}");
+        CliError::bad_input_with(
+            "no-data-dir",
+            "no home directory found, so there is no default data directory",
+            hint,
+        )
     })?;
     std::path::absolute(&found).map_err(|source| CliError::file(found, source))
 }

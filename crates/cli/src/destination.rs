@@ -16,6 +16,11 @@ impl Destination {
         &self.0
     }
 
+    /// Whether the URL names no path.
+    pub(crate) fn is_root(&self) -> bool {
+        Url::parse(&self.0).is_ok_and(|url| url.path() == "/")
+    }
+
     /// Appends a path to the URL's own path, before its query.
     pub(crate) fn below(&self, path: &str) -> Self {
         let (base, query) = match self.0.split_once('?') {
@@ -39,7 +44,7 @@ impl FromStr for Destination {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || {
             format!(
-                "{} is no target: give a port such as 3000, or a URL such as http://localhost:3000/hooks",
+                "{} isn't a target: use a port such as 3000, or a URL such as http://localhost:3000/hooks",
                 Plain(text)
             )
         };
@@ -83,6 +88,13 @@ mod tests {
         for text in ["", "0", "70000", "ftp://x", "http://", "http://a b", "://x", "http://h/#x"] {
             assert!(read(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_url_without_a_path_is_the_root() {
+        let is_root = |target: &str| target.parse::<Destination>().unwrap().is_root();
+        assert!(is_root("3000") && is_root("http://h:1/") && is_root("3000?x"));
+        assert!(!is_root("3000/hooks"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ impl FromStr for HeaderEdit {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, value) = text
             .split_once(':')
-            .ok_or_else(|| format!("{} is no header: write it like 'X-Name: value'", Plain(text)))?;
+            .ok_or_else(|| format!("{} isn't a header: write it like 'X-Name: value'", Plain(text)))?;
         let (name, value) = (name.trim(), value.trim());
         HeaderLines::from_pairs([(name, value)]).map_err(|error| Plain(&error.to_string()).to_string())?;
         Ok(Self(name.to_owned(), value.to_owned()))
@@ -33,7 +33,7 @@ impl FromStr for BodyEdit {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || {
             format!(
-                "{} is no edit: write it like /data/amount=500, with a JSON pointer before the =",
+                "{} isn't an edit: write it like /data/amount=500, with a JSON pointer before the =",
                 Plain(text)
             )
         };
@@ -56,7 +56,7 @@ impl FromStr for Param {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok(Self(name.to_owned(), value.to_owned())),
-            _ => Err(format!("{} is no parameter: write it like webhook_id=123", Plain(text))),
+            _ => Err(format!("{} isn't a parameter: write it like webhook_id=123", Plain(text))),
         }
     }
 }

@@ -33,10 +33,7 @@ impl FromStr for EventRef {
         if named {
             return Ok(Self(lower));
         }
-        Err(format!(
-            "{} names no event: use its id or the id's beginning, '#12', last or last~2",
-            Plain(text)
-        ))
+        Err(format!("{} isn't an event: use an id or the start of one, '#12', last or last~2", Plain(text)))
     }
 }
 

@@ -21,8 +21,8 @@ const SHOWN_ANSWER: usize = 400;
 pub(crate) struct EventView<'a> {
     /// The event with its deliveries.
     pub(crate) event: &'a EventJson,
-    /// The event's body.
-    pub(crate) body: &'a [u8],
+    /// The event's body. `None` leaves it out.
+    pub(crate) body: Option<&'a [u8]>,
     /// The local time zone.
     pub(crate) zone: &'a TimeZone,
     /// The current time.
@@ -40,10 +40,12 @@ impl EventView<'_> {
         }
         let _ = write!(out, "\n{}\n{}\n", Styled(STRONG, "headers"), shown::headers(&self.event.headers));
         if let Some(lines) = &self.event.forwarded {
-            let head = Styled(STRONG, "added by proxies, beside the request");
+            let head = Styled(STRONG, "added by proxies, not part of the request");
             let _ = write!(out, "\n{head}\n{}\n", shown::headers(lines));
         }
-        let _ = write!(out, "\n{}\n{}", Styled(STRONG, "body"), body(self.body));
+        if let Some(bytes) = self.body {
+            let _ = write!(out, "\n{}\n{}", Styled(STRONG, "body"), body(bytes));
+        }
         out
     }
 
@@ -164,8 +166,7 @@ fn body(body: &[u8]) -> String {
         return Styled(FAINT, "(empty)").to_string();
     }
     let Ok(text) = std::str::from_utf8(body) else {
-        let note =
-            format!("({} that are no text; --body writes the exact bytes)", shown::size(body.len() as u64));
+        let note = format!("({}, not text; --body writes the exact bytes)", shown::size(body.len() as u64));
         return Styled(FAINT, note).to_string();
     };
     let laid_out = json_layout::indented(text);
@@ -174,7 +175,10 @@ fn body(body: &[u8]) -> String {
         return shown::text(text);
     }
     let end = text.floor_char_boundary(SHOWN_BODY);
-    let note = Styled(FAINT, format!("(the first of {}; --body writes all)", shown::size(body.len() as u64)));
+    let note = Styled(
+        FAINT,
+        format!("(cut, {} in all; --body writes the whole body)", shown::size(body.len() as u64)),
+    );
     format!("{}\n{note}", shown::text(&text[..end]))
 }
 
@@ -185,7 +189,7 @@ mod tests {
 
     fn view(bytes: &[u8]) -> String {
         let now = "2026-11-21T14:05:59Z".parse().unwrap();
-        EventView { event: &hostile(), body: bytes, zone: &TimeZone::UTC, now }.text()
+        EventView { event: &hostile(), body: Some(bytes), zone: &TimeZone::UTC, now }.text()
     }
 
     #[test]
@@ -216,7 +220,7 @@ mod tests {
             "oops\\u{1b}[5m\n     second",
             "note       a duplicate\nnote       older than",
             "Host: h\n",
-            "added by proxies, beside the request\nX-Forwarded-For: \\u{1b}[2J203.0.113.9\n",
+            "added by proxies, not part of the request\nX-Forwarded-For: \\u{1b}[2J203.0.113.9\n",
             "{\n  \"a\": [\n    1\n  ]\n}",
         ] {
             assert!(text.contains(part), "{part:?} is missing in {text}");
@@ -226,7 +230,7 @@ mod tests {
     #[test]
     fn a_large_body_is_cut_and_says_so() {
         let text = body(&"ä".repeat(SHOWN_BODY).into_bytes());
-        assert!(text.contains("the first of 131.0 kB; --body writes all"), "{}", &text[text.len() - 80..]);
-        assert!(body(&[0xff; 2_000]).contains("2.0 kB that are no text"));
+        assert!(text.contains("cut, 131.0 kB in all; --body writes the whole body"));
+        assert!(body(&[0xff; 2_000]).contains("2.0 kB, not text"));
     }
 }

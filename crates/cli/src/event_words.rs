@@ -41,17 +41,17 @@ pub(crate) fn marks(event: &EventJson) -> impl Iterator<Item = (&'static str, &'
     let marks = [
         (repeats && !event.conflict, "dup", "a duplicate"),
         (repeats && event.conflict, "dup, other bytes", "a duplicate whose bytes differ from the first"),
-        (!repeats && event.conflict, "conflict", "its bytes differ from another with the same key"),
-        (event.stale, "stale", "older than one already delivered for the same object"),
+        (!repeats && event.conflict, "conflict", "another event with the same key has other bytes"),
+        (event.stale, "stale", "older than an event already delivered for the same object"),
         (
             event.browser && event.withheld.is_none(),
             "web page",
-            "a web page led to it, and the local server answers it",
+            "sent from a web page, and answered by the local server",
         ),
         (
             withheld == Some(WithheldReason::ForeignHost),
             "foreign host",
-            "called by a name that isn't this machine's",
+            "called by a host name that isn't this machine's",
         ),
         (
             withheld.is_some_and(|reason| reason != WithheldReason::ForeignHost),
@@ -60,7 +60,7 @@ pub(crate) fn marks(event: &EventJson) -> impl Iterator<Item = (&'static str, &'
         ),
         (event.handshake.is_some(), "handshake", "a set-up request"),
         (event.parent.is_some(), "edited", "an edited copy"),
-        (event.deleted_at.is_some(), "deleted", "in the bin"),
+        (event.deleted_at.is_some(), "deleted", "in the trash"),
     ];
     marks.into_iter().filter(|(holds, ..)| *holds).map(|(_, short, full)| (short, full))
 }
@@ -163,8 +163,8 @@ pub(crate) mod tests {
             let line = outcome(&serde_json::from_value(attempt).unwrap());
             anstream::adapter::strip_str(&line).to_string()
         };
-        let cut_off = attempt(0, "hookmitt ended before an answer came");
-        assert_eq!(cut_off, "no answer  –  hookmitt ended before an answer came; it may have arrived");
+        let cut_off = attempt(0, "hookmitt stopped before an answer arrived");
+        assert_eq!(cut_off, "no answer  –  hookmitt stopped before an answer arrived; it may have arrived");
         assert_eq!(
             attempt(30_000, "no answer within 30 s"),
             "no answer  30.0 s  no answer within 30 s; it may have arrived"

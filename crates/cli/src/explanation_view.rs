@@ -6,6 +6,9 @@ use hookmitt_event::{CauseState, CodeFix, ContentKind, Explanation, FixKind, Pla
 
 use crate::terminal::{BAD, FAINT, GOOD, ODD, Styled};
 
+/// The cause that says that the local server rejects a genuine event.
+const APP_REJECTS: &str = "app_rejects";
+
 /// How many characters are shown of each signed part and of each signature.
 const SHOWN: usize = 120;
 
@@ -32,7 +35,7 @@ pub(crate) fn evidence(explanation: &Explanation) -> String {
         line("fits", &format!("{} ({})", Plain(&fitting.label), cut(&fitting.value)));
     }
     for secret in &explanation.secrets {
-        let fits = if secret.fits { Styled(GOOD, "fits") } else { Styled(BAD, "does not fit") };
+        let fits = if secret.fits { Styled(GOOD, "fits") } else { Styled(BAD, "doesn't fit") };
         line("secret", &format!("{} {fits}", Plain(&secret.label)));
     }
     for cause in explanation.causes.iter().filter(|cause| cause.state == CauseState::RuledOut) {
@@ -60,6 +63,15 @@ fn cut(text: &str) -> String {
     let shown: String = text.chars().take(SHOWN).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{}{more}", Plain(&shown))
+}
+
+/// Returns why the local server rejects a genuine event, and how to change its code. Empty if it doesn't.
+pub(crate) fn rejection(explanation: &Explanation) -> String {
+    let Some(cause) = explanation.causes.iter().find(|cause| cause.code == APP_REJECTS) else {
+        return String::new();
+    };
+    let fix = explanation.fix.as_ref().map(code).unwrap_or_default();
+    format!("\n{}\n  {}\n{fix}", Styled(ODD, Plain(&cause.message)), Plain(&cause.fix))
 }
 
 /// Returns how to change the receiver's code, for the framework that the receiver seems to use, else for the first one.
@@ -128,9 +140,10 @@ mod tests {
             fix: Some(CodeFix { title: "Keep the raw body".to_owned(), frameworks: vec![framework] }),
         };
         let text = anstream::adapter::strip_str(&evidence(&explanation)).to_string();
-        let expected = "  signed    17.\\u{1b}[2J{}\n  url       http://h/\\u{7}\n            Nobody vouches for it.\n  got       ab\n  expected  cd\n  fits      other/one (ab)\n  \
-             secret    default does not fit\n  tried     7 in 3 ms\n\n  Keep the raw body (Express)\n  \
-             - express.json()\n  + express.raw()\n";
+        let expected = "  signed    17.\\u{1b}[2J{}\n  url       http://h/\\u{7}\n            Nobody vouches for \
+                        it.\n  got       ab\n  expected  cd\n  fits      other/one (ab)\n  secret    default \
+                        doesn't fit\n  tried     7 in 3 ms\n\n  Keep the raw body (Express)\n  - express.json()\n  \
+                        + express.raw()\n";
         assert_eq!(text, expected);
     }
 }

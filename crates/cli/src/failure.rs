@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     BadInput = 2,
     /// Something that was needed could not be reached or is not available.
     Unreached = 3,
+    /// The user ended the command before it was done (128 + SIGINT, as in shells).
+    Interrupted = 130,
 }
 
 impl From<Exit> for std::process::ExitCode {
@@ -57,7 +59,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Start(#[from] StartError),
     /// This version does not understand the API's answer.
-    #[error("hookmitt's own answer makes no sense: {0}")]
+    #[error("hookmitt's own answer could not be understood: {0}")]
     Answer(String),
     /// Something that was needed is not available, for example a port or a store.
     #[error("{message}")]
@@ -70,10 +72,10 @@ pub(crate) enum CliError {
         hint: Option<String>,
     },
     /// The running hookmitt ended before its answer was complete, or while its events were followed.
-    #[error("the hookmitt that was running has ended")]
+    #[error("the running hookmitt has stopped")]
     Gone,
     /// The event stream of a host in this process ended by itself.
-    #[error("the live view broke off")]
+    #[error("the live view was cut off")]
     BrokenOff,
     /// A call of the system failed: waiting for a signal, reading standard input, writing output, or starting the
     /// runtime.
@@ -85,7 +87,7 @@ pub(crate) enum CliError {
         source: io::Error,
     },
     /// The program that reads our output has closed the pipe. The command still ends with success.
-    #[error("the reader of our output is gone")]
+    #[error("the program reading the output has closed it")]
     ClosedPipe,
 }
 
@@ -121,7 +123,7 @@ impl CliError {
 
     /// Returns the error for a failure to wait for signals.
     pub(crate) fn signals(source: io::Error) -> Self {
-        Self::System { doing: "signals can't be waited for", source }
+        Self::System { doing: "can't listen for signals", source }
     }
 
     /// Returns how a command ends after this error.
@@ -165,16 +167,16 @@ impl CliError {
             Self::BadInput { hint, .. } | Self::Unreached { hint, .. } => hint.clone(),
             Self::File { source, .. } => match source.kind() {
                 io::ErrorKind::NotFound => Some("check the path".to_owned()),
-                io::ErrorKind::PermissionDenied => Some("check who may use that path".to_owned()),
+                io::ErrorKind::PermissionDenied => Some("check the permissions of that path".to_owned()),
                 _ => None,
             },
             Self::Problem(problem) => problem.hint.clone(),
             Self::Start(error) => error.hint(),
-            Self::Answer(_) => Some("the running hookmitt may be of another version: restart it".to_owned()),
-            Self::Gone => Some("run the command again; it opens the inbox itself".to_owned()),
-            Self::BrokenOff => {
-                Some("what was caught is safe; a warning above may say why: run it again".to_owned())
-            }
+            Self::Answer(_) => Some("the running hookmitt may be another version: restart it".to_owned()),
+            Self::Gone => Some("run the command again; it then opens the inbox itself".to_owned()),
+            Self::BrokenOff => Some(
+                "captured events are safe; run the command again. A warning above may say why".to_owned(),
+            ),
             Self::System { .. } | Self::ClosedPipe => None,
         }
     }

@@ -12,11 +12,11 @@ pub fn raise_handle_limit() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(ENOUGH, |maximum| maximum.min(ENOUGH));
     if current.is_none_or(|current| current >= wanted) {
-        return tracing::debug!(handles = current, "the limit on open handles is left as it is");
+        return tracing::debug!(handles = current, "the limit on open files is unknown and stays as it is");
     }
     match setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum }) {
-        Ok(()) => tracing::debug!(before = current, handles = wanted, "the limit on open handles is raised"),
-        Err(error) => tracing::debug!(%error, handles = current, "the limit on open handles can't be raised"),
+        Ok(()) => tracing::debug!(before = current, handles = wanted, "the limit on open files was raised"),
+        Err(error) => tracing::debug!(%error, handles = current, "the limit on open files can't be raised"),
     }
 }
 

@@ -20,15 +20,18 @@ mod local_verdict;
 mod log;
 mod moment;
 mod outcome;
+mod path_hint;
 mod private_file;
 mod problem;
 mod provider_name;
+mod search;
 mod seat;
 mod secret_variable;
 mod shared_scheme;
 mod shown;
 mod stop;
 mod tail;
+mod target_view;
 mod terminal;
 mod tunnel_view;
 mod typed_in;
@@ -75,7 +78,7 @@ pub fn run(typed: impl IntoIterator<Item = OsString>) -> ExitCode {
     let ended = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|source| CliError::System { doing: "the runtime can't be started", source })
+        .map_err(|source| CliError::System { doing: "can't start the runtime", source })
         .and_then(|runtime| runtime.block_on(Box::pin(obey(cli, &screen))));
     ended
         .unwrap_or_else(|error| {
@@ -100,7 +103,7 @@ async fn obey(cli: Cli, screen: &Screen) -> Result<Exit, CliError> {
         Verb::Listen(args) => verbs::listen::run(&args, &dir()?, screen).await,
         Verb::Verify(args) if args.is_for_file() => verbs::verify::run_on_file(&args, screen).await,
         Verb::Relay(args) => verbs::relay::run(&args, &dir()?, screen).await,
-        Verb::Doctor => verbs::doctor::run(&dir()?, screen).await,
+        Verb::Doctor(args) => verbs::doctor::run(&args, &dir()?, screen).await,
         Verb::Completions(args) => verbs::completions::run(&args, Cli::command(), screen),
         Verb::Export(args) if !args.raw => Err(verbs::export::redaction_missing()),
         verb => through_the_door(verb, &dir()?, screen).await,
@@ -118,8 +121,10 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
     match verb {
         Verb::Send(args) => verbs::send::run(&args, client, screen).await,
         Verb::Events(args) => verbs::events::run(&args, client, screen).await,
+        Verb::Wait(args) => verbs::wait::run(&args, client, screen).await,
         Verb::Show(args) => verbs::show::run(&args, client, screen).await,
         Verb::Verify(args) => verbs::verify::run(&args, client, screen).await,
+        Verb::Move(args) => verbs::assign::run(&args, client, screen).await,
         Verb::Confirm(args) => verbs::confirm::run(&args, client, screen).await,
         Verb::Replay(args) => verbs::replay::run(&args, client, screen).await,
         Verb::Retry(args) => verbs::retry::run(&args, client, screen).await,
@@ -130,7 +135,7 @@ async fn ask(verb: Verb, client: &Client, screen: &Screen) -> Result<Exit, CliEr
         Verb::Target(verb) => verbs::target::run(&verb, client, screen).await,
         Verb::Tunnel(verb) => verbs::tunnel::run(&verb, client, screen).await,
         Verb::Url(args) => verbs::url::run(&args, client, screen).await,
-        Verb::Serve(_) | Verb::Listen(_) | Verb::Relay(_) | Verb::Doctor | Verb::Completions(_) => {
+        Verb::Serve(_) | Verb::Listen(_) | Verb::Relay(_) | Verb::Doctor(_) | Verb::Completions(_) => {
             unreachable!("these don't go through the door")
         }
     }

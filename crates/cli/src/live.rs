@@ -2,7 +2,7 @@
 
 use hookmitt_api::{BoxBody, DeliveryJson, EventJson};
 use hookmitt_call::{Messages, Sse};
-use hookmitt_event::Timestamp;
+use hookmitt_event::{Timestamp, Verdict};
 use http_body_util::BodyDataStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -68,6 +68,11 @@ pub(crate) struct DeliveryNews {
     pub(crate) source: String,
     /// The event's type.
     pub(crate) r#type: Option<String>,
+    /// The event's verdict.
+    pub(crate) verdict: Verdict,
+    /// The raw path of the event's request after the slug. `None` from an older hookmitt.
+    #[serde(default)]
+    pub(crate) path: Option<String>,
     /// The delivery.
     pub(crate) delivery: DeliveryJson,
 }

@@ -20,25 +20,25 @@ use crate::{edit::Param, failure::CliError, provider_name, secret_variable, verd
 /// What to judge by, instead of what the inbox knows.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Given {
-    /// Who sent it: a provider's id, such as github
+    /// The sender: a provider's id, such as github
     #[arg(long, value_name = "P")]
     pub(crate) provider: Option<String>,
-    /// The signature scheme; else the signature header decides
+    /// The signature scheme; by default the signature header decides
     #[arg(long, value_name = "S")]
     pub(crate) scheme: Option<String>,
-    /// Take the value of this environment variable as the secret; may be given several times
+    /// Use the value of this environment variable as the secret; repeatable
     #[arg(long, value_name = "NAME")]
     pub(crate) secret_env: Vec<String>,
     /// A public key: PEM, base64 SPKI, hex or base64 of 32 bytes, whpk_…, or JWK
     #[arg(long, value_name = "FILE")]
     pub(crate) public_key: Option<PathBuf>,
-    /// A setting that is not in the request, such as webhook_id=1; may be given several times
+    /// A setting that isn't in the request, such as webhook_id=1; repeatable
     #[arg(long, value_name = "K=V")]
     pub(crate) param: Vec<Param>,
-    /// The URL that the provider called, where it signs that
+    /// The URL that the provider called, if it signs the URL
     #[arg(long)]
     pub(crate) url: Option<String>,
-    /// Judge timestamps at this moment; else when it was received, for a raw message now
+    /// Check timestamps as of this time; by default the time of receipt, or now for a raw message
     #[arg(long, value_name = "UNIX_SECONDS", allow_negative_numbers = true)]
     pub(crate) at: Option<i64>,
 }
@@ -86,8 +86,8 @@ pub(crate) async fn find(subject: &Subject, given: &Given) -> Result<VerdictRepo
     let provider = who(subject, given)?;
     let generic = subject.generic.as_ref().filter(|_| given.provider.is_none() && given.scheme.is_none());
     if provider.is_none() && generic.is_none() {
-        let hint = "say who with --provider, such as --provider github";
-        return Err(CliError::bad_input_with("no-provider", "the headers don't say who sent it", hint));
+        let hint = "name the provider, such as --provider github";
+        return Err(CliError::bad_input_with("no-provider", "the headers don't show the provider", hint));
     }
     let mut secrets = Vec::new();
     for name in &given.secret_env {
@@ -170,7 +170,7 @@ fn who(subject: &Subject, given: &Given) -> Result<Option<&'static Provider>, Cl
 fn of_scheme(id: &str) -> Result<&'static Provider, CliError> {
     providers().find(|provider| provider.scheme(id).is_some()).ok_or_else(|| {
         let message = format!("there is no scheme {}", Plain(id));
-        CliError::bad_input_with("unknown-scheme", message, "a provider's id stands for its usual scheme")
+        CliError::bad_input_with("unknown-scheme", message, "a provider's id selects its usual scheme")
     })
 }
 

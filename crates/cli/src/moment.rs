@@ -1,6 +1,6 @@
 //! Durations and points in time on the command line.
 
-use std::{str::FromStr, time::Duration};
+use std::{fmt, str::FromStr, time::Duration};
 
 use hookmitt_event::{Plain, Timestamp};
 
@@ -15,11 +15,22 @@ impl Span {
     }
 }
 
+impl fmt::Display for Span {
+    /// Writes the duration in the largest unit in which it is a whole number: `500 ms`, `90 s`, `2 h`.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [(u64, &str); 4] = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
+        let millis = self.as_millis();
+        let unit = UNITS.into_iter().find(|(unit, _)| millis >= *unit && millis.is_multiple_of(*unit));
+        let (unit, name) = unit.unwrap_or((1, "ms"));
+        write!(out, "{} {name}", millis / unit)
+    }
+}
+
 impl FromStr for Span {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || format!("{} is not a duration: write it like 500ms, 10s, 5m, 2h or 7d", Plain(text));
+        let wrong = || format!("{} isn't a duration: write it like 500ms, 10s, 5m, 2h or 7d", Plain(text));
         let unit = text.find(|letter: char| !letter.is_ascii_digit()).ok_or_else(wrong)?;
         let (number, unit) = text.split_at(unit);
         let number: u64 = number.parse().map_err(|_| wrong())?;
@@ -63,7 +74,7 @@ impl FromStr for Since {
         }
         text.parse().map(Self::At).map_err(|_| {
             format!(
-                "{} is no moment: write how long ago (10m, 2h, 7d), or like 2026-11-21T14:00:00Z",
+                "{} isn't a time: write how long ago (10m, 2h, 7d), or a time like 2026-11-21T14:00:00Z",
                 Plain(text)
             )
         })
@@ -89,11 +100,26 @@ mod tests {
     }
 
     #[test]
+    fn a_duration_is_written_as_a_whole_number() {
+        let written = |text: &str| text.parse::<Span>().map(|span| span.to_string());
+        for (typed, said) in [
+            ("10ms", "10 ms"),
+            ("30s", "30 s"),
+            ("90s", "90 s"),
+            ("60m", "1 h"),
+            ("48h", "2 d"),
+            ("0s", "0 ms"),
+        ] {
+            assert_eq!(written(typed).as_deref(), Ok(said));
+        }
+    }
+
+    #[test]
     fn since_takes_a_duration_or_a_moment() {
         let now: Timestamp = "2026-11-21T14:00:00Z".parse().unwrap();
         let moment = |text: &str| text.parse::<Since>().map(|since| since.moment(now).to_string());
         assert_eq!(moment("2h").unwrap(), "2026-11-21T12:00:00.000000Z");
         assert_eq!(moment("2026-11-21T12:00:00+01:00").unwrap(), "2026-11-21T11:00:00.000000Z");
-        assert!(moment("yesterday").unwrap_err().contains("yesterday is no moment"));
+        assert!(moment("yesterday").unwrap_err().contains("yesterday isn't a time"));
     }
 }

@@ -53,7 +53,7 @@ impl Outcome {
         let style = match self.exit() {
             Exit::Success => GOOD,
             Exit::No => BAD,
-            Exit::BadInput | Exit::Unreached => ODD,
+            Exit::BadInput | Exit::Unreached | Exit::Interrupted => ODD,
         };
         let answer = match self.response_status {
             Some(code) => Styled(style, code.to_string()),

@@ -18,7 +18,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     if there.is_symlink() && leads_to_file {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "it is a link; name the file that it leads to",
+            "it is a symbolic link; name the file that it points to",
         ));
     }
     OpenOptions::new().write(true).open(path)?.write_all(content)

@@ -13,7 +13,7 @@ pub(crate) fn find(id: &str) -> Result<&'static Provider, CliError> {
     provider(id).ok_or_else(|| {
         let message = format!("there is no provider {}", Plain(id));
         let near = nearest(id, providers().map(|provider| provider.id.as_str()));
-        CliError::bad_input_with("unknown-provider", message, format!("near names: {}", near.join(", ")))
+        CliError::bad_input_with("unknown-provider", message, format!("similar names: {}", near.join(", ")))
     })
 }
 

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use hookmitt_api::{Host, HostOptions};
 use hookmitt_event::Plain;
+use serde_json::json;
+use url::Url;
 
 use crate::{
     client::Client,
@@ -16,19 +18,19 @@ use crate::{
 /// Where to serve.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Flags {
-    /// The address of the capture port, for senders that are not on this machine (containers)
+    /// The address of the capture port, for senders outside this machine (containers)
     #[arg(long, value_name = "H")]
     host: Option<String>,
-    /// The capture port; 0 takes any that is free
+    /// The capture port; 0 picks a free one
     #[arg(long, value_name = "PORT", default_value_t = 4400)]
     port: u16,
-    /// The API's port; 0 takes any that is free
+    /// The API's port; 0 picks a free one
     #[arg(long, value_name = "PORT", default_value_t = 4401)]
     api_port: u16,
-    /// The file with the API's token, made where there is none; else HOOKMITT_TOKEN, else the data directory's
+    /// The file with the API's token, created if missing; HOOKMITT_TOKEN wins, and the default is the data directory's
     #[arg(long, value_name = "F")]
     token_file: Option<PathBuf>,
-    /// How long a sender waits for your server's answer, where its source has `--respond app`
+    /// How long a sender waits for your server's answer if its source has `--respond app`
     #[arg(long, value_name = "D", default_value = "2500ms")]
     hold: Span,
     /// Don't open the browser
@@ -86,7 +88,7 @@ impl Seat {
     pub(crate) fn announce(&self, data_dir: &Path, screen: &Screen) {
         let Some(host) = &self.host else { return };
         let line = |name: &str, value: &str| screen.note(format_args!("  {name:<8} {}", Plain(value)));
-        screen.note(Styled(STRONG, "hookmitt is catching"));
+        screen.note(Styled(STRONG, "hookmitt is listening"));
         line("capture", &host.capture_urls().join("  "));
         line("API", &host.api_urls().join("  "));
         if let Some(url) = host.open_url() {
@@ -97,9 +99,27 @@ impl Seat {
             screen.note(format_args!("{} {}", Styled(ODD, "warning:"), Plain(&warning)));
         }
         if host.waits_for_another() {
-            let why = "another process delivers from this data directory; this one stores, and takes over when it ends";
+            let why = "another process delivers from this data directory; this one stores events, and takes over \
+                       when that one ends";
             screen.note(format_args!("{} {why}", Styled(ODD, "note:")));
         }
+    }
+
+    /// Prints one JSON object with every URL and port to standard output, as soon as events are taken: the message
+    /// `ready`, in the form of the live messages that follow. Prints nothing if another process serves.
+    pub(crate) fn print_ready(&self, data_dir: &Path, screen: &Screen) -> Result<(), CliError> {
+        let Some(host) = &self.host else { return Ok(()) };
+        let (capture, api) = (host.capture_urls(), host.api_urls());
+        screen.print_json(&json!({ "ready": {
+            "capture_port": port_of(&capture),
+            "api_port": port_of(&api),
+            "capture": capture,
+            "api": api,
+            "ui": host.open_url(),
+            "data_dir": data_dir.to_string_lossy(),
+            "delivers": !host.waits_for_another(),
+            "pid": std::process::id(),
+        }}))
     }
 
     /// Opens the UI in the browser. The browser gets the path of a private file instead of the URL, because every user
@@ -113,12 +133,18 @@ impl Seat {
             Err(error) => Err(error),
         };
         let note = match opened {
-            Ok(()) => "if the browser shows nothing, open the UI's URL above yourself".to_owned(),
+            Ok(()) => "if no page opens in the browser, open the UI's URL above".to_owned(),
             Err(error) => {
-                format!("the browser could not be opened: {error}; open the UI's URL above yourself")
+                format!("the browser could not be opened: {error}; open the UI's URL above")
             }
         };
-        screen.note(Styled(FAINT, format!("{note}; `hookmitt url --ui` prints a fresh one after a minute")));
+        screen.note(Styled(
+            FAINT,
+            format!(
+                "{note}; it expires after a minute, and `hookmitt url --ui` prints a new \
+                                           one"
+            ),
+        ));
     }
 
     /// Returns the first URL at which events are taken, or `None` if another process serves.
@@ -137,4 +163,9 @@ impl Seat {
         };
         stop.finish(Box::pin(ending)).await;
     }
+}
+
+/// Returns the port of the first URL. All addresses of one server have the same port.
+fn port_of(urls: &[String]) -> Option<u16> {
+    urls.first().and_then(|url| Url::parse(url).ok()?.port_or_known_default())
 }

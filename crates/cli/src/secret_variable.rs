@@ -10,13 +10,13 @@ use crate::failure::CliError;
 pub(crate) fn secret_of(name: &str) -> Result<Vec<u8>, CliError> {
     let wrong = |message: String, hint: &str| CliError::bad_input_with("missing-variable", message, hint);
     if name.is_empty() || name.contains(['=', '\0']) {
-        let message = "that can't name an environment variable".to_owned();
-        return Err(wrong(message, "give its name, not its value"));
+        let message = "that can't be the name of an environment variable".to_owned();
+        return Err(wrong(message, "give the variable's name, not its value"));
     }
     match std::env::var_os(name) {
         None if !looks_like_variable(name) => {
-            let message = "there is no environment variable of that name".to_owned();
-            Err(wrong(message, "give its name, such as STRIPE_SECRET, and not its value"))
+            let message = "there is no environment variable with that name".to_owned();
+            Err(wrong(message, "give the variable's name, such as STRIPE_SECRET, not its value"))
         }
         None => {
             let message = format!("the environment variable {} is not set", Plain(name));

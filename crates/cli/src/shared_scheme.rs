@@ -26,19 +26,19 @@ fn pair((name, value): (&String, &Value)) -> (String, Value) {
 /// Returns the changes that a file makes to a source. A file that holds only the scheme's settings is accepted, too.
 pub(crate) fn read(path: &Path) -> Result<Map<String, Value>, CliError> {
     let bad = |why: String| {
-        CliError::bad_input("bad-scheme-file", format!("{} is no signing scheme: {why}", path.display()))
+        CliError::bad_input("bad-scheme-file", format!("{} isn't a signing scheme: {why}", path.display()))
     };
     let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
     let whole: Value = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     let version = whole.get("hookmitt_scheme");
     if version.is_some_and(|version| version != 1) {
-        return Err(bad("it is of a newer hookmitt".to_owned()));
+        return Err(bad("a newer hookmitt wrote it".to_owned()));
     }
     let generic = whole.get("generic").unwrap_or(&whole);
     let read: GenericScheme =
         serde_json::from_value(generic.clone()).map_err(|error| bad(error.to_string()))?;
     if read == GenericScheme::default() {
-        return Err(bad("it sets nothing; `hookmitt source show SLUG --scheme` writes one".to_owned()));
+        return Err(bad("it sets nothing; `hookmitt source show SLUG --scheme` prints one".to_owned()));
     }
     let mut change = Map::from_iter([("generic".to_owned(), json!(read))]);
     if let Some(tolerance) = whole.get("tolerance_s").filter(|_| version.is_some()) {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use hookmitt_api::EventJson;
-use hookmitt_event::{DeliveryId, DeliveryState, EventStatus, Plain, TargetId, Timestamp};
+use hookmitt_event::{DeliveryId, DeliveryState, EventStatus, Plain, TargetId, Timestamp, Verdict, counted};
 use jiff::tz::TimeZone;
 
 use crate::{
@@ -22,6 +22,8 @@ pub(crate) struct Tail {
     /// For each unfinished delivery, how many of its attempts were shown.
     attempts: HashMap<DeliveryId, usize>,
     down: HashMap<TargetId, Down>,
+    /// The targets of which it was said that they reject genuine events.
+    rejecting: HashSet<TargetId>,
     /// The last state of each tunnel that was shown.
     tunnels: HashMap<i64, String>,
 }
@@ -35,7 +37,14 @@ struct Down {
 impl Tail {
     /// Makes a tail that shows the events with numbers above `seen`. Times are shown in this zone.
     pub(crate) fn new(zone: TimeZone, seen: i64) -> Self {
-        Self { zone, seen, attempts: HashMap::new(), down: HashMap::new(), tunnels: HashMap::new() }
+        Self {
+            zone,
+            seen,
+            attempts: HashMap::new(),
+            down: HashMap::new(),
+            rejecting: HashSet::new(),
+            tunnels: HashMap::new(),
+        }
     }
 
     /// Returns the line for a message, or `None` if the message says nothing new to a person.
@@ -45,7 +54,7 @@ impl Tail {
             News::Delivery(news) => self.delivery(news, now),
             News::Refused(refused) => Some(self.refused(refused)),
             News::Skipped(skipped) => {
-                Some(Styled(FAINT, format!("… {} more events …", skipped.events)).to_string())
+                Some(Styled(FAINT, format!("… {} …", counted(skipped.events, "more event"))).to_string())
             }
             News::Tunnel(tunnel) => self.tunnel(tunnel, now),
             News::Gap(news) => Some(self.gap(news, now)),
@@ -143,10 +152,16 @@ impl Tail {
             | DeliveryState::Failed
             | DeliveryState::Skipped => {}
         }
+        if news.verdict == Verdict::Valid
+            && delivery.is_rejected()
+            && self.rejecting.insert(delivery.target_id)
+        {
+            line = format!("{line}\n{}", Styled(ODD, rejection(news.seq)));
+        }
         if let Some(waiting) = back {
             self.down.remove(&delivery.target_id);
             let rest = if waiting > 0 { format!(", {waiting} waiting") } else { String::new() };
-            line = format!("{line}  {}", Styled(GOOD, format!("(server is back{rest})")));
+            line = format!("{line}  {}", Styled(GOOD, format!("(it answers again{rest})")));
         }
         line
     }
@@ -164,7 +179,7 @@ impl Tail {
             return None;
         }
         let since = shown::clock(down.since, &self.zone);
-        let state = format!("server down since {since}, {} waiting", down.waiting.len());
+        let state = format!("nobody answers since {since}, {} waiting", down.waiting.len());
         let why = delivery.last_error.as_deref().unwrap_or_default();
         Some(format!("{}  {}  {}", self.lead(news, now), Styled(ODD, state), Styled(FAINT, Plain(why))))
     }
@@ -196,6 +211,14 @@ impl Tail {
     }
 }
 
+/// Says why a local server may reject a genuine event. Said once for each target, because it is the same every time.
+fn rejection(seq: i64) -> String {
+    format!(
+        "  this event is genuine; your app rejects it: most often its framework changes the body before the check, or it \
+         has another secret. `hookmitt show '#{seq}'` shows the fix"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,7 +236,7 @@ mod tests {
             })
         };
         let news = serde_json::json!({
-            "event_id": "x", "seq": 12, "source": "github", "type": "push\u{1b}[2J",
+            "event_id": "x", "seq": 12, "source": "github", "type": "push\u{1b}[2J", "verdict": "valid",
             "delivery": {
                 "id": "0199a5f0-1111-7abc-8def-0123456789ab.1", "target": "http://localhost:3000", "target_id": 1,
                 "status": status, "replay": false, "last_error": error, "next_attempt_at": null,
@@ -241,16 +264,38 @@ mod tests {
     }
 
     #[test]
+    fn a_genuine_event_that_the_app_rejects_is_explained_once_a_target() {
+        let mut tail = Tail::new(TimeZone::UTC, 11);
+        let rejected = |verdict: &str| {
+            let News::Delivery(mut news) = delivery("failed", 1, None) else { panic!("a delivery") };
+            news.delivery.attempts[0].response_status = Some(400);
+            news.verdict = serde_json::from_value(serde_json::json!(verdict)).unwrap();
+            News::Delivery(news)
+        };
+        assert!(!plain(tail.line(&rejected("no_secret"), now())).unwrap().contains("genuine"));
+        let line = plain(tail.line(&rejected("valid"), now())).unwrap();
+        assert!(
+            line.contains("  400  ") && line.contains("this event is genuine; your app rejects it"),
+            "{line}"
+        );
+        assert!(line.ends_with("`hookmitt show '#12'` shows the fix"), "{line}");
+        assert!(!plain(tail.line(&rejected("valid"), now())).unwrap().contains("genuine"), "said once");
+    }
+
+    #[test]
     fn a_server_that_is_down_is_said_once_a_delivery_and_its_return_too() {
         let mut tail = Tail::new(TimeZone::UTC, 11);
         assert_eq!(plain(tail.line(&delivery("pending", 0, None), now())), None);
-        let down = delivery("pending", 0, Some("nobody answers"));
+        let down = delivery("pending", 0, Some("connection refused by localhost:3000"));
         let line = plain(tail.line(&down, now())).unwrap();
-        assert!(line.ends_with("server down since 14:05:59, 1 waiting  nobody answers"), "{line}");
+        assert!(
+            line.ends_with("nobody answers since 14:05:59, 1 waiting  connection refused by localhost:3000"),
+            "{line}"
+        );
         assert_eq!(plain(tail.line(&down, now())), None);
         assert_eq!(plain(tail.line(&delivery("processing", 0, None), now())), None);
         let line = plain(tail.line(&delivery("completed", 1, None), now())).unwrap();
-        assert!(line.ends_with("-> http://localhost:3000  200  12 ms  (server is back)"), "{line}");
+        assert!(line.ends_with("-> http://localhost:3000  200  12 ms  (it answers again)"), "{line}");
     }
 
     #[test]

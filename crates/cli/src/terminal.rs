@@ -111,6 +111,6 @@ impl Screen {
 fn wrong_output(source: io::Error) -> CliError {
     match source.kind() {
         io::ErrorKind::BrokenPipe => CliError::ClosedPipe,
-        _ => CliError::System { doing: "standard output can't be written", source },
+        _ => CliError::System { doing: "can't write to standard output", source },
     }
 }

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{Plain, Timestamp};
+use hookmitt_event::{GapWhy, Plain, Timestamp};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled};
+use crate::{
+    shown::size,
+    terminal::{BAD, FAINT, GOOD, ODD, STRONG, Styled},
+};
 
 /// A tunnel as the API returns it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -36,16 +39,28 @@ pub(crate) struct Tunnel {
     pub(crate) state: String,
     since: Timestamp,
     why: Option<String>,
+    #[serde(default)]
+    hindrance: Option<String>,
     pub(crate) error: Option<Trouble>,
     rtt_ms: Option<u64>,
     waiting: Backlog,
     to_acknowledge: u64,
     refused: Refused,
     unknown: u64,
+    /// Names of unknown sources that were called lately.
+    #[serde(default)]
+    unserved: Vec<String>,
     spoilt: Refused,
     gap: Option<Gap>,
     #[serde(flatten)]
     rest: Map<String, Value>,
+}
+
+impl Tunnel {
+    /// Whether an event has come through it.
+    pub(crate) fn has_brought_events(&self) -> bool {
+        self.rest.get("last_event_at").is_some_and(|at| !at.is_null())
+    }
 }
 
 /// What is wrong with a tunnel, and what to do.
@@ -96,7 +111,7 @@ pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
     lines.extend(tunnel.relay.iter().map(|relay| row("relay", relay.clone())));
     lines.extend(tunnel.source.iter().map(|source| row("source", source.clone())));
     if tunnel.kind == "relay" {
-        let all = || "all: none was chosen, so the relay is told of each, also of those to come".to_owned();
+        let all = || "all, including those you add later".to_owned();
         let told = if tunnel.sources.is_empty() { all() } else { tunnel.sources.join(", ") };
         lines.push(row("sources", told));
     }
@@ -109,10 +124,10 @@ pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
         lines.push(row("refused", format!("{} by the relay{last}", tunnel.refused.count)));
     }
     if tunnel.spoilt.count > 0 {
-        lines.push(row("spoilt", format!("{} could not be read, and are gone", tunnel.spoilt.count)));
+        lines.push(row("spoilt", format!("{} unreadable and lost", tunnel.spoilt.count)));
     }
     if tunnel.unknown > 0 {
-        lines.push(row("unknown", format!("{} for sources that are not here", tunnel.unknown)));
+        lines.push(row("unknown", unknown(tunnel)));
     }
     if let Some(error) = &tunnel.error {
         lines.push(row("error", format!("{} ({})", error.message, error.code)));
@@ -125,7 +140,9 @@ pub(crate) fn lines(tunnel: &Tunnel, zone: &TimeZone) -> Vec<String> {
 /// Formats the tunnel's state, and since when it has been in that state.
 pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
     let since = moment(tunnel.since, zone);
-    let why = tunnel.why.as_deref().map_or(String::new(), |why| format!(" ({})", reason(why)));
+    let now = tunnel.hindrance.as_deref().filter(|now| tunnel.why.as_deref() != Some(now));
+    let now = now.map_or(String::new(), |now| format!("; now {}", reason(now)));
+    let why = tunnel.why.as_deref().map_or(String::new(), |why| format!(" ({}{now})", reason(why)));
     match tunnel.state.as_str() {
         "connected" => {
             let rtt = tunnel.rtt_ms.map_or(String::new(), |rtt| format!(", {rtt} ms"));
@@ -143,10 +160,11 @@ pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
 pub(crate) fn limits(kind: &str) -> Option<&'static str> {
     match kind {
         "smee" => Some(
-            "the channel rewrites JSON, so signatures can't verify; nothing is kept while nobody listens",
+            "the channel rewrites JSON, so signatures can't verify; what is sent while hookmitt isn't listening is \
+             lost",
         ),
-        "cloudflared" => Some("another URL after each start; nothing is kept while it does not run"),
-        "ngrok" => Some("needs an account; nothing is kept while it does not run"),
+        "cloudflared" => Some("the URL changes on every start; what is sent while it isn't running is lost"),
+        "ngrok" => Some("needs an account; what is sent while it isn't running is lost"),
         _ => None,
     }
 }
@@ -156,36 +174,46 @@ pub(crate) fn sentence(gap: &Gap, zone: &TimeZone) -> String {
     let from = moment(gap.from, zone);
     let what = match gap.lost {
         Some(lost) => format!("{} caught up, {lost} lost", gap.caught_up),
-        None => "what was sent meanwhile is not known, and was not kept".to_owned(),
+        None => "what was sent meanwhile is unknown and lost".to_owned(),
     };
     match gap.until {
         Some(until) if on_day(until, zone) == on_day(gap.from, zone) => {
             format!("Offline {from}–{}: {what}.", clock(until, zone))
         }
         Some(until) => format!("Offline {from}–{}: {what}.", moment(until, zone)),
-        None if gap.lost.is_none() => format!("Offline since {from}: what is sent meanwhile is not known."),
+        None if gap.lost.is_none() => format!("Offline since {from}: what is sent meanwhile is unknown."),
         None => format!("Offline since {from}: {what} so far."),
+    }
+}
+
+/// Says how often, and by which names, sources were called that are not here, and how to add them.
+fn unknown(tunnel: &Tunnel) -> String {
+    let calls = if tunnel.unknown == 1 { "1 call".to_owned() } else { format!("{} calls", tunnel.unknown) };
+    match tunnel.unserved.first() {
+        None => format!("{calls} for sources that don't exist here"),
+        Some(newest) => {
+            let names = tunnel.unserved.join(", ");
+            format!(
+                "{calls} for sources that don't exist here, most recently {names}; to receive them, run `hookmitt \
+                 source add {newest}`"
+            )
+        }
     }
 }
 
 fn waiting(tunnel: &Tunnel, zone: &TimeZone) -> String {
     if !matches!(tunnel.state.as_str(), "connected" | "limited") {
-        return "not in sight until it is connected".to_owned();
+        return "mailbox unknown until connected".to_owned();
     }
     let Backlog { letters, bytes, oldest_at } = &tunnel.waiting;
     let oldest = oldest_at.map_or(String::new(), |at| format!(", the oldest since {}", moment(at, zone)));
-    format!("{letters} at the relay ({bytes} bytes{oldest}), {} to acknowledge", tunnel.to_acknowledge)
+    format!("{letters} at the relay ({}{oldest}), {} to acknowledge", size(*bytes), tunnel.to_acknowledge)
 }
 
+/// Returns a reason in words, or as it is if only a later version knows it.
 fn reason(why: &str) -> String {
-    match why {
-        "asleep" => "the computer slept".to_owned(),
-        "network" => "network".to_owned(),
-        "relay" => "the other side".to_owned(),
-        "app_closed" => "no hookmitt runs".to_owned(),
-        "off" => "turned off".to_owned(),
-        other => Plain(other).to_string(),
-    }
+    let known = serde_json::from_value::<GapWhy>(why.into());
+    known.map_or_else(|_| Plain(why).to_string(), |why| why.to_string())
 }
 
 /// Formats a time of day, with the date before it unless that is today.
@@ -234,7 +262,7 @@ mod tests {
         let unknown = Gap { lost: None, ..gap("2026-01-31T08:44:10Z".into()) };
         assert_eq!(
             sentence(&unknown, &zone),
-            "Offline 2026-01-31 02:10–08:44: what was sent meanwhile is not known, and was not kept."
+            "Offline 2026-01-31 02:10–08:44: what was sent meanwhile is unknown and lost."
         );
         let open = sentence(&gap(Value::Null), &zone);
         assert_eq!(open, "Offline since 2026-01-31 02:10: 37 caught up, 0 lost so far.");

@@ -13,9 +13,9 @@ const LONGEST: u64 = 64 * 1024;
 /// Returns the first line of standard input without white space around it, or `None` if the line is empty or missing.
 /// On a terminal, a prompt is shown and the input is hidden.
 pub(crate) async fn line(question: &str, screen: &Screen) -> Result<Option<String>, CliError> {
-    let wrong = |source| CliError::System { doing: "standard input can't be read", source };
+    let wrong = |source| CliError::System { doing: "can't read standard input", source };
     if io::stdin().is_terminal() {
-        screen.note(format_args!("{question}; it isn't shown while you type:"));
+        screen.note(format_args!("{question} (hidden while you type):"));
     }
     let (say, said) = oneshot::channel();
     // The thread is never joined, because a command that is told to end must not wait until somebody has typed a line.

@@ -78,23 +78,23 @@ impl VerdictReport {
         match self.verdict {
             Verdict::NoSecret if setting => Some((
                 "setting-needed",
-                "it is signed, and a setting is missing that says whether it is yours",
-                "give it with --param NAME=VALUE, or keep it in the source",
+                "it is signed, but the setting that shows whether it is yours is missing",
+                "pass it with --param NAME=VALUE, or set it for the source",
             )),
             Verdict::NoSecret => Some((
                 "no-secret",
-                "it is signed, and there is no secret to check it with",
-                "give one with --secret-env NAME (or --public-key FILE), or keep one: `hookmitt secret set SLUG`",
+                "it is signed, but there is no secret to verify it with",
+                "pass one with --secret-env NAME (or --public-key FILE), or store one: `hookmitt secret set SLUG`",
             )),
             Verdict::Unsupported => Some((
                 "unsupported",
-                "the key that it takes can't be had here",
-                "download the provider's key, and give it with --public-key FILE",
+                "the key it needs isn't available here",
+                "download the provider's key and pass it with --public-key FILE",
             )),
             Verdict::Pending => Some((
                 "key-pending",
                 "the provider's key is still being fetched",
-                "try again in a moment, or give the key with --public-key FILE",
+                "try again in a moment, or pass the key with --public-key FILE",
             )),
             Verdict::Valid | Verdict::Invalid | Verdict::Unsigned => None,
         }

@@ -1,6 +1,7 @@
 //! Why a detour does not work.
 
-use hookmitt_event::Explain;
+use hookmitt_call::way_out;
+use hookmitt_event::{Explain, GapWhy, NoConnection};
 
 use crate::Quick;
 
@@ -8,26 +9,20 @@ use crate::Quick;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum DetourError {
     /// The URL is not a channel's URL.
-    #[error("{0} is no channel's URL")]
+    #[error("{0} isn't the URL of a channel")]
     BadUrl(String),
-    /// The channel's host can't be reached, or has fallen silent.
-    #[error("can't listen to {host}: {why}")]
+    /// There is no connection to the channel's host, or no longer one.
+    #[error("can't listen to {host}: {error}")]
     Unreachable {
         /// The channel's host.
         host: String,
+        /// Why.
+        why: NoConnection,
         /// What happened.
-        why: String,
-    },
-    /// The channel's host refused the connection, or the stream ended or broke off: the network works.
-    #[error("can't listen to {host}: {why}")]
-    Gone {
-        /// The channel's host.
-        host: String,
-        /// What happened.
-        why: String,
+        error: String,
     },
     /// The host sent something that no channel sends.
-    #[error("{host} sent what is no channel's message: {why}")]
+    #[error("{host} sent something that isn't a channel message: {why}")]
     Nonsense {
         /// The channel's host.
         host: String,
@@ -70,7 +65,7 @@ pub enum DetourError {
         said: String,
     },
     /// The program named no public URL in time.
-    #[error("{which} named no public URL within {seconds} s: {said}")]
+    #[error("{which} gave no public URL within {seconds} s: {said}")]
     NoUrl {
         /// Which program.
         which: Quick,
@@ -81,11 +76,33 @@ pub enum DetourError {
     },
 }
 
+impl DetourError {
+    /// Returns why there is no connection. A host that isn't heard, or whose name isn't found, shows nothing of the
+    /// network; the routing table does.
+    pub fn why(&self) -> GapWhy {
+        let is_cut_off = || way_out().is_none();
+        match self {
+            Self::Unreachable { why: NoConnection::UnknownName | NoConnection::NoAnswer, .. }
+            | Self::Cut { .. }
+                if is_cut_off() =>
+            {
+                GapWhy::Network
+            }
+            Self::Unreachable { why, .. } => (*why).into(),
+            Self::Nonsense { .. } | Self::Answered { .. } | Self::Cut { .. } | Self::NoUrl { .. } => {
+                GapWhy::Relay
+            }
+            Self::Missing(_) | Self::NotStarted { .. } | Self::Ended { .. } => GapWhy::NotRunning,
+            Self::BadUrl(_) => GapWhy::Hindered,
+        }
+    }
+}
+
 impl Explain for DetourError {
     fn code(&self) -> &'static str {
         match self {
             Self::BadUrl(_) => "bad-channel-url",
-            Self::Unreachable { .. } | Self::Gone { .. } | Self::Answered { .. } => "channel-unreachable",
+            Self::Unreachable { .. } | Self::Answered { .. } => "channel-unreachable",
             Self::Nonsense { .. } => "channel-nonsense",
             Self::Missing(_) => "program-missing",
             Self::NotStarted { .. } => "program-not-started",
@@ -97,17 +114,17 @@ impl Explain for DetourError {
 
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::BadUrl(_) => "give the whole URL, such as https://smee.io/aBcDeF123".to_owned(),
-            Self::Unreachable { .. } | Self::Gone { .. } | Self::Answered { .. } => {
-                "it is tried again by itself; check the URL and the network".to_owned()
+            Self::BadUrl(_) => "use the whole URL, such as https://smee.io/aBcDeF123".to_owned(),
+            Self::Unreachable { .. } | Self::Answered { .. } => {
+                "this is retried automatically; check the URL and the network".to_owned()
             }
             Self::Nonsense { .. } => {
-                "use the URL of a smee channel, not of the page that shows it".to_owned()
+                "use the URL of the smee channel, not of the page that shows it".to_owned()
             }
             Self::Missing(which) => which.install().to_owned(),
-            Self::Cut { .. } => "it connects again by itself; check the network".to_owned(),
+            Self::Cut { .. } => "it reconnects automatically; check the network".to_owned(),
             Self::NotStarted { which, .. } | Self::Ended { which, .. } | Self::NoUrl { which, .. } => {
-                format!("it is tried again by itself; run `{which}` by hand to see what it lacks")
+                format!("this is retried automatically; run `{which}` by hand to see what is missing")
             }
         })
     }

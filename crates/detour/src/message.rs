@@ -21,10 +21,10 @@ pub struct SmeeMessage {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// The text is not a JSON object.
-    #[error("it is no JSON object")]
+    #[error("it isn't a JSON object")]
     NoObject,
     /// The field `bodyB` is not base64.
-    #[error("its bodyB is no base64")]
+    #[error("its bodyB isn't valid base64")]
     Base64,
 }
 

@@ -124,7 +124,7 @@ impl QuickTunnel {
             return;
         }
         if let Err(error) = self.guarded.kill().await {
-            tracing::warn!(program = self.which.program(), %error, "could not be ended");
+            tracing::warn!(program = self.which.program(), %error, "could not be stopped");
         }
     }
 
@@ -152,7 +152,7 @@ impl QuickTunnel {
 
     fn said(&self) -> String {
         let words: Vec<_> = self.last_words.iter().map(String::as_str).collect();
-        if words.is_empty() { "it said nothing".to_owned() } else { words.join(" / ") }
+        if words.is_empty() { "it printed nothing".to_owned() } else { words.join(" / ") }
     }
 
     fn ended(&self) -> DetourError {

@@ -30,10 +30,12 @@ impl Quick {
     pub(crate) const fn install(self) -> &'static str {
         match self {
             Self::Cloudflared => {
-                "install it (`brew install cloudflared`, or a package of https://github.com/cloudflare/cloudflared/releases), and see that it is on the PATH of hookmitt"
+                "install it (`brew install cloudflared`, or a package from \
+                 https://github.com/cloudflare/cloudflared/releases), and make sure that it is on hookmitt's PATH"
             }
             Self::Ngrok => {
-                "install it (https://ngrok.com/download), sign in with `ngrok config add-authtoken`, and see that it is on the PATH of hookmitt"
+                "install it (https://ngrok.com/download), sign in with `ngrok config add-authtoken`, and make sure \
+                 that it is on hookmitt's PATH"
             }
         }
     }

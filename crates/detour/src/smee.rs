@@ -3,9 +3,13 @@
 use std::{error::Error as _, future::Future, io, time::Duration};
 
 use futures_util::TryStreamExt as _;
-use hookmitt_call::{Messages, Sse, Trust};
-use hookmitt_event::Timestamp;
-use reqwest::{Client, Url, header::ACCEPT, redirect::Policy};
+use hookmitt_call::{Messages, Sse, Trust, is_of_tls};
+use hookmitt_event::{NoConnection, Timestamp};
+use reqwest::{
+    Client, Url,
+    header::{ACCEPT, LOCATION},
+    redirect::Policy,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{DetourError, MessageError, SmeeMessage};
@@ -67,8 +71,29 @@ impl Channel {
         if !scheme_fits || !names_one || !parsed.username().is_empty() || parsed.password().is_some() {
             return Err(bad());
         }
-        let client = client().map_err(|why| DetourError::Unreachable { host: host(&parsed), why })?;
+        let client = client().map_err(|error| DetourError::Unreachable {
+            host: host(&parsed),
+            why: NoConnection::Hindered,
+            error,
+        })?;
         Ok(Self { url: parsed, client })
+    }
+
+    /// Has a smee server make a channel. `server` is its URL, such as `https://smee.io`.
+    ///
+    /// # Errors
+    /// Fails if the server can't be reached, or if its answer names no channel.
+    pub async fn fresh(server: &str) -> Result<Self, DetourError> {
+        // A server that redirects to a channel is asked at `/new`; the name is that of smee.io's own button.
+        let asked = Self::new(&format!("{}/new", server.trim_end_matches('/')))?;
+        let sent = asked.client.get(asked.url.clone()).timeout(CONNECT).send().await;
+        let answer = sent.map_err(|error| asked.unreachable(&error))?;
+        let status = answer.status().as_u16();
+        let location = answer.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+        let channel = location.and_then(|location| asked.url.join(location).ok());
+        // A channel of another host would send the requests to somebody whom nobody chose.
+        let channel = channel.filter(|channel| channel.host() == asked.url.host());
+        Self::new(channel.ok_or(DetourError::Answered { host: asked.host(), status })?.as_str())
     }
 
     /// Returns the channel's URL, which is given to the provider.
@@ -101,7 +126,7 @@ impl Channel {
 
     /// Listens until the channel closes or can't be opened.
     async fn once(&self, listener: &impl Listener) -> Ended {
-        let gone = |why: String| DetourError::Gone { host: self.host(), why };
+        let gone = |why, error: String| DetourError::Unreachable { host: self.host(), why, error };
         let mut events = match self.open().await {
             Ok(events) => events,
             Err(why) => return Ended { why, since: Timestamp::now(), was_open: false },
@@ -111,11 +136,11 @@ impl Channel {
         let why = loop {
             match tokio::time::timeout(SILENCE, events.next()).await {
                 Err(_) => {
-                    let why = format!("nothing came for {} s", SILENCE.as_secs());
-                    break DetourError::Unreachable { host: self.host(), why };
+                    let error = format!("nothing arrived for {} s", SILENCE.as_secs());
+                    break gone(NoConnection::NoAnswer, error);
                 }
-                Ok(None) => break gone("it closed the connection".to_owned()),
-                Ok(Some(Err(error))) => break gone(error.to_string()),
+                Ok(None) => break gone(NoConnection::BrokenOff, "it closed the connection".to_owned()),
+                Ok(Some(Err(error))) => break gone(NoConnection::BrokenOff, error.to_string()),
                 Ok(Some(Ok(event))) => {
                     listener.heard();
                     self.take(&event, listener).await;
@@ -124,6 +149,10 @@ impl Channel {
             }
         };
         Ended { why, since: heard, was_open: true }
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> DetourError {
+        DetourError::Unreachable { host: self.host(), why: why(error), error: told(error) }
     }
 
     async fn take(&self, event: &Sse, listener: &impl Listener) {
@@ -139,14 +168,7 @@ impl Channel {
 
     async fn open(&self) -> Result<Messages, DetourError> {
         let asked = self.client.get(self.url.clone()).header(ACCEPT, "text/event-stream").send().await;
-        let answer = asked.map_err(|error| {
-            let (host, why) = (self.host(), told(&error));
-            if is_refused(&error) {
-                DetourError::Gone { host, why }
-            } else {
-                DetourError::Unreachable { host, why }
-            }
-        })?;
+        let answer = asked.map_err(|error| self.unreachable(&error))?;
         if !answer.status().is_success() {
             return Err(DetourError::Answered { host: self.host(), status: answer.status().as_u16() });
         }
@@ -176,13 +198,26 @@ fn told(error: &reqwest::Error) -> String {
     if std::ptr::addr_eq(last, error) { "the connection failed".to_owned() } else { last.to_string() }
 }
 
-/// Whether the host itself answered that nobody listens on the port: the network works.
-fn is_refused(error: &reqwest::Error) -> bool {
-    let mut causes = std::iter::successors(error.source(), |&cause| cause.source());
-    causes.any(|cause| {
-        let io = cause.downcast_ref::<io::Error>();
-        io.is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-    })
+/// Returns why there is no connection, as far as the causes of reqwest's error tell.
+fn why(error: &reqwest::Error) -> NoConnection {
+    let causes = || std::iter::successors(error.source(), |&cause| cause.source());
+    if causes().any(is_of_tls) {
+        return NoConnection::Untrusted;
+    }
+    // hyper-util has no type for it.
+    if causes().any(|cause| cause.to_string().starts_with("dns error")) {
+        return NoConnection::UnknownName;
+    }
+    let io = causes().find_map(|cause| cause.downcast_ref::<io::Error>());
+    match io.map(io::Error::kind) {
+        Some(io::ErrorKind::ConnectionRefused) => NoConnection::ConnectionRefused,
+        Some(
+            io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable | io::ErrorKind::NetworkDown,
+        ) => NoConnection::NoRoute,
+        Some(io::ErrorKind::TimedOut) => NoConnection::NoAnswer,
+        _ if error.is_timeout() => NoConnection::NoAnswer,
+        _ => NoConnection::BrokenOff,
+    }
 }
 
 fn host(url: &Url) -> String {

@@ -4,6 +4,7 @@
 use std::{sync::Mutex, time::Duration};
 
 use hookmitt_detour::{Channel, DetourError, Listener, MessageError, Progress, SmeeMessage};
+use hookmitt_event::NoConnection;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -39,6 +40,56 @@ impl Listener for Ear {
     }
 }
 
+/// Keeps why a channel could not be opened, and stops there.
+struct First(Mutex<Option<DetourError>>, CancellationToken);
+
+impl Listener for First {
+    async fn message(&self, _: SmeeMessage) {}
+
+    fn progress(&self, progress: Progress) {
+        if let Progress::Offline { why, .. } = progress {
+            self.0.lock().unwrap().get_or_insert(why);
+        }
+        self.1.cancel();
+    }
+
+    fn heard(&self) {}
+
+    fn unreadable(&self, _: &MessageError) {}
+}
+
+/// Returns why a channel can't be opened.
+async fn why(url: String) -> NoConnection {
+    let stop = CancellationToken::new();
+    let ear = First(Mutex::default(), stop.clone());
+    Channel::new(&url).unwrap().listen(&ear, |_| Duration::from_millis(1), &stop).await;
+    match ear.0.into_inner().unwrap() {
+        Some(DetourError::Unreachable { why, .. }) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn why_a_channel_is_not_reached_is_told_apart() {
+    let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().unwrap();
+    let speaks_no_tls = async {
+        let (mut stream, _) = server.accept().await.unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        stream
+    };
+    let (untrusted, _stream) = tokio::join!(why(format!("https://{address}/channel")), speaks_no_tls);
+    assert_eq!(untrusted, NoConnection::Untrusted);
+
+    let hangs_up = async { drop(server.accept().await.unwrap()) };
+    let (broken_off, ()) = tokio::join!(why(format!("http://{address}/channel")), hangs_up);
+    assert_eq!(broken_off, NoConnection::BrokenOff);
+
+    drop(server);
+    assert_eq!(why(format!("http://{address}/channel")).await, NoConnection::ConnectionRefused);
+    assert_eq!(why("https://nobody.invalid/channel".to_owned()).await, NoConnection::UnknownName);
+}
+
 /// Waits for a request and answers it.
 async fn answer(server: &TcpListener, text: &str) -> TcpStream {
     let (mut stream, _) = server.accept().await.unwrap();
@@ -69,7 +120,7 @@ async fn a_channel_is_listened_to_again_and_again() {
         let stream = answer(&server, &text).await;
         assert_eq!(heard.recv().await.unwrap(), "connected");
         assert_eq!(heard.recv().await.unwrap(), r#"message {"n":1}"#);
-        assert_eq!(heard.recv().await.unwrap(), "unreadable: it is no JSON object");
+        assert_eq!(heard.recv().await.unwrap(), "unreadable: it isn't a JSON object");
         drop(stream);
         assert!(heard.recv().await.unwrap().starts_with("offline: can't listen to 127.0.0.1"));
         let refused = answer(&server, "HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n").await;

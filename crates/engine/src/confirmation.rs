@@ -84,7 +84,7 @@ impl Confirmation {
             return;
         }
         let this = Arc::clone(self);
-        self.base.tasks.spawn_until_stop("a set-up request could not be confirmed", async move {
+        self.base.tasks.spawn_until_stop("a set-up request couldn't be confirmed", async move {
             match this.confirm(id).await {
                 Ok(_) | Err(EngineError::NothingToConfirm(_) | EngineError::AlreadyConfirmed(_)) => Ok(()),
                 Err(error) => Err(error),

@@ -28,6 +28,7 @@ use crate::{
     settings::{SecretStore, Settings},
     tasks::Tasks,
     tunnels::{Register, Runner, Tunnels},
+    unencrypted::Unencrypted,
     verdicts::{Verdicts, explain_new, judge_as_keys_come},
 };
 
@@ -219,8 +220,10 @@ impl Engine {
 
     /// Returns what a person should know about, such as secrets that could not be read.
     pub fn warnings(&self) -> Vec<String> {
-        let warnings = self.settings.secrets.warnings().into_iter().chain(self.tunnels.warning());
-        let hindrance = self.delivery.hindrance().map(|error| format!("nothing is delivered yet: {error}"));
+        let (secrets, tunnels) = (self.settings.secrets.unencrypted(), self.tunnels.unencrypted());
+        let warnings = Unencrypted { secrets, tunnels }.warning().into_iter();
+        let warnings = warnings.chain(self.settings.secrets.warnings());
+        let hindrance = self.delivery.hindrance().map(|error| format!("deliveries can't start yet: {error}"));
         warnings.chain(self.base.tasks.warnings()).chain(hindrance).collect()
     }
 
@@ -306,13 +309,13 @@ impl Engine {
     fn watch_others(self: &Arc<Self>) {
         let (engine, stop) = (Arc::downgrade(self), self.stopping());
         let others = self.base.inbox.others();
-        self.base.tasks.keep_going("the look at other processes", move || {
+        self.base.tasks.keep_going("watching other processes", move || {
             let (engine, stop, mut others) = (engine.clone(), stop.clone(), others.clone());
             async move {
                 while let Some(Ok(())) = stop.run_until_cancelled(others.changed()).await {
                     let Some(engine) = engine.upgrade() else { return };
                     if let Err(error) = engine.catch_up().await {
-                        tracing::warn!(%error, "can't see what other processes changed");
+                        tracing::warn!(%error, "can't see changes made by other processes");
                     }
                 }
             }

@@ -10,6 +10,10 @@ use hookmitt_verify::{SampleError, SignError, VerifyError};
 
 use crate::NotKept;
 
+/// What people should know before they use a channel.
+const CHANNEL_LIMITS: &str = "Whoever knows its URL can read what is sent to it; it rewrites JSON, so signatures can't \
+     verify; and it stores nothing while nobody listens";
+
 /// Why the engine could not do what was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
@@ -35,7 +39,7 @@ pub enum EngineError {
     #[error(transparent)]
     Sample(#[from] SampleError),
     /// There is no source of that name.
-    #[error("no source {slug}")]
+    #[error("there is no source {slug}")]
     UnknownSource {
         /// The name.
         slug: Slug,
@@ -45,7 +49,7 @@ pub enum EngineError {
         can_create: bool,
     },
     /// No provider has that id.
-    #[error("no provider {0:?}")]
+    #[error("there is no provider {0:?}")]
     UnknownProvider(String),
     /// The provider has no parameter of that name.
     #[error("{provider} has no parameter {name:?}")]
@@ -67,22 +71,25 @@ pub enum EngineError {
     #[error("the tunnel has no device {0:?}")]
     UnknownDevice(String),
     /// A tunnel was to be opened without a token.
-    #[error("a relay opens tunnels for a token only")]
+    #[error("a relay opens tunnels only for holders of its tokens")]
     NoRelayToken,
     /// This inbox already takes part in the tunnel.
-    #[error("this inbox takes part in that tunnel already: {0:?}")]
+    #[error("this inbox has already joined that tunnel: {0:?}")]
     TakesPart(String),
     /// A channel or a program can't be used.
     #[error(transparent)]
     Detour(#[from] DetourError),
     /// A channel was to be added without its URL.
-    #[error("a channel is listened to by its URL, and there is none")]
+    #[error("the channel's URL is missing")]
     NoChannelUrl,
     /// A channel or a program was to be added without a source.
-    #[error("a channel or a program serves one source, and none is named")]
+    #[error("a channel or a program needs a source")]
     NoTunnelSource,
+    /// Only a channel is left to get a public URL by, and nobody has agreed to one.
+    #[error("only a channel at {0} is left for a public URL. {CHANNEL_LIMITS}")]
+    OnlyChannel(String),
     /// A target is one of our own addresses.
-    #[error("{0} is hookmitt's own address: events would go round in circles")]
+    #[error("{0} is hookmitt's own address: events would loop")]
     OwnAddress(String),
     /// There is no target.
     #[error("{0} has no target")]
@@ -91,30 +98,30 @@ pub enum EngineError {
     #[error("{0}")]
     BadInput(String),
     /// The event delivers no secret that could be stored.
-    #[error("#{0} delivers no secret")]
+    #[error("#{0} doesn't deliver a secret")]
     DeliversNoSecret(i64),
     /// The delivered secret may not be stored.
     #[error(transparent)]
     NotKept(#[from] NotKept),
     /// The event does not ask for a URL to be called.
-    #[error("#{0} asks for nothing to be called")]
+    #[error("#{0} doesn't ask for a URL to be called")]
     NothingToConfirm(i64),
     /// The set-up request is not `valid`, so its URL is not called.
-    #[error("#{0} is not known to be genuine, so its URL is not called")]
+    #[error("#{0} isn't known to be genuine, so its URL isn't called")]
     NotGenuine(i64),
     /// The set-up request is confirmed already.
-    #[error("#{0} is confirmed already")]
+    #[error("#{0} is already confirmed")]
     AlreadyConfirmed(i64),
     /// The URL that a set-up request wants called is not one of its provider's.
-    #[error("its URL is not called: {0}")]
+    #[error("its URL isn't called: {0}")]
     ConfirmUrl(String),
     /// The call that should confirm a set-up request failed.
-    #[error("the provider did not confirm: {0}")]
+    #[error("the provider didn't confirm: {0}")]
     NotConfirmed(String),
     /// The event is signed with one of the owner's secrets, and can't be signed again for export.
     #[error(
-        "#{seq} was signed here with a secret of yours, so it leaves only signed anew with the public test secret; and \
-         that can't be done: {why}"
+        "#{seq} was signed here with one of your secrets. It can only be exported re-signed with the public test \
+         secret, and that isn't possible: {why}"
     )]
     OwnSignature {
         /// The event's sequence number.
@@ -123,7 +130,7 @@ pub enum EngineError {
         why: String,
     },
     /// Exports without `raw` need redaction, which doesn't exist yet.
-    #[error("redacted exports are not built yet")]
+    #[error("redacted exports aren't available yet")]
     RedactionMissing,
     /// A fixture can't be read.
     #[error("{name}: {why}")]
@@ -161,6 +168,7 @@ impl Explain for EngineError {
             Self::Detour(error) => error.code(),
             Self::NoChannelUrl => "no-channel-url",
             Self::NoTunnelSource => "no-tunnel-source",
+            Self::OnlyChannel(_) => "only-a-channel",
             Self::OwnAddress(_) => "own-address",
             Self::NoTargets(_) => "no-targets",
             Self::BadInput(_) => "bad-input",
@@ -192,38 +200,39 @@ impl Explain for EngineError {
             Self::UnknownSource { near, can_create, .. } => Some(other_source(near, *can_create)),
             Self::UnknownProvider(_) => Some(one_of(&provider_ids())),
             Self::UnknownParam { known, .. } => Some(known_params(known)),
-            Self::UnknownScheme(_) => Some("a provider's id stands for its usual scheme".to_owned()),
+            Self::UnknownScheme(_) => Some("a provider's id selects its usual scheme".to_owned()),
             Self::UnknownDevice(_) => Some("`hookmitt tunnel devices` lists them".to_owned()),
             Self::Tunnel(error) => error.hint(),
             Self::NoRelayToken => {
-                Some("`hookmitt relay token create`, where the relay is, prints one".to_owned())
+                Some("create one at the relay: `hookmitt relay token create`".to_owned())
             }
-            Self::TakesPart(_) => Some("`hookmitt tunnel list` shows it".to_owned()),
+            Self::TakesPart(_) => Some("see `hookmitt tunnel list`".to_owned()),
             Self::Detour(error) => error.hint(),
             Self::NoChannelUrl => {
-                Some("such as https://smee.io/aBcDeF123; https://smee.io/new makes one".to_owned())
+                Some("such as https://smee.io/aBcDeF123; https://smee.io/new creates one".to_owned())
             }
             Self::NoTunnelSource => Some("`hookmitt source list` shows them".to_owned()),
+            Self::OnlyChannel(_) => Some(
+                "add a tunnel to a relay, install cloudflared, or accept the channel".to_owned(),
+            ),
             Self::OwnAddress(_) => {
-                Some("give the address of your own server, such as http://localhost:3000".to_owned())
+                Some("use the address of your own server, such as http://localhost:3000".to_owned())
             }
             Self::NoTargets(_) => {
-                Some("say where with --to URL, or add one: `hookmitt target add SLUG URL`".to_owned())
+                Some("name one with --to URL, or add one: `hookmitt target add SLUG URL`".to_owned())
             }
-            Self::OwnSignature { .. } => {
-                Some("export the event that it was made from; `hookmitt show` names it".to_owned())
-            }
+            Self::OwnSignature { .. } => Some("export the original; `hookmitt show` names it".to_owned()),
             Self::RedactionMissing => Some(
-                "`--raw` exports the exact bytes, secrets in them included: mind who gets the file"
+                "`--raw` exports the exact bytes, secrets included: share the file only with people you trust"
                     .to_owned(),
             ),
             Self::DeliversNoSecret(_) => Some(
-                "Asana's and Notion's first requests do; `hookmitt events` shows which those are".to_owned(),
+                "Asana's and Notion's first requests do; `hookmitt events` marks them".to_owned(),
             ),
             Self::NothingToConfirm(_) => Some("Amazon SNS's SubscriptionConfirmation does".to_owned()),
             Self::NotGenuine(_) => Some("`hookmitt verify ID` says what is missing".to_owned()),
-            Self::ConfirmUrl(_) => Some("look at it first: it may be a forgery".to_owned()),
-            Self::NotConfirmed(_) => Some("have the provider send the request again".to_owned()),
+            Self::ConfirmUrl(_) => Some("check it first: it may be forged".to_owned()),
+            Self::NotConfirmed(_) => Some("ask the provider to send the request again".to_owned()),
             Self::AlreadyConfirmed(_) | Self::BadInput(_) | Self::Stopping => None,
         }
     }
@@ -234,16 +243,16 @@ fn one_of(names: &[&str]) -> String {
 }
 
 fn known_params(known: &[&str]) -> String {
-    if known.is_empty() { "everything that it signs is in its requests".to_owned() } else { one_of(known) }
+    if known.is_empty() { "everything it signs is in its requests".to_owned() } else { one_of(known) }
 }
 
 /// Names the similar sources, or says where all are, and says how a new one is made.
 fn other_source(near: &[String], can_create: bool) -> String {
     let there = match near {
         [] => "`hookmitt source list` names them".to_owned(),
-        near => format!("near names: {}", near.join(", ")),
+        near => format!("similar names: {}", near.join(", ")),
     };
-    let makes = if can_create { "--create makes a new one" } else { "`hookmitt source add` makes one" };
+    let makes = if can_create { "--create adds it" } else { "`hookmitt source add` adds it" };
     format!("{there}; {makes}")
 }
 

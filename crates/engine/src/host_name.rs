@@ -1,6 +1,6 @@
 //! The host names that requests call.
 
-use hookmitt_event::Authority;
+use hookmitt_event::{Authority, is_host_name};
 
 /// Returns the scheme and the authority of a request target that is a whole `http` or `https` URL.
 pub(crate) fn absolute(target: &str) -> Option<(&'static str, &str)> {
@@ -29,6 +29,13 @@ pub(crate) fn name_of(authority: &str) -> String {
 pub(crate) fn name_in_url(url: &str) -> Option<String> {
     let url = url::Url::parse(url).ok()?;
     url.host_str().map(name_of)
+}
+
+/// Whether a name, in lower case, is resolved on this machine or in its network alone: it has no dot, or an ending that
+/// is reserved for that.
+pub(crate) fn is_local_name(name: &str) -> bool {
+    let ends_local = [".localhost", ".internal", ".test"].iter().any(|ending| name.ends_with(ending));
+    !name.is_empty() && is_host_name(name) && (ends_local || !name.contains('.'))
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod secret_text;
 mod settings;
 mod tasks;
 mod tunnels;
+mod unencrypted;
 mod verdicts;
 
 pub use capture::CapturePort;
@@ -47,12 +48,13 @@ pub use manage::{
 };
 pub use not_kept::NotKept;
 pub use replay::{
-    AttemptLine, Edit, Replayed, Replays, Retries, SampleRequest, Samples, Sent, WithheldHost, WithheldHosts,
+    AttemptLine, Edit, NotRetried, Replayed, Replays, Retried, Retries, SampleRequest, Samples, Sent,
+    WithheldHost, WithheldHosts,
 };
 pub use secret_text::SecretText;
 pub use settings::{Config, ConfiguredSource, NamedSource};
 pub use tunnels::{
-    Backlog, DeviceView, GapView, Invitation, RefusedCount, Removed, RevokedDevice, Trouble, TunnelChange,
-    TunnelRequest, TunnelState, TunnelView, Tunnels, UNASSIGNED,
+    Announced, Backlog, DeviceView, GapView, Invitation, PublicRequest, RefusedCount, Removed, RevokedDevice,
+    Trouble, TunnelChange, TunnelRequest, TunnelState, TunnelView, Tunnels, UNASSIGNED,
 };
 pub use verdicts::{JudgeBy, Verdicts};

@@ -6,7 +6,7 @@ use hookmitt_event::{Cause, Explain, Slug};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotKept {
     /// The source's provider is not set.
-    #[error("#{seq} brings a secret, and {slug} is not set to a provider: anybody can send such a request")]
+    #[error("#{seq} contains a secret, but {slug} isn't set to a provider: anyone can send such a request")]
     ProviderNotSet {
         /// The event's sequence number.
         seq: i64,
@@ -14,17 +14,18 @@ pub enum NotKept {
         slug: Slug,
     },
     /// A web page sent the event.
-    #[error("#{0} was sent by a web page, so the secret that it brings is not kept")]
+    #[error("#{0} was sent by a web page, so its secret isn't stored")]
     ByWebPage(i64),
     /// The event was imported, or made here.
-    #[error("#{0} did not come from its sender, so the secret that it brings is not kept")]
+    #[error("#{0} didn't come from its sender, so its secret isn't stored")]
     NotReceived(i64),
     /// The event came too long ago.
-    #[error("#{0} came more than 10 minutes ago, and the secret that it brings was offered for that long")]
+    #[error("#{0} is more than 10 minutes old, and its secret could be accepted only for that long")]
     Late(i64),
     /// The source has a secret already.
     #[error(
-        "#{seq} brings a secret, and {slug} has one already: whoever sent it could sign events of {slug} from then on"
+        "#{seq} contains a secret, but {slug} already has one: whoever sent it could sign events of {slug} from \
+         then on"
     )]
     AnotherThere {
         /// The event's sequence number.
@@ -33,7 +34,7 @@ pub enum NotKept {
         slug: Slug,
     },
     /// The source has a secret with that label.
-    #[error("{slug} has a secret {label:?} already, which would be lost")]
+    #[error("{slug} already has a secret {label:?}, which would be lost")]
     LabelTaken {
         /// The source.
         slug: Slug,
@@ -55,19 +56,20 @@ impl Explain for NotKept {
     }
 
     fn hint(&self) -> Option<String> {
-        let by_hand = "if you know the secret, `hookmitt secret set` keeps it";
+        let by_hand = "if you know the secret, store it with `hookmitt secret set`";
         Some(match self {
             Self::ProviderNotSet { slug, .. } => {
                 format!(
-                    "if the source is the provider's, say so: `hookmitt source edit {slug} --provider ID`"
+                    "if the source belongs to a provider, set it: `hookmitt source edit {slug} --provider ID`"
                 )
             }
             Self::ByWebPage(_) | Self::NotReceived(_) => by_hand.to_owned(),
-            Self::Late(_) => format!("make the webhook anew; {by_hand}"),
+            Self::Late(_) => format!("create the webhook again; {by_hand}"),
             Self::AnotherThere { seq, .. } => format!(
-                "if you have just made a second webhook there, `hookmitt secret accept '#{seq}' --label NAME` adds it"
+                "if you have just created a second webhook there, `hookmitt secret accept '#{seq}' --label NAME` \
+                 adds its secret"
             ),
-            Self::LabelTaken { .. } => "give another --label".to_owned(),
+            Self::LabelTaken { .. } => "use another --label".to_owned(),
         })
     }
 }

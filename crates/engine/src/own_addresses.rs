@@ -10,6 +10,8 @@ use hookmitt_event::TunnelKind;
 use hookmitt_forward::TargetUrl;
 use hookmitt_inbox::KeptTunnel;
 
+use crate::host_name::is_local_name;
+
 /// The addresses of our own ports, and the URLs of our relays, channels and programs, through which events would come
 /// back.
 #[derive(Debug, Default)]
@@ -119,10 +121,8 @@ impl OwnAddresses {
     /// the local network; so do the names of the tunnels that lead here.
     pub(crate) fn is_name(&self, name: &str) -> bool {
         let is_address = name.starts_with('[') || name.parse::<Ipv4Addr>().is_ok();
-        let is_local = |suffix: &&str| name.ends_with(*suffix);
-        let is_plain = !name.is_empty() && hookmitt_event::is_host_name(name);
         is_address && name.trim_matches(['[', ']']).parse::<IpAddr>().is_ok()
-            || is_plain && (!name.contains('.') || [".localhost", ".internal", ".test"].iter().any(is_local))
+            || is_local_name(name)
             || THIS_MACHINE.iter().any(|own| own == name)
             || self.is_tunnel(name)
     }

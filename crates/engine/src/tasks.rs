@@ -65,7 +65,7 @@ impl Tasks {
         let tasks = self.clone();
         self.tracker.spawn(async move {
             while let Err(error) = tasks.tracker.spawn(begin()).await {
-                tracing::error!(%error, "{what} failed and is started again");
+                tracing::error!(%error, "{what} failed and is being restarted");
                 tasks.note_fault(what);
                 if tasks.stop.run_until_cancelled(tokio::time::sleep(AGAIN)).await.is_none() {
                     return;
@@ -94,7 +94,7 @@ impl Tasks {
     pub(crate) fn warnings(&self) -> Vec<String> {
         let noted = self.faults.0.lock().unwrap_or_else(PoisonError::into_inner);
         let says =
-            |what| format!("{what} failed by a fault of hookmitt's and went on again; its log says more");
+            |what| format!("{what} failed because of an error in hookmitt and was restarted; see its log");
         noted.iter().map(says).collect()
     }
 

@@ -115,7 +115,7 @@ impl FromStr for EventStatus {
         let found = Self::ALL.iter().find(|(_, name)| *name == text);
         found.map(|(status, _)| *status).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
-            format!("not a status; one of {}", names.join(", "))
+            format!("not a status: use one of {}", names.join(", "))
         })
     }
 }
@@ -185,10 +185,27 @@ pub struct Attempt {
     pub error: Option<String>,
 }
 
+/// Whether apps answer with this status when they don't accept a signature: 400, 401 or 403.
+pub const fn is_refusal(status: u16) -> bool {
+    matches!(status, 400 | 401 | 403)
+}
+
 impl Attempt {
     /// Returns whether the request was sent but not answered. Then it is unknown whether the target acted on it.
     pub fn is_ambiguous(&self) -> bool {
         self.sent && self.response.is_none()
+    }
+
+    /// Returns the status if it [refuses](is_refusal) the event.
+    pub fn refusing_status(&self) -> Option<u16> {
+        Some(self.response.as_ref()?.status).filter(|status| is_refusal(*status))
+    }
+}
+
+impl Delivery {
+    /// Returns the attempt by which the target refused the event the last time, if it did.
+    pub fn refused_by_app(&self) -> Option<&Attempt> {
+        self.attempts.last().filter(|attempt| attempt.refusing_status().is_some())
     }
 }
 

@@ -104,7 +104,7 @@ impl FromStr for SignedWith {
             None if text == "own" => Self::Own(None),
             Some(("test", name)) => Self::Test(name.to_owned()),
             Some(("own", place)) => Self::Own(Some(place.to_owned())),
-            _ => return Err(format!("nobody signs so: {text}")),
+            _ => return Err(format!("not a way of signing: {text}")),
         })
     }
 }

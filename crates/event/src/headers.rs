@@ -39,7 +39,7 @@ pub enum HeaderError {
     #[error("not a header name: {0:?}")]
     Name(String),
     /// The value contains a line break or a NUL, and would break out of its line.
-    #[error("the value of {0} holds a line break or a NUL")]
+    #[error("the value of {0} contains a line break or a NUL")]
     Value(String),
     /// The line has no colon.
     #[error("a header line without a colon")]

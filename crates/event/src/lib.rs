@@ -6,6 +6,7 @@
 //! only once. Types that the API builds from these, such as an event with its deliveries, belong to the API.
 
 mod authority;
+mod counted;
 mod delivery;
 mod error;
 mod event;
@@ -14,6 +15,7 @@ mod glance;
 mod headers;
 mod id;
 mod near;
+mod no_connection;
 mod own_lines;
 mod request;
 mod source;
@@ -25,7 +27,8 @@ mod verdict;
 mod withheld;
 
 pub use authority::Authority;
-pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead};
+pub use counted::counted;
+pub use delivery::{Attempt, Delivery, DeliveryState, EventStatus, Queue, ResponseHead, is_refusal};
 pub use error::Explain;
 pub use event::{DedupeKey, Event, Facts, HandshakeAnswer, HandshakeOffer, SignedWith, Via};
 pub use explanation::{
@@ -36,12 +39,13 @@ pub use glance::{DeliveryGlance, Glance};
 pub use headers::{HeaderError, HeaderLine, HeaderLines, HeaderValueJson, is_token};
 pub use id::{DeliveryId, EventId, IdError, TargetId};
 pub use near::{near, nearest};
+pub use no_connection::{NoConnection, Silence};
 pub use own_lines::{is_ours, reads_as};
 pub use request::{HttpVersion, Request};
 pub use source::{
     Answer, GenericScheme, OnDuplicate, OnInvalid, ProviderFrom, Respond, Slug, SlugError, Source,
 };
-pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind};
+pub use target::{OrderMode, OrderModeError, RetryPolicy, Target, TargetKind, TargetState};
 pub use text::{Plain, PlainJson};
 pub use time::{Timestamp, TimestampError};
 pub use tunnel::{GapWhy, TunnelKind};

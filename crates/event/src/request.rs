@@ -79,7 +79,7 @@ impl FromStr for HttpVersion {
         match text {
             "HTTP/1.0" => Ok(Self::Http10),
             "HTTP/1.1" => Ok(Self::Http11),
-            other => Err(format!("not a version that hookmitt speaks: {other}")),
+            other => Err(format!("not an HTTP version that hookmitt supports: {other}")),
         }
     }
 }

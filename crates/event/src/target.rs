@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Slug, TargetId, Timestamp};
+use crate::{NoConnection, Slug, TargetId, Timestamp};
 
 /// The order in which a target gets its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -26,6 +26,14 @@ pub enum OrderMode {
 pub struct OrderModeError;
 
 impl OrderMode {
+    /// Whether an event whose sender waits for the answer may overtake those before it.
+    pub fn lets_pass(self) -> bool {
+        match self {
+            Self::Sequential | Self::Parallel(_) => true,
+            Self::Fifo | Self::FifoByKey => false,
+        }
+    }
+
     /// Returns how many deliveries may run at once.
     pub fn width(self) -> u16 {
         match self {
@@ -122,12 +130,36 @@ pub struct Target {
     pub hookmitt_headers: bool,
     /// Whether a person paused the target.
     pub paused: bool,
-    /// Since when nobody answers at the target. Its queue is sent when it answers again.
+    /// Since when its deliveries are held up, because nobody answers. They are sent when somebody answers again.
     pub down_since: Option<Timestamp>,
-    /// What went wrong when it was last asked, while nobody answers: `connection refused`.
-    pub down_error: Option<String>,
     /// How long the target lasts.
     pub kind: TargetKind,
+}
+
+/// What was last found at a target, by sending or by looking whether somebody listens there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum TargetState {
+    /// Nothing was sent there yet, and nobody has looked.
+    #[default]
+    Untried,
+    /// Somebody answered.
+    Answered {
+        /// When that was seen last.
+        #[cfg_attr(feature = "schema", schema(value_type = String, format = "date-time"))]
+        at: Timestamp,
+    },
+    /// Nobody answers.
+    Silent {
+        /// Since when, as far as is known.
+        #[cfg_attr(feature = "schema", schema(value_type = String, format = "date-time"))]
+        since: Timestamp,
+        /// Why, as last seen.
+        why: NoConnection,
+        /// What went wrong, in words.
+        error: String,
+    },
 }
 
 /// How long a target lasts.

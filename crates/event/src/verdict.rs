@@ -53,7 +53,7 @@ impl FromStr for Verdict {
         let found = Self::ALL.iter().find(|(_, name)| *name == text);
         found.map(|(verdict, _)| *verdict).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
-            format!("not a verdict; one of {}", names.join(", "))
+            format!("not a verdict: use one of {}", names.join(", "))
         })
     }
 }

@@ -2,11 +2,9 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use hookmitt_call::{AddressError, ConnectError, Stream, Tls, TlsError, Trust, resolve};
-use tokio::{
-    net::TcpStream,
-    time::{Instant, timeout_at},
-};
+use hookmitt_call::{ConnectError, Stream, Tls, TlsError, Trust, resolve};
+use hookmitt_event::{NoConnection, Silence};
+use tokio::time::{Instant, timeout_at};
 
 use crate::TargetUrl;
 
@@ -17,9 +15,18 @@ const PROBE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) enum DialError {
     /// Nobody listens there. Nothing was sent.
-    Unreachable(String),
+    Unreachable(Silence),
     /// Somebody may listen there.
     Broken(String),
+    /// This machine has no file descriptor left to try with.
+    Hindered(String),
+}
+
+/// Why nothing was found to listen at a target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unanswered {
+    /// Nobody answers there.
+    Silent(Silence),
     /// This machine has no file descriptor left to try with.
     Hindered(String),
 }
@@ -36,7 +43,8 @@ pub(crate) async fn open(
     tls: &Tls,
 ) -> Result<Box<dyn Stream>, DialError> {
     let addresses = resolved(target, deadline).await.map_err(DialError::Unreachable)?;
-    let stream = connected(target, &addresses, deadline).await?;
+    let stream =
+        hookmitt_call::connect(&addresses, deadline).await.map_err(|error| no_connection(target, &error))?;
     if !target.is_tls() {
         return Ok(Box::new(stream));
     }
@@ -44,22 +52,26 @@ pub(crate) async fn open(
         Ok(Ok(stream)) => Ok(Box::new(stream)),
         Ok(Err(error @ TlsError::Name { .. })) => Err(DialError::Broken(error.to_string())),
         Ok(Err(error)) => Err(DialError::Broken(format!("TLS with {} failed: {error}", target.authority()))),
-        Err(_) => Err(DialError::Broken(format!("no TLS handshake with {} in time", target.authority()))),
+        Err(_) => {
+            Err(DialError::Broken(format!("the TLS handshake with {} took too long", target.authority())))
+        }
     }
 }
 
 /// Checks that somebody listens at the target: a TCP connection to one of its addresses must open within a second.
+/// Nothing is sent over it.
 ///
 /// # Errors
-/// Returns the reason in words if none opens.
-pub async fn probe(target: &TargetUrl) -> Result<(), String> {
+/// Returns why none opens.
+pub async fn probe(target: &TargetUrl) -> Result<(), Unanswered> {
     let deadline = Instant::now() + PROBE;
-    let addresses = resolved(target, deadline).await?;
-    match connected(target, &addresses, deadline).await {
+    let addresses = resolved(target, deadline).await.map_err(Unanswered::Silent)?;
+    match hookmitt_call::connect(&addresses, deadline).await {
         Ok(_) => Ok(()),
-        Err(DialError::Unreachable(error) | DialError::Broken(error) | DialError::Hindered(error)) => {
-            Err(error)
-        }
+        Err(error) => Err(match error.why() {
+            NoConnection::Hindered => Unanswered::Hindered(error.to_string()),
+            why => Unanswered::Silent(Silence { why, error: error.in_words(target.authority()) }),
+        }),
     }
 }
 
@@ -73,25 +85,21 @@ pub async fn addresses(target: &TargetUrl) -> Vec<SocketAddr> {
     resolve(target.parsed_host(), target.port()).await.unwrap_or_default()
 }
 
-async fn resolved(target: &TargetUrl, deadline: Instant) -> Result<Vec<SocketAddr>, String> {
+async fn resolved(target: &TargetUrl, deadline: Instant) -> Result<Vec<SocketAddr>, Silence> {
+    let why = NoConnection::UnknownName;
     let found = timeout_at(deadline, resolve(target.parsed_host(), target.port())).await;
-    let found = found.map_err(|_| format!("the name {} did not resolve in time", target.host()))?;
-    found.map_err(|error| error.to_string())
-}
-
-async fn connected(
-    target: &TargetUrl,
-    addresses: &[SocketAddr],
-    deadline: Instant,
-) -> Result<TcpStream, DialError> {
-    hookmitt_call::connect(addresses, deadline).await.map_err(|error| no_connection(target, &error))
+    let slow = |_| Silence { why, error: format!("the name {} took too long to resolve", target.host()) };
+    found.map_err(slow)?.map_err(|error| Silence { why, error: error.to_string() })
 }
 
 fn no_connection(target: &TargetUrl, error: &ConnectError) -> DialError {
-    let no_handle = error.reasons().find(|why| matches!(why, AddressError::NoHandle(_)));
-    if let Some(why) = no_handle {
-        return DialError::Hindered(why.to_string());
+    let words = error.in_words(target.authority());
+    match error.why() {
+        NoConnection::Hindered => DialError::Hindered(error.to_string()),
+        NoConnection::NoAnswer => DialError::Broken(words),
+        _ if error.is_slow() => {
+            DialError::Broken(format!("no connection to {} ({error})", target.authority()))
+        }
+        why => DialError::Unreachable(Silence { why, error: words }),
     }
-    let words = format!("nothing answers at {} ({error})", target.authority());
-    if error.is_slow() { DialError::Broken(words) } else { DialError::Unreachable(words) }
 }

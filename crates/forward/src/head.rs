@@ -130,7 +130,7 @@ pub(crate) fn unsendable(request: &Request) -> Option<String> {
     }
     let breaks = |text: &str| text.bytes().any(|byte| byte <= b' ' || byte == 0x7f);
     if breaks(&request.path) || request.query.as_deref().is_some_and(breaks) {
-        return Some("the path or query holds white space or control characters".to_owned());
+        return Some("the path or query contains whitespace or control characters".to_owned());
     }
     None
 }

@@ -13,7 +13,7 @@ mod target_error;
 mod target_url;
 mod wire;
 
-pub use dial::{addresses, answers, probe, tls};
+pub use dial::{Unanswered, addresses, answers, probe, tls};
 pub use head::{Envelope, head};
 pub use hookmitt_call::Tls;
 pub use outcome::{LONGEST_WAIT, Next, Outcome, next_step};

@@ -3,7 +3,7 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use bytes::Bytes;
-use hookmitt_event::{ResponseHead, Timestamp};
+use hookmitt_event::{ResponseHead, Silence, Timestamp};
 
 /// The outcome of one attempt.
 #[derive(Clone, Debug)]
@@ -21,10 +21,7 @@ pub enum Outcome {
     },
     /// Nobody listens there: the connection was refused, there is no route, or the name doesn't resolve. Nothing was
     /// sent, so this doesn't count as an attempt.
-    Unreachable {
-        /// What went wrong.
-        error: String,
-    },
+    Unreachable(Silence),
     /// This machine could not try, because it has no file descriptor left. Nothing was sent, so this doesn't count as
     /// an attempt.
     Hindered {
@@ -72,7 +69,7 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 pub fn next_step(outcome: &Outcome, now: Timestamp) -> Next {
     match outcome {
         Outcome::Answered { response, .. } => judge(response, now),
-        Outcome::Unreachable { .. } | Outcome::Hindered { .. } => Next::Down,
+        Outcome::Unreachable(_) | Outcome::Hindered { .. } => Next::Down,
         Outcome::Broken { response: None, .. } => Next::Retry { after: None },
         Outcome::Broken { response: Some(response), .. } => match judge(response, now) {
             Next::Completed => Next::Retry { after: None },
@@ -106,7 +103,7 @@ fn retry_after(response: &ResponseHead, now: Timestamp) -> Option<Duration> {
 
 #[cfg(test)]
 mod tests {
-    use hookmitt_event::HeaderLines;
+    use hookmitt_event::{HeaderLines, NoConnection};
 
     use super::*;
 
@@ -161,6 +158,7 @@ mod tests {
         let now = Timestamp::from_seconds(0);
         assert_eq!(next_step(&broken(200), now), Next::Retry { after: None });
         assert_eq!(next_step(&broken(404), now), Next::Final);
-        assert_eq!(next_step(&Outcome::Unreachable { error: String::new() }, now), Next::Down);
+        let refused = Silence { why: NoConnection::ConnectionRefused, error: String::new() };
+        assert_eq!(next_step(&Outcome::Unreachable(refused), now), Next::Down);
     }
 }

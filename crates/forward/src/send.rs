@@ -51,7 +51,7 @@ pub async fn send(target: &TargetUrl, envelope: &Envelope<'_>, timeout: Duration
     let (body, duration) = (body.freeze(), begun.elapsed());
     match (tried, head) {
         (Ok(()), Some(response)) => Outcome::Answered { response, body, truncated, duration },
-        (Err(DialError::Unreachable(error)), _) => Outcome::Unreachable { error },
+        (Err(DialError::Unreachable(silence)), _) => Outcome::Unreachable(silence),
         (Err(DialError::Hindered(error)), _) => Outcome::Hindered { error },
         (Err(DialError::Broken(error)), response) => {
             Outcome::Broken { error, sent, response, body, duration }
@@ -84,7 +84,7 @@ async fn attempt(
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => Err(DialError::Broken(said(&error, &record))),
         Err(_) if answer.head.is_some() => {
-            Err(DialError::Broken("the answer did not end within the time limit".to_owned()))
+            Err(DialError::Broken("the answer wasn't complete within the time limit".to_owned()))
         }
         Err(_) => Err(DialError::Broken("no answer within the time limit".to_owned())),
     }
@@ -154,7 +154,7 @@ async fn read_body(mut incoming: hyper::body::Incoming, answer: &mut Answer) -> 
 fn said(error: &hyper::Error, record: &Record) -> String {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     if let Some(error) = record.write_error() {
-        return format!("the connection broke while the request was sent: {error}");
+        return format!("the connection broke while the request was being sent: {error}");
     }
     if error.is_parse_too_large() {
         return format!("the head of the answer is larger than {LARGEST_HEAD} bytes or {MOST_LINES} lines");
@@ -165,7 +165,7 @@ fn said(error: &hyper::Error, record: &Record) -> String {
     let cut = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
     let cut = cut.is_some_and(|cause| cause.kind() == io::ErrorKind::UnexpectedEof);
     if cut || error.is_incomplete_message() || error.is_canceled() {
-        return "the connection was closed before a whole answer came".to_owned();
+        return "the connection was closed before the answer was complete".to_owned();
     }
     format!("the connection broke: {error}{cause}")
 }

@@ -3,7 +3,7 @@
 
 use std::{sync::atomic::Ordering, time::Duration};
 
-use hookmitt_event::{DeliveryId, OrderMode, TargetId};
+use hookmitt_event::{DeliveryId, EventId, OrderMode, TargetId};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{Inbox, InboxError, batch::Batch, now::Now, order_key::DeliveryKey, owner, rows};
@@ -68,6 +68,27 @@ impl Inbox {
     pub async fn claim(&self, claiming: Claiming) -> Result<Next, InboxError> {
         let owner = self.owner.load(Ordering::Acquire);
         self.write(move |batch| claiming.run(batch, owner)).await
+    }
+
+    /// Claims the delivery of one event to a target, ahead of those before it, if it waits to be tried for the first time.
+    ///
+    /// # Errors
+    /// Like [`claim`](Self::claim).
+    pub async fn claim_event(&self, target: TargetId, event: EventId) -> Result<Option<Claimed>, InboxError> {
+        const SQL: &str =
+            "SELECT event, number FROM delivery WHERE event = (SELECT seq FROM event WHERE id = ?1)
+            AND target = ?2 AND state = 0 AND attempts = 0 AND due_at IS NULL ORDER BY number LIMIT 1";
+        let owner = self.owner.load(Ordering::Acquire);
+        self.write(move |batch| {
+            owner::check(batch.db, owner)?;
+            let found = batch
+                .db
+                .prepare_cached(SQL)?
+                .query_row(params![event.as_bytes(), target.0], |row| Ok((row.get(0)?, row.get(1)?)));
+            let place: Option<DeliveryKey> = found.optional()?;
+            place.map(|place| claim(batch.db, place, batch.now)).transpose()
+        })
+        .await
     }
 
     /// Returns the targets that have waiting or running deliveries, oldest event first. Reads only one delivery of each

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 use crate::{Inbox, InboxError, TargetSettings, now::Now};
 
 /// The error text of such an attempt.
-const ERROR: &str = "hookmitt ended before an answer came";
+const ERROR: &str = "hookmitt stopped before an answer arrived";
 
 /// How many attempts are settled in one commit.
 const AT_ONCE: usize = 256;

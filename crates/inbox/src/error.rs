@@ -30,16 +30,16 @@ pub enum InboxError {
     #[error("the disk that holds the inbox is full")]
     Full,
     /// Another process held the file for too long.
-    #[error("another process keeps the inbox locked")]
+    #[error("another process has locked the inbox")]
     Busy,
     /// The writer's queue is full.
-    #[error("the inbox has more waiting than it can write")]
+    #[error("the inbox can't keep up with writing")]
     Overloaded,
     /// No event has that id or number.
-    #[error("no event {0}")]
+    #[error("there is no event {0}")]
     UnknownEvent(String),
     /// The given text is the beginning of more than one event's id.
-    #[error("{prefix} is the beginning of {count} or more event ids")]
+    #[error("{prefix} is the start of {count} or more event ids")]
     Ambiguous {
         /// The given text.
         prefix: String,
@@ -47,22 +47,22 @@ pub enum InboxError {
         count: usize,
     },
     /// No source has that name.
-    #[error("no source {0}")]
+    #[error("there is no source {0}")]
     UnknownSource(String),
     /// There is already a source with that name.
-    #[error("there is a source {0} already")]
+    #[error("there is already a source {0}")]
     SourceExists(String),
     /// Unknown names on the capture port have made as many sources as they may.
-    #[error("{0} sources were made by unknown names already")]
+    #[error("{0} sources were already created by unknown names")]
     TooManySources(i64),
     /// This target sends the same source's events to the same URL already.
-    #[error("target {0} sends the same events to that URL already")]
+    #[error("target {0} already sends the same events to that URL")]
     TargetExists(i64),
     /// No target has that id.
-    #[error("no target {0}")]
+    #[error("there is no target {0}")]
     UnknownTarget(i64),
     /// No tunnel has that id.
-    #[error("no tunnel {0}")]
+    #[error("there is no tunnel {0}")]
     UnknownTunnel(i64),
     /// An earlier event of the same run could not be stored.
     #[error("an earlier event of the same run could not be stored")]
@@ -77,10 +77,10 @@ pub enum InboxError {
     #[error("the inbox is closed")]
     Closed,
     /// A read took too long and was ended, so that capture can go on.
-    #[error("there is too much to look through at once")]
+    #[error("that is too much to search at once")]
     TooLong,
     /// hookmitt panicked, which is a fault of ours; nothing was stored.
-    #[error("hookmitt made a mistake: the inbox is as it was before")]
+    #[error("an internal error occurred; the inbox is unchanged")]
     Panicked,
     /// Any other error of SQLite's.
     #[error("the inbox failed: {0}")]
@@ -119,24 +119,25 @@ impl Explain for InboxError {
                 "check that the folder exists and is yours, or choose another with --data-dir"
             }
             Self::Full => {
-                "free some space: 32 MiB (an eighth of a small disk) are kept for what is here already; senders were told to try again, and capture goes on by itself"
+                "free some space: 32 MiB (or an eighth of a small disk) are reserved for stored events; senders \
+                 were told to try again, and capturing resumes automatically"
             }
-            Self::Busy => "end the program that has inbox.db open, then try again",
+            Self::Busy => "close the program that has inbox.db open, then try again",
             Self::Overloaded => "senders were told to try again",
-            Self::TooLong => "try again in a moment, or ask for less",
-            Self::UnknownEvent(_) => "`hookmitt events` lists what there is",
+            Self::TooLong => "try again in a moment, or narrow the search",
+            Self::UnknownEvent(_) => "`hookmitt events` lists all events",
             Self::Ambiguous { .. } => "give more of the id, or its #number",
-            Self::UnknownSource(_) => "`hookmitt source list` names them; `hookmitt source add` makes one",
+            Self::UnknownSource(_) => "`hookmitt source list` names them; `hookmitt source add` adds it",
             Self::SourceExists(_) => "change it with `hookmitt source edit`",
-            Self::TooManySources(_) => "make the source by hand: `hookmitt source add SLUG`",
+            Self::TooManySources(_) => "add the source by hand: `hookmitt source add SLUG`",
             Self::TargetExists(id) => {
                 return Some(format!("`hookmitt target edit {id}` changes its settings"));
             }
             Self::UnknownTarget(_) => "`hookmitt target list` shows them",
             Self::UnknownTunnel(_) => "`hookmitt tunnel list` shows them",
-            Self::Damaged(_) => "make a copy of the data directory, then start with another (--data-dir)",
+            Self::Damaged(_) => "copy the data directory, then start with another one (--data-dir)",
             Self::OutOfTurn | Self::NotOwner | Self::Closed => return None,
-            Self::Panicked => "look into the log, and tell us",
+            Self::Panicked => "check the log, and report this",
             Self::Sqlite(_) => "`hookmitt doctor` checks the file",
         };
         Some(hint.to_owned())

@@ -3,10 +3,10 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_event::{Attempt, DeliveryState, HeaderLines};
+use hookmitt_event::{Attempt, DeliveryState, HeaderLines, Silence, TargetId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use crate::{Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, now::Now};
+use crate::{Claimed, Claiming, Inbox, InboxError, Next, batch::Batch, now::Now, target_states::answered};
 
 /// How an attempt ended, and what that means for the delivery.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub enum Finish {
     /// That was the last attempt: the delivery becomes a dead letter.
     Dead(Attempt),
     /// The target can't be reached at all. No attempt is stored; the delivery waits until the target answers again.
-    Unreachable(String),
+    Unreachable(Silence),
     /// The delivery can't be sent at all, for example because its target was removed. It failed; no attempt is stored.
     Refused(String),
     /// The delivery is not sent on purpose, for this reason. It is skipped; no attempt is stored. If its event was
@@ -33,6 +33,8 @@ pub enum Finish {
 pub struct Finished {
     /// Whether the outcome is stored. If not, the claim had ended before.
     pub stored: bool,
+    /// Whether it was not known before that somebody answers at the target.
+    pub answers_anew: bool,
     /// The delivery that was claimed in the same commit.
     pub next: Option<Claimed>,
 }
@@ -41,6 +43,16 @@ pub struct Finished {
 const SHORT: usize = 4_096;
 
 impl Finish {
+    fn is_answered(&self) -> bool {
+        match self {
+            Self::Completed(attempt)
+            | Self::Retry(attempt, _)
+            | Self::Final(attempt)
+            | Self::Dead(attempt) => attempt.response.is_some(),
+            Self::Unreachable(_) | Self::Refused(_) | Self::Withheld(_) => false,
+        }
+    }
+
     fn attempt(&mut self) -> Option<&mut Attempt> {
         match self {
             Self::Completed(attempt)
@@ -89,25 +101,33 @@ impl Inbox {
         let (claimed, owner) = (claimed.clone(), self.owner.load(Ordering::Acquire));
         let work = move |batch: &mut Batch<'_>| {
             batch.arriving.bytes += answer as u64;
-            if !finish(batch.db, &claimed, &end, batch.now)? {
-                return Ok(Finished { stored: false, next: None });
-            }
+            let Some(target) = finish(batch.db, &claimed, &end, batch.now)? else {
+                return Ok(Finished { stored: false, answers_anew: false, next: None });
+            };
+            let answers_anew =
+                end.is_answered() && answered(batch.db, target, Timestamp::from_micros(batch.now.wall))?;
             let next = match then.map(|then| then.run(batch, owner)).transpose() {
                 Ok(Some(Next::Claimed(next))) => Some(next),
                 // Without the lock nothing more is claimed, but what came of the attempt is still stored.
                 Ok(_) | Err(InboxError::NotOwner) => None,
                 Err(error) => return Err(error),
             };
-            Ok(Finished { stored: true, next })
+            Ok(Finished { stored: true, answers_anew, next })
         };
         self.add(weight, work).await
     }
 }
 
-fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Now) -> Result<bool, InboxError> {
+/// Returns the target of the delivery, or `None` if the claim had ended before.
+fn finish(
+    db: &Connection,
+    claimed: &Claimed,
+    end: &Finish,
+    now: Now,
+) -> Result<Option<TargetId>, InboxError> {
     const SQL: &str = "UPDATE delivery SET state = ?4, claim = NULL, claimed_at = NULL, due_at = ?5,
         last_error = ?6, ended_at = ?7, attempts = attempts + ?8
-        WHERE event = ?1 AND number = ?2 AND claim = ?3";
+        WHERE event = ?1 AND number = ?2 AND claim = ?3 RETURNING target";
     let (state, due, error, attempt) = match end {
         Finish::Completed(attempt) => (DeliveryState::Completed, None, None, Some(attempt)),
         Finish::Retry(attempt, wait) => {
@@ -116,13 +136,13 @@ fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Now) -> Result<
         }
         Finish::Final(attempt) => (DeliveryState::Failed, None, Some(said(attempt)), Some(attempt)),
         Finish::Dead(attempt) => (DeliveryState::DeadLetter, None, Some(said(attempt)), Some(attempt)),
-        Finish::Unreachable(error) => (DeliveryState::Pending, None, Some(error.clone()), None),
+        Finish::Unreachable(silence) => (DeliveryState::Pending, None, Some(silence.error.clone()), None),
         Finish::Refused(error) => (DeliveryState::Failed, None, Some(error.clone()), None),
         Finish::Withheld(_) if is_valid(db, claimed.seq)? => (DeliveryState::Pending, None, None, None),
         Finish::Withheld(why) => (DeliveryState::Skipped, None, Some((*why).to_owned()), None),
     };
     let ended = (state != DeliveryState::Pending).then_some(now.wall);
-    let kept = db.prepare_cached(SQL)?.execute(params![
+    let values = params![
         claimed.seq,
         claimed.delivery.number,
         claimed.token,
@@ -131,17 +151,16 @@ fn finish(db: &Connection, claimed: &Claimed, end: &Finish, now: Now) -> Result<
         error,
         ended,
         attempt.is_some(),
-    ])?;
-    if kept == 0 {
-        return Ok(false);
-    }
+    ];
+    let target = db.prepare_cached(SQL)?.query_row(values, |row| row.get(0)).optional()?;
+    let Some(target) = target.map(TargetId) else { return Ok(None) };
     if let Some(attempt) = attempt {
         keep(db, claimed, attempt)?;
     }
     if state == DeliveryState::Completed {
         set_clock(db, claimed.seq)?;
     }
-    Ok(true)
+    Ok(Some(target))
 }
 
 fn is_valid(db: &Connection, seq: i64) -> Result<bool, InboxError> {

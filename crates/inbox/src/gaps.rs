@@ -74,6 +74,23 @@ impl Inbox {
         .await
     }
 
+    /// Gives the open gap of a tunnel another reason, unless its reason [stays](GapWhy::stays).
+    ///
+    /// # Errors
+    /// Fails if SQLite does.
+    pub async fn explain_gap(&self, tunnel: i64, why: GapWhy) -> Result<(), InboxError> {
+        const OPEN: &str = "SELECT why FROM tunnel_gap WHERE tunnel = ?1 AND ended_at IS NULL";
+        const SET: &str = "UPDATE tunnel_gap SET why = ?2 WHERE tunnel = ?1 AND ended_at IS NULL";
+        self.write(move |batch| {
+            let open = batch.db.prepare_cached(OPEN)?.query_row([tunnel], |row| reason(row, 0)).optional()?;
+            if open.is_some_and(|before| !before.stays()) {
+                batch.db.prepare_cached(SET)?.execute(params![tunnel, why as i64])?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
     /// Closes the open gap of a tunnel, once everything that had waited is stored here. Returns the gap, unless it was
     /// too short to keep.
     ///
@@ -166,8 +183,12 @@ fn page(mut items: Vec<Gap>, limit: usize) -> GapPage {
     GapPage { items, next }
 }
 
+fn reason(row: &Row<'_>, column: usize) -> rusqlite::Result<GapWhy> {
+    let why: usize = row.get(column)?;
+    GapWhy::ALL.get(why).copied().ok_or_else(|| rows::corrupt(column, "reason"))
+}
+
 fn gap(row: &Row<'_>) -> rusqlite::Result<Gap> {
-    let why: usize = row.get(5)?;
     let took: Option<u64> = row.get(8)?;
     let kind: usize = row.get(11)?;
     Ok(Gap {
@@ -176,7 +197,7 @@ fn gap(row: &Row<'_>) -> rusqlite::Result<Gap> {
         label: row.get(2)?,
         from: rows::moment(row, 3)?,
         until: rows::moment_or_null(row, 4)?,
-        why: *GapWhy::ALL.get(why).ok_or_else(|| rows::corrupt(5, "reason"))?,
+        why: reason(row, 5)?,
         caught_up: row.get(6)?,
         lost: row.get(7)?,
         took: took.map(Duration::from_micros),
@@ -243,5 +264,25 @@ mod tests {
         inbox.open_gap(id, from, WHY).await.unwrap();
         let gap = inbox.close_gap(id, after(from, -3_600), Duration::ZERO).await.unwrap().expect("kept");
         assert_eq!(gap.until, Some(from), "the clock went back meanwhile; how long it was is not known");
+    }
+
+    #[tokio::test]
+    async fn a_gap_s_reason_is_the_latest_unless_it_tells_how_the_gap_began() {
+        let (_folder, inbox, id) = inbox().await;
+        let from = after(Timestamp::now(), -60);
+        for (began, expected) in [
+            (GapWhy::Relay, GapWhy::ConnectionRefused),
+            (GapWhy::Network, GapWhy::ConnectionRefused),
+            (GapWhy::Asleep, GapWhy::Asleep),
+            (GapWhy::AppClosed, GapWhy::AppClosed),
+            (GapWhy::Off, GapWhy::Off),
+        ] {
+            inbox.open_gap(id, from, began).await.unwrap();
+            inbox.explain_gap(id, GapWhy::ConnectionRefused).await.unwrap();
+            let gap = inbox.close_gap(id, Timestamp::now(), Duration::ZERO).await.unwrap().expect("kept");
+            assert_eq!(gap.why, expected, "{began}");
+            inbox.explain_gap(id, GapWhy::Denied).await.unwrap();
+            assert_eq!(inbox.gaps(id, None, 1).await.unwrap().items[0].why, expected, "it is over");
+        }
     }
 }

@@ -157,7 +157,7 @@ fn name_was_used_before() -> Cause {
     Cause {
         code: NAME_REUSED.to_owned(),
         title: None,
-        message: "The relay gave this request the id of another one. Both are kept.".to_owned(),
-        fix: "Look at the relay: it is broken, or somebody altered it.".to_owned(),
+        message: "The relay gave this request the ID of another one. Both are stored.".to_owned(),
+        fix: "Check the relay: it is faulty, or someone has tampered with it.".to_owned(),
     }
 }

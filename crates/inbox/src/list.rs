@@ -59,8 +59,9 @@ impl Inbox {
         // A cursor far above the newest event would cost many empty reads.
         let end = self.last_seq().await?.saturating_add(1);
         let mut below = cursor.unwrap_or(end).min(end);
+        let lowest = filter.after.unwrap_or(0).max(0).saturating_add(1);
         let (mut items, mut stride) = (Vec::new(), STRIDE);
-        while below > 1 && items.len() <= limit {
+        while below > lowest && items.len() <= limit {
             let (filter, clock, wanted) = (filter.clone(), self.clock.clone(), limit + 1 - items.len());
             let look = move |db: &Connection| {
                 let (found, floor) = look(db, &filter, below, wanted, stride)?;

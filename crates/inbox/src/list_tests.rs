@@ -1,7 +1,7 @@
 //! Searches that have many rows or large bodies to look through.
 
 use bytes::Bytes;
-use hookmitt_event::{EventId, Timestamp};
+use hookmitt_event::{DeliveryState, EventId, Timestamp};
 
 use crate::{Filter, Inbox, NewEvent, SourceSettings, samples};
 
@@ -62,12 +62,14 @@ async fn dead_letters_and_withheld_names_are_found_behind_many_others() {
         .await
         .unwrap();
 
-    let dead = inbox.dead_letters(Some(source), 0, 10).await.unwrap();
+    use DeliveryState::{DeadLetter, Failed};
+    let dead = inbox.ended_as(Some(source), DeadLetter, 0, 10).await.unwrap();
     assert_eq!(seqs(&dead), [6_002]);
-    let dead = inbox.dead_letters(None, 0, 5_000).await.unwrap();
+    let dead = inbox.ended_as(None, DeadLetter, 0, 5_000).await.unwrap();
     assert_eq!(dead.len(), 3_001);
     assert!(seqs(&dead).is_sorted() && dead.iter().all(|(_, id)| *id != first));
-    assert_eq!(seqs(&inbox.dead_letters(None, 3, 2).await.unwrap()), [5, 7]);
+    assert_eq!(seqs(&inbox.ended_as(None, DeadLetter, 3, 2).await.unwrap()), [5, 7]);
+    assert!(inbox.ended_as(None, Failed, 0, 10).await.unwrap().is_empty());
 
     let hosts = inbox.withheld_hosts(OTHER).await.unwrap();
     assert_eq!(hosts.len(), 100);

@@ -212,7 +212,7 @@ async fn what_was_under_way_when_the_process_ended_is_an_attempt_without_an_answ
         let last = delivery.attempts.last().unwrap();
         assert_eq!((delivery.attempts.len(), last.number), (number as usize, number));
         assert!(last.is_ambiguous(), "it may have arrived");
-        assert_eq!(last.error.as_deref(), Some("hookmitt ended before an answer came"));
+        assert_eq!(last.error.as_deref(), Some("hookmitt stopped before an answer arrived"));
         let state = if number < 5 { DeliveryState::Pending } else { DeliveryState::DeadLetter };
         assert_eq!(delivery.state, state, "it counts: {number}");
         assert_eq!(delivery.last_error, last.error);

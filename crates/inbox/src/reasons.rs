@@ -20,3 +20,6 @@ pub(crate) const OTHER_BODY: &str =
 
 /// The event is a duplicate.
 pub(crate) const DUPLICATE: &str = "a duplicate of an event that this target has or gets";
+
+/// A person stopped the command whose replay it was, before it was sent.
+pub const STOPPED: &str = "stopped by hand before it was sent";

@@ -10,7 +10,8 @@ use std::{
 use bytes::Bytes;
 use hookmitt_clock::MachineClock;
 use hookmitt_event::{
-    Attempt, DedupeKey, EventId, OnDuplicate, OrderMode, TargetId, TargetKind, Timestamp, Verdict,
+    Attempt, DedupeKey, EventId, NoConnection, OnDuplicate, OrderMode, Silence, TargetId, TargetKind,
+    Timestamp, Verdict,
 };
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::StdRng};
 use rusqlite::Connection;
@@ -110,7 +111,7 @@ impl Story {
             0 => Finish::Retry(attempt, Duration::ZERO),
             1 => Finish::Final(attempt),
             2 => Finish::Dead(attempt),
-            3 => Finish::Unreachable("nobody".to_owned()),
+            3 => Finish::Unreachable(nobody()),
             _ => Finish::Completed(attempt),
         };
         self.inbox.finish(&claimed, end, None).await.unwrap();
@@ -126,13 +127,17 @@ impl Story {
             (12, Some(id)) => drop(self.inbox.add_replays(id, self.targets.clone()).await.unwrap()),
             (13, Some(id)) => drop(self.inbox.retry(id).await.unwrap()),
             (14, _) => {
-                let down = Some((Timestamp::from_micros(1), "nobody".to_owned()));
+                let down = Some((Timestamp::from_micros(1), nobody()));
                 let target = self.targets[self.rng.random_range(0..2)];
                 self.inbox.set_down(target, down.filter(|_| self.now % 2 == 0)).await.unwrap();
             }
             _ => self.deliver().await,
         }
     }
+}
+
+fn nobody() -> Silence {
+    Silence { why: NoConnection::ConnectionRefused, error: "nobody".to_owned() }
 }
 
 /// Returns what [`Inbox::stats`] should return, by counting every row.

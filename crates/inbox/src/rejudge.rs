@@ -205,7 +205,7 @@ pub(crate) fn settle_stored(
 }
 
 /// Why a delivery was skipped: its event was taken for a duplicate of an event that proved nothing.
-const MISTAKEN: &str = "it was taken for a duplicate of an event that proved nothing";
+const MISTAKEN: &str = "it was treated as a duplicate of an unverified event";
 
 /// Settles who owns the key of an event. Stores and returns the first event that it duplicates, if any.
 fn settle_first(

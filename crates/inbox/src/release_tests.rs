@@ -231,7 +231,7 @@ async fn keys_that_prove_nothing_are_given_up_once_and_the_genuine_event_takes_i
     let (first, second) = (story.event(genuine).await, story.event(repeat).await);
     assert_eq!((first.duplicate_of, first.conflict), (None, false));
     assert_eq!((second.duplicate_of, second.conflict), (Some(genuine), false));
-    let told = skipped("it was taken for a duplicate of an event that proved nothing");
+    let told = skipped("it was treated as a duplicate of an unverified event");
     assert_eq!(story.delivery(genuine).await, told, "nothing is sent by itself so late");
     let next = story.arrives(Verdict::Valid).await;
     assert_eq!(story.event(next).await.duplicate_of, Some(genuine));

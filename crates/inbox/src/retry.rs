@@ -1,24 +1,33 @@
 //! Retries, by hand, of deliveries that failed, died or were skipped.
 
-use hookmitt_event::{DeliveryId, EventId, TargetId};
+use hookmitt_event::{DeliveryId, DeliveryState, EventId, TargetId};
 use rusqlite::{Connection, Row, ToSql, params};
 
 use crate::{
     Inbox, InboxError,
     deliveries::seq_of,
-    reasons::{AWAITS, REJECTED},
+    reasons::{AWAITS, REJECTED, STOPPED},
     rows,
 };
 
 impl Inbox {
     /// Makes an event's failed, dead and skipped deliveries wait again, and deletes their attempts. Those to removed
-    /// targets stay as they are, and so do those that were held back for a verdict, unless the event is valid by now.
-    /// Deliveries that wait for a later retry become due. Returns the deliveries that it changed, with their targets.
+    /// targets stay as they are, and so do replays that a person stopped, and those that were held back for a verdict,
+    /// unless the event is valid by now. Deliveries that wait for a later retry become due. Returns the deliveries that
+    /// it changed, with their targets.
     ///
     /// # Errors
     /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
     pub async fn retry(&self, event: EventId) -> Result<Vec<(DeliveryId, TargetId)>, InboxError> {
-        self.write(move |batch| retry(batch.db, seq_of(batch.db, event)?, event, None)).await
+        self.write(move |batch| retry(batch.db, seq_of(batch.db, event)?, event, Which::All)).await
+    }
+
+    /// Like [`retry`](Self::retry), for failed and dead deliveries only.
+    ///
+    /// # Errors
+    /// Fails with [`InboxError::UnknownEvent`] if there is no such event.
+    pub async fn retry_failed(&self, event: EventId) -> Result<Vec<(DeliveryId, TargetId)>, InboxError> {
+        self.write(move |batch| retry(batch.db, seq_of(batch.db, event)?, event, Which::Failed)).await
     }
 
     /// Like [`retry`](Self::retry), for a single delivery. Returns `None` if there was nothing to retry.
@@ -29,19 +38,21 @@ impl Inbox {
         self.write(move |batch| {
             let seq = seq_of(batch.db, id.event)?;
             has(batch.db, seq, id)?;
-            let again = retry(batch.db, seq, id.event, Some(id.number))?;
+            let again = retry(batch.db, seq, id.event, Which::One(id.number))?;
             Ok(again.first().map(|(_, target)| *target))
         })
         .await
     }
 
-    /// Returns the events with a dead delivery whose sequence numbers are above `after`, oldest first, at most `limit`.
+    /// Returns the events with a delivery in this state (`DeadLetter` or `Failed`) whose sequence numbers are above
+    /// `after`, oldest first, at most `limit`.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn dead_letters(
+    pub async fn ended_as(
         &self,
         source: Option<i64>,
+        state: DeliveryState,
         after: i64,
         limit: u32,
     ) -> Result<Vec<(i64, EventId)>, InboxError> {
@@ -49,7 +60,7 @@ impl Inbox {
         while let Some(after) = next
             && found.len() < limit as usize
         {
-            let some = self.readers.read(move |db| dead(db, source, after)).await?;
+            let some = self.readers.read(move |db| ended(db, source, state, after)).await?;
             next = some.last().filter(|_| some.len() == STRIDE).map(|(seq, _)| *seq);
             found.extend(some.into_iter().filter_map(|(seq, id)| Some((seq, id?))));
         }
@@ -61,14 +72,19 @@ impl Inbox {
 /// How many events one read may pass over. Between two reads the writer may start its log over.
 const STRIDE: usize = 2_000;
 
-/// Returns the next events with a dead delivery. Events of another source come without their id.
-fn dead(db: &Connection, source: Option<i64>, after: i64) -> Result<Vec<(i64, Option<EventId>)>, InboxError> {
+/// Returns the next events with a delivery in this state. Events of another source come without their id.
+fn ended(
+    db: &Connection,
+    source: Option<i64>,
+    state: DeliveryState,
+    after: i64,
+) -> Result<Vec<(i64, Option<EventId>)>, InboxError> {
     const SQL: &str = "SELECT d.event, iif(?2 IS NULL OR e.source = ?2, e.id, NULL) FROM
-        (SELECT DISTINCT event FROM delivery WHERE state IN (3, 4, 5) AND state = 4 AND event > ?1
+        (SELECT DISTINCT event FROM delivery WHERE state IN (3, 4, 5) AND state = ?4 AND event > ?1
             ORDER BY event LIMIT ?3) d LEFT JOIN event e ON e.seq = d.event ORDER BY d.event";
     let mut select = db.prepare_cached(SQL)?;
     let read = |row: &Row<'_>| Ok((row.get(0)?, rows::id_or_null(row, 1)?));
-    let found = select.query_map(params![after, source, STRIDE], read)?;
+    let found = select.query_map(params![after, source, STRIDE, state as i64], read)?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 
@@ -79,20 +95,31 @@ fn has(db: &Connection, seq: i64, id: DeliveryId) -> Result<(), InboxError> {
     if there { Ok(()) } else { Err(InboxError::UnknownEvent(id.to_string())) }
 }
 
-/// Retries one delivery of an event, or all of them.
+/// Which deliveries of an event are retried.
+#[derive(Clone, Copy)]
+enum Which {
+    /// All that are not completed, except for replays that a person stopped.
+    All,
+    /// Those that failed or died.
+    Failed,
+    /// The one with this number.
+    One(u32),
+}
+
 fn retry(
     db: &Connection,
     seq: i64,
     event: EventId,
-    one: Option<u32>,
+    which: Which,
 ) -> Result<Vec<(DeliveryId, TargetId)>, InboxError> {
     const AGAIN: &str = "UPDATE delivery SET state = 0, attempts = 0, due_at = NULL, last_error = NULL,
         ended_at = NULL WHERE event = ?1 AND number = coalesce(?2, number) AND state IN (3, 4, 5)
+        AND (state <> 5 OR ?5) AND (?2 IS NOT NULL OR last_error IS NOT ?6)
         AND target IN (SELECT id FROM target WHERE removed_at IS NULL)
         AND NOT (state = 5 AND last_error IN (?3, ?4) AND (SELECT verdict FROM event WHERE seq = ?1) <> 0)
         RETURNING number, target";
     const SOONER: &str = "UPDATE delivery SET due_at = NULL
-        WHERE event = ?1 AND number = coalesce(?2, number) AND state = 0 AND due_at IS NOT NULL
+        WHERE event = ?1 AND number = coalesce(?2, number) AND state = 0 AND due_at IS NOT NULL AND ?3
         RETURNING number, target";
     const CLEAR: &str = "DELETE FROM attempt WHERE event = ?1 AND delivery = ?2";
     let collect = |sql, values: &[&dyn ToSql]| -> Result<Vec<(u32, i64)>, InboxError> {
@@ -100,8 +127,13 @@ fn retry(
         let found = update.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(found.collect::<Result<_, _>>()?)
     };
-    let sooner = collect(SOONER, &[&seq, &one])?;
-    let again = collect(AGAIN, &[&seq, &one, &REJECTED, &AWAITS])?;
+    let (one, all) = match which {
+        Which::All => (None, true),
+        Which::Failed => (None, false),
+        Which::One(number) => (Some(number), true),
+    };
+    let sooner = collect(SOONER, &[&seq, &one, &all])?;
+    let again = collect(AGAIN, &[&seq, &one, &REJECTED, &AWAITS, &all, &STOPPED])?;
     for (number, _) in &again {
         db.prepare_cached(CLEAR)?.execute(params![seq, number])?;
     }

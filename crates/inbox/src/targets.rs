@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use hookmitt_event::{OrderMode, RetryPolicy, Slug, Target, TargetId, TargetKind, Timestamp};
+use hookmitt_event::{OrderMode, RetryPolicy, Silence, Slug, Target, TargetId, TargetKind, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use crate::{Inbox, InboxError, order_key::key_rest, routes::configured, rows};
+use crate::{Inbox, InboxError, order_key::key_rest, routes::configured, rows, target_states};
 
 /// The settings of a target, as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl From<&Target> for TargetSettings {
     }
 }
 
-const SELECT: &str = "SELECT t.id, s.slug, t.url, t.settings, t.kind, t.paused, t.down_since, t.down_error
+const SELECT: &str = "SELECT t.id, s.slug, t.url, t.settings, t.kind, t.paused, t.down_since
     FROM target t LEFT JOIN source s ON s.id = t.source WHERE t.removed_at IS NULL";
 
 impl Inbox {
@@ -129,7 +129,9 @@ impl Inbox {
     ) -> Result<Target, InboxError> {
         const SQL: &str = "UPDATE target SET url = ?2, settings = ?3, paused = ?4, by_key = ?5,
             down_since = CASE WHEN url = ?2 THEN down_since END,
-            down_error = CASE WHEN url = ?2 THEN down_error END WHERE id = ?1";
+            down_error = CASE WHEN url = ?2 THEN down_error END,
+            answered_at = CASE WHEN url = ?2 THEN answered_at END,
+            silent_since = CASE WHEN url = ?2 THEN silent_since END WHERE id = ?1";
         let by_key = settings.order == OrderMode::FifoByKey;
         let keyed = if by_key { Some(self.key_waiting(id).await?) } else { None };
         self.write(move |batch| {
@@ -149,17 +151,20 @@ impl Inbox {
         .await
     }
 
-    /// Stores that nobody answers at a target, with the error; `None` stores that somebody answers again. Every
+    /// Holds up the deliveries to a target since that time, because nobody answers; `None` lets them go on. Every
     /// delivery that waits for the target shows the error, although none is written.
     ///
     /// # Errors
     /// Fails if SQLite does.
-    pub async fn set_down(&self, id: TargetId, down: Option<(Timestamp, String)>) -> Result<(), InboxError> {
+    pub async fn set_down(&self, id: TargetId, down: Option<(Timestamp, Silence)>) -> Result<(), InboxError> {
         const SQL: &str = "UPDATE target SET down_since = ?2, down_error = ?3 WHERE id = ?1";
-        let (since, error) = down.unzip();
         self.write(move |batch| {
-            let since = since.map(Timestamp::as_micros);
+            let since = down.as_ref().map(|(since, _)| since.as_micros());
+            let error = down.as_ref().map(|(_, silence)| silence.error.as_str());
             batch.db.prepare_cached(SQL)?.execute(params![id.0, since, error])?;
+            if let Some((since, silence)) = &down {
+                target_states::silent(batch.db, id, *since, silence)?;
+            }
             configured(batch.db)
         })
         .await
@@ -263,7 +268,6 @@ fn target(row: &Row<'_>) -> rusqlite::Result<Target> {
         hookmitt_headers: settings.hookmitt_headers,
         paused: row.get(5)?,
         down_since: rows::moment_or_null(row, 6)?,
-        down_error: row.get(7)?,
         kind: TargetKind::ALL.get(kind).copied().ok_or_else(|| rows::corrupt(4, "target kind"))?,
     })
 }

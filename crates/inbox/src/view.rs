@@ -48,7 +48,7 @@ impl FromStr for View {
         let found = Self::ALL.iter().find(|(_, name)| *name == text);
         found.map(|(view, _)| *view).ok_or_else(|| {
             let names: Vec<_> = Self::ALL.iter().map(|(_, name)| *name).collect();
-            format!("not a view; one of {}", names.join(", "))
+            format!("not a view: use one of {}", names.join(", "))
         })
     }
 }

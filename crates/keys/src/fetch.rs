@@ -124,7 +124,7 @@ async fn read(response: Response<Incoming>) -> Result<Answer, KeyProblem> {
     match Limited::new(response.into_body(), LARGEST).collect().await {
         Ok(body) => Ok(Answer { body: body.to_bytes(), max_age }),
         Err(error) if error.is::<http_body_util::LengthLimitError>() => Err(KeyProblem::TooLarge),
-        Err(error) => Err(KeyProblem::Unreachable(format!("the answer broke off: {error}"))),
+        Err(error) => Err(KeyProblem::Unreachable(format!("the answer was cut off: {error}"))),
     }
 }
 

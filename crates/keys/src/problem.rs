@@ -7,10 +7,10 @@ use hookmitt_verify::{PublicKeyError, UntrustedUrl};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyProblem {
     /// The URL is not one where a provider publishes keys.
-    #[error("it is not fetched from there: {0}")]
+    #[error("it isn't fetched from there: {0}")]
     Untrusted(#[from] UntrustedUrl),
     /// Plaid gives its keys only to clients with a client id and a secret, and hookmitt has neither.
-    #[error("it is given out only to the provider's customers, with their API credentials")]
+    #[error("the provider gives it only to customers, with their API credentials")]
     Credentials,
     /// Nobody answers at the URL, or not over trusted TLS.
     #[error("{0}")]
@@ -43,6 +43,6 @@ impl Explain for KeyProblem {
     }
 
     fn hint(&self) -> Option<String> {
-        Some("download the key yourself and give it as a file".to_owned())
+        Some("download the key yourself and provide it as a file".to_owned())
     }
 }

@@ -199,7 +199,7 @@ impl Fetcher {
             let directory = self.directory.clone();
             let written = tokio::task::spawn_blocking(move || disk::write(&directory, &content)).await;
             if let Ok(Err(error)) = written {
-                tracing::warn!(%error, "the published keys could not be kept");
+                tracing::warn!(%error, "the published keys could not be stored");
             }
         }
         self.shared.changes.send_modify(|count| *count += 1);

@@ -12,25 +12,25 @@ pub enum MailboxError {
     #[error("the disk that holds the mailboxes is full")]
     DiskFull,
     /// More writes wait than the store can take (503).
-    #[error("the store has more waiting than it can write")]
+    #[error("the store can't keep up with writing")]
     Overloaded,
     /// The name is or was in use by another tunnel. Names that were in use are never given out again.
     #[error("the tunnel name {0} is taken")]
     NameTaken(String),
     /// The token has as many tunnels as it may have, including those shut within the last day.
-    #[error("this token has all the tunnels that it may have: {0}, with those closed within a day")]
+    #[error("this token has reached its limit of tunnels: {0}, including those closed within a day")]
     TooManyTunnels(u32),
     /// The tunnel has as many devices as it may have.
-    #[error("this tunnel has all the devices that it may have: {0}")]
+    #[error("this tunnel has reached its limit of devices: {0}")]
     TooManyDevices(usize),
     /// The caller may not revoke this device: only the device that opened the tunnel revokes others, and never itself.
-    #[error("only the device that opened the tunnel revokes its devices, and not itself")]
+    #[error("only the device that opened the tunnel can revoke its devices, and it can't revoke itself")]
     NotOwner,
     /// The tunnel's devices or its sealing key are not those that the revocation names.
-    #[error("the tunnel's devices have changed meanwhile")]
+    #[error("the tunnel's devices have changed in the meantime")]
     Changed,
     /// There is no such tunnel, device, token or code. For a code it can also mean that it was used or has expired.
-    #[error("no {what} {name}")]
+    #[error("there is no {what} {name}")]
     Unknown {
         /// `tunnel`, `device`, `token` or `code`.
         what: &'static str,
@@ -46,7 +46,7 @@ pub enum MailboxError {
         why: String,
     },
     /// Another relay already serves this file.
-    #[error("another relay serves {0}")]
+    #[error("another relay uses {0}")]
     InUse(String),
     /// Any other failure; nothing was stored.
     #[error("the store failed: {0}")]
@@ -78,27 +78,29 @@ impl Explain for MailboxError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::QuotaFull(_) => {
-                "start the apps of all its devices so that they drain the mailbox, or raise the relay's quota"
+                "start the apps on all its devices to empty the mailbox, or raise the relay's quota"
                     .to_owned()
             }
-            Self::DiskFull => "make room on the relay's disk: 32 MiB (an eighth of a small one) are kept for what waits already".to_owned(),
+            Self::DiskFull => "free some space on the relay's disk: 32 MiB (or an eighth of a small disk) are \
+                               reserved for what is already waiting".to_owned(),
             Self::Overloaded | Self::Failed(_) | Self::Closed => "try again in a moment".to_owned(),
-            Self::NameTaken(_) => "choose another name, or none for one that is made up".to_owned(),
+            Self::NameTaken(_) => "choose another name, or none to get a random one".to_owned(),
             Self::TooManyTunnels(_) => {
-                "keep one of its tunnels, try again a day after one was removed, or use another token (`hookmitt relay token create --tunnels N`)".to_owned()
+                "use one of its tunnels, try again a day after one is removed, or use another token (`hookmitt \
+                 relay token create --tunnels N`)".to_owned()
             }
             Self::TooManyDevices(_) => {
                 "revoke one that isn't needed (`hookmitt tunnel devices`, `hookmitt tunnel revoke`), or raise the relay's --devices"
                     .to_owned()
             }
-            Self::NotOwner => "do it on the computer on which the tunnel was added".to_owned(),
-            Self::Changed => "look at the devices, and try again".to_owned(),
+            Self::NotOwner => "do this on the computer where the tunnel was added".to_owned(),
+            Self::Changed => "check the devices and try again".to_owned(),
             Self::Unknown { .. } => return None,
             Self::InUse(_) => {
-                "end that relay first, or give this one a --store of its own; relays beside each other share nats://…"
+                "stop that relay first, or give this one its own --store; relays that run in parallel share nats://…"
                     .to_owned()
             }
-            Self::Open { .. } => "check the path or URL of --store and who may read it".to_owned(),
+            Self::Open { .. } => "check the path or URL of --store and its permissions".to_owned(),
         })
     }
 }

@@ -11,7 +11,7 @@ impl MailboxError {
     /// Returns the message for logs, without the whole name of a tunnel.
     pub fn logged(&self) -> String {
         match self {
-            Self::Unknown { what, name } => format!("no {what} {}", short(name)),
+            Self::Unknown { what, name } => format!("there is no {what} {}", short(name)),
             Self::NameTaken(name) => Self::NameTaken(short(name).to_owned()).to_string(),
             other => other.to_string(),
         }
@@ -26,7 +26,7 @@ mod tests {
     fn a_log_names_no_tunnel_in_full() {
         let name = "abcdefghijkmnpqrstuvwxyz23";
         let unknown = MailboxError::Unknown { what: "tunnel", name: name.to_owned() };
-        assert_eq!((short(name), unknown.logged().as_str()), ("abcd", "no tunnel abcd"));
+        assert_eq!((short(name), unknown.logged().as_str()), ("abcd", "there is no tunnel abcd"));
         assert!(!MailboxError::NameTaken(name.to_owned()).logged().contains(name));
         assert_eq!(MailboxError::DiskFull.logged(), MailboxError::DiskFull.to_string());
     }

@@ -31,11 +31,16 @@ pub(crate) fn is_held(offer: &SourceOffer, provider: Option<&'static Provider>, 
 }
 
 /// Returns the default answer of a source.
-pub(crate) fn usual(offer: &SourceOffer, id: EventId, known_provider: bool) -> Reply {
-    let status = if known_provider { 200 } else { 202 };
-    let body = offer.body.clone().unwrap_or_else(|| format!(r#"{{"received":true,"id":"{id}"}}"#));
-    let mut reply = Reply::json(offer.status.filter(is_final).unwrap_or(status), body);
-    if offer.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+pub(crate) fn usual(offer: &SourceOffer, id: EventId, provider: Option<&Provider>) -> Reply {
+    let status = offer.status.filter(is_final).unwrap_or(if provider.is_some() { 200 } else { 202 });
+    let mut reply = match &offer.body {
+        Some(body) => Reply::json(status, body.clone()),
+        None if provider.is_some_and(|provider| provider.empty_answer) => Reply::json(status, String::new()),
+        None => Reply::json(status, format!(r#"{{"received":true,"id":"{id}"}}"#)),
+    };
+    if reply.body.is_empty()
+        || offer.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"))
+    {
         reply.headers.clear();
     }
     reply.headers.extend(lines(&offer.headers));
@@ -114,9 +119,15 @@ mod tests {
     #[test]
     fn a_source_answers_as_it_was_told() {
         let id = EventId::from_bytes([1; 16]);
-        let reply = usual(&offer(), id, false);
+        let reply = usual(&offer(), id, None);
         assert_eq!((reply.status, reply.headers.len()), (202, 2));
-        assert_eq!(usual(&offer(), id, true).status, 200);
+        assert_eq!(usual(&offer(), id, provider("github")).status, 200);
+        let slack = usual(&offer(), id, provider("slack"));
+        assert_eq!(
+            (slack.status, slack.body.len(), slack.headers.len()),
+            (200, 0, 1),
+            "its users would read it"
+        );
         let told = SourceOffer {
             status: Some(204),
             headers: vec![
@@ -127,7 +138,7 @@ mod tests {
             delay_ms: 90_000,
             ..offer()
         };
-        let reply = usual(&told, id, true);
+        let reply = usual(&told, id, provider("slack"));
         assert_eq!((reply.status, &reply.body[..], reply.delay), (204, &b"ok"[..], LONGEST_DELAY));
         let names: Vec<_> = reply.headers.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["Content-Type", "x-hookmitt-event-id"]);

@@ -72,10 +72,10 @@ pub(crate) fn router<M: Mailbox>(relay: Arc<Relay<M>>) -> Router {
         .route("/-/v1/join", post(join::<M>))
         .route(TUNNEL, get(tunnel::<M>))
         .method_not_allowed_fallback(async || {
-            let hint = "docs/relay.md lists what there is";
-            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "bad-method", "not with this method", hint)
+            let hint = "docs/relay.md lists all routes";
+            Problem::new(StatusCode::METHOD_NOT_ALLOWED, "bad-method", "method not allowed", hint)
         })
-        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not-found", "there is nothing here", ""))
+        .fallback(async || Problem::new(StatusCode::NOT_FOUND, "not-found", "not found", ""))
         .layer(DefaultBodyLimit::max(LARGEST))
         .layer(axum::middleware::from_fn(in_time))
         .layer(axum::middleware::map_response(inert))
@@ -102,7 +102,7 @@ async fn healthz<M: Mailbox>(State(relay): Shared<M>) -> Result<Json<serde_json:
     if relay.is_healthy().await {
         return Ok(Json(serde_json::json!({ "ok": true, "version": env!("CARGO_PKG_VERSION") })));
     }
-    let (message, hint) = ("the relay can't store anything now", "its log says why");
+    let (message, hint) = ("the relay can't store anything at the moment", "the relay's log says why");
     Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-healthy", message, hint).retry_after(5))
 }
 
@@ -153,7 +153,7 @@ async fn join<M: Mailbox>(
     let joined = relay.mailbox.join(&order.tunnel, hash(&order.code), device, most).await;
     if let Err(MailboxError::Unknown { .. }) = joined {
         relay.guesses.wrong(caller.0);
-        let message = "this invite is not known, was used, or is too old";
+        let message = "this invitation is unknown, was already used, or has expired";
         return Err(Problem::new(StatusCode::NOT_FOUND, "unknown-code", message, "ask for a new one"));
     }
     let is_new = joined?;
@@ -161,7 +161,7 @@ async fn join<M: Mailbox>(
         && let Some((letters, proof)) = introduction(&headers)
         && let Err(error) = relay.mailbox.introduce(&order.tunnel, &joins, letters, proof).await
     {
-        tracing::warn!(%error, "what a device said of itself is not kept; it says it again");
+        tracing::warn!(%error, "a device's details could not be stored; it will send them again");
     }
     tracing::info!(tunnel = short(&order.tunnel), "a device joined");
     Ok(Json(Opened { public_url: relay.public_url(&order.tunnel), tunnel: order.tunnel }))
@@ -178,7 +178,7 @@ async fn tunnel<M: Mailbox>(
         Problem::new(refused.status(), "no-websocket", &refused.body_text(), hint)
     })?;
     let busy = || {
-        let message = "as many devices are at the door as this relay lets in at once";
+        let message = "too many devices are connecting at once";
         let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message, "try again in a moment");
         problem.retry_after(5)
     };
@@ -205,7 +205,7 @@ async fn tunnel<M: Mailbox>(
 /// Refuses a caller who guessed wrongly too often.
 fn patience<M: Mailbox>(relay: &Relay<M>, caller: Caller) -> Result<(), Problem> {
     let Some(wait) = relay.guesses.wait(caller.0) else { return Ok(()) };
-    let message = "too many wrong tokens or codes came from this address";
+    let message = "too many wrong tokens or codes from this address";
     let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-many-guesses", message, "wait a minute");
     Err(problem.retry_after(wait.as_secs() + 1))
 }
@@ -214,7 +214,7 @@ fn patience<M: Mailbox>(relay: &Relay<M>, caller: Caller) -> Result<(), Problem>
 fn slowly<M: Mailbox>(relay: &Relay<M>, token: &str, caller: Caller) -> Result<(), Problem> {
     let wait = relay.openings.as_ref().and_then(|openings| openings.wait(token, caller.0));
     let Some(seconds) = wait else { return Ok(()) };
-    let message = "many tunnels were opened with this token, or from this network, a short while ago";
+    let message = "too many tunnels were just opened with this token or from this network";
     let hint = format!("try again in {seconds} s, or raise the relay's --openings");
     let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "too-many-openings", message, &hint);
     Err(problem.retry_after(seconds))
@@ -239,7 +239,7 @@ fn device(text: &str, name: String) -> Result<NewDevice, Problem> {
     if ed25519_dalek::VerifyingKey::from_bytes(&key).map_or(true, |key| key.is_weak()) {
         return Err(Problem::bad_input(
             "bad-key",
-            "device_key is no Ed25519 key",
+            "device_key isn't an Ed25519 key",
             "send a fresh Ed25519 key",
         ));
     }
@@ -250,7 +250,7 @@ fn device(text: &str, name: String) -> Result<NewDevice, Problem> {
 fn key(text: &str, what: &str) -> Result<[u8; 32], Problem> {
     let bytes = STANDARD.decode(text).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
     bytes.ok_or_else(|| {
-        let message = format!("{what} is not the base64 of 32 bytes");
+        let message = format!("{what} isn't the base64 of 32 bytes");
         Problem::bad_input("bad-key", &message, "use standard base64 with padding")
     })
 }

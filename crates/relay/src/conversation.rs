@@ -43,10 +43,10 @@ pub(crate) async fn receive<M: Mailbox>(
     match greeted {
         Ok(Some(Ok(guest))) => Box::pin(run(&relay, Guest { words, ..guest }, socket)).await,
         Ok(Some(Err(refused))) => {
-            tracing::info!(remote = %remote, code = refused.code, "a device was not let in");
+            tracing::info!(remote = %remote, code = refused.code, "a device was refused");
             part(socket, Some(refused)).await;
         }
-        Ok(None) | Err(_) => tracing::debug!(remote = %remote, "a connection said nothing"),
+        Ok(None) | Err(_) => tracing::debug!(remote = %remote, "a connection sent nothing"),
     }
 }
 
@@ -73,7 +73,7 @@ async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebSocket) {
                     Ok(()) => Refused::elsewhere().into(),
                     Err(refused) => refused.into(),
                 },
-                () = relay.leaving.cancelled() => Refused::new("stopping", "the relay stops; try again soon").into(),
+                () = relay.leaving.cancelled() => Refused::new("stopping", "the relay is stopping; try again soon").into(),
             };
             // Answers that the device sent before it went are still passed on.
             let _late = tokio::time::timeout(LAST_ANSWERS, passing).await;
@@ -91,7 +91,7 @@ async fn run<M: Mailbox>(relay: &Relay<M>, guest: Guest, socket: WebSocket) {
         tunnel = short(session.tunnel),
         device = guest.device.name,
         why,
-        "a device is disconnected"
+        "a device has disconnected"
     );
     if let Ok(socket) = sink.reunite(stream) {
         part(socket, refused).await;

@@ -39,7 +39,7 @@ pub(crate) async fn revoke<M: Mailbox>(
     let is_long = revocation.notes.iter().any(|(_, note)| note.len() > LONGEST_NOTE);
     // Anybody could open letters that are sealed to a key of small order.
     if is_long || hookmitt_seal::Sealer::new(revocation.sealing_key, "check").is_err() {
-        return Err(Refused::new("bad-frame", "a sealing key that is none, or a note that is too long"));
+        return Err(Refused::new("bad-frame", "an invalid sealing key, or a note that is too long"));
     }
     let problem = match relay.mailbox.revoke(tunnel, &session.device, revocation).await {
         Ok(()) => None,

@@ -62,7 +62,7 @@ async fn admitted<M: Mailbox>(relay: &Relay<M>, frame: AppFrame, nonce: &[u8; 32
     let devices = asked(relay.mailbox.devices(&tunnel)).await?;
     let known = devices.into_iter().find(|known| known.key == device).ok_or_else(Refused::unknown)?;
     let app: String = app.chars().filter(|letter| !letter.is_control()).take(80).collect();
-    tracing::info!(tunnel = short(&tunnel), device = known.name, app, "a device is connected");
+    tracing::info!(tunnel = short(&tunnel), device = known.name, app, "a device has connected");
     let size = |asked: u32| usize::try_from(asked).unwrap_or(usize::MAX);
     let (window, window_bytes) = (size(window), size(window_bytes));
     Ok(Guest { tunnel: found, device: known, window, window_bytes, words: 1 })

@@ -66,13 +66,14 @@ impl<M: Mailbox> Door<M> {
             Ok(Some(found)) if !found.revoked => found,
             Ok(_) => return Way::Refuse(nowhere()),
             Err(error) => {
-                tracing::error!(%error, "the store can't be asked");
+                tracing::error!(%error, "the store can't be read");
                 return Way::Refuse(unavailable());
             }
         };
         let source = found.sources.iter().position(|offer| offer.slug == slug);
         let Some(source) = source else {
             self.relay.count_refused(&found.name, true);
+            self.relay.unserved.called(&found.name, slug);
             return Way::Refuse(nowhere());
         };
         if let Some(seconds) = self.relay.too_fast(tunnel) {
@@ -130,10 +131,10 @@ impl<M: Mailbox> Port for Door<M> {
         match place {
             Some(place) => {
                 let tunnel = short(&place.tunnel.name);
-                tracing::info!(tunnel, status, code, message, "a request was not taken");
+                tracing::info!(tunnel, status, code, message, "a request was refused");
                 self.relay.count_refused(&place.tunnel.name, false);
             }
-            None => tracing::debug!(status, code, message, "a request was not taken"),
+            None => tracing::debug!(status, code, message, "a request was refused"),
         }
     }
 }
@@ -142,20 +143,20 @@ fn no_path() -> Denial {
     Denial::new(
         400,
         "no-path",
-        "the request's target is not a path",
+        "the request target isn't a path",
         "send a path, POST /<tunnel>/<source>, or the whole URL",
     )
 }
 
 /// The same answer for unknown tunnels, revoked tunnels and unknown sources, so that they can't be told apart.
 fn nowhere() -> Denial {
-    let hint = "the path is /<tunnel>/<source>, as the app shows it";
-    Denial::new(404, "not-found", "there is nothing here", hint)
+    let hint = "use the path /<tunnel>/<source>, as the app shows it";
+    Denial::new(404, "not-found", "not found", hint)
 }
 
 fn too_fast(seconds: u64) -> Denial {
     let hint = "send more slowly, or raise the relay's --rate";
-    Denial::new(429, "too-fast", "this tunnel gets more requests than it may", hint).retry_after(seconds)
+    Denial::new(429, "too-fast", "this tunnel receives too many requests", hint).retry_after(seconds)
 }
 
 fn unavailable() -> Denial {

@@ -37,6 +37,7 @@ mod session_writer;
 mod sessions;
 mod take;
 mod tls;
+mod unserved;
 mod window;
 
 pub use acme::{Acme, AcmeError};

@@ -64,19 +64,19 @@ impl Metrics {
             certificate: Gauge::default(),
         };
         let all = &mut metrics.registry;
-        all.register("accepted", "Requests taken in whole", metrics.accepted.clone());
-        all.register("stored", "Letters stored durably", metrics.stored.clone());
-        all.register("delivered", "Letters acknowledged by a device", metrics.delivered.clone());
+        all.register("accepted", "Requests received completely", metrics.accepted.clone());
+        all.register("stored", "Events stored durably", metrics.stored.clone());
+        all.register("delivered", "Events acknowledged by a device", metrics.delivered.clone());
         all.register("refused", "Requests refused, by code", metrics.refused.clone());
         all.register("tunnels", "Open tunnels", metrics.tunnels.clone());
-        all.register("depth", "Letters that wait", metrics.depth.clone());
-        all.register("depth_bytes", "Sealed bytes that wait", metrics.depth_bytes.clone());
-        all.register("oldest_age_seconds", "Age of the oldest letter that waits", metrics.oldest.clone());
+        all.register("depth", "Events waiting", metrics.depth.clone());
+        all.register("depth_bytes", "Sealed bytes waiting", metrics.depth_bytes.clone());
+        all.register("oldest_age_seconds", "Age of the oldest waiting event", metrics.oldest.clone());
         all.register("devices", "Connected devices", metrics.devices.clone());
-        let what = "Sealed bytes in memory for devices, beyond each one's small share";
+        let what = "Sealed bytes in memory for devices, beyond each device's small share";
         all.register("outgoing_bytes", what, metrics.outgoing.clone());
         if secure {
-            let what = "Until when the certificate is good, in Unix time; 0 while there is none";
+            let what = "When the certificate expires, in Unix time; 0 while there is none";
             all.register("certificate_expires_timestamp_seconds", what, metrics.certificate.clone());
         }
         metrics

@@ -67,7 +67,7 @@ pub struct PublicUrl {
 
 /// The text is not a relay's public URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a relay's URL: give scheme and host alone, such as https://relay.example.com")]
+#[error("not a relay's URL: use only scheme and host, such as https://relay.example.com")]
 pub struct PublicUrlError;
 
 impl FromStr for PublicUrl {

@@ -28,7 +28,7 @@ impl Problem {
     }
 
     pub(crate) fn no_token() -> Self {
-        let hint = "make one at the relay with `hookmitt relay token create`";
+        let hint = "create one at the relay with `hookmitt relay token create`";
         let message = "the token is missing, unknown or revoked";
         Self::new(StatusCode::UNAUTHORIZED, "bad-token", message, hint)
     }
@@ -48,7 +48,7 @@ impl From<MailboxError> for Problem {
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         if status.is_server_error() {
-            tracing::error!(%error, "the store could not do what a device asked for");
+            tracing::error!(%error, "the store failed while serving a device");
         }
         let problem = Self::new(status, error.code(), &error.to_string(), &error.hint().unwrap_or_default());
         if status.is_server_error() { problem.retry_after(5) } else { problem }
@@ -59,10 +59,8 @@ impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
         // axum's message about fields quotes their values, and one may be a code in the wrong field.
         let message = match &rejection {
-            JsonRejection::JsonDataError(_) => {
-                "the body does not have the fields that are expected".to_owned()
-            }
-            JsonRejection::JsonSyntaxError(_) => "the body is no JSON".to_owned(),
+            JsonRejection::JsonDataError(_) => "the body doesn't have the expected fields".to_owned(),
+            JsonRejection::JsonSyntaxError(_) => "the body isn't JSON".to_owned(),
             other => other.body_text(),
         };
         Self::new(rejection.status(), "bad-input", &message, "see docs/relay.md")

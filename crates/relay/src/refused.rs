@@ -22,8 +22,8 @@ impl Refused {
     /// The same refusal for unknown tunnels, revoked tunnels, and devices that don't belong to the tunnel, so that they
     /// can't be told apart.
     pub(crate) fn unknown() -> Self {
-        let message = "this relay doesn't know this tunnel, or this device isn't one of it: it left, was revoked, was away \
-                       for too long, or the tunnel's token was revoked; add the tunnel anew";
+        let message = "this relay doesn't know this tunnel, or this device isn't part of it: the device left, was \
+                       revoked or was away for too long, or the tunnel's token was revoked; add the tunnel again";
         Self::new("unknown-device", message)
     }
 
@@ -47,7 +47,7 @@ pub(crate) async fn asked<T>(question: impl Future<Output = Result<T, MailboxErr
         // The tunnel's token was revoked just now, or the device left by another connection.
         MailboxError::Unknown { .. } => Refused::unknown(),
         _ => {
-            tracing::error!(error = error.logged(), "the store could not do what a device asked for");
+            tracing::error!(error = error.logged(), "the store failed while serving a device");
             Refused::new("busy", "the relay's store can't be reached; try again in a moment")
         }
     })

@@ -26,6 +26,7 @@ use crate::{
     rooms::Rooms,
     sessions::Sessions,
     tls::Tls,
+    unserved::Unserved,
 };
 
 /// How many sealers are kept. Each costs some hundred bytes and saves 100 µs for the next letter of its tunnel.
@@ -58,6 +59,8 @@ pub(crate) struct Relay<M> {
     /// Set if the relay does TLS itself.
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
+    /// Which names were called that are no sources.
+    pub(crate) unserved: Unserved,
     pub(crate) guesses: Guesses,
     /// The limit on how often tunnels are opened. `None` means no limit.
     pub(crate) openings: Option<Openings>,
@@ -91,6 +94,7 @@ impl<M: Mailbox> Relay<M> {
             mailbox,
             metrics: Metrics::new(tls.is_some()),
             tls,
+            unserved: Unserved::default(),
             guesses: Guesses::default(),
             openings: options.openings.map(Openings::new),
             sessions: Sessions::default(),
@@ -126,7 +130,7 @@ impl<M: Mailbox> Relay<M> {
         let asked = timeout(PATIENCE, self.mailbox.check()).await;
         let well = matches!(asked, Ok(Ok(())));
         if let Ok(Err(error)) = asked {
-            tracing::error!(error = error.logged(), "the store is not well");
+            tracing::error!(error = error.logged(), "the store isn't working");
         }
         *known = Some((Instant::now(), well));
         well

@@ -58,7 +58,7 @@ pub async fn serve<M: Mailbox>(
     beside.cancel();
     relay.tasks.close();
     if tokio::time::timeout(FAREWELL, relay.tasks.wait()).await.is_err() {
-        tracing::warn!("not every device has heard that the relay stops");
+        tracing::warn!("some devices weren't told that the relay is stopping");
     }
     relay.mailbox.close().await;
 }
@@ -83,7 +83,7 @@ async fn keep_house<M: Mailbox>(relay: Arc<Relay<M>>, stop: CancellationToken) {
         }
         relay.forget_idle();
         if let Err(error) = relay.mailbox.sweep(&relay.options.quota).await {
-            tracing::error!(%error, "what is too old could not be deleted");
+            tracing::error!(%error, "expired data could not be deleted");
         }
     }
 }

@@ -72,6 +72,8 @@ struct Desk {
     window: Window,
     /// The sealing key that the device was last told.
     told_key: [u8; 32],
+    /// The version of the list of unknown sources that the device was last told.
+    told_unserved: u64,
     replies: VecDeque<RelayFrame>,
 }
 
@@ -83,7 +85,12 @@ impl<'r, M: Mailbox> Session<'r, M> {
             relay,
             tunnel: &guest.tunnel.name,
             device: guest.device.key,
-            desk: Mutex::new(Desk { window, told_key: guest.tunnel.sealing_key, replies: VecDeque::new() }),
+            desk: Mutex::new(Desk {
+                window,
+                told_key: guest.tunnel.sealing_key,
+                told_unserved: 0,
+                replies: VecDeque::new(),
+            }),
             allowance: relay.outgoing.allowance(),
             to_send: Notify::new(),
             room: Notify::new(),
@@ -101,7 +108,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
     pub(crate) fn reply(&self, frame: RelayFrame) -> Result<(), Refused> {
         let mut desk = self.desk();
         if desk.replies.len() >= MOST_REPLIES {
-            return Err(Refused::new("flood", "more was asked than answers were read"));
+            return Err(Refused::new("flood", "too many requests without reading the answers"));
         }
         desk.replies.push_back(frame);
         drop(desk);
@@ -120,7 +127,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
         let count = desk
             .window
             .ack(through, also)
-            .map_err(|_| Refused::new("bad-frame", "letters were acknowledged that were not sent"))?;
+            .map_err(|_| Refused::new("bad-frame", "events were acknowledged that were never sent"))?;
         let moved = desk.window.acked() > before;
         drop(desk);
         self.relay.metrics.delivered(count);
@@ -151,7 +158,11 @@ impl<'r, M: Mailbox> Session<'r, M> {
             Ok(()) | Err(MailboxError::Unknown { .. }) => through,
             Err(error) => {
                 // The next acknowledgement writes it again; a letter that comes twice does no harm.
-                tracing::warn!(tunnel = short(self.tunnel), error = error.logged(), "a cursor was not moved");
+                tracing::warn!(
+                    tunnel = short(self.tunnel),
+                    error = error.logged(),
+                    "a cursor could not be moved"
+                );
                 kept
             }
         }
@@ -177,6 +188,21 @@ impl<'r, M: Mailbox> Session<'r, M> {
         self.reply(RelayFrame::SealingKey { sealing_key, note })
     }
 
+    /// Tells the device which unknown sources were called, if that has changed.
+    pub(crate) fn tell_unserved(&self) -> Result<(), Refused> {
+        if self.words < 3 {
+            return Ok(());
+        }
+        let known = self.desk().told_unserved;
+        match self.relay.unserved.since(self.tunnel, known) {
+            None => Ok(()),
+            Some((version, names)) => {
+                self.desk().told_unserved = version;
+                self.reply(RelayFrame::Unserved(names))
+            }
+        }
+    }
+
     /// Returns how many more letters and bytes may be sent, or `None` if the window is full.
     pub(crate) fn window_room(&self) -> Option<(usize, usize)> {
         self.desk().window.room()
@@ -199,7 +225,7 @@ impl<'r, M: Mailbox> Session<'r, M> {
                 return;
             }
             if let Err(error) = self.relay.mailbox.answer(held_key(self.tunnel, &event), reply).await {
-                tracing::warn!(tunnel = short(self.tunnel), %error, "an answer was not passed on");
+                tracing::warn!(tunnel = short(self.tunnel), %error, "an answer could not be passed on");
             }
         });
         passed.await;

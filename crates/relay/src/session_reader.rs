@@ -48,7 +48,7 @@ pub(crate) async fn read<M: Mailbox>(
             Message::Binary(message) => heard(session, &message, &pace, &answers).await,
             Message::Ping(_) | Message::Pong(_) => spend(&pace),
             Message::Close(_) => return End::Gone,
-            Message::Text(_) => Err(Refused::new("bad-frame", "frames are binary")),
+            Message::Text(_) => Err(Refused::new("bad-frame", "frames must be binary")),
         };
         match heard {
             Ok(()) if session.left.load(Ordering::Relaxed) => return End::Gone,
@@ -74,7 +74,7 @@ async fn heard<M: Mailbox>(
         AppFrame::Ack { through, also } => session.ack(through, &also),
         AppFrame::Answer { event, status, headers, body } => {
             if answers.try_send((event, Reply { status, headers, body })).is_err() {
-                tracing::debug!("more answers than are passed on; a sender gets the default one");
+                tracing::debug!("too many answers at once; a sender gets the default answer");
             }
             Ok(())
         }
@@ -104,7 +104,8 @@ async fn heard<M: Mailbox>(
 async fn pong<M: Mailbox>(session: &Session<'_, M>, stamp: u64) -> Result<(), Refused> {
     session.keep_told(false).await?;
     let (depth, _) = asked(session.relay.mailbox.depth(session.tunnel, &session.device)).await?;
-    session.reply(RelayFrame::Pong { stamp, depth })
+    session.reply(RelayFrame::Pong { stamp, depth })?;
+    session.tell_unserved()
 }
 
 async fn invite<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
@@ -121,17 +122,17 @@ async fn invite<M: Mailbox>(session: &Session<'_, M>) -> Result<(), Refused> {
 
 fn checked(bytes: usize, sources: Vec<SourceOffer>) -> Result<Vec<SourceOffer>, Refused> {
     if bytes > MAX_SOURCES {
-        return Err(Refused::new("bad-frame", format!("sources of more than {MAX_SOURCES} bytes")));
+        return Err(Refused::new("bad-frame", format!("more than {MAX_SOURCES} bytes of sources")));
     }
     if sources.len() > MOST_SOURCES {
         return Err(Refused::new("bad-frame", format!("more than {MOST_SOURCES} sources")));
     }
     if sources.iter().any(|source| source.slug.parse::<Slug>().is_err()) {
-        return Err(Refused::new("bad-frame", "a source's name that is none"));
+        return Err(Refused::new("bad-frame", "an invalid source name"));
     }
     Ok(sources)
 }
 
 fn spend(pace: &DefaultDirectRateLimiter) -> Result<(), Refused> {
-    pace.check().map_err(|_| Refused::new("flood", "too many words a second"))
+    pace.check().map_err(|_| Refused::new("flood", "too many messages per second"))
 }

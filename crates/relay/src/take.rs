@@ -60,7 +60,7 @@ impl<M: Mailbox> Relay<M> {
             Some(waiting) => self.held(&place, waiting).await.and_then(|answer| of_app(answer, id)),
             None => None,
         };
-        answered.unwrap_or_else(|| usual(place.offer(), id, provider.is_some()))
+        answered.unwrap_or_else(|| usual(place.offer(), id, provider))
     }
 
     fn arriving(&self, place: &Destination, head: Head, body: Bytes, received_at: Timestamp) -> Arriving {
@@ -89,7 +89,7 @@ impl<M: Mailbox> Relay<M> {
 
     async fn hold(&self, place: &Destination, id: EventId) -> Option<M::Held> {
         let begun = self.mailbox.hold(held_key(&place.tunnel.name, id.as_bytes())).await;
-        begun.inspect_err(|error| tracing::warn!(%error, "a sender can't be held")).ok()
+        begun.inspect_err(|error| tracing::warn!(%error, "a sender can't be kept waiting")).ok()
     }
 
     /// Waits for the app's answer, for the time that a sender may be held, and only while a device is connected. When
@@ -163,9 +163,9 @@ impl<M: Mailbox> Relay<M> {
         };
         match error {
             MailboxError::QuotaFull(_) => {
-                tracing::warn!(tunnel, error = error.logged(), "a request was not stored")
+                tracing::warn!(tunnel, error = error.logged(), "a request could not be stored")
             }
-            _ => tracing::error!(tunnel, error = error.logged(), "a request was not stored"),
+            _ => tracing::error!(tunnel, error = error.logged(), "a request could not be stored"),
         }
         self.metrics.refused(error.code());
         self.count_refused(&place.tunnel.name, false);

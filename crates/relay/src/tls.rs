@@ -41,7 +41,7 @@ impl Explain for TlsError {
     }
 
     fn hint(&self) -> Option<String> {
-        Some("give the whole chain in --tls-cert and its private key in --tls-key, both as PEM".to_owned())
+        Some("put the whole chain into --tls-cert and its private key into --tls-key, both as PEM".to_owned())
     }
 }
 
@@ -121,9 +121,11 @@ impl Tls {
             match read(chain, key) {
                 Ok(held) => {
                     self.0.certificates.show(held);
-                    tracing::info!("the certificate was read anew");
+                    tracing::info!("the certificate was reloaded");
                 }
-                Err(error) => tracing::error!(%error, "the new certificate can't be used; the old one stays"),
+                Err(error) => {
+                    tracing::error!(%error, "the new certificate can't be used; the old one stays in use")
+                }
             }
         }
     }

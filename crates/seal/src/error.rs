@@ -6,13 +6,13 @@ use hookmitt_event::Explain;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
     /// The public or private key is not valid for X25519.
-    #[error("the tunnel's key is no X25519 key")]
+    #[error("the tunnel's key isn't an X25519 key")]
     Key,
     /// The text is longer than anything that is ever sealed, or the cipher failed in another way.
-    #[error("a letter that can't be sealed")]
+    #[error("the event can't be encrypted")]
     Unsealable,
     /// The letter was sealed for another key or tunnel, or was changed since.
-    #[error("the letter was sealed for somebody else, or has been changed")]
+    #[error("it was encrypted for someone else, or has been changed")]
     Foreign,
 }
 
@@ -27,10 +27,10 @@ impl Explain for SealError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Key => Some("remove the tunnel and add it anew".into()),
+            Self::Key => Some("remove the tunnel and add it again".into()),
             Self::Unsealable => None,
             Self::Foreign => {
-                Some("the key of this tunnel can't open it; join the tunnel by an invite once more".into())
+                Some("this tunnel's key can't decrypt it; join the tunnel again with an invitation".into())
             }
         }
     }

@@ -183,7 +183,7 @@ impl<S: State> Job<S> for Wake {
 /// done.
 pub(crate) fn caught<T, E: From<Unwritten>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        tracing::error!("the writer panicked: what it was at is undone, and it goes on");
+        tracing::error!("the writer failed; its current change is undone, and it continues");
         Err(Unwritten::Panicked.into())
     })
 }

@@ -88,7 +88,7 @@ impl Pressure {
             if let Some(copy) = &self.copy
                 && matches!(copy.try_send(()), Err(TrySendError::Disconnected(())))
             {
-                tracing::warn!("the write-ahead log is not copied any more");
+                tracing::warn!("the write-ahead log is no longer copied");
             }
         }
     }
@@ -120,7 +120,7 @@ impl Pressure {
             }
             Ok(None) => false, // another connection is copying
             Err(error) => {
-                tracing::debug!(%error, "the write-ahead log could not be cut off");
+                tracing::debug!(%error, "the write-ahead log could not be truncated");
                 false
             }
         }
@@ -132,7 +132,7 @@ impl Drop for Pressure {
     fn drop(&mut self) {
         self.copy = None;
         if let Some(Err(_)) = self.copier.take().map(JoinHandle::join) {
-            tracing::warn!("the thread that copies the write-ahead log panicked");
+            tracing::warn!("the thread that copies the write-ahead log failed");
         }
     }
 }

@@ -78,7 +78,7 @@ pub(crate) fn takes(weight: usize) -> u64 {
 
 /// Returns the error of a job for which there is no room. It looks like SQLite's own error for a full disk.
 pub(crate) fn full() -> Error {
-    let says = "the rest of the disk is kept for what is stored already";
+    let says = "the rest of the disk is reserved for what is already stored";
     Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), Some(says.to_owned()))
 }
 

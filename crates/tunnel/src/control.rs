@@ -109,7 +109,7 @@ async fn ask<T: DeserializeOwned>(
         .header(header::USER_AGENT, "hookmitt")
         .header(header::CONTENT_TYPE, "application/json")
         .body(Full::new(Bytes::from(body)))
-        .map_err(|_| TunnelError::Url("its host can't be sent"))?;
+        .map_err(|_| TunnelError::Url("its host can't be used"))?;
     if let Some((name, value)) = line {
         request.headers_mut().insert(name, value);
     }
@@ -132,7 +132,7 @@ async fn talk(
     let read = async |response: Response<Incoming>| {
         let status = response.status().as_u16();
         let body = Limited::new(response.into_body(), LARGEST).collect().await;
-        let body = body.map_err(|error| TunnelError::Closed(format!("its answer broke off: {error}")))?;
+        let body = body.map_err(|error| TunnelError::Closed(format!("its answer was cut off: {error}")))?;
         Ok((status, body.to_bytes()))
     };
     hookmitt_call::exchange(stream, request, read).await.map_err(broken)?
@@ -141,7 +141,7 @@ async fn talk(
 fn no_token() -> RelayProblem {
     RelayProblem {
         code: "bad-token".to_owned(),
-        message: "the token has characters that no token has".to_owned(),
-        hint: Some("copy it as `hookmitt relay token create` printed it".to_owned()),
+        message: "the token contains invalid characters".to_owned(),
+        hint: Some("copy it exactly as `hookmitt relay token create` printed it".to_owned()),
     }
 }

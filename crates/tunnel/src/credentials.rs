@@ -43,7 +43,7 @@ impl Credentials {
     /// # Errors
     /// Returns [`TunnelError::Invite`] if [`read_invite`](crate::read_invite) would have refused the invite.
     pub fn invited(invited: &Invited) -> Result<Self, TunnelError> {
-        let relay = invited.relay.parse().map_err(|_| TunnelError::Invite("its relay is no URL"))?;
+        let relay = invited.relay.parse().map_err(|_| TunnelError::Invite("its relay isn't a URL"))?;
         let sealing = key(&invited.sealing_secret).ok_or(TunnelError::Invite("its key is damaged"))?;
         let owner = invited.owner.as_deref().map(|owner| {
             key(owner).map(|owner| *owner).ok_or(TunnelError::Invite("its owner's key is damaged"))

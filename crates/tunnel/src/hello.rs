@@ -66,7 +66,7 @@ pub(crate) fn no(frame: RelayFrame) -> TunnelError {
         RelayFrame::Refused { code, message } => {
             TunnelError::Refused(RelayProblem { code, message, hint: None })
         }
-        _ => TunnelError::Protocol("it said something else than the protocol has here"),
+        _ => TunnelError::Protocol("it sent an unexpected message"),
     }
 }
 
@@ -76,7 +76,7 @@ async fn upgrade<S: AsyncRead + AsyncWrite + Unpin>(
     options: &Options,
 ) -> Result<(Socket<S>, u8), TunnelError> {
     let url = format!("ws://{}/-/v1/tunnel", authority(&credentials.relay));
-    let mut request = url.into_client_request().map_err(|_| TunnelError::Url("its host can't be sent"))?;
+    let mut request = url.into_client_request().map_err(|_| TunnelError::Url("its host can't be used"))?;
     if let Ok(app) = HeaderValue::from_str(&options.app) {
         request.headers_mut().insert(header::USER_AGENT, app);
     }

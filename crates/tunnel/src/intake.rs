@@ -39,18 +39,18 @@ impl Intake {
         size: u32,
     ) -> Result<Option<Whole>, TunnelError> {
         if position <= self.newest {
-            return Err(TunnelError::Protocol("its positions go back"));
+            return Err(TunnelError::Protocol("its positions go backwards"));
         }
         self.newest = position;
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         if size > MAX_LETTER {
-            return Err(TunnelError::Protocol("it announces a letter that is larger than any"));
+            return Err(TunnelError::Protocol("it announces an event above the size limit"));
         }
         if parcel.data.len() == size {
             return Ok(Some(Whole { position, parcel }));
         }
         if parcel.data.is_empty() || parcel.data.len() > size {
-            return Err(TunnelError::Protocol("a letter has not the size that it announced"));
+            return Err(TunnelError::Protocol("an event doesn't have the announced size"));
         }
         // Memory is allocated as pieces come, so that announcing a large size costs nothing.
         let data = parcel.data.to_vec();
@@ -68,9 +68,9 @@ impl Intake {
     pub(crate) fn goes_on(&mut self, position: u64, piece: &[u8]) -> Result<Option<Whole>, TunnelError> {
         let apart = self.apart.get_mut(&position);
         let apart =
-            apart.ok_or(TunnelError::Protocol("it sends a piece of a letter that it did not begin"))?;
+            apart.ok_or(TunnelError::Protocol("it sends a piece of an event that it didn't begin"))?;
         if piece.is_empty() || apart.data.len() + piece.len() > apart.size {
-            return Err(TunnelError::Protocol("a letter has not the size that it announced"));
+            return Err(TunnelError::Protocol("an event doesn't have the announced size"));
         }
         apart.data.extend_from_slice(piece);
         if apart.data.len() < apart.size {
@@ -113,10 +113,10 @@ mod tests {
 
     #[test]
     fn a_relay_that_lies_about_sizes_is_refused() {
-        let wrong = "not the size that it announced";
+        let wrong = "doesn't have the announced size";
         refused(Intake::default().begins(1, parcel(b"abc"), 2), wrong);
         refused(Intake::default().begins(1, parcel(b""), 2), wrong);
-        refused(Intake::default().begins(1, parcel(b"abc"), u32::MAX), "larger than any");
+        refused(Intake::default().begins(1, parcel(b"abc"), u32::MAX), "above the size limit");
         let mut intake = Intake::default();
         intake.begins(1, parcel(b"ab"), 3).unwrap();
         refused(intake.goes_on(1, b"cd"), wrong);
@@ -137,9 +137,9 @@ mod tests {
         refused(intake.begins(4, parcel(b"a"), 1), "go back");
         refused(intake.begins(3, parcel(b"a"), 1), "go back");
         refused(intake.begins(0, parcel(b"a"), 1), "go back");
-        refused(intake.goes_on(4, b"b"), "did not begin");
+        refused(intake.goes_on(4, b"b"), "didn't begin");
         intake.begins(5, parcel(b"a"), 2).unwrap();
         intake.goes_on(5, b"b").unwrap().unwrap();
-        refused(intake.goes_on(5, b"c"), "did not begin");
+        refused(intake.goes_on(5, b"c"), "didn't begin");
     }
 }

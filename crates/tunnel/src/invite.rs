@@ -28,14 +28,14 @@ pub fn invite_text(invited: &Invited) -> String {
 pub fn read_invite(text: &str) -> Result<Invited, TunnelError> {
     let text: String = text.split_whitespace().collect();
     let coded =
-        text.strip_prefix(PREFIX).ok_or(TunnelError::Invite("it does not begin with hookmitt-invite:"))?;
+        text.strip_prefix(PREFIX).ok_or(TunnelError::Invite("it doesn't start with hookmitt-invite:"))?;
     if coded.len() > LONGEST {
         return Err(TunnelError::Invite("it is too long"));
     }
-    let cut = TunnelError::Invite("a part of it is missing, or has been changed");
+    let cut = TunnelError::Invite("part of it is missing or was changed");
     let json = URL_SAFE_NO_PAD.decode(coded.trim_end_matches('=')).map_err(|_| cut.clone())?;
     let invited: Invited = serde_json::from_slice(&json).map_err(|_| cut)?;
-    let relay: Url = invited.relay.parse().map_err(|_| TunnelError::Invite("its relay is no URL"))?;
+    let relay: Url = invited.relay.parse().map_err(|_| TunnelError::Invite("its relay isn't a URL"))?;
     check_relay(&relay)?;
     key(&invited.sealing_secret).ok_or(TunnelError::Invite("its key is damaged"))?;
     if invited.owner.as_deref().is_some_and(|owner| key(owner).is_none()) {
@@ -79,15 +79,15 @@ mod tests {
             invite_text(&invited)
         };
         for (text, words) in [
-            (String::new(), "does not begin with"),
-            ("hmr_notaninvite".to_owned(), "does not begin with"),
-            (PREFIX.to_owned(), "a part of it is missing"),
-            (text[..text.len() - 4].to_owned(), "a part of it is missing"),
-            (text.replace("hookmitt-invite:", "hookmitt-invite:%%"), "a part of it is missing"),
+            (String::new(), "doesn't start with"),
+            ("hmr_notaninvite".to_owned(), "doesn't start with"),
+            (PREFIX.to_owned(), "part of it is missing"),
+            (text[..text.len() - 4].to_owned(), "part of it is missing"),
+            (text.replace("hookmitt-invite:", "hookmitt-invite:%%"), "part of it is missing"),
             (format!("{PREFIX}{}", "A".repeat(LONGEST + 1)), "too long"),
             (with(|invited| invited.sealing_secret = "AAEC".into()), "its key is damaged"),
             (with(|invited| invited.owner = Some("AAEC".into())), "its owner's key is damaged"),
-            (with(|invited| invited.relay = "relay".into()), "its relay is no URL"),
+            (with(|invited| invited.relay = "relay".into()), "its relay isn't a URL"),
             (
                 with(|invited| invited.relay = "http://relay.example.com".into()),
                 "http:// to relay.example.com",

@@ -1,7 +1,7 @@
 //! Keeps a tunnel connected, and reports its true state at every moment.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicU64},
@@ -10,24 +10,20 @@ use std::{
 };
 
 use hookmitt_call::Stream;
-use hookmitt_event::Timestamp;
+use hookmitt_event::{GapWhy, Timestamp};
 use hookmitt_seal::Opener;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info};
 
 use crate::{
-    Credentials, Options, Recipient, State, TunnelError, Why,
+    Credentials, Options, Recipient, State, TunnelError,
     backoff::Backoff,
     clock::{Jumps, TICK},
     dial::{Dialled, dial},
     hello::{Welcomed, hello},
     session::{self, Ended, Shared},
 };
-
-/// The address for which the route is looked up while the relay's address is not known yet. It is reserved for
-/// documentation (RFC 5737), and nothing is sent to it.
-const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)), 443);
 
 /// Keeps a tunnel until `stop` is cancelled or the device has [left](crate::Line::leave) it: hands its letters to
 /// `recipient`, reconnects when needed, and reports its state.
@@ -54,7 +50,7 @@ pub async fn keep<R: Recipient>(
     let since = shared.options.offline_since.unwrap_or_else(|| shared.options.clock.now());
     let mut keeper = Keeper {
         backoff: Backoff::new(shared.options.pace.longest_pause),
-        outage: Outage { since, why: None, error: None, attempts: 0 },
+        outage: Outage { since, error: None, attempts: 0 },
         peer: None,
         credentials,
         shared,
@@ -74,8 +70,6 @@ struct Keeper<R> {
 /// The time without a connection.
 struct Outage {
     since: Timestamp,
-    /// Why the last connection ended.
-    why: Option<Why>,
     /// The latest error.
     error: Option<TunnelError>,
     attempts: u32,
@@ -113,7 +107,7 @@ impl<R: Recipient> Keeper<R> {
             }
         }
         let since = self.shared.options.clock.now();
-        let closed = State::Offline { since, why: Why::AppClosed, error: None, next_try: None };
+        let closed = State::Offline { since, why: GapWhy::AppClosed, error: None, next_try: None };
         self.shared.recipient.state(closed);
     }
 
@@ -142,47 +136,55 @@ impl<R: Recipient> Keeper<R> {
         info!(tunnel = self.shared.tunnel, "connected to the relay");
         let began = Instant::now();
         let (ended, heard) = session::run(welcomed, self.peer, Arc::clone(&self.shared)).await;
-        debug!(tunnel = self.shared.tunnel, ?ended, "the connection ended");
+        debug!(tunnel = self.shared.tunnel, ?ended, "the connection was closed");
         if began.elapsed() >= self.shared.options.pace.heartbeat {
             self.backoff.reset();
         }
-        self.outage = Outage { since: heard, why: None, error: None, attempts: 0 };
+        self.outage = Outage { since: heard, error: None, attempts: 0 };
         match ended {
             Ended::Stopped => Next::End,
             Ended::Left => Next::Gone,
-            Ended::Slept(since) => self.at_once(since, Why::Asleep),
-            Ended::Moved => self.at_once(heard, Why::Network),
+            Ended::Slept(since) => self.at_once(since, GapWhy::Asleep),
+            Ended::Moved => self.at_once(heard, GapWhy::Network),
             Ended::Lost(error) => self.failed(error),
         }
     }
 
     /// Reconnects without a pause: the old connection is useless, but a new one may work.
-    fn at_once(&mut self, since: Timestamp, why: Why) -> Next {
+    fn at_once(&mut self, since: Timestamp, why: GapWhy) -> Next {
         self.outage.since = since;
-        self.outage.why = Some(why);
         self.backoff.reset();
-        self.offline(None);
+        self.offline(why, None);
         Next::Call
     }
 
     fn failed(&mut self, error: TunnelError) -> Next {
         debug!(tunnel = self.shared.tunnel, %error, "no connection");
-        self.outage.why.get_or_insert(error.why());
+        let why = self.why(&error);
         self.outage.error = Some(error.clone());
         if error.needs_a_person() {
             self.shared.recipient.state(State::Refused { error });
             return Next::Wait(self.shared.options.pace.refused_pause);
         }
         let pause = self.backoff.pause();
-        self.offline(Some(pause));
+        self.offline(why, Some(pause));
         Next::Wait(pause)
     }
 
-    fn offline(&self, pause: Option<Duration>) {
+    /// Returns why there is no connection. A relay that isn't heard, or whose name isn't found, shows nothing of the
+    /// network; the routing table does.
+    fn why(&self, error: &TunnelError) -> GapWhy {
+        match error.why() {
+            GapWhy::NoAnswer | GapWhy::UnknownName if self.way().is_none() => GapWhy::Network,
+            why => why,
+        }
+    }
+
+    fn offline(&self, why: GapWhy, pause: Option<Duration>) {
         let now = self.shared.options.clock.now();
         self.shared.recipient.state(State::Offline {
             since: self.outage.since,
-            why: self.outage.why.unwrap_or(Why::Network),
+            why,
             error: self.outage.error.clone(),
             next_try: pause.map(|pause| now.after(pause)),
         });
@@ -214,6 +216,6 @@ impl<R: Recipient> Keeper<R> {
 
     /// Returns the local address from which the relay is reached at the moment.
     fn way(&self) -> Option<IpAddr> {
-        self.shared.options.network.way_to(self.peer.unwrap_or(ANYWHERE))
+        self.shared.options.network.way_to(self.peer)
     }
 }

@@ -5,6 +5,7 @@
 //! in order, notices silence, sleep and network changes, and reports the [`State`].
 
 mod acks;
+mod announce;
 mod backoff;
 mod clock;
 mod control;
@@ -27,11 +28,12 @@ mod state;
 mod turn;
 mod work;
 
+pub use announce::announce;
 pub use backoff::Backoff;
 pub use clock::slept;
 pub use control::{join, open};
 pub use credentials::Credentials;
-pub use error::{CA_VARIABLE, RelayProblem, TunnelError, Why};
+pub use error::{CA_VARIABLE, RelayProblem, TunnelError};
 pub use hookmitt_seal::SECRETS;
 pub use horizon::{Bounds, Horizon};
 pub use invite::{invite_text, read_invite};

@@ -46,6 +46,7 @@ struct Shared {
 /// A request to the session.
 #[derive(Debug)]
 pub(crate) enum Command {
+    Announce(oneshot::Sender<()>),
     Invite(oneshot::Sender<Invite>),
     Leave(oneshot::Sender<()>),
     Devices(Reply<Devices>),
@@ -73,6 +74,14 @@ impl Line {
     /// Connects to the relay at once if there is no connection; if there is one, checks that the relay still answers.
     pub fn nudge(&self) {
         self.0.nudge.notify_one();
+    }
+
+    /// Tells the relay the current sources, and returns when it knows them.
+    ///
+    /// # Errors
+    /// Returns [`TunnelError::NotConnected`] without a connection, and [`TunnelError::Slow`] after 10 s.
+    pub async fn announce(&self) -> Result<(), TunnelError> {
+        self.ask(Command::Announce).await
     }
 
     /// Asks for a code with which another device can join.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_util::{Sink, SinkExt as _, StreamExt as _};
-use hookmitt_event::Plain;
+use hookmitt_event::{NoConnection, Plain};
 use hookmitt_wire::{AppFrame, FrameError, MAX_FRAME, RelayFrame, decode, encode};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -125,31 +125,33 @@ pub(crate) fn read(message: Option<Result<Message, Error>>) -> Result<Read, Tunn
         Some(Ok(Message::Text(_))) => Err(TunnelError::Protocol("it sent text")),
         Some(Ok(Message::Close(close))) => {
             let reason = close.map(|close| Plain(close.reason.as_str()).to_string()).unwrap_or_default();
-            let reason = if reason.is_empty() { "it said goodbye".to_owned() } else { reason };
+            let reason = if reason.is_empty() { "it closed the connection".to_owned() } else { reason };
             Ok(Read::Goodbye(TunnelError::Closed(reason)))
         }
         Some(Err(error)) => Err(broken(&error)),
-        None => Err(TunnelError::Closed("it broke off".to_owned())),
+        None => Err(TunnelError::Closed("it was cut off".to_owned())),
     }
 }
 
 /// Turns the error of a broken connection into ours.
 pub(crate) fn broken(error: &Error) -> TunnelError {
     use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable, TimedOut};
+    let broke =
+        |why, error: &io::Error| TunnelError::unreachable(why, format!("the connection broke: {error}"));
     match error {
         Error::Capacity(CapacityError::MessageTooLong { size, .. }) => FrameError::TooLarge(*size).into(),
         Error::Capacity(_) => TunnelError::Protocol("it sends more than any relay does"),
         Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-            TunnelError::Closed("it broke off".to_owned())
+            TunnelError::Closed("it was cut off".to_owned())
         }
         Error::Protocol(_) | Error::Utf8(_) | Error::AttackAttempt => {
-            TunnelError::Protocol("it does not speak WebSocket")
+            TunnelError::Protocol("it doesn't speak WebSocket")
         }
-        Error::Io(error)
-            if matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable | TimedOut) =>
-        {
-            TunnelError::Unreachable(format!("the connection broke: {error}"))
-        }
+        Error::Io(error) => match error.kind() {
+            HostUnreachable | NetworkDown | NetworkUnreachable => broke(NoConnection::NoRoute, error),
+            TimedOut => broke(NoConnection::NoAnswer, error),
+            _ => TunnelError::Closed(error.to_string()),
+        },
         error => TunnelError::Closed(error.to_string()),
     }
 }

@@ -2,12 +2,12 @@
 
 use std::{
     fmt,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+    net::{IpAddr, SocketAddr},
     path::Path,
     sync::Arc,
 };
 
-use hookmitt_call::{Tls, Trust};
+use hookmitt_call::{Tls, Trust, way_out, way_to};
 
 use crate::{CA_VARIABLE, TunnelError};
 
@@ -18,8 +18,8 @@ pub struct Network {
     ways: Ways,
 }
 
-/// Returns the local address from which a peer is reached at the moment.
-type Ways = Arc<dyn Fn(SocketAddr) -> Option<IpAddr> + Send + Sync>;
+/// Returns the local address from which a peer, or the internet, is reached at the moment.
+type Ways = Arc<dyn Fn(Option<SocketAddr>) -> Option<IpAddr> + Send + Sync>;
 
 impl Network {
     /// Trusts Mozilla's root certificates, which are built into hookmitt, and the system's store.
@@ -52,19 +52,22 @@ impl Network {
 
     /// For tests: takes local addresses from `ways` instead of the routing table.
     #[doc(hidden)]
-    pub fn with_ways(mut self, ways: impl Fn(SocketAddr) -> Option<IpAddr> + Send + Sync + 'static) -> Self {
+    pub fn with_ways(
+        mut self,
+        ways: impl Fn(Option<SocketAddr>) -> Option<IpAddr> + Send + Sync + 'static,
+    ) -> Self {
         self.ways = Arc::new(ways);
         self
     }
 
-    /// Returns the local address from which a peer is reached at the moment. If it changes or disappears, the network
-    /// changed.
-    pub(crate) fn way_to(&self, peer: SocketAddr) -> Option<IpAddr> {
+    /// Returns the local address from which a peer is reached at the moment, or the internet as long as no peer is
+    /// known. If it changes or disappears, the network changed.
+    pub(crate) fn way_to(&self, peer: Option<SocketAddr>) -> Option<IpAddr> {
         (self.ways)(peer)
     }
 
     fn by(trust: Trust) -> Self {
-        Self { tls: Tls::new(trust), ways: Arc::new(routed) }
+        Self { tls: Tls::new(trust), ways: Arc::new(|peer| peer.map_or_else(way_out, way_to)) }
     }
 }
 
@@ -80,24 +83,9 @@ impl fmt::Debug for Network {
     }
 }
 
-/// Asks the routing table, and sends nothing.
-fn routed(peer: SocketAddr) -> Option<IpAddr> {
-    let any: IpAddr =
-        if peer.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let socket = UdpSocket::bind((any, 0)).ok()?;
-    socket.connect(peer).ok()?;
-    socket.local_addr().ok().map(|address| address.ip())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_machine_is_reached_by_its_own_address() {
-        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        assert_eq!(Network::new().way_to(SocketAddr::new(loopback, 4410)), Some(loopback));
-    }
 
     #[test]
     fn a_file_without_certificates_is_refused_in_words() {

@@ -3,7 +3,7 @@
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_event::Timestamp;
+use hookmitt_event::{Slug, Timestamp};
 use hookmitt_wire::{Letter, LetterError, Parcel, Received, SourceOffer};
 use tokio::sync::watch;
 
@@ -71,7 +71,7 @@ pub struct Later;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// It was sealed for another key, or altered.
-    #[error("a letter was sealed for somebody else, or has been changed")]
+    #[error("an event was encrypted for someone else, or has been changed")]
     Foreign,
     /// It was opened, but this version does not understand its content.
     #[error(transparent)]
@@ -109,6 +109,12 @@ pub trait Recipient: Send + Sync + 'static {
 
     /// The tunnel's state changed. `Connected` comes before the first letter of its connection.
     fn state(&self, state: State);
+
+    /// Takes over the names that were called lately at the relay and are no sources of the tunnel, newest first. Senders
+    /// chose them.
+    fn unserved(&self, names: Vec<Slug>) {
+        let _unused = names;
+    }
 }
 
 impl Letterhead {

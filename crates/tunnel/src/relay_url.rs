@@ -27,18 +27,18 @@ pub fn relay_url(typed: &str) -> Result<Url, TunnelError> {
 /// # Errors
 /// Returns [`TunnelError::Url`] or [`TunnelError::PlainHttp`] if it can't.
 pub fn check_relay(url: &Url) -> Result<(), TunnelError> {
-    let host = url.host().ok_or(TunnelError::Url("it names no host"))?;
+    let host = url.host().ok_or(TunnelError::Url("it has no host"))?;
     match url.scheme() {
         "https" => {}
         "http" if is_loopback(&host) => {}
         "http" => return Err(TunnelError::PlainHttp(host.to_string())),
-        _ => return Err(TunnelError::Url("it begins with neither https:// nor http://")),
+        _ => return Err(TunnelError::Url("it must start with https:// or http://")),
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(TunnelError::Url("it has a user or password in it"));
+        return Err(TunnelError::Url("it contains a user or password"));
     }
     if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-        return Err(TunnelError::Url("it goes on after the host"));
+        return Err(TunnelError::Url("it has more after the host"));
     }
     Ok(())
 }
@@ -49,7 +49,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), TunnelError> {
     if (3..=63).contains(&name.len()) && name.bytes().all(fits) && !name.starts_with('-') {
         return Ok(());
     }
-    Err(TunnelError::Protocol("it named the tunnel as none can be named"))
+    Err(TunnelError::Protocol("it gave the tunnel an invalid name"))
 }
 
 /// Checks the public URL that a relay gave for a tunnel. It is shown to people, who copy it to providers.
@@ -58,7 +58,7 @@ pub(crate) fn check_public(url: &str) -> Result<(), TunnelError> {
     let plain = url.len() <= 2048 && url.bytes().all(|byte| byte.is_ascii_graphic());
     match parsed {
         Some(parsed) if plain && !url.ends_with('/') && parsed.username().is_empty() => Ok(()),
-        _ => Err(TunnelError::Protocol("the public URL that it gave is none")),
+        _ => Err(TunnelError::Protocol("it gave an invalid public URL")),
     }
 }
 
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn what_is_no_base_of_a_relay_is_refused_in_words() {
         for (url, words) in [
-            ("ftp://relay.example.com", "neither https:// nor http://"),
-            ("wss://relay.example.com", "neither https:// nor http://"),
+            ("ftp://relay.example.com", "must start with https:// or http://"),
+            ("wss://relay.example.com", "must start with https:// or http://"),
             ("https://me:pass@relay.example.com", "user or password"),
-            ("https://relay.example.com/acme", "goes on after the host"),
-            ("https://relay.example.com/?x", "goes on after the host"),
+            ("https://relay.example.com/acme", "has more after the host"),
+            ("https://relay.example.com/?x", "has more after the host"),
             ("data:text/plain,relay", "no host"),
         ] {
             let error = checked(url).unwrap_err().to_string();

@@ -16,7 +16,7 @@ use std::{
 use futures_util::{FutureExt as _, StreamExt as _};
 use hookmitt_event::Timestamp;
 use hookmitt_seal::KeyPair;
-use hookmitt_wire::{PIECE, RelayFrame, SourceOffer, encode};
+use hookmitt_wire::{MAX_UNSERVED, PIECE, RelayFrame, SourceOffer, encode};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::{mpsc, watch},
@@ -25,6 +25,7 @@ use tokio::{
 use tokio_tungstenite::tungstenite::Message;
 
 pub(crate) use self::shared::Shared;
+pub(crate) use self::speech::fitting;
 use self::{letters::Letters, speech::Speech};
 use crate::{
     Devices, Recipient, State, TunnelError,
@@ -98,7 +99,7 @@ where
         speech: Speech::new(&sources, words),
         jumps: Jumps::new(Arc::clone(&shared.options.clock)),
         pulse: pulse.clone(),
-        way: peer.map(|peer| (peer, shared.options.network.way_to(peer))),
+        way: peer.map(|peer| (peer, shared.options.network.way_to(Some(peer)))),
         said: None,
         shared,
         since,
@@ -142,7 +143,7 @@ impl<R: Recipient> Session<R> {
                     self.letters.answer(event, reply);
                     Ok(())
                 }
-                Some(command) = commands.recv() => { self.obey(command); Ok(()) }
+                Some(command) = commands.recv() => { self.obey(command, &sources); Ok(()) }
                 changed = sources.changed(), if sources_known => {
                     sources_known = changed.is_ok();
                     self.speech.sources(&sources);
@@ -194,7 +195,7 @@ impl<R: Recipient> Session<R> {
             }
             Read::Frame(RelayFrame::Piece { position, data }) => self.letters.goes_on(position, &data)?,
             Read::Frame(RelayFrame::Pong { stamp, depth }) => {
-                let asked = self.speech.pong(stamp)?;
+                let asked = self.speech.pong(stamp, self.pulse.bytes())?;
                 self.letters.depth(depth, asked);
                 self.tell();
             }
@@ -204,6 +205,11 @@ impl<R: Recipient> Session<R> {
             }
             Read::Frame(RelayFrame::Revoked(problem)) => self.speech.revoked(problem)?,
             Read::Frame(RelayFrame::SealingKey { sealing_key, note }) => self.turned(&sealing_key, &note)?,
+            Read::Frame(RelayFrame::Unserved(names)) => {
+                // The relay chose them, so nothing but names of sources is taken, and no more than it may tell.
+                let names = names.iter().take(MAX_UNSERVED).filter_map(|name| name.parse().ok());
+                self.shared.recipient.unserved(names.collect());
+            }
             Read::Frame(frame) => return Err(no(frame).into()),
         }
         self.ask_for_key();
@@ -228,8 +234,9 @@ impl<R: Recipient> Session<R> {
         }
     }
 
-    fn obey(&mut self, command: Command) {
+    fn obey(&mut self, command: Command, sources: &watch::Receiver<Arc<Vec<SourceOffer>>>) {
         match command {
+            Command::Announce(answer) => self.speech.announce(sources, answer, self.pulse.bytes()),
             Command::Invite(answer) => self.speech.invite(answer),
             Command::Leave(answer) => self.speech.leave(answer),
             Command::Devices(answer) => self.speech.list(answer),
@@ -273,7 +280,7 @@ impl<R: Recipient> Session<R> {
         }
         // Letters that the new key may open arrived before it and are not here any more. The relay sends them again
         // over a new connection.
-        Err(TunnelError::Closed("the tunnel's sealing key was turned over".to_owned()).into())
+        Err(TunnelError::Closed("the tunnel's sealing key was replaced".to_owned()).into())
     }
 
     fn tick(&mut self) -> Result<(), Ended> {
@@ -289,7 +296,7 @@ impl<R: Recipient> Session<R> {
         {
             return Err(TunnelError::Slow(pace.silence.max(unanswered.min(PONG))).into());
         }
-        if self.way.is_some_and(|(peer, way)| self.shared.options.network.way_to(peer) != way) {
+        if self.way.is_some_and(|(peer, way)| self.shared.options.network.way_to(Some(peer)) != way) {
             return Err(Ended::Moved);
         }
         // While letters are being caught up, people want to see the progress; and the number of waiting letters that is

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use hookmitt_event::Timestamp;
+use hookmitt_event::{GapWhy, Timestamp};
 use hookmitt_wire::Depth;
 
-use crate::{TunnelError, Why};
+use crate::TunnelError;
 
 /// The state of a tunnel.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,16 +36,16 @@ pub enum State {
     Offline {
         /// Since when: the last time that anything was heard from the relay.
         since: Timestamp,
-        /// Why the connection ended.
-        why: Why,
-        /// The latest error.
+        /// Why: how the connection ended, or, once a new one was tried, why that failed.
+        why: GapWhy,
+        /// Why the latest try failed; `None` if none was made since the connection ended.
         error: Option<TunnelError>,
         /// When we will reconnect.
         next_try: Option<Timestamp>,
     },
     /// The relay refuses us, and only a person can change that. We still try once a minute.
     Refused {
-        /// What the relay said.
+        /// What the relay said, or what is wrong here.
         error: TunnelError,
     },
 }

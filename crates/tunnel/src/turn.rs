@@ -109,13 +109,13 @@ impl Credentials {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoKey {
     /// It joined with an invite that did not name the tunnel's owner.
-    #[error("this device joined before invites said whose tunnel it is, so that it can't believe a new key")]
+    #[error("this device joined before invitations named the tunnel's owner, so it can't trust a new key")]
     NoOwner,
     /// The owner has not told it the key.
-    #[error("the tunnel's owner did not tell this device the new key")]
+    #[error("the tunnel's owner didn't send this device the new key")]
     NotTold,
     /// The note that it got is not from the owner, or is for another device or key.
-    #[error("the new key does not come from the tunnel's owner")]
+    #[error("the new key isn't from the tunnel's owner")]
     Forged,
 }
 

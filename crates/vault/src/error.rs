@@ -36,16 +36,16 @@ pub enum VaultError {
     #[error("the keychain failed: {0}")]
     Keychain(String),
     /// The value is not in the store where it should be.
-    #[error("the value is gone from the {0}")]
+    #[error("the value is missing from the {0}")]
     Missing(&'static str),
     /// The environment variable is not set or is empty. On Windows, also: it is not text.
     #[error("the environment variable {0} is not set, or empty")]
     NoVariable(String),
     /// The value is in a store that `HOOKMITT_KEYRING` forbids to use.
-    #[error("it is kept in the {0}, which HOOKMITT_KEYRING rules out")]
+    #[error("it is stored in the {0}, which HOOKMITT_KEYRING excludes")]
     Forbidden(&'static str),
     /// `HOOKMITT_KEYRING` has an unknown value.
-    #[error("HOOKMITT_KEYRING={} means nothing", Plain(.0))]
+    #[error("HOOKMITT_KEYRING={} isn't valid", Plain(.0))]
     Choice(String),
     /// The text cannot be a label.
     #[error("not a label: {}", Plain(.0))]
@@ -58,7 +58,7 @@ pub enum VaultError {
     #[error("the secret is empty")]
     Empty,
     /// There is no secret with this label.
-    #[error("{source_name} has no secret labelled {}", Plain(label))]
+    #[error("{source_name} has no secret called {}", Plain(label))]
     Unknown {
         /// The source.
         source_name: Slug,
@@ -89,21 +89,22 @@ impl Explain for VaultError {
 
     fn hint(&self) -> Option<String> {
         Some(match self {
-            Self::File { source, .. } => format!("{source}; check the data directory's owner, mode and space"),
+            Self::File { source, .. } => format!("{source}; check the data directory's owner, permissions and free \
+                                                  space"),
             Self::Damaged { .. } => "restore it from a backup, or remove it and set the secrets again".into(),
-            Self::NoKeychain(_) => "start one, or set HOOKMITT_KEYRING=file to keep secrets in a private file".into(),
+            Self::NoKeychain(_) => "start one, or set HOOKMITT_KEYRING=file to store secrets in a private file".into(),
             Self::Locked(_) | Self::Slow => {
                 "unlock it (look for its password window), or set HOOKMITT_KEYRING=file and set the secret again".into()
             }
-            Self::Keychain(_) => "try again; HOOKMITT_KEYRING=file keeps secrets in a private file instead".into(),
+            Self::Keychain(_) => "try again; HOOKMITT_KEYRING=file stores secrets in a private file instead".into(),
             Self::Missing(_) => "set the secret again with `hookmitt secret set`".into(),
             Self::NoVariable(name) => format!("set {name} in the environment that starts hookmitt"),
             Self::Forbidden(_) => "change HOOKMITT_KEYRING, or set the secret again".into(),
             Self::Choice(_) => "use file, off or required, or leave it unset".into(),
-            Self::Label(_) => "use 1 to 100 characters, none of them a control character".into(),
-            Self::Variable => "give the name of the variable, such as GITHUB_WEBHOOK_SECRET, not its value".into(),
+            Self::Label(_) => "use 1 to 100 characters, without control characters".into(),
+            Self::Variable => "use the name of the variable, such as GITHUB_WEBHOOK_SECRET, not its value".into(),
             Self::Empty => "pipe the provider's signing secret into `hookmitt secret set`".into(),
-            Self::Unknown { .. } => "`hookmitt secret list` shows those that there are".into(),
+            Self::Unknown { .. } => "`hookmitt secret list` shows all secrets".into(),
         })
     }
 }

@@ -44,7 +44,7 @@ impl FileStore {
         let kept = kept.ok_or(VaultError::Missing("file"))?;
         STANDARD.decode(&kept.value_base64).map(Zeroizing::new).map_err(|_| VaultError::Damaged {
             path: self.path.clone(),
-            reason: format!("the value for {source} is not base64"),
+            reason: format!("the value for {source} isn't base64"),
         })
     }
 

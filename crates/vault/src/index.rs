@@ -105,7 +105,7 @@ impl Index {
     fn read(&self) -> Result<Option<Content>, VaultError> {
         match private::read::<Content>(&self.path)? {
             Some(Content { format, .. }) if format != FORMAT => {
-                let reason = format!("its format {format} is another version's");
+                let reason = format!("its format {format} belongs to another version");
                 Err(VaultError::Damaged { path: self.path.clone(), reason })
             }
             content => Ok(content),

@@ -99,14 +99,11 @@ impl Vault {
         Ok(Self { choice, index, file, keychain: Keychain::default() })
     }
 
-    /// Returns a warning for the user if any secrets are stored unencrypted.
-    pub fn warning(&self) -> Option<String> {
+    /// Returns how many secrets are stored unencrypted, and in which file. `None` if there are none.
+    pub fn unencrypted(&self) -> Option<(usize, &Path)> {
         let entries = self.index.entries().ok()?;
         let kept = entries.iter().filter(|entry| entry.place == Location::File).count();
-        let shown = self.file.path.display();
-        (kept > 0).then(|| {
-            format!("{kept} secret(s) are kept unencrypted in {shown}, not in a keychain; only your user can read it")
-        })
+        (kept > 0).then_some((kept, &self.file.path))
     }
 
     /// Returns every secret without its value, in the order in which they were first set. Needs no keychain.
@@ -211,7 +208,8 @@ impl Vault {
             match self.keychain.set(self.name(source, label)?, Zeroizing::new(value.to_owned()), PATIENCE) {
                 Ok(()) => return Ok(Location::Keychain),
                 Err(VaultError::NoKeychain(reason)) if self.choice == StoreChoice::Auto => {
-                    tracing::warn!(%reason, "there is no keychain: the secret goes into a private file");
+                    // Not a warning: `unencrypted` tells of it, for as long as it is so.
+                    tracing::info!(%reason, "there is no keychain: the secret is stored in a private file");
                 }
                 Err(error) => return Err(error),
             }
@@ -228,7 +226,7 @@ impl Vault {
         if let Some(old) = old.filter(|old| *old != place)
             && let Err(error) = self.drop_value(source, label, &old)
         {
-            tracing::warn!(%error, %source, label, "the secret's older value could not be removed");
+            tracing::warn!(%error, %source, label, "the secret's old value could not be removed");
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ fn read(files: &[(&str, &str)]) -> Result<Catalogue, String> {
     for provider in &mut providers {
         let Some(family) = &provider.family else { continue };
         let family = families.iter().find(|known| known.id == *family);
-        provider.inherit(family.ok_or_else(|| format!("{}: no such family", provider.id))?);
+        provider.inherit(family.ok_or_else(|| format!("{}: unknown family", provider.id))?);
     }
     providers.sort_by_key(|provider| (provider.shadows.is_empty(), provider.family.is_some()));
     let mut detect = HashMap::new();

@@ -17,9 +17,8 @@ pub(crate) fn cause(code: &str, message: String, fix: impl Into<String>) -> Caus
 pub(crate) fn unknown_sender() -> Cause {
     cause(
         "unsigned",
-        "No header of a known provider is there, so nothing says how this request would be signed."
-            .to_owned(),
-        "Set the source's provider, or describe its signature as a generic scheme.",
+        "It has no header of a known provider, so how it would be signed is unknown.".to_owned(),
+        "Set the source's provider, or describe the signature as a custom scheme.",
     )
 }
 
@@ -27,8 +26,8 @@ pub(crate) fn unsigned(sender: &str, schemes: &[Scheme]) -> Cause {
     if schemes.iter().all(|scheme| scheme.algorithm == Algorithm::None) {
         return cause(
             "unsigned",
-            format!("{sender} signs nothing, so nothing proves who sent this."),
-            "Put a secret of your own into the webhook's URL or headers, and check it as a generic scheme.",
+            format!("{sender} doesn't sign its requests, so nothing proves who sent this."),
+            "Put a secret of your own into the webhook's URL or headers, and check it with a custom scheme.",
         );
     }
     let mut names: Vec<_> =
@@ -37,10 +36,10 @@ pub(crate) fn unsigned(sender: &str, schemes: &[Scheme]) -> Cause {
     let names = names.join(" or ");
     cause(
         "unsigned",
-        format!("{sender} signs with {names}, and that is absent or empty."),
+        format!("{sender} signs with {names}, which is missing or empty."),
         format!(
-            "Set a secret in {sender}'s webhook settings, and check that no proxy on the way drops {names}; \
-             otherwise the request came from someone else."
+            "Set a secret in {sender}'s webhook settings, and check that no proxy on the way drops {names}. \
+             Otherwise, someone else sent the request."
         ),
     )
 }
@@ -49,7 +48,7 @@ pub(crate) fn part_missing(sender: &str, what: &str, place: Option<&Place>) -> C
     let place = place.map(Place::words).unwrap_or_default();
     cause(
         "part_missing",
-        format!("{sender} also signs the {what} in {place}, and that is absent or empty."),
+        format!("{sender} also signs the {what} in {place}, which is missing or empty."),
         format!("Check that no proxy or middleware on the way drops {place}."),
     )
 }
@@ -59,7 +58,7 @@ pub(crate) fn companion_missing(sender: &str, place: &Place) -> Cause {
     let place = place.words();
     cause(
         "part_missing",
-        format!("{sender} says in {place} how it signed, and that is absent or empty."),
+        format!("{sender} names its signing method in {place}, which is missing or empty."),
         format!("Check that no proxy or middleware on the way drops {place}."),
     )
 }
@@ -67,23 +66,23 @@ pub(crate) fn companion_missing(sender: &str, place: &Place) -> Cause {
 pub(crate) fn body_hash_missing(sender: &str, place: &str) -> Cause {
     cause(
         "url_mismatch",
-        format!("{sender} covers the body by its hash in {place}, and that is not in the URL any more."),
-        "Keep the query as it was called: look for a router or proxy that drops parameters it doesn't know.",
+        format!("{sender} signs the body's hash in {place}, which is no longer in the URL."),
+        "Keep the query unchanged: look for a router or proxy that drops unknown parameters.",
     )
 }
 
 pub(crate) fn announced_otherwise(sender: &str, place: &str, algorithm: &str) -> Cause {
     cause(
         "algorithm_mismatch",
-        format!("{place} announces something else than {sender}'s {algorithm}."),
-        format!("Pass {place} on unchanged; otherwise the request came from someone else."),
+        format!("{place} announces something other than {sender}'s {algorithm}."),
+        format!("Pass {place} on unchanged. Otherwise, someone else sent the request."),
     )
 }
 
 pub(crate) fn unknown_version(sender: &str) -> Cause {
     cause(
         "signature_format",
-        format!("{sender} signs in version 1 or 2, and /SignatureVersion in the body says neither."),
+        format!("{sender} uses signature version 1 or 2, but /SignatureVersion in the body is neither."),
         format!("Pass the envelope on exactly as {sender} sent it."),
     )
 }
@@ -93,16 +92,17 @@ pub(crate) fn said_twice(sender: &str) -> Cause {
     cause(
         "signature_format",
         format!(
-            "The body says a field twice, and {sender} never does: one value could be signed and the other read."
+            "The body contains a field twice, which {sender} never sends: one value could be signed and the other \
+             one read."
         ),
-        "Take it for forged, unless something on the way adds fields to the body.".to_owned(),
+        "Treat it as forged, unless something on the way adds fields to the body.".to_owned(),
     )
 }
 
 pub(crate) fn unreadable(sender: &str, place: &str) -> Cause {
     cause(
         "signature_format",
-        format!("{place} holds no signature as {sender} writes it."),
+        format!("{place} doesn't contain a signature in {sender}'s format."),
         format!("Pass {place} on exactly as {sender} sent it, prefix and separators included."),
     )
 }
@@ -110,8 +110,8 @@ pub(crate) fn unreadable(sender: &str, place: &str) -> Cause {
 pub(crate) fn field_missing(sender: &str, field: &str, header: &str) -> Cause {
     cause(
         "part_missing",
-        format!("{sender}'s {header} header has a signature but no {field}= element, which is signed too."),
-        format!("Pass the whole {header} header on, unchanged."),
+        format!("{sender}'s {header} header has a signature but no {field}= element, which is also signed."),
+        format!("Pass the whole {header} header on unchanged."),
     )
 }
 
@@ -134,16 +134,16 @@ pub(crate) fn timestamp_old(sender: &str, age_s: i64, limit_s: i64) -> Cause {
     cause(
         "timestamp_old",
         format!("{sender}'s timestamp was {} old on arrival; {limit_s} s are allowed.", span(age_s)),
-        "Expected for a stored request that was sent again: re-sign it. Otherwise look for a queue on the way, or set \
-         this machine's clock.",
+        "This is normal for a stored request that is sent again: re-sign it. Otherwise, look for a queue on the \
+         way, or set this machine's clock.",
     )
 }
 
 pub(crate) fn timestamp_future(sender: &str, ahead_s: i64, limit_s: i64) -> Cause {
     cause(
         "timestamp_future",
-        format!("{sender}'s timestamp lies {} ahead of the arrival; {limit_s} s are allowed.", span(ahead_s)),
-        "Set the clock of this machine (or of the relay) by NTP: it is behind.",
+        format!("{sender}'s timestamp is {} ahead of its arrival; {limit_s} s are allowed.", span(ahead_s)),
+        "Synchronise the clock of this machine (or of the relay) by NTP: it is slow.",
     )
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn timestamp_unreadable(sender: &str, text: &str, unit: TimeUnit) -> 
     let (what, how) = match unit {
         TimeUnit::S => ("a Unix time in seconds", "the Unix time in whole seconds"),
         TimeUnit::Ms => ("a Unix time in milliseconds", "the Unix time in whole milliseconds"),
-        TimeUnit::Rfc3339 => ("a time as RFC 3339 writes it", "the time as RFC 3339 writes it"),
+        TimeUnit::Rfc3339 => ("an RFC 3339 time", "the time in RFC 3339 format"),
     };
     cause(
         "timestamp_unit",
@@ -191,9 +191,9 @@ pub(crate) fn no_match_with(sender: &str, signs: &str, param: &Param) -> Cause {
     let Param { label, hint, .. } = param;
     cause(
         "no_match",
-        format!("{sender}'s signature doesn't match this request with the {label} that is set here."),
+        format!("{sender}'s signature doesn't match with the {label} that is set here."),
         format!(
-            "First compare the {label} with {sender}'s ({hint}), because it is signed too. If it is right, {signs} \
+            "First compare the {label} with {sender}'s ({hint}), because it is also signed. If it is right, {signs} \
              changed on the way, or someone else sent this."
         ),
     )

@@ -54,8 +54,8 @@ pub(crate) enum Piece {
 /// A template with an unknown placeholder.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the signed content has an unknown place {0}; use {{body}}, {{timestamp}}, {{id}}, {{url}}, {{method}}, \
-     {{path_query}}, {{header:Name}} or a JSON pointer such as {{/data/id}}"
+    "unknown placeholder {0}: use {{body}}, {{timestamp}}, {{id}}, {{url}}, {{method}}, {{path_query}}, \
+     {{header:Name}} or a JSON pointer such as {{/data/id}}"
 )]
 pub struct ContentError(pub(crate) String);
 
@@ -185,9 +185,10 @@ impl Piece {
             "crc32" => Self::Crc32,
             "payload" => Self::Payload,
             "sorted_form" => Self::SortedForm,
-            other => {
-                Self::At(Place::try_from(other.to_owned()).map_err(|PlaceError(place)| ContentError(place))?)
-            }
+            other => Self::At(
+                Place::try_from(other.to_owned())
+                    .map_err(|PlaceError(place)| ContentError(format!("{{{place}}}")))?,
+            ),
         })
     }
 

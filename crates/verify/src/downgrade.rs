@@ -46,12 +46,12 @@ fn outdone(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str) -> Option<C
         cause(
             "unknown_algorithm",
             format!(
-                "This source has a secret that signs ({start}…), and only {} is there, which signs nothing.",
+                "This source has a signing secret ({start}…), but the request has only {}, which signs nothing.",
                 signed.place_words()
             ),
             format!(
-                "Check that no proxy on the way drops {sender}'s signature. Where {sender} really sends the token alone, \
-                 remove the secret that signs."
+                "Check that no proxy on the way drops {sender}'s signature. If {sender} really sends only the \
+                 token, remove the signing secret."
             ),
         )
     })
@@ -83,8 +83,11 @@ fn unknown(sender: &str, named: &AlgorithmName, found: &str, checked: &str) -> C
     let names = if found.is_empty() { "no algorithm".to_owned() } else { format!("{found:?}") };
     cause(
         "unknown_algorithm",
-        format!("{place} names {names}; {sender}'s signatures are checked as {} ({checked}).", named.is),
-        format!("Pass {place} on unchanged. If {sender} sent it so, no algorithm but {} counts.", named.is),
+        format!("{place} names {names}; {sender}'s signatures are verified as {} ({checked}).", named.is),
+        format!(
+            "Pass {place} on unchanged. If {sender} sent it like this, note that only {} is accepted.",
+            named.is
+        ),
     )
 }
 
@@ -94,10 +97,10 @@ fn older(provider: &Provider, signed: &Signed<'_>) -> Cause {
     let strong = strong.map(Place::words).unwrap_or_default();
     cause(
         "unknown_algorithm",
-        format!("Only {sender}'s older signature in {place} is there; what counts is the one in {strong}."),
+        format!("It has only {sender}'s older signature in {place}; the one in {strong} is required."),
         format!(
-            "Check that no proxy on the way drops {strong}. Where {sender} really signs in the older way alone, choose it: \
-             set the source's scheme to {id} (`hookmitt source edit SLUG --param scheme={id}`)."
+            "Check that no proxy on the way drops {strong}. If {sender} really uses only the older signature, set \
+             the source's scheme to {id} (`hookmitt source edit SLUG --param scheme={id}`)."
         ),
     )
 }

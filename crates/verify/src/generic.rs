@@ -144,7 +144,7 @@ fn separator(generic: &GenericScheme) -> Result<Option<char>, VerifyError> {
         _ => Err(VerifyError::Unknown {
             setting: "separator",
             given: text.to_owned(),
-            known: "one letter, such as a comma or semicolon",
+            known: "one character, such as a comma or semicolon",
         }),
     }
 }

@@ -37,22 +37,22 @@ pub enum VerifyError {
     #[error(transparent)]
     Content(#[from] ContentError),
     /// The signed content doesn't include the body or a value in it.
-    #[error("the signed content leaves the body out")]
+    #[error("the signed content doesn't contain the body")]
     NoBody,
     /// The algorithm is a plain hash, and the signed content leaves the secret out, so it proves nothing.
-    #[error("a plain hash proves nothing where the signed content leaves the secret out")]
+    #[error("a plain hash proves nothing unless the signed content contains the secret")]
     NoSecret,
     /// The signed content has a timestamp, but no setting says where it is.
-    #[error("the timestamp is signed, but nothing says where it is")]
+    #[error("the timestamp is signed, but its place isn't set")]
     NoTimestamp,
     /// The signed content has an id, but no setting says where it is.
-    #[error("the id is signed, but nothing says where it is")]
+    #[error("the id is signed, but its place isn't set")]
     NoId,
     /// The format needs the name of the field or tag that carries the signature.
     #[error("the format {0} needs the name of the field or tag that carries the signature")]
     NoVersion(&'static str),
     /// There are settings for a signature, but none says where it is.
-    #[error("nothing says where the signature is")]
+    #[error("the signature's place isn't set")]
     NoSignature,
 }
 
@@ -90,12 +90,12 @@ impl Explain for VerifyError {
             Self::Unknown { known, .. } => return Some(format!("use {known}")),
             Self::Header { .. } => "use letters, digits and hyphens, such as X-Signature",
             Self::Place { .. } | Self::Content(_) => return None,
-            Self::NoBody => "put {body} or a place in it into the signed content, such as {timestamp}.{body}",
-            Self::NoSecret => "put {secret} into the signed content, or use hmac-sha256",
+            Self::NoBody => "add {body} or a place in it to the signed content, such as {timestamp}.{body}",
+            Self::NoSecret => "add {secret} to the signed content, or use hmac-sha256",
             Self::NoTimestamp => {
-                "set timestamp_header or timestamp_at, or take {timestamp} out of the signed content"
+                "set timestamp_header or timestamp_at, or remove {timestamp} from the signed content"
             }
-            Self::NoId => "set id_at, such as header:X-Id, or take {id} out of the signed content",
+            Self::NoId => "set id_at, such as header:X-Id, or remove {id} from the signed content",
             Self::NoVersion(_) => "set version, such as v1",
             Self::NoSignature => "set signature_header, such as X-Signature, or signature_at",
         };

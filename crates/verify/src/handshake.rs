@@ -89,6 +89,15 @@ pub fn handshake(
 }
 
 impl Handshake {
+    /// Returns the name of the source's parameter that a token in the request is compared with, if the provider sends one.
+    pub fn checked_param(&self) -> Option<&'static str> {
+        let [_, expected] = self.rule.check.as_ref()?;
+        match expected {
+            Place::Param(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Returns the subject of its event, such as `challenge answered`: what it asked with is random and tells nothing.
     /// `None` if it tells something, as any event does.
     pub fn subject(&self, outcome: HandshakeOutcome) -> Option<String> {

@@ -61,7 +61,7 @@ pub(crate) fn cause_of(signed: &Signed<'_>, secrets: &[Secret], sender: &str) ->
     let Some(token) = tokens(signed).next() else {
         return Some(cause(
             "signature_format",
-            format!("{place} is no token of three parts with dots between, as {sender} sends."),
+            format!("{place} isn't a token of three parts separated by dots, as {sender} sends it."),
             format!("Pass {place} on exactly as {sender} sent it."),
         ));
     };
@@ -83,16 +83,16 @@ fn of_fault(fault: TokenFault, place: &str, sender: &str) -> Option<Cause> {
             match found.as_str() {
                 "" => format!("The token names no algorithm; {sender} signs with {expected}."),
                 found => {
-                    format!("The token asks to be checked as {found:?}; {sender} signs with {expected}.")
+                    format!("The token names the algorithm {found:?}; {sender} signs with {expected}.")
                 }
             },
-            format!("Accept {expected} alone, whatever a token says of itself: this one is not {sender}'s."),
+            format!("Accept only {expected}, whatever a token says about itself: this one isn't {sender}'s."),
         )),
         TokenFault::UnknownKey(kid) => Some(cause(
             "untrusted_key",
-            format!("The token names the key {kid:?}, which is none of {sender}'s known keys."),
+            format!("The token names the key {kid:?}, which isn't one of {sender}'s known keys."),
             format!(
-                "Fetch {sender}'s keys again in case they changed; otherwise somebody else made this token."
+                "Fetch {sender}'s keys again in case they changed. Otherwise, someone else made this token."
             ),
         )),
     }
@@ -151,35 +151,35 @@ fn of_claim(fault: ClaimFault, expected: &Expected<'_>, sender: &str) -> Cause {
         ClaimFault::Issuer(found) => cause(
             "untrusted_key",
             format!(
-                "The token was issued by {found:?}, and {sender}'s are issued by {}.",
+                "The token was issued by {found:?}, but {sender}'s are issued by {}.",
                 expected.issuers.join(" or ")
             ),
-            "Compare the issuer wherever such tokens are checked: anybody can have one from somebody else.",
+            "Always compare the issuer of such tokens: anyone can get one from another issuer.",
         ),
         ClaimFault::Audience(found) => cause(
             "url_mismatch",
             format!(
-                "The token is meant for {found:?}, and the configured audience is {:?}.",
+                "The token is meant for {found:?}, but the configured audience is {:?}.",
                 expected.audience.unwrap_or_default()
             ),
             format!(
-                "Set the audience as {sender} has it; where that is the webhook's URL, a tunnel changes it."
+                "Set the audience to {sender}'s value. If that is the webhook's URL, a tunnel changes it."
             ),
         ),
         ClaimFault::Account(found) => cause(
             "untrusted_key",
             format!(
-                "The token belongs to {found:?}, and the configured account is {:?}, verified.",
+                "The token belongs to {found:?}, but the configured account is {:?}, verified.",
                 expected.email.unwrap_or_default()
             ),
             format!(
-                "Compare the account wherever {sender}'s tokens are checked: any customer can have one for any audience."
+                "Always compare the account of {sender}'s tokens: any customer can get one for any audience."
             ),
         ),
         ClaimFault::Expired(seconds) => cause(
             "timestamp_old",
-            format!("The token had ended {} before it was received.", cause::span(seconds)),
-            "Verify at the time of receipt; for an old event replay it with --resign.",
+            format!("The token had expired {} before it was received.", cause::span(seconds)),
+            "Verify tokens when they arrive; replay an old event with --resign.",
         ),
         ClaimFault::Old { age, limit } => cause::timestamp_old(sender, age, limit),
         ClaimFault::Future { ahead, limit } => cause::timestamp_future(sender, ahead, limit),
@@ -190,7 +190,7 @@ fn of_claim(fault: ClaimFault, expected: &Expected<'_>, sender: &str) -> Cause {
 fn missing(claim: &str, sender: &str) -> Cause {
     cause(
         "part_missing",
-        format!("{sender}'s tokens say {claim:?}, and this one doesn't."),
-        format!("Check that the token is {sender}'s, and that it comes through whole."),
+        format!("{sender}'s tokens contain {claim:?}, and this one doesn't."),
+        format!("Check that the token is {sender}'s, and that it arrives complete."),
     )
 }

@@ -72,12 +72,12 @@ fn published(inquiry: &Inquiry<'_>, signed: &Signed<'_>, sender: &str, url: Stri
             cause: cause(
                 "key_pending",
                 format!("{sender}'s key is being fetched from {}.", wanted.url),
-                "Wait a moment; or give the key as a file, and the answer comes at once.",
+                "Wait a moment, or provide the key as a file to verify at once.",
             ),
             wanted: Some(wanted),
         },
         Some(Published::Unavailable(why)) => unavailable(sender, &why, wanted),
-        None => unavailable(sender, "keys are not fetched here", wanted),
+        None => unavailable(sender, "keys aren't fetched here", wanted),
     }
 }
 
@@ -86,8 +86,8 @@ fn unavailable(sender: &str, why: &str, wanted: WantedKey) -> KeySource {
         verdict: Verdict::Unsupported,
         cause: cause(
             "key_unavailable",
-            format!("{sender}'s key at {} can't be had: {why}.", wanted.url),
-            "Download the key yourself and give it as a file (--public-key).",
+            format!("{sender}'s key at {} couldn't be fetched: {why}.", wanted.url),
+            "Download the key yourself and provide it as a file (--public-key).",
         ),
         wanted: Some(wanted),
     }
@@ -110,15 +110,15 @@ pub(crate) fn objection(
         let name = certificate.common_name.clone().unwrap_or_default();
         return Some(cause(
             "untrusted_key",
-            format!("The certificate is made out to {name:?}, which is not within {sender}'s domain."),
+            format!("The certificate was issued to {name:?}, which isn't in {sender}'s domain."),
             format!("Use the certificate that {sender} publishes."),
         ));
     }
     if key.ended(kid.as_deref(), inquiry.at) {
         return Some(cause(
             "untrusted_key",
-            format!("The key fits, but {sender} no longer used it when this was received."),
-            format!("Use the key that {sender} publishes today."),
+            format!("The key matches, but {sender} no longer used it when this was received."),
+            format!("Use the key that {sender} publishes now."),
         ));
     }
     wrong_topic(signed, sender)
@@ -136,7 +136,7 @@ fn wrong_topic(signed: &Signed<'_>, sender: &str) -> Option<Cause> {
                 "{sender} signed this for the topic {}, not for {configured}.",
                 String::from_utf8_lossy(&found)
             ),
-            "Set the source's topic_arn to the topic that is subscribed to.",
+            "Set the source's topic_arn to the subscribed topic.",
         )
     })
 }
@@ -152,7 +152,8 @@ fn setting_needed(sender: &str, setting: &str) -> Cause {
     cause(
         "wrong_configuration",
         format!(
-            "{sender} signs for all of its customers with one key: without {setting} nothing says that this is yours."
+            "{sender} signs for all of its customers with one key: without {setting}, nothing shows that this is \
+             yours."
         ),
         format!(
             "Set the source's {setting} (`hookmitt source edit SLUG --param {setting}=…`; `verify` takes --param, too)."
@@ -163,10 +164,8 @@ fn setting_needed(sender: &str, setting: &str) -> Cause {
 fn untrusted_url(sender: &str, url: &str, why: &str) -> Cause {
     cause(
         "untrusted_key",
-        format!(
-            "The request names {url:?} as the place of its key, and {sender} publishes none there: {why}."
-        ),
-        format!("Take {sender}'s key from {sender}'s own hosts only, over https."),
+        format!("The request says its key is at {url:?}, but {sender} doesn't publish keys there: {why}."),
+        format!("Get {sender}'s key only from {sender}'s own hosts, over https."),
     )
 }
 

@@ -13,10 +13,10 @@ pub enum UntrustedUrl {
     #[error("not https")]
     NotHttps,
     /// The URL has a port or a user name, which no provider uses for its keys.
-    #[error("a port or a user name in it")]
+    #[error("it contains a port or a user name")]
     Unusual,
     /// The host isn't one of the provider's.
-    #[error("the host {0} is not the provider's")]
+    #[error("the host {0} isn't the provider's")]
     Host(String),
     /// The path doesn't end in `.pem`, as those of Amazon's certificates do.
     #[error("not the path of a certificate")]

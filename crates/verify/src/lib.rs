@@ -81,6 +81,7 @@ pub use content::ContentError;
 pub use evidence::{Evidence, evidence, uncovered};
 pub use explain::{Context, explain};
 pub use facts::facts;
+pub use fixes::raw_body_fix;
 pub use generic::validate_generic;
 pub use generic_error::VerifyError;
 pub use handshake::{Handshake, HandshakeOutcome, HandshakeReply, confirm_url, handshake};

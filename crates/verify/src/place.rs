@@ -31,7 +31,7 @@ pub(crate) enum Place {
 
 /// A text that names no place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no place: use a JSON pointer such as /data/id, header:Name, form:field or query:name")]
+#[error("{0:?} isn't a place: use a JSON pointer such as /data/id, header:Name, form:field or query:name")]
 pub struct PlaceError(pub(crate) String);
 
 impl TryFrom<String> for Place {

@@ -42,6 +42,8 @@ pub struct Provider {
     pub(crate) recognise: Vec<Vec<Condition>>,
     /// The status that it requires as the answer to a request with a bad signature.
     pub invalid_status: Option<u16>,
+    /// Whether its users would read the body of an answer, so that the default answer has none.
+    pub empty_answer: bool,
     /// The settings that checking its requests needs and that the requests don't contain.
     pub params: Vec<Param>,
     /// How it retries.

@@ -14,10 +14,10 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SampleError {
     /// The provider has no samples.
-    #[error("there are no samples of {0}")]
+    #[error("there are no samples for {0}")]
     None(String),
     /// The provider has no sample of that type.
-    #[error("there is no sample {kind:?} of {provider}")]
+    #[error("there is no sample {kind:?} for {provider}")]
     Type {
         /// The provider's name.
         provider: String,
@@ -46,11 +46,11 @@ impl Explain for SampleError {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::None(_) => Some("send a body of your own with --data FILE".to_owned()),
+            Self::None(_) => Some("send your own body with --data FILE".to_owned()),
             Self::Type { types, .. } => {
-                Some(format!("one of {}, or a body of your own with --data FILE", types.join(", ")))
+                Some(format!("use one of {}, or your own body with --data FILE", types.join(", ")))
             }
-            Self::Text(_) => Some("use letters, digits, and . _ / : -".to_owned()),
+            Self::Text(_) => Some("use letters, digits and . _ / : -".to_owned()),
             Self::Header(_) => None,
         }
     }

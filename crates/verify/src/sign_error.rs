@@ -14,19 +14,19 @@ pub enum SignError {
     #[error("{0}'s key is private, so this can't be re-signed")]
     PrivateKey(String),
     /// The body has no place for the signature.
-    #[error("{0} signs inside the body, and this one has no place for it: {1}")]
+    #[error("{0} signs inside the body, and this body has no place for the signature: {1}")]
     NoPlace(String, String),
     /// The secret is empty.
     #[error("the secret is empty")]
     EmptySecret,
     /// The secret can't be used as a signing key for this provider.
-    #[error("the secret is no key of {0}")]
+    #[error("the secret isn't a valid {0} key")]
     BadSecret(String),
     /// The generic settings can't be used for signing.
     #[error(transparent)]
     Settings(#[from] VerifyError),
     /// The scheme signs an id, but the request has none and none was given.
-    #[error("{0} signs an id, and the request has none")]
+    #[error("{0} signs an id, but the request has none")]
     IdNeeded(String),
     /// A value that can't stand in a header.
     #[error(transparent)]
@@ -50,12 +50,13 @@ impl Explain for SignError {
         match self {
             Self::Settings(error) => error.hint(),
             Self::BadSecret(_) => {
-                Some("use the signing secret as the provider shows it, such as whsec_…".to_owned())
+                Some("enter the signing secret exactly as the provider shows it, such as whsec_…".to_owned())
             }
-            Self::EmptySecret => Some("give a secret, or use the public test secret".to_owned()),
+            Self::EmptySecret => Some("set a secret, or use the public test secret".to_owned()),
             Self::IdNeeded(_) => Some("ask for a fresh id".to_owned()),
             Self::PrivateKey(_) => {
-                Some("make a local test key with `hookmitt secret test-key NAME`, and give its public half to your handler".to_owned())
+                Some("create a local test key with `hookmitt secret test-key NAME`, and give its public key to your \
+                      handler".to_owned())
             }
             Self::NoPlace(..) => Some("keep the provider's envelope in an edited body".to_owned()),
             Self::SignsNothing(_) | Self::Header(_) => None,

@@ -41,13 +41,13 @@ pub enum PairKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TestKeyPairError {
     /// The operating system gave no random numbers, or no suitable prime was found.
-    #[error("no test key could be made")]
+    #[error("the test key could not be created")]
     NotMade,
     /// The text isn't a PKCS#8 private key of one of these kinds.
-    #[error("not a private key of a test pair")]
+    #[error("not the private key of a test pair")]
     Unreadable,
     /// This kind of key can't sign in that way.
-    #[error("a key of this kind can't sign that way")]
+    #[error("this kind of key can't sign that way")]
     WrongKind,
 }
 
@@ -63,7 +63,7 @@ impl Explain for TestKeyPairError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NotMade => "try again".to_owned(),
-            Self::Unreadable | Self::WrongKind => "make a new test key pair for this source".to_owned(),
+            Self::Unreadable | Self::WrongKind => "create a new test key pair for this source".to_owned(),
         })
     }
 }

@@ -19,16 +19,16 @@ impl Uncovered {
     /// Returns what a source's own scheme doesn't cover; `None` if it covers the whole body.
     pub(crate) fn by_content(algorithm: Algorithm, content: &SignedContent) -> Option<Self> {
         let says = if algorithm == Algorithm::Token {
-            "The token signs nothing: whoever knows it can send any body."
+            "The token signs nothing: anyone who knows it can send any body."
         } else if content.has_whole_body() {
             return None;
         } else if content.has_sorted_form() {
-            let says = "The body isn't covered by the signature: it is no form.".to_owned();
+            let says = "The signature doesn't cover the body, because it isn't a form.".to_owned();
             return Some(Self { says, unless_form: true });
         } else if content.has_checksum() {
-            "Of the body only a CRC-32 is signed: another body can be made that has the same one."
+            "Only a CRC-32 of the body is signed: another body can be made with the same checksum."
         } else {
-            "Only the parts that the signed content names are covered, not the whole body."
+            "The signature covers only the parts named in the signed content, not the whole body."
         };
         Some(Self { says: says.to_owned(), unless_form: false })
     }

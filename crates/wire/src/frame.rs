@@ -15,8 +15,8 @@ pub const VERSION: u8 = 1;
 /// vocabulary 1. Neither side sends what the other does not know.
 ///
 /// Vocabulary 1: all frames up to [`AppFrame::Leave`]. Vocabulary 2: devices introduce themselves, are listed and can
-/// be revoked; letters of version 2.
-pub const WORDS: u8 = 2;
+/// be revoked; letters of version 2. Vocabulary 3: [`RelayFrame::Unserved`].
+pub const WORDS: u8 = 3;
 
 /// The header line of the upgrade that carries a side's [`WORDS`].
 pub const WORDS_HEADER: &str = "hookmitt-words";
@@ -29,6 +29,9 @@ pub const MAX_SOURCES: usize = 192 * 1024;
 
 /// The size limit of one sealed letter, in bytes: a body of 25 MiB, its head, and room for what the relay adds.
 pub const MAX_LETTER: usize = 32 * 1024 * 1024;
+
+/// How many names of unknown sources a relay tells.
+pub const MAX_UNSERVED: usize = 8;
 
 /// A sealed letter longer than this many bytes is sent in pieces of this size, so that heartbeats and other letters can
 /// pass between them.
@@ -111,6 +114,9 @@ pub enum RelayFrame {
         /// nothing.
         note: Bytes,
     },
+    /// The names that were called lately and are no sources of the tunnel, newest first, at most [`MAX_UNSERVED`]. Sent
+    /// after a [`Pong`](Self::Pong) if they have changed.
+    Unserved(Vec<String>),
 }
 
 /// A device of a tunnel, as the relay knows it.
@@ -276,14 +282,14 @@ pub struct SourceOffer {
 pub enum FrameError {
     /// The other side speaks another frame version.
     #[error(
-        "the other side speaks version {found} of the tunnel's frames, this one {VERSION}: update the older of the two"
+        "the other side speaks version {found} of the tunnel's frames, this one {VERSION}: update whichever is older"
     )]
     Version {
         /// The version of the other side.
         found: u8,
     },
     /// The message is longer than [`MAX_FRAME`].
-    #[error("a frame of {0} bytes; {MAX_FRAME} are the most")]
+    #[error("a frame of {0} bytes; the maximum is {MAX_FRAME}")]
     TooLarge(usize),
     /// The bytes can't be parsed.
     #[error("a frame that can't be read")]

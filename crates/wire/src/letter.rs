@@ -55,10 +55,10 @@ pub struct Received {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LetterError {
     /// A newer relay wrote it.
-    #[error("a letter of version {0}; this hookmitt reads {LETTER_VERSION}: update it")]
+    #[error("an event in format version {0}; this hookmitt reads {LETTER_VERSION}: update it")]
     Version(u8),
     /// Its bytes can't be parsed.
-    #[error("a letter that can't be read")]
+    #[error("an event that can't be read")]
     Malformed,
 }
 

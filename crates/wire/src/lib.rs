@@ -8,7 +8,8 @@ mod letter;
 
 pub use control::{INTRODUCTION_HEADER, Invited, Join, Joined, OpenTunnel, Opened};
 pub use frame::{
-    AppFrame, Depth, FrameError, HELLO_CONTEXT, Hold, MAX_FRAME, MAX_LETTER, MAX_SOURCES, NO_ANSWER, PIECE,
-    Parcel, RelayFrame, SourceOffer, TunnelDevice, VERSION, WORDS, WORDS_HEADER, decode, encode, hello_text,
+    AppFrame, Depth, FrameError, HELLO_CONTEXT, Hold, MAX_FRAME, MAX_LETTER, MAX_SOURCES, MAX_UNSERVED,
+    NO_ANSWER, PIECE, Parcel, RelayFrame, SourceOffer, TunnelDevice, VERSION, WORDS, WORDS_HEADER, decode,
+    encode, hello_text,
 };
 pub use letter::{LETTER_VERSION, Letter, LetterError, Received};

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::bail;
 use hookmitt_clock::{Clock as _, MachineClock};
-use hookmitt_event::{OrderMode, TargetId, TargetKind};
+use hookmitt_event::{NoConnection, OrderMode, Silence, TargetId, TargetKind};
 use hookmitt_inbox::{Claiming, Finish, Inbox, Next, SourceSettings, TargetSettings};
 use rusqlite::params;
 use tokio::runtime::Runtime;
@@ -82,7 +82,8 @@ impl Queue {
             self.inbox.claim(Claiming { target: self.target, order: self.order, longest: LONGEST }).await?;
         let took = begun.elapsed();
         let Next::Claimed(claimed) = next else { bail!("nothing was to be claimed: {next:?}") };
-        self.inbox.finish(&claimed, Finish::Unreachable("nobody is there".to_owned()), None).await?;
+        let nobody = Silence { why: NoConnection::ConnectionRefused, error: "nobody is there".to_owned() };
+        self.inbox.finish(&claimed, Finish::Unreachable(nobody), None).await?;
         Ok(took)
     }
 }

@@ -25,7 +25,7 @@ export async function signing(stage) {
     await ui.page.keyboard.press('Escape');
     await content.fill('{timestamp}.{bdy}');
     await ui.button('Save', ui.page.getByRole('region', { name: 'Changes that are not saved' })).click();
-    await sees(ui.page.getByText('unknown place'));
+    await sees(ui.page.getByText('nknown placeholder'));
     await picture(ui, `own-scheme-refused-${theme}`);
     await ui.button('Discard').click();
     await ui.go(`#/events/${id}/overview`);

@@ -32,7 +32,7 @@ export async function withheld(stage) {
   const ui = await stage.open(hookmitt, LOOK);
   await both(ui, 'withheld-host', `#/events/${host}/overview`, 'Allow this host');
   await both(ui, 'withheld-host-phone', `#/events/${host}/overview`, 'Allow this host', PHONE);
-  await both(ui, 'secret-unset', `#/events/${unset}/overview`, 'is not set to a provider');
+  await both(ui, 'secret-unset', `#/events/${unset}/overview`, 'set to a provider');
   await both(ui, 'secret-second', `#/events/${second}/overview`, 'secret accept');
   await both(ui, 'rejected', `#/events/${refused}/overview`, 'Unsigned');
   await both(ui, 'settings-lacks', '#/settings/sources/refuses', 'Provider');

@@ -15,11 +15,12 @@ const UNKNOWN = 'this relay doesn\'t know this tunnel, or this device isn\'t one
 /** How a tunnel differs in each state. */
 const states = (now) => ({
   connecting: { state: 'connecting', rtt_ms: null },
-  offline: { state: 'offline', why: 'network', rtt_ms: null, error: { code: 'relay-unreachable', message: 'the relay does not answer: connection refused', hint: 'check this machine’s network, and that the relay runs' } },
-  refused: { state: 'refused', rtt_ms: null, error: { code: 'unknown-device', message: UNKNOWN, hint: null } },
+  offline: { state: 'offline', why: 'connection_refused', hindrance: 'connection_refused', rtt_ms: null, error: { code: 'relay-unreachable', message: 'connection refused by relay.acme.dev', hint: 'check that the relay is running, and its port' } },
+  morning: { state: 'offline', why: 'asleep', hindrance: 'network', since: new Date(now - HOUR / 6).toISOString(), rtt_ms: null, error: { code: 'relay-unreachable', message: 'no route to relay.acme.dev', hint: 'check this machine’s network, and that the relay is running' } },
+  refused: { state: 'refused', why: 'denied', hindrance: 'denied', rtt_ms: null, error: { code: 'unknown-device', message: UNKNOWN, hint: null } },
   catching: { waiting: { letters: 1204, bytes: 9_000_000, oldest_at: null }, to_acknowledge: 118, unknown: 3, refused: { count: 2, last_at: new Date(now - HOUR).toISOString() } },
-  unreadable: { spoilt: { count: 1, last_at: new Date(now - HOUR).toISOString() }, error: { code: 'letter-unreadable', message: 'the letter can\'t be opened', hint: 'somebody wrote it who knows the tunnel\'s public key; look at the relay\'s log' } },
-  troubled: { waiting: { letters: 3, bytes: 9_000, oldest_at: null }, error: { code: 'disk-full', message: 'the disk that holds the inbox is full', hint: 'free some space: 32 MiB (an eighth of a small disk) are kept for what is here already; senders were told to try again, and capture goes on by itself' } },
+  unreadable: { spoilt: { count: 1, last_at: new Date(now - HOUR).toISOString() }, error: { code: 'letter-unreadable', message: 'the letter can\'t be opened', hint: 'someone who knows the tunnel\'s public key sent it; check the relay\'s log' } },
+  troubled: { stores: false, waiting: { letters: 3, bytes: 9_000, oldest_at: null }, error: { code: 'disk-full', message: 'the disk that holds the inbox is full', hint: 'free some space: 32 MiB (or an eighth of a small disk) are reserved for stored events; senders were told to try again, and capturing resumes automatically' } },
 });
 
 /** Starts a hookmitt with a day's events, whose page gets simulated tunnels. */
@@ -63,7 +64,7 @@ export async function tunnels(stage) {
   told.tunnels = Object.entries(states(now)).map(([name, change], at) => tunnel(now, { id: at + 1, label: name, host: `relay-${name}.acme.dev`, ...change }));
   await ui.page.reload();
   await both(ui, 'strip', '#/events', 'relay-troubled');
-  await both(ui, 'strip-narrow', '#/events', 'relay-troubled', NARROW);
+  await both(ui, 'strip-narrow', '#/events', 'of them', NARROW);
 }
 
 /** How tunnels are added and removed, and what the page shows before the first one. */
@@ -75,10 +76,10 @@ export async function adding(stage) {
     for (const way of ['Relay', 'Invitation', 'smee channel', 'Quick URL']) {
       await settle(ui, 'dark', size);
       await ui.go('#/tunnels/add');
-      await ui.choose('What makes it', way);
+      await ui.choose('Kind', way);
       await picture(ui, `tunnel-add-${way.split(' ')[0].toLowerCase()}${suffix}`);
     }
-    await ui.choose('What makes it', 'Relay');
+    await ui.choose('Kind', 'Relay');
     await ui.button('Add', dialog(ui)).click();
     await settle(ui, 'light', size);
     await picture(ui, `tunnel-add-wrong${suffix}`);
@@ -156,14 +157,14 @@ export async function relay(stage) {
   const id = new URL(ui.page.url()).hash.split('/')[2];
   await both(ui, 'proxied', `#/events/${id}/headers`, 'Added by proxies');
   await both(ui, 'proxied-narrow', `#/events/${id}/headers`, 'Added by proxies', NARROW);
-  await ui.panel.getByRole('textbox', { name: 'Filter header lines' }).fill('203.0');
+  await ui.panel.getByRole('textbox', { name: 'Filter headers' }).fill('203.0');
   await picture(ui, 'proxied-filtered');
   await settle(ui, 'dark');
   await both(ui, 'relay', '#/tunnels/1', 'None so far');
   await ui.button('More', pane(ui)).click();
   await ui.page.getByRole('menuitem', { name: 'Invite another device' }).click();
   await picture(ui, 'tunnel-invite');
-  await ui.button('Make an invitation', dialog(ui)).click();
+  await ui.button('Create an invitation', dialog(ui)).click();
   await sees(dialog(ui).getByLabel('Invitation', { exact: true }));
   for (const [theme, size] of [['dark', WIDE], ['light', PHONE]]) {
     await settle(ui, theme, size);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { stripe } from '../support/samples.mjs';
-import { says } from '../support/see.mjs';
+import { hasNoBarriers, says } from '../support/see.mjs';
 import { SECRETS, signed } from '../support/senders.mjs';
 import { story } from '../support/stage.mjs';
 
@@ -53,6 +53,24 @@ story('a server that is down makes its events wait, and they drain in order when
   assert.deepEqual(seen.map((one) => JSON.parse(one.body).type), ['charge.succeeded', 'payment_intent.succeeded', 'charge.refunded']);
   for (const name of ['charge.succeeded', 'payment_intent.succeeded', 'charge.refunded']) await says(ui.row(name), '200');
   await says(ui.panel, 'completed');
+});
+
+story('a server that dies is seen to, though nothing is sent there', async (stage) => {
+  const { hookmitt, server } = await shop(stage);
+  await hookmitt.api.target('shop', 'https://far.example.com/hooks');
+  const ui = await stage.open(hookmitt);
+  const strip = ui.page.getByRole('list', { name: 'Connection' });
+  const { host } = new URL(server.url);
+  await says(strip, `${host} up`, 'far.example.com not tried yet');
+  await server.stop();
+  await says(strip, `${host} nobody answers`);
+  await ui.go('#/settings/sources/shop');
+  const targets = ui.page.getByRole('table').filter({ hasText: 'Attempts' });
+  await says(targets, 'Nobody answers', /Nobody answers since \d\d:\d\d: connection refused\. No attempt is used up/, 'Not tried yet');
+  await server.startAgain();
+  await says(strip, `${host} up`);
+  await says(targets, 'Up');
+  assert.equal(server.seen.length, 0, 'looking is no request');
 });
 
 story('“Try now” asks a server that is down again at once', async (stage) => {
@@ -110,4 +128,17 @@ story('each attempt shows what was answered', async (stage) => {
   await says(ui.row('charge.succeeded'), '200');
   await ui.select('charge.succeeded');
   await says(ui.panel, 'completed on attempt 3 of 5', 'Attempt 1', '503', 'Attempt 2', '500', 'connect ECONNREFUSED 127.0.0.1:5432', 'Attempt 3');
+});
+
+story('a genuine event that the app rejects says so, and shows the fix for a framework', async (stage) => {
+  const { hookmitt, server, send } = await shop(stage);
+  server.will({ status: 400, body: 'No signatures found matching the expected signature for payload' });
+  const ui = await stage.open(hookmitt);
+  await send(stripe.invoicePaid(Date.now()));
+  await ui.select('invoice.paid');
+  await says(ui.panel, 'Valid', 'This event is genuine. Your app rejects it', 'its framework changes the body before the check');
+  await ui.button('Show the fix', ui.panel).click();
+  await says(ui.panel, 'pass the raw body on', 'Express', 'express.raw');
+  await hasNoBarriers(ui.page, 'an event that the app rejects');
+  await ui.button('Hide the fix', ui.panel).click();
 });

@@ -15,7 +15,7 @@ async function adding(ui, way) {
   await ui.go('#/tunnels/add');
   const dialog = ui.page.getByRole('dialog');
   await sees(dialog);
-  await ui.choose('What makes it', way);
+  await ui.choose('Kind', way);
   return dialog;
 }
 
@@ -31,8 +31,8 @@ story('without a relay: a channel is added, its limits are said, and a spoilt si
   await ui.button('Add', dialog).click();
   await gone(dialog);
   const pane = paneOf(ui);
-  await says(pane.getByRole('status'), /^Connected since .*, with limits\. Rewrites JSON: signatures can’t verify\.$/);
-  await says(pane, 'smee-shop', channel.url, 'keeps nothing', 'parsed requests');
+  await says(pane.getByRole('status'), /^Connected since .*, limited\. Rewrites JSON: signatures can’t verify\.$/);
+  await says(pane, 'smee-shop', channel.url, 'stores nothing', 'parsed requests');
   await says(strip(ui), /smee-shop limited/);
   await hasNoBarriers(ui.page, 'a channel');
 
@@ -40,13 +40,13 @@ story('without a relay: a channel is added, its limits are said, and a spoilt si
   await channel.passOn(signed, { n: 1 });
   await ui.go('#/events');
   await ui.select('push');
-  await says(ui.panel, 'shop, via tunnel', 'takes JSON apart and writes it anew');
+  await says(ui.panel, 'shop, via tunnel', 'parses JSON and writes it again');
   await ui.go('#/settings/sources/shop');
   await says(ui.page.getByRole('list', { name: 'Public URLs' }), channel.url);
   await channel.stop();
   await ui.go('#/tunnels/1');
-  await says(pane.getByRole('status'), /^Offline since .*What is sent meanwhile is lost: nobody keeps it\.$/);
-  await says(pane, 'It is tried again by itself');
+  await says(pane.getByRole('status'), /^Offline since .*What is sent meanwhile is lost: nothing stores it\.$/);
+  await says(pane, 'This is retried automatically');
 });
 
 story('without a relay: a quick URL is shown while its program runs, and another one after it died', async (stage) => {
@@ -68,7 +68,7 @@ story('without a relay: a quick URL is shown while its program runs, and another
   const shown = async () => (await hookmitt.api.ask('GET', '/api/tunnels/1')).public_url;
   const url = await shown();
   const first = programs.run(url);
-  await says(pane, 'cloudflared-shop', url, 'keeps nothing', 'The URL changes on every start');
+  await says(pane, 'cloudflared-shop', url, 'stores nothing', 'The URL changes on every start');
   await says(strip(ui), /cloudflared-shop connected/);
   const { id } = await post(`http://127.0.0.1:${first.port}`, 'shop', { path: '/paid', body: '{}' });
   assert.ok(id, 'it really leads here');

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
+import { Programs } from '../support/detours.mjs';
 import { stripe } from '../support/samples.mjs';
-import { says, sees } from '../support/see.mjs';
+import { hasNoBarriers, says, sees } from '../support/see.mjs';
 import { SECRETS, signed } from '../support/senders.mjs';
 import { story } from '../support/stage.mjs';
 import { eventually, LONG } from '../support/wait.mjs';
@@ -15,7 +16,7 @@ story('the first run shows where to send, and a test event comes in through the 
   const hookmitt = await stage.hookmitt();
   const ui = await stage.open(hookmitt);
   await sees(ui.page.getByRole('heading', { name: 'Ready to catch' }));
-  await says(ui.page.locator('body'), 'What arrives is stored before it is answered', new URL(hookmitt.capture).host, 'curl', 'Waiting for the first event');
+  await says(ui.page.locator('body'), 'Events are stored before they are answered', new URL(hookmitt.capture).host, 'curl', 'Waiting for the first event');
 
   await ui.button(/^Send test event/).click();
 
@@ -112,4 +113,21 @@ story('curl from the first run’s line arrives', async (stage) => {
   await run('sh', ['-c', command], { timeout: LONG });
   await sees(ui.rows.first());
   await says(ui.selected, /stripe|demo|POST/);
+});
+
+story('a public URL is had at a click: by an installed program, else by a channel if the user agrees', async (stage) => {
+  const programs = new Programs();
+  stage.leaves(() => programs.remove());
+  const hookmitt = await stage.hookmitt({ env: programs.env });
+  const ui = await stage.open(hookmitt);
+  ui.watch.forgive(/Failed to load resource.*409/); // it says that only a channel is left
+  await ui.button('Get a public URL').click();
+  const ask = ui.page.getByRole('group', { name: 'Use a channel?' });
+  await says(ask, /signatures can.t verify/, 'Use a channel');
+  await hasNoBarriers(ui.page, 'the question about a channel');
+  await ui.button('Cancel', ask).click();
+  programs.install();
+  await ui.button('Get a public URL').click();
+  await says(ui.page.getByRole('list', { name: 'Public URLs' }), /https:\/\/run-.*trycloudflare\.com/);
+  await hasNoBarriers(ui.page, 'a first run with a public URL');
 });

@@ -28,7 +28,7 @@ story('a secret that a set-up request brings is kept on a click, and never shown
   assert.equal(answer.headers['x-hook-secret'], secret);
   await sees(ui.rows.first());
   await ui.rows.first().click();
-  await says(ui.panel, 'It brings the secret that Asana signs with from now on', 'Sent by 127.0.0.1');
+  await says(ui.panel, 'It contains the secret that Asana signs with from now on', 'Sent by 127.0.0.1');
   await ui.button('Save this secret', ui.panel).click();
   await eventually('it is kept', async () => (await hookmitt.api.ask('GET', '/api/secrets?source=tasks')).items.length === 1);
   await eventually('and not offered again', async () => (await ui.button('Save this secret', ui.panel).count()) === 0);
@@ -43,7 +43,7 @@ story('threat 11: a secret is offered for a set provider only, and a second one 
   await bring('b537207f20cbfa02357cf448134da559');
   await sees(ui.rows.first());
   await ui.rows.first().click();
-  await says(ui.panel, 'tasks is not set to a provider', 'Sent by 127.0.0.1', 'source edit tasks --provider');
+  await says(ui.panel, 'set to a provider', 'Sent by 127.0.0.1', 'source edit tasks --provider');
   assert.equal(await ui.button('Save this secret', ui.panel).count(), 0);
 
   await hookmitt.api.ask('PATCH', '/api/sources/tasks', { provider: 'asana' });
@@ -51,6 +51,6 @@ story('threat 11: a secret is offered for a set provider only, and a second one 
   await bring('0000000000000000000000000000aaaa');
   await eventually('the second is there', async () => (await ui.rows.count()) === 2);
   await ui.rows.first().click();
-  await says(ui.panel, 'tasks has one already', "secret accept '#2' --label");
+  await says(ui.panel, 'tasks already has one', "secret accept '#2' --label");
   assert.equal(await ui.button('Save this secret', ui.panel).count(), 0);
 });

@@ -168,7 +168,7 @@ story('a host that is withheld is said in the verdict, allowed on a click, and w
   await get('two');
   await ui.select('/two');
   const verdict = ui.panel.getByRole('region', { name: 'Verdict' });
-  await says(verdict, 'Not forwarded: it was called as abc.tunnel.example, which isn\'t a name of this machine.');
+  await says(verdict, 'Not forwarded: it was called as abc.tunnel.example, which isn’t a name of this machine.');
   await ui.button('Why', verdict).click();
   await says(verdict, 'hookmitt source edit shop --allow-host abc.tunnel.example');
   await hasNoBarriers(ui.page, 'a host that is withheld');

@@ -51,11 +51,23 @@ story('keyboard only: look through the list, open tabs, replay, search, and come
 
   await keys.press('/');
   await eventually('the search has the focus', () => ui.search.evaluate((field) => field === document.activeElement));
-  await keys.type('refunded');
+  await keys.type('verdict:wrong');
   await keys.press('Enter');
-  await ui.hasRows(1);
+  await says(ui.page.getByRole('alert'), 'No verdict is called “wrong”');
+  assert.ok(await ui.search.evaluate((field) => field === document.activeElement), 'a mistake is corrected where it is');
+  for (let letter = 0; letter < 'verdict:wrong'.length; letter += 1) await keys.press('Backspace');
+  await keys.type('succeeded');
+  await keys.press('Enter');
+  await ui.hasRows(2);
+  await keys.press('j');
+  await says(ui.selected, 'charge.succeeded');
+  await keys.press('k');
+  await says(ui.selected, 'payment_intent.succeeded');
+  await keys.press('r');
+  await server.waitFor(5);
   await keys.press('Escape');
   await ui.hasRows(3);
+  await keys.press('/');
   await keys.press('Escape');
   assert.equal((await focused(ui.page)).role, 'option');
 

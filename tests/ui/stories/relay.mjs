@@ -80,12 +80,12 @@ story('with a real relay: what a proxy before it added is shown beside the reque
   await ui.select('/proxied');
   const added = (await ui.tab('Headers')).getByRole('region', { name: 'Added by proxies' });
   await says(added, 'Kept separately', 'X-Forwarded-For', '203.0.113.9');
-  const own = ui.panel.getByRole('table', { name: 'Header lines' });
+  const own = ui.panel.getByRole('table', { name: 'Headers', exact: true });
   await says(own, 'X-Own');
   assert.ok(!(await own.innerText()).includes('X-Forwarded-For'), 'it is no line of the request');
-  await ui.panel.getByRole('textbox', { name: 'Filter header lines' }).fill('203.0.113');
+  await ui.panel.getByRole('textbox', { name: 'Filter headers' }).fill('203.0.113');
   await sees(added);
-  await gone(ui.panel.getByText('No header line matches'));
+  await gone(ui.panel.getByText('No header matches'));
 });
 
 story('with a real relay: while it is away the page says so, and that it is back', async (stage) => {
@@ -105,7 +105,7 @@ story('with a real relay: an invitation is shown once, and another app that join
   await ui.button('More', pane).click();
   await ui.page.getByRole('menuitem', { name: 'Invite another device' }).click();
   const dialog = ui.page.getByRole('dialog');
-  await ui.button('Make an invitation', dialog).click();
+  await ui.button('Create an invitation', dialog).click();
   const invite = (await (await sees(dialog.getByLabel('Invitation', { exact: true }))).innerText()).trim();
   await ui.button('Done', dialog).click();
   await gone(dialog);
@@ -116,7 +116,7 @@ story('with a real relay: an invitation is shown once, and another app that join
   const second = await stage.open(other);
   await second.go('#/tunnels/add');
   const join = second.page.getByRole('dialog');
-  await second.choose('What makes it', 'Invitation');
+  await second.choose('Kind', 'Invitation');
   await join.getByRole('textbox', { name: 'Invitation' }).fill(invite);
   await second.button('Join', join).click();
   await says(paneOf(second), /Connected since/);
@@ -128,7 +128,7 @@ story('with a real relay: a device that joins is listed while the page is open, 
   const { hookmitt, relay, ui, id, pane } = await connected(stage);
   await ui.go(`#/tunnels/${id}`);
   const devices = pane.getByRole('list', { name: 'Devices' });
-  await says(devices, /opened the tunnel, this one/);
+  await says(devices, /opened the tunnel, this device/);
   assert.equal(await ui.button('Revoke', devices).count(), 0, 'nobody turns himself out');
 
   const { invite } = await hookmitt.api.ask('POST', `/api/tunnels/${id}/invite`, {});

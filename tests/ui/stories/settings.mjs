@@ -143,7 +143,7 @@ story('a source is told in settings that the local server answers, and then it d
   server.answer = () => ({ status: 200, body: 'from the local server' });
   await hookmitt.api.target('shop', server.url);
   await ui.choose('Who answers', 'The local server');
-  await says(main, /The first answer of a target within 2.5 s/);
+  await says(main, /The first answer from a target within 2.5 s/);
   await ui.button(/^Save/, main).last().click();
   await eventually('it is kept', async () => (await items(hookmitt, 'sources'))[0].answer?.respond === 'app');
   const reply = await hookmitt.post('shop', { body: 'x' });

@@ -37,7 +37,7 @@ story('a provider is found by typing, and it is said how sure its facts are', as
 story('a local test key is made, and its public half is there to be copied', async (stage) => {
   const { hookmitt, ui, main } = await settings(stage, 'discord', { clipboard: true });
   await says(main, 'Discord signs with a private key');
-  await ui.button('Make a test key pair', main).click();
+  await ui.button('Create a test key pair', main).click();
   await ui.button('Copy the public key', main).click();
   await eventually('it is in the clipboard', async () => /^[0-9a-f]{64}$/.test(await ui.clipboard()));
   await says(main.getByRole('row', { name: /test key/ }), 'readable');
@@ -82,11 +82,11 @@ story('what the engine refuses of a scheme is said at its field, which gets the 
   await header.fill('X-Sig');
   await content.fill('{timestamp}.{bdy}');
   await save();
-  await refused(ui, content, 'unknown place bdy');
+  await refused(ui, content, 'Unknown placeholder {bdy}');
   await content.fill('{timestamp}.{body}');
   await eventually('the field is fine again', async () => (await content.getAttribute('aria-invalid')) === null);
   await save();
-  await refused(ui, time, 'The timestamp is signed, but nothing says where it is');
+  await refused(ui, time, 'The timestamp is signed, but its place isn’t set');
   await hasNoBarriers(ui.page, 'a scheme that was refused');
   await time.fill('X-Time');
   await save();

@@ -34,11 +34,11 @@ story('a tunnel says in one sentence how it is, and shows its stations, its week
   await says(pane.getByRole('list', { name: 'The way of an event' }), 'Providers', 'relay.acme.dev', '0 in the mailbox, sealed', 'Stores and answers', 'no target');
   await says(pane, '9 in 7 days, 214 events caught up, 2 not recoverable', '2 requests are lost. The relay refused them');
   await counts(pane.getByRole('row'), 10);
-  await says(pane.getByRole('row').filter({ hasText: 'Relay did not answer' }), '7 h', '22', '2');
+  await says(pane.getByRole('row').filter({ hasText: 'Connection refused' }), '7 h', '22', '2');
   await says(ui.page.getByRole('list', { name: 'Connection' }), 'relay.acme.dev 38 ms');
 
   await list.getByRole('link', { name: /smee channel/ }).click();
-  await says(pane, 'Connected since', 'with limits', 'signatures can’t verify', 'Nothing is kept');
+  await says(pane, 'Connected since', 'limited. Rewrites JSON', 'signatures can’t verify', 'Nothing is stored');
 });
 
 story('the events of a gap are one click away', async (stage) => {
@@ -72,7 +72,7 @@ story('what else is new of a tunnel does not read its past again', async (stage)
     await sees(pane.getByRole('button', { name: then, exact: true }));
   }
   await ui.go('#/tunnels/2');
-  await says(pane, 'Nothing is kept');
+  await says(pane, 'Nothing is stored');
   assert.equal(reads, 1, 'once, when it was opened');
 });
 
@@ -128,7 +128,7 @@ story('a tunnel is disconnected and connected again', async (stage) => {
   const { ui, pane } = await hearing(stage, three);
   await ui.go('#/tunnels/1');
   await ui.button('Disconnect', pane).click();
-  await says(pane.getByRole('status'), /^Off since .*The relay keeps what arrives, sealed/);
+  await says(pane.getByRole('status'), /^Off since .*The relay stores what arrives, sealed/);
   await says(ui.page.getByRole('list', { name: 'Connection' }), 'smee channel limited');
   await ui.button('Connect', pane).click();
   await says(pane.getByRole('status'), /^Connecting to relay\.acme\.dev\./);
@@ -157,7 +157,7 @@ story('what is wrong with a new tunnel stands at its field', async (stage) => {
   told.orders.length = 0;
 
   await field('Relay').fill('relay.acme.dev');
-  told.refuse = { status: 400, code: 'bad-token', detail: 'the relay does not know this token', hint: 'make one with `hookmitt relay token create`' };
+  told.refuse = { status: 400, code: 'bad-token', detail: 'the relay does not know this token', hint: 'create one with `hookmitt relay token create`' };
   await add();
   await isWrong('Token', /does not know this token/);
   assert.deepEqual(told.orders, [{ relay: 'relay.acme.dev', token: 'hmr_wrong', name: null }], 'as it was typed');
@@ -167,7 +167,7 @@ story('what is wrong with a new tunnel stands at its field', async (stage) => {
   await isWrong('Relay', /does not answer/);
   await hasNoBarriers(ui.page, 'the dialog with errors');
   for (const way of ['Invitation', 'smee channel', 'Quick URL']) {
-    await ui.choose('What makes it', way);
+    await ui.choose('Kind', way);
     await hasNoBarriers(ui.page, `the dialog: ${way}`);
   }
   await says(dialog, 'what is sent while this computer is offline is lost');
@@ -236,15 +236,15 @@ for (const [theme, size] of [['dark', [1440, 900]], ['light', [1440, 900]], ['da
       await look(`tunnel ${id}`);
     }
     const error = { code: 'unknown-device', message: 'the relay does not know this device', hint: 'join again' };
-    told.tunnels = [tunnel(Date.now(), { state: 'refused', rtt_ms: null, error })];
+    told.tunnels = [tunnel(Date.now(), { state: 'refused', why: 'denied', hindrance: 'denied', rtt_ms: null, error })];
     await ui.page.reload();
     await ui.go('#/tunnels/1');
     await says(pane, 'Refused by relay.acme.dev', 'The relay does not know this device.', 'Join again.', 'Add again');
     await look('a refused tunnel');
-    told.tunnels = [tunnel(Date.now(), { error: { code: 'disk-full', message: 'the disk is full', hint: 'free some space' } })];
+    told.tunnels = [tunnel(Date.now(), { stores: false, error: { code: 'disk-full', message: 'the disk is full', hint: 'free some space' } })];
     await ui.page.reload();
     await says(pane, 'with a problem', 'The disk is full.', 'Can’t store events now');
-    await says(ui.page.getByRole('list', { name: 'Connection' }), 'relay.acme.dev problem');
+    await says(ui.page.getByRole('list', { name: 'Connection' }), 'relay.acme.dev problem', 'This app can’t store');
     await look('a tunnel with a problem');
   });
 }

@@ -15,8 +15,8 @@ function ago(now, days, time) {
 export const tunnel = (now, change = {}) => ({
   id: 1, kind: 'relay', label: 'acme-dev', tunnel: 'acme-dev', relay: 'https://relay.acme.dev', source: null, sources: [], host: 'relay.acme.dev',
   public_url: 'https://relay.acme.dev/acme-dev', enabled: true, state: 'connected', since: new Date(now - 16 * MINUTE).toISOString(),
-  why: null, error: null, rtt_ms: 38, waiting: { letters: 0, bytes: 0, oldest_at: null }, to_acknowledge: 0,
-  refused: { count: 0, last_at: null }, unknown: 0, spoilt: { count: 0, last_at: null }, last_event_at: new Date(now - 4_000).toISOString(),
+  why: null, hindrance: null, stores: true, error: null, rtt_ms: 38, waiting: { letters: 0, bytes: 0, oldest_at: null }, to_acknowledge: 0,
+  refused: { count: 0, last_at: null }, unknown: 0, unserved: [], spoilt: { count: 0, last_at: null }, last_event_at: new Date(now - 4_000).toISOString(),
   created_at: new Date(now - 40 * 24 * HOUR).toISOString(), gap: null, ...change,
 });
 
@@ -53,7 +53,7 @@ export function week(now, last_seq = null) {
     row(8, 1, '01:54', '08:03', 41, { took_ms: 300 }),
     row(7, 2, '14:12', '14:17', 1, { why: 'network', took_ms: 100 }),
     row(6, 2, '00:36', '08:18', 29),
-    row(5, 3, '01:06', '08:06', 22, { why: 'relay', lost: 2 }),
+    row(5, 3, '01:06', '08:06', 22, { why: 'connection_refused', lost: 2 }),
     row(4, 4, '00:24', '11:12', 31),
     row(3, 5, '13:06', '19:00', 18, { why: 'app_closed', took_ms: 100 }),
     row(2, 5, '00:48', '10:24', 24),

@@ -187,6 +187,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events/{id}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Moves an event out of `unassigned` into a source, and returns it as it is there: judged as of when it was received, with
+         *     a number of its own, and on its way to the source's targets.
+         */
+        post: operations["move_event"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/events/{id}/replay": {
         parameters: {
             query?: never;
@@ -400,8 +420,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Retries all dead letters of one source or of all sources, or sends the events that a source withheld because of the
-         *     host name that was called.
+         * Retries deliveries of many events, and says which can't be sent: those of the named events, all dead letters of one
+         *     source or of all sources, or the events that a source withheld because of the host name that was called.
          */
         post: operations["retry_many"];
         delete?: never;
@@ -666,6 +686,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/tunnels/announce": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tells relays of the sources, as they are set now, and waits up to five seconds until they know.
+         * @description Relays are told of every change anyway; this is for whoever wants to know that they know. Lists the relays' tunnels
+         *     that are switched on.
+         */
+        post: operations["announce_sources"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tunnels/public": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gets a source a public URL by what there is: the relay that is set up, else an installed cloudflared or ngrok, else a
+         *     new channel.
+         * @description The code `only-a-channel` (409) says that only a channel is left, and what it can't do; `channel` agrees to one. The
+         *     URL of a program is known a moment later.
+         */
+        post: operations["public_url"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tunnels/{id}": {
         parameters: {
             query?: never;
@@ -798,6 +861,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Whether a tunnel's relay knows the tunnel's sources as they are set now. */
+        Announced: {
+            error: components["schemas"]["Trouble"] | null;
+            /** @description The relay's host, for people. */
+            host: string;
+            /**
+             * Format: int64
+             * @description The number of the tunnel.
+             */
+            id: number;
+            /** @description Whether the relay knows them. */
+            known: boolean;
+            /** @description The label that is shown to people. */
+            label: string;
+        };
         /** @description A source's settings for the answers of the capture port. */
         Answer: {
             /** @description The body of the answer. By default `{"received":true,"id":…}`. */
@@ -1076,10 +1154,13 @@ export interface components {
             delivery: components["schemas"]["DeliveryJson"];
             /** Format: uuid */
             event_id: string;
+            /** @description The raw path of the event's request after the slug. */
+            path: string;
             /** Format: int64 */
             seq: number;
             source: components["schemas"]["Slug"];
             type: string | null;
+            verdict: components["schemas"]["Verdict"];
         };
         /**
          * @description The state of a delivery.
@@ -1437,7 +1518,7 @@ export interface components {
          * @description Why a tunnel was not connected.
          * @enum {string}
          */
-        GapWhy: "asleep" | "network" | "relay" | "app_closed" | "off";
+        GapWhy: "asleep" | "network" | "relay" | "app_closed" | "off" | "connection_refused" | "unknown_name" | "no_answer" | "untrusted" | "not_running" | "denied" | "hindered";
         /**
          * @description How a source without a catalogue provider signs its requests, and where they carry id, type and title.
          *
@@ -1575,6 +1656,25 @@ export interface components {
              * @description When the invitation expires.
              */
             until: string;
+        };
+        /** @description A page of a list. */
+        Items_Announced: {
+            items: {
+                error?: components["schemas"]["Trouble"] | null;
+                /** @description The relay's host, for people. */
+                host: string;
+                /**
+                 * Format: int64
+                 * @description The number of the tunnel.
+                 */
+                id: number;
+                /** @description Whether the relay knows them. */
+                known: boolean;
+                /** @description The label that is shown to people. */
+                label: string;
+            }[];
+            /** @description The cursor of the next page; null on the last page. */
+            next_cursor: string | null;
         };
         /** @description A page of a list. */
         Items_DeliveryJson: {
@@ -1968,19 +2068,12 @@ export interface components {
             items: {
                 /** Format: int32 */
                 attempts: number;
-                /** @description What went wrong when it was last asked, while nobody answers. */
-                down_error?: string | null;
-                /**
-                 * Format: date-time
-                 * @description Since when nobody answers at the target.
-                 */
-                down_since?: string | null;
                 hookmitt_headers: boolean;
                 id: components["schemas"]["TargetId"];
                 kind: components["schemas"]["TargetKind"];
                 /** @description The order mode: `sequential`, `fifo`, `fifo-by-key` or `parallel:N`. */
                 order: string;
-                /** @description Whether a person paused the target. */
+                /** @description Whether a person paused the target. What its server does is apart from that. */
                 paused: boolean;
                 preserve_host: boolean;
                 /** Format: int64 */
@@ -1988,6 +2081,8 @@ export interface components {
                 /** Format: int64 */
                 retry_cap_ms: number;
                 source?: components["schemas"]["Slug"] | null;
+                /** @description What was last found at the target, by sending or by looking whether somebody listens there. */
+                state: components["schemas"]["TargetState"];
                 /** Format: int64 */
                 timeout_ms: number;
                 url: string;
@@ -2007,6 +2102,7 @@ export interface components {
                 enabled: boolean;
                 error?: components["schemas"]["Trouble"] | null;
                 gap?: components["schemas"]["GapView"] | null;
+                hindrance?: components["schemas"]["GapWhy"] | null;
                 /** @description The other side's host, for people: `relay.acme.dev`. */
                 host: string;
                 /**
@@ -2050,6 +2146,8 @@ export interface components {
                 spoilt: components["schemas"]["RefusedCount"];
                 /** @description The state of the tunnel. */
                 state: components["schemas"]["TunnelState"];
+                /** @description Whether events that come through the tunnel can be stored here. */
+                stores: boolean;
                 /**
                  * Format: int64
                  * @description How many events are here and not acknowledged yet.
@@ -2062,6 +2160,8 @@ export interface components {
                  * @description How many requests named a source that the tunnel doesn't serve.
                  */
                 unknown: number;
+                /** @description Names among them that were called lately and are still not served, newest first; known while it is connected. */
+                unserved: string[];
                 /** @description The events that wait at the relay, as it reported last. */
                 waiting: components["schemas"]["Backlog"];
                 why?: components["schemas"]["GapWhy"] | null;
@@ -2127,13 +2227,28 @@ export interface components {
             target_id: number;
             url: string;
         };
-        /** @description Which deliveries to retry: either dead letters, or events of a source that were withheld because of a host name. */
+        /**
+         * @description Which deliveries to retry: those of some events, dead letters, or events of a source that were withheld because of a
+         *     host name.
+         */
         Many: {
             /** @description Retry the deliveries that used up their attempts. */
             dead_letter?: boolean;
+            /**
+             * @description Retry the failed, dead and skipped deliveries of these events, at most 1,000. Each is named by its id, the
+             *     beginning of its id, `#12`, `last` or `last~2`.
+             */
+            events?: string[];
+            /** @description With `dead_letter`: also retry the deliveries that failed for good. */
+            failed?: boolean;
             source?: components["schemas"]["Slug"] | null;
             /** @description Send the events that were withheld because this host name was called. The source must allow the name by now. */
             withheld_host?: string | null;
+        };
+        /** @description Where an event is moved. */
+        Move: {
+            /** @description The source. It must exist. */
+            source: string;
         };
         /** @description A secret to store: either its value, or the environment variable that holds it. */
         NewSecret: {
@@ -2155,6 +2270,24 @@ export interface components {
             create?: boolean;
             /** @description The source whose events the target gets; null for every source. */
             source?: string | null;
+        };
+        /**
+         * @description Why there is no connection to another side.
+         * @enum {string}
+         */
+        NoConnection: "connection_refused" | "unknown_name" | "no_route" | "no_answer" | "untrusted" | "broken_off" | "hindered";
+        /** @description A delivery that a retry can't send, and why. */
+        NotRetried: {
+            /** @description The delivery; null if the event has nothing to retry. */
+            delivery_id: string | null;
+            /**
+             * Format: uuid
+             * @description The event.
+             */
+            event_id: string;
+            status: components["schemas"]["DeliveryState"] | null;
+            /** @description Why it is not sent, in words. */
+            why: string;
         };
         /**
          * @description What happens to a duplicate.
@@ -2243,6 +2376,15 @@ export interface components {
             /** @description The key in that form. */
             text: string;
         };
+        /** @description Asks for a public URL. */
+        PublicRequest: {
+            /** @description Whether a new channel will do if there is nothing better. */
+            channel?: boolean;
+            /** @description The server that makes the channel; `https://smee.io` if absent. */
+            channel_server?: string | null;
+            /** @description The source that the provider calls. It must exist. */
+            source: string;
+        };
         /** @description The place of a delivery in the queue of its target, in order of arrival. */
         Queue: {
             /**
@@ -2312,6 +2454,13 @@ export interface components {
          * @enum {string}
          */
         Respond: "stored" | "app";
+        /** @description What came of a retry of several events. */
+        Retried: {
+            /** @description The deliveries that are tried again. */
+            items: components["schemas"]["Replayed"][];
+            /** @description Those that can't be sent. */
+            skipped: components["schemas"]["NotRetried"][];
+        };
         /** @description The outcome of a revocation. */
         RevokedDevice: {
             /** @description The device that was revoked. */
@@ -2555,23 +2704,41 @@ export interface components {
          * @enum {string}
          */
         TargetKind: "kept" | "session" | "once";
+        /** @description What was last found at a target, by sending or by looking whether somebody listens there. */
+        TargetState: {
+            /** @enum {string} */
+            is: "untried";
+        } | {
+            /**
+             * Format: date-time
+             * @description When that was seen last.
+             */
+            at: string;
+            /** @enum {string} */
+            is: "answered";
+        } | {
+            /** @description What went wrong, in words. */
+            error: string;
+            /** @enum {string} */
+            is: "silent";
+            /**
+             * Format: date-time
+             * @description Since when, as far as is known.
+             */
+            since: string;
+            /** @description Why, as last seen. */
+            why: components["schemas"]["NoConnection"];
+        };
         /** @description A target, as the API returns it. */
         TargetView: {
             /** Format: int32 */
             attempts: number;
-            /** @description What went wrong when it was last asked, while nobody answers. */
-            down_error: string | null;
-            /**
-             * Format: date-time
-             * @description Since when nobody answers at the target.
-             */
-            down_since: string | null;
             hookmitt_headers: boolean;
             id: components["schemas"]["TargetId"];
             kind: components["schemas"]["TargetKind"];
             /** @description The order mode: `sequential`, `fifo`, `fifo-by-key` or `parallel:N`. */
             order: string;
-            /** @description Whether a person paused the target. */
+            /** @description Whether a person paused the target. What its server does is apart from that. */
             paused: boolean;
             preserve_host: boolean;
             /** Format: int64 */
@@ -2579,6 +2746,8 @@ export interface components {
             /** Format: int64 */
             retry_cap_ms: number;
             source: components["schemas"]["Slug"] | null;
+            /** @description What was last found at the target, by sending or by looking whether somebody listens there. */
+            state: components["schemas"]["TargetState"];
             /** Format: int64 */
             timeout_ms: number;
             url: string;
@@ -2655,6 +2824,7 @@ export interface components {
             enabled: boolean;
             error: components["schemas"]["Trouble"] | null;
             gap: components["schemas"]["GapView"] | null;
+            hindrance: components["schemas"]["GapWhy"] | null;
             /** @description The other side's host, for people: `relay.acme.dev`. */
             host: string;
             /**
@@ -2698,6 +2868,8 @@ export interface components {
             spoilt: components["schemas"]["RefusedCount"];
             /** @description The state of the tunnel. */
             state: components["schemas"]["TunnelState"];
+            /** @description Whether events that come through the tunnel can be stored here. */
+            stores: boolean;
             /**
              * Format: int64
              * @description How many events are here and not acknowledged yet.
@@ -2710,6 +2882,8 @@ export interface components {
              * @description How many requests named a source that the tunnel doesn't serve.
              */
             unknown: number;
+            /** @description Names among them that were called lately and are still not served, newest first; known while it is connected. */
+            unserved: string[];
             /** @description The events that wait at the relay, as it reported last. */
             waiting: components["schemas"]["Backlog"];
             why: components["schemas"]["GapWhy"] | null;
@@ -2919,6 +3093,8 @@ export interface operations {
                 since?: string;
                 /** @description Only events received before this time, RFC 3339. */
                 until?: string;
+                /** @description Only events with a higher sequence number than this. */
+                after?: number;
                 /** @description The `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description The number of events, 1 to 1000; 100 by default. */
@@ -3179,6 +3355,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    move_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Move"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventJson"];
                 };
             };
             400: {
@@ -3592,10 +3809,18 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Items_Replayed"];
+                    "application/json": components["schemas"]["Retried"];
                 };
             };
             400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4029,8 +4254,13 @@ export interface operations {
     list_targets: {
         parameters: {
             query?: {
-                /** @description The source's slug. */
+                /** @description Only those that get this source's events. */
                 source?: string;
+                /**
+                 * @description Looks first whether somebody listens at each target on this machine or in its own network: one TCP connection to
+                 *     each, over which nothing is sent, at most one in 5 seconds. That takes a second at most.
+                 */
+                look?: boolean;
             };
             header?: never;
             path?: never;
@@ -4301,6 +4531,91 @@ export interface operations {
         };
         responses: {
             201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TunnelView"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    announce_sources: {
+        parameters: {
+            query?: {
+                /** @description Only tunnels that serve this source. */
+                source?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Items_Announced"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    public_url: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublicRequest"];
+            };
+        };
+        responses: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

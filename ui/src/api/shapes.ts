@@ -11,6 +11,10 @@ export type Attempt = Schemas['AttemptJson'];
 export type Cause = Schemas['Cause'];
 export type Source = Schemas['SourceView'];
 export type Target = Schemas['TargetView'];
+/** What was last found at a target: whether somebody answers there. */
+export type TargetState = Schemas['TargetState'];
+/** Why nobody could be reached. */
+export type NoConnection = Schemas['NoConnection'];
 export type Problem = Schemas['Problem'];
 
 /** The delivery that an event's row shows: the event's worst one, as its last attempt left it. */

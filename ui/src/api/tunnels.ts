@@ -27,6 +27,11 @@ export function addTunnel(order: NewTunnel): Promise<Tunnel> {
   return ask(api.POST('/api/tunnels', { body: order as Order }));
 }
 
+/** Gets a source a public URL by what there is; a new channel only if that was agreed to. */
+export function publicUrl(source: string, channel: boolean): Promise<Tunnel> {
+  return ask(api.POST('/api/tunnels/public', { body: { source, channel } })) as Promise<Tunnel>;
+}
+
 /** Connects or disconnects a tunnel. */
 export function turnTunnel(id: number, enabled: boolean): Promise<Tunnel> {
   const body = { enabled } as components['schemas']['TunnelChange'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Gap } from '../api/shapes';
-import { backAt, gapSentence, isNews, span } from './gap';
+import { backAt, backLine, gapSentence, isNews, span } from './gap';
 
 const at = (text: string) => new Date(text).getTime();
 const now = at('2026-11-20T09:00:00');
@@ -36,25 +36,30 @@ test('today can be named', () => {
 
 test('a gap is told in the same words everywhere', () => {
   expect(gapSentence(gap({}), now)).toBe('Offline 02:10–08:44: 37 caught up, 0 lost');
-  expect(gapSentence(gap({}), now, { because: true })).toBe(
+  expect(gapSentence(gap({}), now, 'relay')).toBe(
     'Offline 02:10–08:44 while the computer slept: 37 events caught up, 0 lost',
   );
-  expect(gapSentence(gap({ caught_up: 1, lost: 2, why: 'relay' }), now, { because: true })).toBe(
-    'Offline 02:10–08:44 while the relay did not answer: 1 event caught up, 2 lost',
+  expect(gapSentence(gap({ caught_up: 1, lost: 2, why: 'connection_refused' }), now, 'relay')).toBe(
+    'Offline 02:10–08:44, connection refused: 1 event caught up, 2 lost',
   );
   expect(gapSentence(gap({ until: null }), now)).toBe('Offline since 02:10');
+});
+
+test('nothing is called lost or not while it is still being caught up', () => {
+  expect(gapSentence({ ...gap({}), open: true }, now)).toBe('Offline 02:10–08:44: 37 caught up so far');
 });
 
 test('coming back says the day where it was not today', () => {
   expect(backAt(at('2026-11-20T08:44'), now)).toBe('Back at 08:44.');
   expect(backAt(at('2026-11-18T08:03'), now)).toBe('Back at 08:03 on Wed.');
+  expect(backLine(gap({}), now)).toBe('Back at 08:44, 37 caught up');
+  expect(backLine(gap({ lost: 2 }), now)).toBe('Back at 08:44, 37 caught up, 2 lost');
+  expect(backLine(gap({ lost: null }), now)).toBe('Back at 08:44, nothing was stored');
 });
 
 test('where nothing is kept, nobody says that nothing is lost', () => {
   const unknown = gap({ caught_up: 0, lost: null });
-  expect(gapSentence(unknown, now)).toMatch(
-    /: nobody kept what was sent, and how much that was is not known$/,
-  );
+  expect(gapSentence(unknown, now)).toMatch(/: what was sent is lost, and how much is unknown$/);
   expect(isNews(unknown)).toBe(true);
   expect(isNews({ ...unknown, why: 'off' })).toBe(false);
   expect(isNews(gap({ caught_up: 0, lost: 0 }))).toBe(false);

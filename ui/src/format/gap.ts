@@ -1,6 +1,7 @@
-import type { Gap, Why } from '../api/shapes';
+import type { Gap, Tunnel } from '../api/shapes';
 import { count } from './count';
 import { clockTime } from './time';
+import { outageThen } from './why';
 
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
@@ -37,17 +38,19 @@ export function isNews(gap: Gap): boolean {
   return gap.lost === null ? gap.why !== 'off' : gap.caught_up + gap.lost > 0;
 }
 
-/** Says what happened in a gap: `Offline 02:10–08:44: 37 caught up, 0 lost`. */
-export function gapSentence(gap: Gap, now: number, { because = false } = {}): string {
+/** What a sentence about a gap is made of; `open`: it goes on, or is still being caught up. */
+type Told = Pick<Gap, 'from' | 'until' | 'caught_up' | 'lost'> & { why: Gap['why'] | null; open?: boolean };
+
+/** Says what happened in a gap: `Offline 02:10–08:44: 37 caught up, 0 lost`. With the kind of its tunnel, says why. */
+export function gapSentence(gap: Told, now: number, kind?: Tunnel['kind']): string {
   const from = Date.parse(gap.from);
-  const isRelays = gap.lost !== null || gap.why !== 'relay';
-  const why = because ? ` ${isRelays ? whileWords[gap.why] : 'while nothing answered there'}` : '';
+  const why = kind && gap.why ? outageThen(gap.why, kind) : '';
   if (gap.until === null) return `Offline since ${moment(from, now)}${why}`;
-  const events = because ? (gap.caught_up === 1 ? ' event' : ' events') : '';
+  const events = kind ? (gap.caught_up === 1 ? ' event' : ' events') : '';
   const came =
     gap.lost === null
-      ? 'nobody kept what was sent, and how much that was is not known'
-      : `${count(gap.caught_up)}${events} caught up, ${count(gap.lost)} lost`;
+      ? 'what was sent is lost, and how much is unknown'
+      : `${count(gap.caught_up)}${events} caught up${gap.open ? ' so far' : `, ${count(gap.lost)} lost`}`;
   return `Offline ${span(from, Date.parse(gap.until), now)}${why}: ${came}`;
 }
 
@@ -57,23 +60,9 @@ export function backAt(until: number, now: number): string {
   return `Back at ${clockTime(until)}${day === '' ? '' : ` on ${day}`}.`;
 }
 
-const whileWords: Record<Why, string> = {
-  asleep: 'while the computer slept',
-  network: 'while the network was cut',
-  relay: 'while the relay did not answer',
-  app_closed: 'while the app was closed',
-  off: 'while it was off',
-};
-
-const whyWords: Record<Why, string> = {
-  asleep: 'Computer asleep',
-  network: 'Network cut',
-  relay: 'Relay did not answer',
-  app_closed: 'App closed',
-  off: 'Turned off',
-};
-
-/** Says in two or three words why there was a gap. */
-export function whyOf({ why, lost }: Gap): string {
-  return why === 'relay' && lost === null ? 'No answer' : whyWords[why];
+/** Says in few words what came of a gap: `Back at 08:44, 37 caught up, 2 lost`. */
+export function backLine(gap: Gap, now: number): string {
+  const back = backAt(Date.parse(gap.until ?? gap.from), now).replace(/\.$/, '');
+  if (gap.lost === null) return `${back}, nothing was stored`;
+  return `${back}, ${count(gap.caught_up)} caught up${gap.lost > 0 ? `, ${count(gap.lost)} lost` : ''}`;
 }

@@ -74,6 +74,11 @@ export function capOf(key: string): string {
   return names.join(isMac ? '' : ' ');
 }
 
+/** Returns a text with a capital at its beginning. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Shortens a hash in the middle: `d9656efe3e3c…4226585b`. */
 export function shortHash(hash: string): string {
   return hash.length > 24 ? `${hash.slice(0, 12)}…${hash.slice(-8)}` : hash;

@@ -88,7 +88,7 @@ function faultOf(token: Token, text: string, start: number): Fault | null {
     return {
       start,
       end: token.start,
-      message: `Nothing is called “${asked}”. Use ${listed(names.map((one) => `${one}:`))}, or put the text in quotes.`,
+      message: `There is no filter “${asked}”. Use ${listed(names.map((one) => `${one}:`))}, or put the text in quotes.`,
     };
   }
   if (value === '') return said(`“${name}:” needs a value.`);

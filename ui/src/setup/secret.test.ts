@@ -50,7 +50,7 @@ test('a secret that looks like another’s gets a word, while it is typed too', 
 });
 
 test('where it is kept is never promised wrongly', () => {
-  expect(keptIn(['keychain']).text).toMatch(/^Kept in the system keychain\. /);
+  expect(keptIn(['keychain']).text).toMatch(/^Stored in the system keychain\. /);
   expect(keptIn([]).text).toContain('else in a file');
   expect(keptIn(['keychain', 'file'])).toMatchObject({ warns: true });
 });

@@ -49,9 +49,9 @@ export function secretProblem(text: string): string | null {
 /** Says what is wrong with a label; null if nothing is. */
 export function labelProblem(label: string, taken: readonly string[] = []): string | null {
   if (label.trim() === '') return 'A secret needs a label.';
-  if ([...label].length > 100) return 'A label has 100 characters at most.';
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(label)) return 'A label has no control characters.';
-  return taken.includes(label) ? `There is a secret labelled “${label}” already.` : null;
+  if ([...label].length > 100) return 'A label can have at most 100 characters.';
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(label)) return 'A label can’t contain control characters.';
+  return taken.includes(label) ? `There is already a secret called “${label}”.` : null;
 }
 
 /** Warns, but never refuses, if the text doesn't have the prefix that the provider's secrets usually have. */
@@ -66,15 +66,18 @@ export function looksUnlike(hint: string | null | undefined, text: string): stri
 export function keptIn(kinds: readonly string[]): { text: string; warns: boolean } {
   const never = 'It never appears in exports, logs or URLs.';
   if (kinds.includes('file')) {
-    return { text: `No keychain here: kept unencrypted in a file only you can read. ${never}`, warns: true };
+    return {
+      text: `No keychain available: stored unencrypted in a file that only you can read. ${never}`,
+      warns: true,
+    };
   }
-  const place = kinds.includes('keychain') ? '' : ', else in a file only you can read';
-  return { text: `Kept in the system keychain${place}. ${never}`, warns: false };
+  const place = kinds.includes('keychain') ? '' : ', or else in a file that only you can read';
+  return { text: `Stored in the system keychain${place}. ${never}`, warns: false };
 }
 
 /** Says how a sample was signed: with which secret, or why not. */
 export function signedHow({ secret, unsigned }: Pick<Sent, 'secret' | 'unsigned'>): string {
-  if (secret === null) return `sent unsigned: ${unsigned ?? 'its provider signs nothing'}`;
+  if (secret === null) return `sent unsigned: ${unsigned ?? 'its provider doesn’t sign events'}`;
   const own = /^the secret "(.*)" of \S+$/.exec(secret)?.[1];
   return `signed with ${own === undefined ? secret.replace(/^the (public test )?secret /, '') : `“${own}”`}`;
 }

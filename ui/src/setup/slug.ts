@@ -5,8 +5,8 @@ const RULE = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 /** Says what is wrong with a typed name; null if nothing is. */
 export function slugProblem(text: string): string | null {
   if (text === '') return 'A source needs a name. It is the first part of its URL.';
-  if (text.length > 63) return `${text.length} characters are too many: 63 at most.`;
-  if (/^[-_]/.test(text)) return 'The name starts with a letter or a digit.';
+  if (text.length > 63) return `${text.length} characters are too many: use at most 63.`;
+  if (/^[-_]/.test(text)) return 'Start the name with a letter or digit.';
   return RULE.test(text) ? null : 'Use a to z, 0 to 9, - and _.';
 }
 

@@ -4,7 +4,7 @@
 export type ReadTarget =
   { ok: true; url: string; host: string; port: number; loopback: boolean } | { ok: false; problem: string };
 
-const SHAPE = 'Write it like `http://localhost:3000/webhooks`, or give a port such as 3000.';
+const SHAPE = 'Write it like `http://localhost:3000/webhooks`, or use a port such as 3000.';
 
 /** Parses a URL or one of its short forms: `3000`, `:3000/hooks`, `localhost:3000`. */
 export function readTarget(text: string): ReadTarget {
@@ -16,7 +16,7 @@ export function readTarget(text: string): ReadTarget {
   if (parsed === null) return { ok: false, problem: SHAPE };
   const implied = parsed.protocol === 'https:' ? 443 : 80;
   const port = parsed.port === '' ? implied : Number(parsed.port);
-  if (port === 0) return { ok: false, problem: 'Port 0 names no server.' };
+  if (port === 0) return { ok: false, problem: 'Port 0 isn’t a real port.' };
   return { ok: true, url, host: parsed.hostname, port, loopback: isLoopback(parsed.hostname) };
 }
 
@@ -64,9 +64,9 @@ function problemOf(url: string): string | null {
   const authority = rest.split(/[/?#]/, 1)[0] ?? '';
   if (authority === '') return SHAPE;
   if (authority.includes('@')) {
-    return 'Leave out the user name and password: events carry the sender’s own Authorization line.';
+    return 'Leave out the user name and password: events keep the sender’s own Authorization header.';
   }
-  if (rest.includes('#')) return 'Leave out the # and what follows: it is never sent to a server.';
+  if (rest.includes('#')) return 'Leave out the # and what follows, which is never sent to a server.';
   const wrong = /[^\x21-\x7e]|["<>\\^`]/.exec(rest.slice(authority.length));
   if (wrong !== null) return `Write ${shown(wrong[0])} percent-encoded.`;
   return null;

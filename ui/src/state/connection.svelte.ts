@@ -8,6 +8,9 @@ import { sources } from './sources.svelte';
 import { stats } from './stats.svelte';
 import { tunnels } from './tunnels.svelte';
 
+/** How often targets are looked at while the page is seen. */
+const LOOK_EVERY = 10_000;
+
 type State = 'opening' | 'unauthorised' | 'connecting' | 'live' | 'lost';
 
 /** The live connection to hookmitt, and what its frames change. */
@@ -26,6 +29,8 @@ class Connection {
     this.expired = opened === 'expired';
     if (opened !== 'opened') return this.#refused();
     this.state = 'connecting';
+    setInterval(() => this.#look(), LOOK_EVERY);
+    document.addEventListener('visibilitychange', () => this.#look());
     const stream = {
       open: () => this.#opened(),
       frame: (name: string, data: unknown) => this.#frame(name, data),
@@ -43,8 +48,15 @@ class Connection {
     if (again) events.refresh();
   }
 
+  #look() {
+    if (this.state === 'live' && !document.hidden) void sources.look();
+  }
+
   #readAnew() {
-    void sources.read().catch(() => undefined);
+    void sources.read().then(
+      () => this.#look(),
+      () => undefined,
+    );
     void stats.read().catch(() => undefined);
     void stats.readRate().catch(() => undefined);
     void tunnels.read();

@@ -9,6 +9,7 @@ class Sources {
   /** The capture port's base URLs; empty if this process does not capture. */
   capture = $state.raw<string[]>([]);
 
+  #looking = false;
   #recognised = $state.raw<ReadonlyMap<string, string>>(new Map());
 
   /** Reads everything again soon. */
@@ -24,6 +25,20 @@ class Sources {
     this.list = sources.items as Source[];
     this.targets = targets.items as Target[];
     this.capture = urls.capture;
+  }
+
+  /** Has hookmitt look whether somebody answers at the targets that are near, and takes over what it found. */
+  async look(): Promise<void> {
+    if (this.#looking || this.targets.length === 0) return;
+    this.#looking = true;
+    try {
+      const found = await ask(api.GET('/api/targets', { params: { query: { look: true } } }));
+      this.targets = found.items as Target[];
+    } catch {
+      // The states grow old, and say so.
+    } finally {
+      this.#looking = false;
+    }
   }
 
   /** Returns a source's provider: the configured one, else that of its last event. */

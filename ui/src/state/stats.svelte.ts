@@ -1,8 +1,8 @@
 import { ask, api } from '../api/client';
 import { listEvents } from '../api/events';
 import type { Event, Stats, View } from '../api/shapes';
-import { clock } from './clock.svelte';
 import { soon } from './soon';
+import type { Came } from './world';
 
 const MINUTE = 60_000;
 
@@ -11,7 +11,7 @@ class InboxStats {
   /** Null until the numbers were read once. */
   now = $state.raw<Stats | null>(null);
   /** When and how recent events came in. */
-  #came: { at: number; via: Event['via'] }[] = [];
+  #came: Came[] = [];
   #newest = 0;
 
   /** Reads the numbers again soon, once for all calls in between. */
@@ -42,17 +42,11 @@ class InboxStats {
     return pending + processing;
   }
 
-  /** The number of events in the last minute; it changes with the clock, not with each event. */
-  get perMinute(): number {
-    const since = clock.now - MINUTE;
+  /** Returns the events of the minute before `now`. This changes with the clock, not with each event. */
+  came(now: number): readonly Came[] {
     // All entries are checked: they are not in order, because caught-up events were received long before.
-    this.#came = this.#came.filter(({ at }) => at > since);
-    return this.#came.length;
-  }
-
-  /** How many of these events came through a tunnel. */
-  get perMinuteTunnelled(): number {
-    return this.perMinute && this.#came.filter(({ via }) => via === 'tunnel').length;
+    this.#came = this.#came.filter(({ at }) => at > now - MINUTE);
+    return this.#came;
   }
 
   /** Reads the numbers. */

@@ -127,6 +127,7 @@ async fn what_each_address_came_to_is_told_apart() {
         (io::ErrorKind::ConnectionRefused, "connection refused"),
         (io::ErrorKind::HostUnreachable, "no route"),
         (io::ErrorKind::NetworkUnreachable, "no route"),
+        (io::ErrorKind::NetworkDown, "no route"),
         (io::ErrorKind::TimedOut, "no connection in time"),
         (io::ErrorKind::PermissionDenied, "permission denied"),
     ];
@@ -135,8 +136,26 @@ async fn what_each_address_came_to_is_told_apart() {
         assert_eq!(answer, Err(format!("[::1]:80: {words}; 127.0.0.1:80: no connection in time")));
     }
     let error = ConnectError(vec![(([127, 0, 0, 1], 80).into(), AddressError::Refused)]);
-    assert!(error.is_refused() && !error.is_slow());
+    assert_eq!((error.why(), error.is_slow()), (NoConnection::ConnectionRefused, false));
+    assert_eq!(error.in_words("localhost"), "connection refused by localhost");
     assert_eq!(Net::new(&[]).connect(100).await, (Err(String::new()), 0));
+}
+
+#[test]
+fn of_several_reasons_the_one_that_explains_most_is_told() {
+    use AddressError::{NoRoute, Other, Refused, Slow};
+    let why = |reasons: Vec<AddressError>| {
+        let error = ConnectError(reasons.into_iter().map(|why| (([192, 0, 2, 1], 80).into(), why)).collect());
+        (error.why(), error.in_words("a.test:80"))
+    };
+    let other = || Other(io::Error::from(io::ErrorKind::AddrNotAvailable));
+    let said = |why, words: &str| (why, words.to_owned());
+    let refused = said(NoConnection::ConnectionRefused, "connection refused by a.test:80");
+    assert_eq!(why(vec![NoRoute, Slow, Refused]), refused);
+    assert_eq!(why(vec![NoRoute, Slow]), said(NoConnection::NoAnswer, "no answer from a.test:80 in time"));
+    assert_eq!(why(vec![other(), NoRoute]), said(NoConnection::NoRoute, "no route to a.test:80"));
+    let words = "no connection to a.test:80 (192.0.2.1:80: address not available)";
+    assert_eq!(why(vec![other()]), said(NoConnection::BrokenOff, words));
 }
 
 #[cfg(unix)]

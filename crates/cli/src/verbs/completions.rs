@@ -10,7 +10,7 @@ use crate::{
 /// What `completions` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// For which shell
+    /// The shell
     shell: Shell,
 }
 

@@ -14,7 +14,7 @@ use crate::{
 /// What `confirm` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The event: its id or the id's beginning, '#12', last, last~2
+    /// The event: its id or the start of it, '#12', last, last~2
     id: EventRef,
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hookmitt_catch::bind;
 use hookmitt_event::Plain;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,17 @@ use crate::{
     failure::{CliError, Exit},
     terminal::{BAD, FAINT, GOOD, Screen, Styled},
 };
+
+/// What `doctor` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The capture port to look at where no hookmitt is running
+    #[arg(long, value_name = "PORT", default_value_t = 4400)]
+    port: u16,
+    /// The API's port to look at where no hookmitt is running
+    #[arg(long, value_name = "PORT", default_value_t = 4401)]
+    api_port: u16,
+}
 
 /// The result of a check.
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,14 +38,20 @@ struct Checks {
 }
 
 /// Prints a line for each check. It also works without an inbox, because an inbox that can't be opened is a finding.
-pub(crate) async fn run(data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
+pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     let (mut checks, mut worst) = (Vec::new(), Exit::Success);
     let shown = data_dir.to_string_lossy();
     match look(data_dir).await {
         Ok((attached, found)) => {
-            let who = if attached { "a running hookmitt has it open" } else { "no hookmitt is running" };
+            let who = if attached { "used by a running hookmitt" } else { "hookmitt isn't running" };
             checks.push(passed("data directory", format!("{shown}, {who}")));
             checks.extend(found);
+            if !attached {
+                checks.extend([
+                    free("capture port", args.port, "--port"),
+                    free("API port", args.api_port, "--api-port"),
+                ]);
+            }
         }
         Err(error) => {
             worst = Exit::Unreached;
@@ -64,6 +82,19 @@ async fn look(data_dir: &Path) -> Result<(bool, Vec<Check>), CliError> {
 
 fn passed(name: &str, message: String) -> Check {
     Check { name: name.to_owned(), ok: true, message, hint: None }
+}
+
+/// Checks that nobody listens on a port that `serve` needs.
+fn free(name: &str, port: u16, flag: &str) -> Check {
+    match bind(None, port) {
+        Ok(_) => passed(name, format!("{port} is free")),
+        Err(error) => Check {
+            name: name.to_owned(),
+            ok: false,
+            message: error.to_string(),
+            hint: Some(format!("stop it, or choose another port with `hookmitt serve {flag} PORT`")),
+        },
+    }
 }
 
 fn line(check: &Check) -> String {

@@ -32,24 +32,25 @@ pub(crate) struct Args {
     /// Only with this verdict: valid, invalid, unsigned, no_secret, unsupported or pending
     #[arg(long, value_name = "V")]
     verdict: Option<Verdict>,
-    /// Only of this type; its beginning up to a dot will do, and * stands for anything
+    /// Only this type; the part before a dot is enough, and * matches anything
     #[arg(long = "type", value_name = "T")]
     kind: Option<String>,
     /// Only with this text in the type, title, path, query, headers or body
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
-    /// Only since then: how long ago (10m, 2h, 7d), or an RFC 3339 time
+    /// Only since this time: how long ago (10m, 2h, 7d), or an RFC 3339 time
     #[arg(long, value_name = "T")]
     since: Option<Since>,
-    /// At most so many
+    /// At most this many
     #[arg(long, value_name = "N", value_parser = at_least_one, allow_negative_numbers = true)]
     limit: Option<usize>,
-    /// Then print new ones as they come
+    /// Keep running, and print new events as they arrive
     #[arg(long)]
     follow: bool,
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+/// Reads a number of events.
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|limit| *limit > 0).ok_or_else(|| "give a number from 1".to_owned())
 }
 
@@ -57,7 +58,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
     let address = args.address(Timestamp::now());
     let floor = if args.follow { newest(client).await? } else { 0 };
-    let mut printer = Printer { screen, table: None, is_unused: true };
+    let mut printer = Printer::new(screen);
     let mut left = args.limit.unwrap_or(usize::MAX);
     let mut cursor: Option<String> = None;
     while left > 0 {
@@ -119,15 +120,22 @@ async fn follow(
     Err(if client.is_attached() { CliError::Gone } else { CliError::BrokenOff })
 }
 
-struct Printer<'a> {
+/// Prints events, as rows of a table or as JSON.
+pub(crate) struct Printer<'a> {
     screen: &'a Screen,
     table: Option<EventTable>,
     /// Whether no event was printed yet.
     is_unused: bool,
 }
 
-impl Printer<'_> {
-    fn print(&mut self, events: &[EventJson]) -> Result<(), CliError> {
+impl<'a> Printer<'a> {
+    /// Makes a printer that has printed nothing yet.
+    pub(crate) const fn new(screen: &'a Screen) -> Self {
+        Self { screen, table: None, is_unused: true }
+    }
+
+    /// Prints these events, below those that were printed before.
+    pub(crate) fn print(&mut self, events: &[EventJson]) -> Result<(), CliError> {
         self.is_unused &= events.is_empty();
         if self.screen.json {
             return events.iter().try_for_each(|event| self.screen.print_json(event));
@@ -175,9 +183,9 @@ impl Args {
 
     fn nothing(&self) -> &'static str {
         if self.narrows() || self.since.is_some() {
-            "no such event"
+            "no matching events"
         } else {
-            "no events yet: `hookmitt serve` catches them, `hookmitt url` says where"
+            "no events yet: `hookmitt serve` captures them, `hookmitt url` prints where to send them"
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use hookmitt_api::EventJson;
-use hookmitt_event::{Plain, Slug};
+use hookmitt_event::{Plain, Slug, counted};
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -24,7 +24,7 @@ const PIECE: usize = 20;
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct Args {
-    /// The events: ids or their beginnings, '#12', last, last~2
+    /// The events: ids or the start of them, '#12', last, last~2
     #[arg(value_name = "ID", group = "which")]
     ids: Vec<EventRef>,
     /// All events of this source
@@ -33,10 +33,10 @@ pub(crate) struct Args {
     /// The format of the files
     #[arg(long, value_enum, default_value_t = Format::Fixture)]
     format: Format,
-    /// With their exact bytes, secrets in them included; files are made so that only you can read them
+    /// Export the exact bytes, including any secrets in them; only you can read the files
     #[arg(long)]
     pub(crate) raw: bool,
-    /// A file for one event, a folder for several
+    /// The file for one event, or the folder for several
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
 }
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 /// The formats of this version.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {
-    /// One JSON file an event, made for git and for `import`
+    /// One JSON file per event, made for git and for `import`
     Fixture,
 }
 
@@ -68,8 +68,9 @@ enum Output<'a> {
 pub(crate) fn redaction_missing() -> CliError {
     CliError::bad_input_with(
         "redaction-missing",
-        "export can't redact yet: that comes with a later version",
-        "--raw exports the exact bytes, tokens and personal data in them included: mind who gets the files",
+        "export can't redact yet; a later version will",
+        "--raw exports the exact bytes, including tokens and personal data: share the files only with people you \
+         trust",
     )
 }
 
@@ -106,7 +107,7 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         }
     }
     if let Output::File(path) | Output::Folder(path) = place {
-        let files = if written == 1 { "1 file".to_owned() } else { format!("{written} files") };
+        let files = counted(written as u64, "file");
         screen.note(format_args!("wrote {files}: {}", Plain(&path.to_string_lossy())));
     }
     Ok(Exit::Success)
@@ -114,10 +115,11 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
 
 /// Warns on standard error about what the files contain, for whoever passes them on.
 fn warn(place: &Output<'_>, screen: &Screen) {
-    let what = "--raw redacts nothing: signatures, tokens and cookies in header lines, and personal data in bodies, stay as they came";
+    let what = "--raw redacts nothing: signatures, tokens and cookies in header lines and personal data in bodies \
+                are exported as they are";
     let how = match place {
-        Output::Stdout => "; -o PATH makes a file that only you can read",
-        Output::File(_) | Output::Folder(_) => "; mind who gets the files",
+        Output::Stdout => "; -o PATH writes a file that only you can read",
+        Output::File(_) | Output::Folder(_) => "; share the files only with people you trust",
     };
     screen.note(format_args!("{} {what}{how}", Styled(ODD, "warning:")));
 }
@@ -136,8 +138,8 @@ async fn write(
     for one in &exported.items {
         if let Some(secret) = &one.signed_anew {
             screen.note(format_args!(
-                "{}: a secret of yours had signed it, which must not leave; it is signed anew with the public test \
-                 secret {}",
+                "{}: it was signed with one of your secrets, and such signatures aren't exported; it is re-signed \
+                 with the public test secret {}",
                 Plain(&one.event_id),
                 Plain(secret)
             ));
@@ -181,8 +183,8 @@ impl Args {
             Some(path) => Ok(Output::File(path)),
             None if several => Err(CliError::bad_input_with(
                 "no-folder",
-                "several events need a folder to go to",
-                "name one with -o FOLDER; it is made where there is none",
+                "several events need a folder",
+                "name one with -o FOLDER; it is created if missing",
             )),
             None => Ok(Output::Stdout),
         }

@@ -27,10 +27,10 @@ pub(crate) struct Args {
     /// Fixture files, or folders to search for *.fixture.json
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The source that they go to; else each to its own
+    /// The source that they go to; by default each fixture's own
     #[arg(long, value_name = "S")]
     source: Option<Slug>,
-    /// Deliver them to the source's targets too
+    /// Also deliver them to the source's targets
     #[arg(long)]
     forward: bool,
 }
@@ -52,11 +52,11 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         collect(path, &mut files)?;
     }
     if files.is_empty() {
-        let message = "there is no *.fixture.json in what was named";
+        let message = "no *.fixture.json files found";
         return Err(CliError::bad_input_with(
             "nothing-to-import",
             message,
-            "name files, or a folder that `export -o` wrote",
+            "name fixture files, or a folder that `export -o` wrote",
         ));
     }
     let mut exit = Exit::Success;

@@ -14,13 +14,19 @@ use crate::{
     destination::Destination,
     failure::{CliError, Exit},
     live::{Listening, Message, News},
+    path_hint::PathHint,
     provider_name,
     seat::{Flags, Seat},
     secret_variable,
     stop::Stop,
     tail::Tail,
+    target_view,
     terminal::{ODD, STRONG, Screen, Styled},
-    verbs::{events::newest, tunnel_add},
+    verbs::{
+        events::newest,
+        public_url::{self, Opened},
+        tunnel_add,
+    },
 };
 
 /// How many times `listen` tries again to take over after the running hookmitt has ended, and the pause between tries.
@@ -32,24 +38,26 @@ pub(crate) struct Args {
     /// Your server: a port, or a URL
     #[arg(value_name = "PORT|URL")]
     target: Destination,
-    /// Only this source's events; a provider's id makes that provider's source
+    /// Only this source's events; a provider's id creates that provider's source
     #[arg(long, value_name = "S")]
     source: Option<Slug>,
-    /// Make the source if there is none of that name
+    /// Create the source if it doesn't exist
     #[arg(long, requires = "source")]
     create: bool,
-    /// A path to append to the target's URL
+    /// A path appended to the target's URL
     #[arg(long, value_name = "P")]
     path: Option<String>,
-    /// Who sends: a provider's id, such as github
+    /// The provider's id, such as github
     #[arg(long, value_name = "P")]
     provider: Option<String>,
-    /// Verify with the value of this environment variable
+    /// Verify with the secret in this environment variable
     #[arg(long, value_name = "NAME")]
     secret_env: Option<String>,
-    /// Take events from this relay, too; a new tunnel wants a token: HOOKMITT_RELAY_TOKEN, else standard input
-    #[arg(long, value_name = "URL")]
+    /// Also receive events from this relay; a new tunnel needs a token from HOOKMITT_RELAY_TOKEN or standard input
+    #[arg(long, value_name = "URL", conflicts_with = "public")]
     relay: Option<String>,
+    #[command(flatten)]
+    public: public_url::Flags,
     #[command(flatten)]
     flags: Flags,
 }
@@ -68,23 +76,29 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     let mut stop = Stop::watch().map_err(CliError::signals)?;
     let mut seat = Seat::take(&args.flags, data_dir).await?;
     let seen = newest(&seat.client).await; // no `?` here, because the seat has to be left properly
-    let mut tail = Tail::new(TimeZone::system(), seen.unwrap_or(0));
-    let opened = tokio::select! {
-        () = stop.asked() => Ok(false),
-        opened = args.open_tunnel(&seat, screen) => opened.map(|()| true),
+    let mut view = View {
+        tail: Tail::new(TimeZone::system(), seen.unwrap_or(0)),
+        path: PathHint::new(&args.target, args.path.is_some()),
     };
-    if !matches!(opened, Ok(true)) {
-        seat.leave(&mut stop).await;
-        return opened.map(|_| Exit::Success);
-    }
+    let opened = tokio::select! {
+        () = stop.asked() => Ok(None),
+        opened = args.open_tunnel(&seat, screen) => opened.map(Some),
+    };
+    let mut public = match opened {
+        Ok(Some(public)) => public,
+        not => {
+            seat.leave(&mut stop).await;
+            return not.map(|_| Exit::Success);
+        }
+    };
     loop {
         seat.announce(data_dir, screen);
-        let ended = follow(&seat, &order, &mut tail, &mut stop, screen).await;
+        let ended = follow(&seat, &order, &mut view, &mut stop, screen).await;
         match ended {
             ended if seat.is_attached() && owner_ended(&ended) => {
                 seat.leave(&mut stop).await;
                 if ended.is_ok() {
-                    let news = "the hookmitt that was running has ended; this one takes over";
+                    let news = "the running hookmitt has stopped; this one takes over";
                     screen.note(Styled(ODD, news));
                 } else {
                     tokio::time::sleep(TAKE_OVER.1).await; // the former owner was still ending when we attached to it
@@ -95,6 +109,9 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
                 }
             }
             ended => {
+                if let Some(public) = public.take() {
+                    public.close(&seat.client, screen).await;
+                }
                 seat.leave(&mut stop).await;
                 return match ended? {
                     Ended::Asked => Ok(Exit::Success),
@@ -131,12 +148,13 @@ async fn take_over(args: &Args, data_dir: &Path, stop: &mut Stop) -> Result<Opti
 async fn follow(
     seat: &Seat,
     order: &Value,
-    tail: &mut Tail,
+    view: &mut View,
     stop: &mut Stop,
     screen: &Screen,
 ) -> Result<Ended, CliError> {
     let mut live = seat.client.stream(Method::POST, &Address::new(["listen"]), Some(order)).await?;
     let only = order["source"].as_str();
+    let mut is_noted = false;
     loop {
         let message = tokio::select! {
             () = stop.asked() => return Ok(Ended::Asked),
@@ -144,22 +162,37 @@ async fn follow(
         };
         let Some(message) = message else { return Ok(Ended::Stream) };
         if only.is_none() || message.source().is_none_or(|source| Some(source) == only) {
-            show(&message, tail, screen)?;
+            view.show(&message, screen)?;
+        }
+        if !is_noted {
+            is_noted = true; // the first message says that the target is there
+            let _unread = target_view::note_silent(only, &seat.client, screen).await;
         }
     }
 }
 
-fn show(message: &Message, tail: &mut Tail, screen: &Screen) -> Result<(), CliError> {
-    let news = message.read().unwrap_or(News::Other);
-    if let News::Listening(listening) = &news {
-        announce(listening, screen);
+/// What is shown of the stream, and what was shown before.
+struct View {
+    tail: Tail,
+    path: PathHint,
+}
+
+impl View {
+    fn show(&mut self, message: &Message, screen: &Screen) -> Result<(), CliError> {
+        let news = message.read().unwrap_or(News::Other);
+        if let News::Listening(listening) = &news {
+            announce(listening, screen);
+        }
+        if screen.json {
+            screen.print_json(message)?;
+        } else if let Some(line) = self.tail.line(&news, Timestamp::now()) {
+            screen.print(line)?;
+        }
+        if let Some(hint) = self.path.of(&news) {
+            screen.note(format_args!("{} {hint}", Styled(STRONG, "hint:")));
+        }
+        Ok(())
     }
-    if screen.json {
-        screen.print_json(message)?;
-    } else if let Some(line) = tail.line(&news, Timestamp::now()) {
-        screen.print(line)?;
-    }
-    Ok(())
 }
 
 fn announce(listening: &Listening, screen: &Screen) {
@@ -168,15 +201,20 @@ fn announce(listening: &Listening, screen: &Screen) {
 }
 
 impl Args {
-    /// With `--relay`, makes sure that a tunnel delivers the source's events, and prints its public URL.
-    async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<(), CliError> {
-        let Some(relay) = &self.relay else { return Ok(()) };
+    /// With `--relay` or `--public`, makes sure that a tunnel delivers the source's events, and prints its public URL.
+    /// Returns the tunnel that has to be closed at the end, if any.
+    async fn open_tunnel(&self, seat: &Seat, screen: &Screen) -> Result<Option<Opened>, CliError> {
+        if self.public.public {
+            self.make_source(&seat.client).await?;
+            return self.public.open(self.source.as_ref(), &seat.client, screen).await;
+        }
+        let Some(relay) = &self.relay else { return Ok(None) };
         self.make_source(&seat.client).await?;
         let tunnel = tunnel_add::at_relay(relay, self.source.as_ref(), &seat.client, screen).await?;
         let source = self.source.as_ref().map_or("<source>", Slug::as_str);
         let public_url = tunnel.public_url.unwrap_or_default();
         screen.note(format_args!("  {:<8} {}", "public", Plain(&format!("{public_url}/{source}"))));
-        Ok(())
+        Ok(None)
     }
 
     /// Makes the source that the tunnel will serve, if there is none of that name and the name isn't taken for a typo.

@@ -1,5 +1,7 @@
 //! The verbs, one file each.
 
+mod announce;
+pub(crate) mod assign;
 pub(crate) mod completions;
 pub(crate) mod confirm;
 pub(crate) mod doctor;
@@ -7,6 +9,7 @@ pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod listen;
+mod public_url;
 pub(crate) mod relay;
 mod relay_acme;
 pub(crate) mod relay_store;
@@ -20,9 +23,11 @@ pub(crate) mod show;
 pub(crate) mod source;
 pub(crate) mod source_answer;
 pub(crate) mod source_settings;
+mod strict_order;
 pub(crate) mod target;
 pub(crate) mod tunnel;
 mod tunnel_add;
 mod tunnel_devices;
 pub(crate) mod url;
 pub(crate) mod verify;
+pub(crate) mod wait;

@@ -44,7 +44,7 @@ pub(crate) struct Args {
 /// What to do beside serving.
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
-    /// Create, list and revoke the tokens with which tunnels are opened
+    /// Create, list and revoke the tokens that open tunnels
     #[command(subcommand)]
     Token(relay_token::Verb),
 }
@@ -52,19 +52,19 @@ enum Verb {
 /// Where to serve, and what is borne.
 #[derive(Debug, clap::Args)]
 struct Flags {
-    /// The address to listen on; port 0 takes any that is free
+    /// The address to listen on; port 0 picks a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:4410")]
     listen: SocketAddr,
-    /// The URL under which the world sees this relay, such as https://relay.example.com
+    /// The public URL of this relay, such as https://relay.example.com
     #[arg(long, value_name = "URL")]
     public_url: Option<PublicUrl>,
-    /// Each tunnel has a host name of its own, too: <tunnel>.relay.example.com (needs a wildcard name and certificate)
+    /// Also give each tunnel its own host name: <tunnel>.relay.example.com (needs wildcard DNS and a wildcard certificate)
     #[arg(long, requires = "public_url")]
     wildcard: bool,
-    /// Where mailboxes are kept: sqlite:PATH or nats://…; else HOOKMITT_RELAY_STORE, else relay.db in the data directory
+    /// Where mailboxes are stored: sqlite:PATH or nats://…; by default HOOKMITT_RELAY_STORE, else relay.db in the data directory
     #[arg(long, value_name = "STORE")]
     store: Option<StoreName>,
-    /// The certificate chain to speak TLS with, as PEM; read anew when it changes
+    /// The TLS certificate chain, as PEM; reloaded when it changes
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// Its private key, as PEM
@@ -72,40 +72,40 @@ struct Flags {
     tls_key: Option<PathBuf>,
     #[command(flatten)]
     acme: relay_acme::AcmeFlags,
-    /// A proxy that is believed what it writes into headers, such as 127.0.0.1 or 10.0.0.0/8; repeatable
+    /// A proxy whose forwarding headers are trusted, such as 127.0.0.1 or 10.0.0.0/8; repeatable
     #[arg(long, value_name = "CIDR", value_parser = network)]
     trusted_proxy: Vec<IpNet>,
-    /// The most letters that wait in one tunnel
+    /// The most events that may wait in one tunnel
     #[arg(long, value_name = "N", default_value_t = Quota::default().letters)]
     quota_events: u64,
-    /// The most bytes that wait in one tunnel
+    /// The most bytes that may wait in one tunnel
     #[arg(long, value_name = "BYTES", default_value_t = Quota::default().bytes)]
     quota_bytes: u64,
-    /// How long a letter waits at most
+    /// The longest time that an event waits
     #[arg(long, value_name = "TIME", default_value = "30d")]
     quota_age: Span,
-    /// How long a device may be away before it counts no more; at least 1h
+    /// How long a device may stay away before it expires; at least 1h
     #[arg(long, value_name = "TIME", default_value = "30d", value_parser = idle)]
     device_idle: Span,
     /// How many devices one tunnel may have
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=256))]
     devices: u16,
-    /// How many requests a second one tunnel gets over time; 0 sets no limit
+    /// The requests per second that one tunnel may receive on average; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     rate: u32,
-    /// How many requests one tunnel gets at once above that
+    /// How many requests above that one tunnel may receive in a burst
     #[arg(long, value_name = "N", default_value = "20000")]
     burst: NonZeroU32,
-    /// How many tunnels one token may open a minute over time, and twice as many at once; 0 sets no limit
+    /// The tunnels per minute that one token may open on average, or twice as many in a burst; 0 for no limit
     #[arg(long, value_name = "N", default_value_t = 10)]
     openings: u32,
-    /// How long a sender is held for the app's own answer
+    /// How long a sender waits for the app's own answer
     #[arg(long, value_name = "TIME", default_value = "2500ms")]
     hold: Span,
-    /// A private address for a monitor (Prometheus), such as 127.0.0.1:9410
+    /// A private address for metrics (Prometheus), such as 127.0.0.1:9410
     #[arg(long, value_name = "ADDR")]
     metrics: Option<SocketAddr>,
-    /// Write logs as one JSON object a line
+    /// Write logs as one JSON object per line
     #[arg(long)]
     log_json: bool,
 }
@@ -120,13 +120,16 @@ pub(crate) fn log(args: &Args) {
 /// Reads a network. An address without a prefix length is a network of one.
 fn network(text: &str) -> Result<IpNet, String> {
     let alone = || text.parse().map(|ip: std::net::IpAddr| IpNet::from(ip)).ok();
-    text.parse().ok().or_else(alone).ok_or_else(|| "not an address or network, such as 10.0.0.0/8".to_owned())
+    text.parse()
+        .ok()
+        .or_else(alone)
+        .ok_or_else(|| "not an address or a network such as 10.0.0.0/8".to_owned())
 }
 
 /// Reads a duration of at least [`SHORTEST_IDLE`].
 fn idle(text: &str) -> Result<Span, String> {
     let span: Span = text.parse()?;
-    let short = "a device that is connected is noted every few minutes only: write 1h or more";
+    let short = "too short, because connected devices are recorded only every few minutes: use 1h or more";
     if span.0 < SHORTEST_IDLE { Err(short.to_owned()) } else { Ok(span) }
 }
 
@@ -134,9 +137,9 @@ fn idle(text: &str) -> Result<Span, String> {
 fn take(flag: &str, address: SocketAddr) -> Result<Bound, CliError> {
     bind(Some(&address.ip().to_string()), address.port()).map_err(|error| {
         let hint = match &error {
-            ListenError::Taken(_) => Some(format!(
-                "end what listens on {address}, or choose another with {flag}; port 0 takes a free one"
-            )),
+            ListenError::Taken { .. } => {
+                Some(format!("stop it, or choose another address with {flag}; port 0 picks a free one"))
+            }
             _ => error.hint(),
         };
         CliError::Unreached { code: error.code(), message: error.to_string(), hint }
@@ -175,7 +178,7 @@ async fn relay(flags: &Flags, data_dir: &Path, screen: &Screen) -> Result<Exit, 
     let metrics = flags.metrics.map(|address| take("--metrics", address)).transpose();
     let ports = Ports { public: take("--listen", flags.listen)?, metrics: metrics? };
     if let Some(address) = flags.metrics.filter(|address| !is_private(*address)) {
-        tracing::warn!("--metrics {address} may be read by everybody who reaches it: it asks for no token");
+        tracing::warn!("anyone who can reach --metrics {address} can read it: it asks for no token");
     }
     match StoreName::open(flags.store.as_ref(), data_dir).await? {
         Opened::Sqlite(store) => {
@@ -213,7 +216,7 @@ async fn go<M: Mailbox>(
         screen.note(format_args!("  metrics  http://{address}/metrics"));
     }
     if flags.public_url.is_none() && !address.ip().is_loopback() {
-        screen.note("  hint     say with --public-url how the world calls this relay");
+        screen.note("  hint     set this relay's public URL with --public-url");
     }
     let told = CancellationToken::new();
     let serving = serve(store, options, ports, tls, told.clone());
@@ -222,16 +225,16 @@ async fn go<M: Mailbox>(
         () = stop.asked() => {}
         () = &mut serving => return,
     }
-    screen.note(Styled(FAINT, "answering what is in flight; Ctrl-C again ends at once"));
+    screen.note(Styled(FAINT, "finishing requests in flight; press Ctrl-C again to stop at once"));
     told.cancel();
     stop.finish(serving).await;
 }
 
 fn certificate(tls: &Tls) -> String {
     match tls.good_until() {
-        Some(until) => format!("the certificate is good until {until}"),
+        Some(until) => format!("the certificate is valid until {until}"),
         None => {
-            "no certificate yet: it is being asked for, and until it is here nobody can connect".to_owned()
+            "no certificate yet: it has been requested, and nobody can connect until it arrives".to_owned()
         }
     }
 }

@@ -13,19 +13,19 @@ use crate::failure::CliError;
 /// From whom a certificate is had, and for what.
 #[derive(Debug, clap::Args)]
 pub(super) struct AcmeFlags {
-    /// Get a certificate for the host of --public-url from Let's Encrypt, and renew it; this accepts its terms of service
+    /// Get and renew a certificate for the host of --public-url from Let's Encrypt; this accepts its terms of service
     #[arg(long, requires = "public_url", conflicts_with = "tls_cert")]
     acme: bool,
-    /// Another name that the certificate is for; repeatable
+    /// An additional name for the certificate; repeatable
     #[arg(long, value_name = "NAME", requires = "acme")]
     acme_domain: Vec<String>,
-    /// Where the authority may write to, about the certificate
+    /// The address to which the authority may write about the certificate
     #[arg(long, value_name = "ADDRESS", requires = "acme")]
     acme_email: Option<String>,
-    /// Another ACME server than Let's Encrypt's: the https URL of its directory
+    /// Use another ACME server than Let's Encrypt: the https URL of its directory
     #[arg(long, value_name = "URL", requires = "acme")]
     acme_directory: Option<String>,
-    /// Let's Encrypt's server to try things with: its limits are high, and nobody trusts its certificates
+    /// Use Let's Encrypt's staging server: its limits are high, and its certificates aren't trusted
     #[arg(long, requires = "acme", conflicts_with = "acme_directory")]
     acme_staging: bool,
     /// The root certificate of a private ACME server, as PEM
@@ -36,7 +36,8 @@ pub(super) struct AcmeFlags {
 impl AcmeFlags {
     /// Returns a hint for a store that other relays may share, if `--acme` was given: it works for a single relay only.
     pub(super) fn beside_others(&self) -> Option<&'static str> {
-        let hint = "  hint     of relays behind one name --acme works for one alone: the authority may come to any of them";
+        let hint = "  hint     --acme works for a single relay only: with several behind one name, the authority \
+                    may reach any of them";
         self.acme.then_some(hint)
     }
 
@@ -49,7 +50,7 @@ impl AcmeFlags {
     ) -> Result<Option<Tls>, CliError> {
         let Some(public) = public.filter(|_| self.acme) else { return Ok(None) };
         if public.scheme() != "https" {
-            let message = "--acme is for a relay that the world calls by https://";
+            let message = "--acme is for a relay with an https:// public URL";
             let hint = format!("--public-url https://{}", public.host());
             return Err(CliError::bad_input_with("acme-needs-https", message, hint));
         }

@@ -71,7 +71,7 @@ impl StoreName {
         }
         match std::env::var(VARIABLE).ok().filter(|named| !named.is_empty()) {
             Some(named) => named.parse().map_err(|why: String| {
-                let hint = format!("correct {VARIABLE} in the environment");
+                let hint = format!("correct the environment variable {VARIABLE}");
                 CliError::bad_input_with("bad-store", format!("{VARIABLE} is {why}"), hint)
             }),
             None => Ok(Self::Sqlite(data_dir.join(USUAL))),
@@ -83,10 +83,9 @@ impl StoreName {
     fn without_password(self) -> Result<Self, CliError> {
         match &self {
             Self::Nats(url) if url.split('?').next().unwrap_or_default().contains('@') => {
-                let message =
-                    "a password in --store can be read by everybody on this machine, in the process list";
+                let message = "everyone on this machine can read a password in --store, in the process list";
                 let hint = format!(
-                    "put the whole URL into {VARIABLE} in the environment instead, or use ?credentials=FILE"
+                    "put the whole URL into the environment variable {VARIABLE} instead, or use ?credentials=FILE"
                 );
                 Err(CliError::bad_input_with("password-in-argument", message, hint))
             }
@@ -107,10 +106,11 @@ impl StoreName {
 }
 
 fn none_at(file: &Path) -> CliError {
-    let hint = "name the relay's own with --store sqlite:PATH, or its folder with --data-dir; `hookmitt relay token create` makes a new one";
+    let hint = "name the relay's store with --store sqlite:PATH, or its folder with --data-dir; `hookmitt relay \
+                token create` creates a new one";
     CliError::Unreached {
         code: "no-store",
-        message: format!("no store is at {}", Plain(&file.to_string_lossy())),
+        message: format!("there is no store at {}", Plain(&file.to_string_lossy())),
         hint: Some(hint.to_owned()),
     }
 }

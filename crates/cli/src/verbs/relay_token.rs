@@ -16,29 +16,29 @@ use crate::{
 /// What is done with tokens.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Make a token; prints it once, on standard output
+    /// Create a token; it is printed once, on standard output
     Create {
-        /// Whom or what it is for
+        /// Who or what it is for
         #[arg(long, value_name = "N")]
         name: Option<String>,
-        /// How many tunnels may be open with it at a time
+        /// How many tunnels it may have open at a time
         #[arg(long, value_name = "N", default_value_t = MOST_TUNNELS)]
         tunnels: u32,
-        /// Where the relay keeps its mailboxes; else HOOKMITT_RELAY_STORE, else relay.db in the data directory
+        /// Where the relay stores its mailboxes; by default HOOKMITT_RELAY_STORE, else relay.db in the data directory
         #[arg(long, value_name = "STORE")]
         store: Option<StoreName>,
     },
     /// List tokens, without the tokens themselves
     List {
-        /// Where the relay keeps its mailboxes; else HOOKMITT_RELAY_STORE, else relay.db in the data directory
+        /// Where the relay stores its mailboxes; by default HOOKMITT_RELAY_STORE, else relay.db in the data directory
         #[arg(long, value_name = "STORE")]
         store: Option<StoreName>,
     },
-    /// Revoke a token: its tunnels are shut, and what waits in them is deleted
+    /// Revoke a token: its tunnels are closed, and what waits in them is deleted
     Revoke {
         /// Its id, as `list` shows it
         id: String,
-        /// Where the relay keeps its mailboxes; else HOOKMITT_RELAY_STORE, else relay.db in the data directory
+        /// Where the relay stores its mailboxes; by default HOOKMITT_RELAY_STORE, else relay.db in the data directory
         #[arg(long, value_name = "STORE")]
         store: Option<StoreName>,
     },
@@ -81,7 +81,7 @@ async fn create<M: Mailbox>(
         let made = json!({ "id": id, "token": token, "name": name, "most_tunnels": tunnels });
         return screen.print_json(&made);
     }
-    screen.note(format_args!("token {id} was made; it is shown this once:"));
+    screen.note(format_args!("token {id} was created; it is shown only once:"));
     screen.print(token)
 }
 
@@ -95,7 +95,7 @@ async fn list<M: Mailbox>(store: &M, screen: &Screen) -> Result<(), CliError> {
         }
     }
     if tokens.is_empty() {
-        screen.note("no token yet; make one with `hookmitt relay token create`");
+        screen.note("no tokens yet; create one with `hookmitt relay token create`");
     }
     Ok(())
 }
@@ -109,7 +109,7 @@ async fn revoke<M: Mailbox>(store: &M, id: &str, screen: &Screen) -> Result<(), 
         let revoked_at = revoked_at.map_or_else(Timestamp::now, Timestamp::from_micros);
         return screen.print_json(&json!({ "id": id, "revoked_at": revoked_at }));
     }
-    screen.note(format_args!("token {} is revoked, its tunnels are shut", Plain(id)));
+    screen.note(format_args!("token {} is revoked, and its tunnels are closed", Plain(id)));
     Ok(())
 }
 
@@ -130,7 +130,7 @@ fn shown(token: &Token) -> Value {
 fn line(token: &Token) -> String {
     let name = token.name.as_deref().unwrap_or("-");
     let state = if token.revoked_at.is_some() { "revoked" } else { "good" };
-    let tunnels = if token.tunnels.is_empty() { "no tunnel".to_owned() } else { token.tunnels.join(" ") };
+    let tunnels = if token.tunnels.is_empty() { "no tunnels".to_owned() } else { token.tunnels.join(" ") };
     let count = format!("{}/{}", token.tunnels.len(), token.most_tunnels);
     let (id, rest) = (Plain(&token.id), format!("{}  {state}  {count}  {}", Plain(name), Plain(&tunnels)));
     format!("{}  {rest}  {}", Styled(STRONG, id), Styled(FAINT, Timestamp::from_micros(token.created_at)))

@@ -21,28 +21,28 @@ use crate::{
 /// What `replay` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The events: ids or their beginnings, '#12', last, last~2
+    /// The events: ids or the start of them, '#12', last, last~2
     #[arg(required = true, value_name = "ID")]
     ids: Vec<EventRef>,
-    /// Where to; else to the source's targets
+    /// Where to send them; by default the source's targets
     #[arg(long, value_name = "URL")]
     to: Option<Destination>,
-    /// Sign it anew with the source's secret and the present time
+    /// Re-sign with the source's secret and the current time
     #[arg(long)]
     resign: bool,
-    /// Give it an id of its own as it is signed, so that the receiver doesn't take it for a repeat
+    /// Re-sign with a new event id, so that the receiver doesn't treat it as a duplicate
     #[arg(long, requires = "resign")]
     fresh_id: bool,
-    /// Set a header; may be given several times
+    /// Set a header; repeatable
     #[arg(long, value_name = "K: V")]
     header: Vec<HeaderEdit>,
-    /// Set a value in a JSON body; may be given several times
+    /// Set a value in a JSON body; repeatable
     #[arg(long, value_name = "/POINTER=VALUE")]
     set: Vec<BodyEdit>,
     /// Send this file's bytes as the body
     #[arg(long, value_name = "FILE")]
     body: Option<PathBuf>,
-    /// How many times
+    /// How often to send each
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     times: Option<u32>,
 }

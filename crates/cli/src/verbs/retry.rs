@@ -1,65 +1,109 @@
 //! `hookmitt retry`: tries failed, dead or skipped deliveries again.
 
-use hookmitt_event::Slug;
+use hookmitt_event::{Plain, Slug};
 use http::Method;
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::{
-    client::{Address, Client, Items},
+    client::{Address, Client},
     event_ref::EventRef,
     failure::{CliError, Exit},
     outcome::{Ordered, Outcomes},
-    terminal::{FAINT, Screen, Styled},
+    terminal::{FAINT, ODD, Screen, Styled},
 };
 
 /// What `retry` takes.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("which").required(true))]
 pub(crate) struct Args {
-    /// The events: ids or their beginnings, '#12', last, last~2
+    /// The events: ids or the start of them, '#12', last, last~2
     #[arg(value_name = "ID", group = "which")]
     ids: Vec<EventRef>,
-    /// All that used up their attempts
+    /// All dead letters and failed deliveries
     #[arg(long, group = "which")]
     dead_letter: bool,
-    /// All that a source withheld because they were called by this name, which it allows by now (needs --source)
+    /// All that the source withheld because of this host name, which it now allows (needs --source)
     #[arg(long, value_name = "NAME", group = "which", requires = "source")]
     withheld_host: Option<String>,
-    /// Only those of this source
+    /// Only this source's
     #[arg(long, value_name = "S", conflicts_with = "ids")]
     source: Option<Slug>,
 }
 
-/// Orders the retries, waits for one attempt of each, and prints the outcomes.
+/// The API's answer to an order.
+#[derive(Debug, Deserialize)]
+struct Retried {
+    items: Vec<Ordered>,
+    skipped: Vec<NotRetried>,
+}
+
+/// A delivery that can't be sent, and why.
+#[derive(Debug, Deserialize)]
+struct NotRetried {
+    event_id: String,
+    delivery_id: Option<String>,
+    status: Option<String>,
+    why: String,
+}
+
+/// Orders the retries, waits for one attempt of each, and prints the outcomes. Says of each that can't be sent why, and
+/// goes on.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<Exit, CliError> {
+    let order = args.order(client).await?;
+    let taken: Retried = client.send(Method::POST, &Address::new(["retry"]), &order).await?;
+    for left_out in &taken.skipped {
+        left_out.print(screen)?;
+    }
+    if taken.items.is_empty() && taken.skipped.is_empty() && !screen.json {
+        screen.note(Styled(FAINT, args.nothing()));
+    }
     let mut outcomes = Outcomes::default();
-    let order = match &args.withheld_host {
-        Some(host) => Some(json!({ "withheld_host": host, "source": args.source })),
-        None => args.dead_letter.then(|| json!({ "dead_letter": true, "source": args.source })),
-    };
-    if let Some(order) = order {
-        let taken: Items<Ordered> = client.send(Method::POST, &Address::new(["retry"]), &order).await?;
-        if taken.items.is_empty() {
-            let none = if args.dead_letter {
-                "there are no dead letters"
-            } else {
-                "nothing is withheld under that name"
-            };
-            screen.note(Styled(FAINT, none));
+    outcomes.wait_for(&taken.items, client, screen).await?;
+    // Who names an event wants it sent. Of all that failed, some may never be sendable.
+    let stays_unsent = !args.ids.is_empty() && taken.skipped.iter().any(NotRetried::stays_unsent);
+    Ok(outcomes.exit().max(if stays_unsent { Exit::No } else { Exit::Success }))
+}
+
+impl Args {
+    async fn order(&self, client: &Client) -> Result<Value, CliError> {
+        if let Some(host) = &self.withheld_host {
+            return Ok(json!({ "withheld_host": host, "source": self.source }));
         }
-        outcomes.wait_for(&taken.items, client, screen).await?;
-        return Ok(outcomes.exit());
-    }
-    for id in EventRef::ids(&args.ids, client).await? {
-        let address = Address::new(["events", &id.to_string(), "retry"]);
-        let taken: Items<Ordered> = client.send(Method::POST, &address, &json!({})).await?;
-        if taken.items.is_empty() {
-            screen.note(Styled(
-                FAINT,
-                format!("{id} has nothing that a retry may send; `hookmitt show {id}` says why"),
-            ));
+        if self.dead_letter {
+            return Ok(json!({ "dead_letter": true, "failed": true, "source": self.source }));
         }
-        outcomes.wait_for(&taken.items, client, screen).await?;
+        Ok(json!({ "events": EventRef::ids(&self.ids, client).await? }))
     }
-    Ok(outcomes.exit())
+
+    const fn nothing(&self) -> &'static str {
+        if self.dead_letter { "nothing failed" } else { "nothing is withheld because of that host name" }
+    }
+}
+
+impl NotRetried {
+    /// Whether it was not sent, and will not be.
+    fn stays_unsent(&self) -> bool {
+        !matches!(self.status.as_deref(), Some("completed" | "pending" | "processing"))
+    }
+
+    /// Prints what was not sent, in the form of an outcome.
+    fn print(&self, screen: &Screen) -> Result<(), CliError> {
+        if screen.json {
+            return screen.print_json(&json!({
+                "event_id": self.event_id,
+                "delivery_id": self.delivery_id,
+                "status": self.status,
+                "response_status": null,
+                "error": format!("not sent: {}", self.why),
+            }));
+        }
+        let name = self.delivery_id.as_deref().unwrap_or(&self.event_id);
+        screen.print(format_args!(
+            "{}  {}  {}",
+            Styled(FAINT, Plain(name)),
+            Styled(ODD, "not sent"),
+            Plain(&self.why)
+        ))
+    }
 }

@@ -16,6 +16,7 @@ use crate::{
     failure::{CliError, Exit},
     shown,
     terminal::{BAD, FAINT, ODD, STRONG, Screen, Styled},
+    verbs::announce::{announced, exists},
 };
 
 /// How many bytes a secret may have; keys in PEM fit well.
@@ -26,30 +27,30 @@ const USUAL: &str = "default";
 /// What is done with secrets.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Keep a secret of a source; reads it from standard input
+    /// Store a secret for a source; reads it from standard input
     Set {
-        /// The source; a provider's id makes that provider's source
+        /// The source; a provider's id creates that provider's source
         slug: Slug,
-        /// What tells it from the source's others
+        /// A label that tells it from the source's other secrets
         #[arg(long, value_name = "L", default_value = USUAL)]
         label: String,
-        /// Read it from this environment variable whenever hookmitt serves; keeps the name only
+        /// Read it from this environment variable whenever hookmitt runs; stores only the variable's name
         #[arg(long, value_name = "NAME")]
         env: Option<String>,
-        /// Make the source if there is none of that name
+        /// Create the source if it doesn't exist
         #[arg(long)]
         create: bool,
     },
-    /// Make a key pair that signs in the provider's place, where its own key is private; prints the public half
+    /// Create a local key pair to sign with when the provider's own key is private; prints the public key
     TestKey {
         /// The source
         slug: Slug,
     },
-    /// Keep the secret that a set-up request has delivered, such as Asana's or Notion's
+    /// Store the secret that a set-up request delivered, such as Asana's or Notion's
     Accept {
-        /// The event: its id or the id's beginning, '#12', last, last~2
+        /// The event: its id or the start of it, '#12', last, last~2
         id: EventRef,
-        /// What tells it from the source's others
+        /// A label that tells it from the source's other secrets
         #[arg(long, value_name = "L")]
         label: Option<String>,
     },
@@ -62,7 +63,7 @@ pub(crate) enum Verb {
     Remove {
         /// The source
         slug: Slug,
-        /// Which
+        /// Its label
         #[arg(long, value_name = "L", default_value = USUAL)]
         label: String,
     },
@@ -97,9 +98,13 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
                     json!({ "value_base64": STANDARD.encode(from_stdin(slug, screen)?), "create": create })
                 }
             };
+            let is_new = !exists(slug, client).await?;
             client.order(Method::PUT, &one(slug, label), Some(&order)).await?;
             let kept = entries(Some(slug), client).await?;
             kept.iter().filter(|entry| entry.label == *label).for_each(|entry| confirm(entry, screen));
+            if is_new {
+                announced(Some(slug), client, screen).await?;
+            }
         }
         Verb::TestKey { slug } => {
             let address = Address::new(["sources", slug.as_str(), "test-key"]);
@@ -118,7 +123,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
         }
         Verb::Remove { slug, label } => {
             client.order(Method::DELETE, &one(slug, label), None).await?;
-            screen.note(Styled(FAINT, format!("the secret {} of {slug} is removed", Plain(label))));
+            screen.note(Styled(FAINT, format!("removed the secret {} of {slug}", Plain(label))));
         }
     }
     Ok(Exit::Success)
@@ -139,8 +144,8 @@ async fn accept(
     let has_one = !entries(Some(&event.source), client).await?.is_empty();
     if let Some(label) = label.filter(|_| has_one) {
         let warning = format!(
-            "{} has a secret already; with {label} whoever sent this one can sign its events, too. If that wasn't \
-             the provider, `hookmitt secret remove {} --label {label}`",
+            "{} already has a secret; whoever sent this one can now sign its events, too. If that wasn't the \
+             provider, run `hookmitt secret remove {} --label {label}`",
             event.source, event.source
         );
         screen.note(format_args!("{} {}", Styled(ODD, "warning:"), Plain(&warning)));
@@ -155,15 +160,14 @@ fn print_test_key(slug: &Slug, made: &Value, screen: &Screen) -> Result<(), CliE
     }
     let halves = made["public"].as_array().map(Vec::as_slice).unwrap_or_default();
     let text = |half: &Value, name: &str| half[name].as_str().unwrap_or_default().to_owned();
-    screen.note(format_args!(
-        "{slug} signs with a local test key from now on; give its public half to your handler:"
-    ));
+    screen
+        .note(format_args!("{slug} now signs with a local test key; give this public key to your handler:"));
     if let Some(first) = halves.first() {
         screen.print(text(first, "text").trim_end())?;
     }
     let others: Vec<_> = halves.iter().skip(1).map(|half| text(half, "form")).collect();
     if !others.is_empty() {
-        screen.note(Styled(FAINT, format!("--json prints it as {} too", Plain(&others.join(", ")))));
+        screen.note(Styled(FAINT, format!("--json also prints it as {}", Plain(&others.join(", ")))));
     }
     Ok(())
 }
@@ -174,12 +178,13 @@ async fn entries(slug: Option<&Slug>, client: &Client) -> Result<Vec<Entry>, Cli
 
 fn confirm(entry: &Entry, screen: &Screen) {
     let place = match (entry.kind.as_str(), &entry.env) {
-        ("keychain", _) => "kept in the keychain".to_owned(),
+        ("keychain", _) => "stored in the keychain".to_owned(),
         ("env", Some(name)) => format!("read from the environment variable {}", Plain(name)),
         ("file", _) => {
-            "kept in a file in the data directory that only you can read: there is no keychain".to_owned()
+            "stored in a file in the data directory that only you can read, because no keychain is available"
+                .to_owned()
         }
-        (other, _) => format!("kept: {}", Plain(other)),
+        (other, _) => format!("stored: {}", Plain(other)),
     };
     screen.note(format_args!("the secret {} of {} is {place}", Plain(&entry.label), Plain(&entry.source)));
     if let Some(problem) = &entry.problem {
@@ -199,10 +204,10 @@ fn line(entry: &Entry) -> String {
 }
 
 fn from_stdin(slug: &Slug, screen: &Screen) -> Result<Zeroizing<Vec<u8>>, CliError> {
-    let wrong = |source| CliError::System { doing: "the secret can't be read from standard input", source };
+    let wrong = |source| CliError::System { doing: "can't read the secret from standard input", source };
     let mut secret = Zeroizing::new(Vec::with_capacity(LONGEST + 1));
     if std::io::stdin().is_terminal() {
-        screen.note(format_args!("the secret of {slug}; it isn't shown while you type:"));
+        screen.note(format_args!("the secret of {slug} (hidden while you type):"));
         secret = Zeroizing::new(rpassword::read_password().map_err(wrong)?.into_bytes());
     } else {
         std::io::stdin().lock().take(LONGEST as u64 + 1).read_to_end(&mut secret).map_err(wrong)?;
@@ -216,7 +221,7 @@ fn from_stdin(slug: &Slug, screen: &Screen) -> Result<Zeroizing<Vec<u8>>, CliErr
 /// Fails if the secret is longer than [`LONGEST`], with its line end counted, or is empty.
 fn checked(mut secret: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>, CliError> {
     if secret.len() > LONGEST {
-        return Err(CliError::bad_input("secret-too-long", "a secret can't be longer than 64 KiB"));
+        return Err(CliError::bad_input("secret-too-long", "the secret is longer than 64 KiB"));
     }
     if secret.ends_with(b"\n") {
         secret.pop();

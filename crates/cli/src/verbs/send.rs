@@ -20,23 +20,23 @@ use crate::{
 /// What `send` takes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Whose event: a provider's id, such as github or stripe
+    /// The provider's id, such as github or stripe
     provider: String,
-    /// Its type, such as push or invoice.paid; else the provider's usual one
+    /// The event's type, such as push or invoice.paid; by default the provider's usual one
     event_type: Option<String>,
-    /// Where to
+    /// Where to send it
     #[arg(long, value_name = "URL")]
     to: Destination,
-    /// Sign with the value of this environment variable
+    /// Sign with the secret in this environment variable
     #[arg(long, value_name = "NAME")]
     secret_env: Option<String>,
-    /// Keep it under this source, and sign with that one's secret
+    /// Store it in this source, and sign with the source's secret
     #[arg(long, value_name = "S")]
     source: Option<Slug>,
     /// Send this file's bytes as the body
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
-    /// How many; each has an id of its own
+    /// How many to send; each has its own id
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     times: Option<u32>,
 }

@@ -13,6 +13,7 @@ use crate::{
     seat::{Flags, Seat},
     stop::Stop,
     tail::Tail,
+    target_view,
     terminal::{FAINT, Screen, Styled},
     verbs::events::newest,
 };
@@ -29,14 +30,19 @@ pub(crate) async fn run(args: &Args, data_dir: &Path, screen: &Screen) -> Result
     let mut stop = Stop::watch().map_err(CliError::signals)?;
     let seat = Seat::host(&args.flags, data_dir).await?;
     seat.announce(data_dir, screen);
+    if screen.json {
+        seat.print_ready(data_dir, screen)?;
+    }
     if !args.flags.no_open && screen.has_desktop() {
         seat.open_page(screen);
     }
     if let Some(url) = seat.capture_url() {
         screen.note(format_args!("  try      curl -d '{{\"hello\":\"mitt\"}}' {url}/demo"));
     }
+    // Without them everything else is said all the same.
+    let _unread = target_view::note_silent(None, &seat.client, screen).await;
     let ended = watch(&seat, &mut stop, screen).await;
-    screen.note(Styled(FAINT, "finishing what is in flight; Ctrl-C again ends at once"));
+    screen.note(Styled(FAINT, "finishing deliveries in flight; press Ctrl-C again to stop at once"));
     seat.leave(&mut stop).await;
     match ended {
         Err(CliError::ClosedPipe) | Ok(()) => Ok(Exit::Success),

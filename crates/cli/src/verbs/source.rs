@@ -1,23 +1,25 @@
 //! `hookmitt source`: adds, lists, shows, changes and removes sources.
 
-use hookmitt_event::{Plain, Slug};
+use hookmitt_event::{Plain, Slug, Timestamp, counted};
 use http::Method;
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::{
     client::{Address, Client},
     failure::{CliError, Exit},
     shared_scheme,
+    target_view::{Target, looked_at},
     terminal::{FAINT, STRONG, Screen, Styled},
-    verbs::source_settings::Settings,
+    verbs::{announce::announced, source_settings::Settings, strict_order},
 };
 
 /// What is done with sources.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Make a source
+    /// Add a source
     Add {
-        /// Its name in URLs
+        /// Its name in URLs; a provider's id sets that provider
         slug: Slug,
         #[command(flatten)]
         settings: Box<Settings>,
@@ -28,11 +30,11 @@ pub(crate) enum Verb {
     Show {
         /// Its name
         slug: Slug,
-        /// Only how it signs by settings of its own, as a file that `--scheme-file` takes; never a secret
+        /// Print only its custom signing scheme, as a file for `--scheme-file`; never contains a secret
         #[arg(long)]
         scheme: bool,
     },
-    /// Change settings of a source; an empty text unsets one
+    /// Change settings of a source; an empty value unsets one
     Edit {
         /// Its name
         slug: Slug,
@@ -54,27 +56,41 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
         Verb::Add { slug, settings } => {
             let mut source = settings.change(&Value::Null)?;
             source.insert("slug".to_owned(), Value::from(slug.as_str()));
+            // A name that is a provider's means that provider, unless the flags say otherwise.
+            if let Some(named) = hookmitt_verify::provider(slug.as_str())
+                && !source.contains_key("generic")
+            {
+                source.entry("provider").or_insert_with(|| Value::from(named.id.as_str()));
+            }
             let made: Value = client.send(Method::POST, &all, &Value::Object(source)).await?;
             print(&made, screen)?;
+            strict_order::of_source(&made, client, screen).await?;
+            announced(Some(slug), client, screen).await?;
         }
         Verb::List => list(&client.all(&all).await?, screen)?,
         Verb::Show { slug, scheme: true } => print_scheme(slug, &client.get(&one(slug)).await?, screen)?,
-        Verb::Show { slug, scheme: false } => print(&client.get(&one(slug)).await?, screen)?,
+        Verb::Show { slug, scheme: false } => {
+            print(&client.get(&one(slug)).await?, screen)?;
+            if !screen.json {
+                print_targets(slug, client, screen).await?;
+            }
+        }
         Verb::Edit { slug, settings } => {
             let before: Value = client.get(&one(slug)).await?;
             let change = Value::Object(settings.change(&before)?);
             let changed: Value = client.send(Method::PATCH, &one(slug), &change).await?;
             print(&changed, screen)?;
+            strict_order::of_source(&changed, client, screen).await?;
+            announced(Some(slug), client, screen).await?;
             if settings.allows_hosts() {
                 offer_withheld(slug, client, screen).await?;
             }
         }
         Verb::Remove { slug } => {
             client.order(Method::DELETE, &one(slug), None).await?;
-            screen.note(Styled(
-                FAINT,
-                format!("{slug} is removed with its secrets and targets; its events stay"),
-            ));
+            screen
+                .note(Styled(FAINT, format!("removed {slug} with its secrets and targets; its events stay")));
+            announced(None, client, screen).await?;
         }
     }
     Ok(Exit::Success)
@@ -86,10 +102,11 @@ async fn offer_withheld(slug: &Slug, client: &Client, screen: &Screen) -> Result
     let hosts: Vec<Value> = client.all(&withheld).await?;
     for one in hosts.iter().filter(|one| one["allowed"] == true) {
         let (host, events) = (one["host"].as_str().unwrap_or_default(), one["events"].as_u64().unwrap_or(0));
-        let said = if events == 1 { "1 event was".to_owned() } else { format!("{events} events were") };
+        let said = counted(events, "event");
         let host = Plain(host);
         screen.note(format!(
-            "{said} withheld under that name; to send: `hookmitt retry --withheld-host {host} --source {slug}`"
+            "{said} withheld because of that host name; to send: `hookmitt retry --withheld-host {host} --source \
+             {slug}`"
         ));
     }
     Ok(())
@@ -105,28 +122,62 @@ fn list(sources: &[Value], screen: &Screen) -> Result<(), CliError> {
         let secrets = source["secrets"].as_array().map_or(0, Vec::len);
         let slug = Styled(STRONG, format!("{:<16}", text("slug")));
         let provider = format!("{:<16}", text("provider"));
-        let made = if source["auto_created"] == true { "  made by its first event" } else { "" };
+        let made = if source["auto_created"] == true { "  created by its first event" } else { "" };
         let rest = format!(
-            "secrets {secrets}  invalid: {}  repeats: {}{made}",
+            "secrets: {secrets}  invalid: {}  duplicates: {}{made}",
             text("on_invalid"),
             text("on_duplicate")
         );
         screen.print(format_args!("{slug}  {}  {}", Plain(&provider), Plain(&rest)))?;
     }
     if sources.is_empty() && !screen.json {
-        screen.note(Styled(FAINT, "no sources yet: `hookmitt source add NAME`, or post to the capture port"));
+        screen.note(Styled(
+            FAINT,
+            "no sources yet: run `hookmitt source add NAME`, or post to the capture port",
+        ));
     }
     Ok(())
 }
 
 fn print_scheme(slug: &Slug, source: &Value, screen: &Screen) -> Result<(), CliError> {
-    let none = || CliError::bad_input("no-scheme", format!("{slug} signs by no settings of its own"));
+    let none = || CliError::bad_input("no-scheme", format!("{slug} has no custom signing scheme"));
     let scheme = shared_scheme::of(source).ok_or_else(none)?;
     if screen.json { screen.print_json(&scheme) } else { screen.print(format_args!("{scheme:#}")) }
 }
 
 fn print(source: &Value, screen: &Screen) -> Result<(), CliError> {
-    if screen.json { screen.print_json(source) } else { screen.print(lines(source, "").join("\n")) }
+    if screen.json {
+        return screen.print_json(source);
+    }
+    let mut lines = lines(source, "");
+    if source["answer"]["status"].is_null() {
+        lines.push(setting("answer.status", usual_status(source)));
+    }
+    screen.print(lines.join("\n"))
+}
+
+/// Returns the status that senders get where none is set, and why.
+fn usual_status(source: &Value) -> &'static str {
+    if source["provider"].is_string() {
+        "not set: 200, because the provider is known, and some take nothing else for success"
+    } else {
+        "not set: 200 where a request's provider is recognised, else 202 (stored, not handled yet)"
+    }
+}
+
+fn setting(name: &str, value: &str) -> String {
+    format!("{}  {}", Styled(FAINT, Plain(&format!("{name:<24}"))), Plain(value))
+}
+
+/// Prints where the source's events go, and what is known of each target.
+async fn print_targets(slug: &Slug, client: &Client, screen: &Screen) -> Result<(), CliError> {
+    let targets: Vec<Target> = client.all(&looked_at(Some(slug.as_str()))).await?;
+    let (now, zone) = (Timestamp::now(), TimeZone::system());
+    for target in &targets {
+        let name = Styled(FAINT, format!("{:<24}", "target"));
+        screen.print(format_args!("{name}  {}  {}", Plain(&target.url), target.state(now, &zone)))?;
+    }
+    Ok(())
 }
 
 /// Returns a line for each setting that is set. A setting in a group is named `group.setting`.
@@ -145,7 +196,7 @@ pub(crate) fn lines(settings: &Value, group: &str) -> Vec<String> {
             Value::String(text) => text.clone(),
             Value::Array(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
         };
-        out.push(format!("{}  {}", Styled(FAINT, Plain(&format!("{name:<24}"))), Plain(&shown)));
+        out.push(setting(&name, &shown));
     }
     out
 }
@@ -166,5 +217,14 @@ mod tests {
             "{plain:?}"
         );
         assert!(plain.iter().any(|line| line.ends_with(r"\u{1b}[")), "{plain:?}");
+    }
+
+    #[test]
+    fn a_status_that_is_not_set_says_which_it_is_and_why() {
+        assert!(usual_status(&serde_json::json!({"provider": "github"})).contains("200, because"));
+        assert!(
+            usual_status(&serde_json::json!({"provider": null}))
+                .ends_with("else 202 (stored, not handled yet)")
+        );
     }
 }

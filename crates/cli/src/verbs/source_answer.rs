@@ -10,9 +10,9 @@ use crate::{edit::text_or_null, failure::CliError, moment::Span};
 enum Respond {
     /// Hookmitt, at once
     Stored,
-    /// Your server, within --hold of serve or relay; else hookmitt
+    /// Your server, within --hold of serve or relay; after that hookmitt
     App,
-    /// As hookmitt sees fit: at once, but for what only the app can say (set-up requests, 401)
+    /// Hookmitt at once, unless only the app can answer (set-up requests, 401)
     Auto,
 }
 
@@ -22,7 +22,8 @@ pub(super) struct AnswerFlags {
     /// Who answers
     #[arg(long, value_enum)]
     respond: Option<Respond>,
-    /// The status, 200 to 599
+    /// The status, 200 to 599. Without one, or with '': 200 where the provider is known, because some take nothing else
+    /// for success; else 202, which says that the request is stored and nothing has handled it yet
     #[arg(long, value_name = "CODE")]
     answer_status: Option<String>,
     /// The body
@@ -31,7 +32,7 @@ pub(super) struct AnswerFlags {
     /// How long to wait before answering
     #[arg(long, value_name = "D")]
     answer_delay: Option<Span>,
-    /// Answer the next N requests with 500; they are stored all the same
+    /// Answer the next N requests with 500; they are still stored
     #[arg(long, value_name = "N")]
     fail_next: Option<u32>,
 }
@@ -69,7 +70,8 @@ fn status_code(text: &str) -> Result<Value, CliError> {
         return Ok(Value::Null);
     }
     let status = text.parse().ok().filter(|status| (200..=599_u16).contains(status));
-    let wrong =
-        || CliError::bad_input("bad-status", format!("{text:?} is no status to answer with: 200 to 599"));
+    let wrong = || {
+        CliError::bad_input("bad-status", format!("{text:?} isn't a status to answer with: use 200 to 599"))
+    };
     status.map(Value::from).ok_or_else(wrong)
 }

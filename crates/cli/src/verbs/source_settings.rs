@@ -25,7 +25,7 @@ enum OnInvalid {
 /// What is done with a repeat.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum OnDuplicate {
-    /// Not forwarded where its first is on its way or was delivered
+    /// Not forwarded while its first is on its way, or after it was delivered
     Skip,
     /// Forwarded like any other
     Forward,
@@ -34,36 +34,39 @@ enum OnDuplicate {
 /// Settings of a source. For `edit`, an empty text unsets one.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Settings {
-    /// Who sends: a provider's id, such as github; else recognised from the headers
+    /// The provider's id, such as github; by default detected from the headers
     #[arg(long, value_name = "P")]
     provider: Option<String>,
-    /// What to do where a signature is invalid or missing
+    /// What to do if a signature is invalid or missing
     #[arg(long, value_enum)]
     on_invalid: Option<OnInvalid>,
-    /// What to do with a repeat
+    /// What to do with a duplicate
     #[arg(long, value_enum)]
     on_duplicate: Option<OnDuplicate>,
-    /// The URL that the provider calls, where something else stands before hookmitt
+    /// The URL that the provider calls, if hookmitt is behind a proxy
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
-    /// A host name by which GET and HEAD requests may come in, as through a tunnel that you started yourself; may be given several times
+    /// A host name to accept for GET and HEAD requests, such as that of a tunnel you started yourself; repeatable
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
-    /// Take a host name back; may be given several times
+    /// No longer accept a host name; repeatable
     #[arg(long, value_name = "NAME")]
     disallow_host: Vec<String>,
     /// How old a signed timestamp may be, such as 5m
     #[arg(long, value_name = "D")]
     tolerance: Option<String>,
-    /// What the provider doesn't put into its requests, such as webhook_id=1; 'K=' unsets it; may be given several times
+    /// A setting that isn't in the provider's requests, such as webhook_id=1; 'K=' unsets it; repeatable
     #[arg(long, value_name = "K=V")]
     param: Vec<Param>,
-    /// Whether a genuine set-up request that wants a URL called (Amazon SNS) is confirmed without asking
+    /// Whether to confirm genuine set-up requests that ask for a URL to be called (Amazon SNS) without asking
     #[arg(long, value_name = "BOOL")]
     confirm: Option<bool>,
-    #[command(flatten, next_help_heading = "What the sender is answered")]
+    #[command(flatten, next_help_heading = "How senders are answered")]
     answer: AnswerFlags,
-    #[command(flatten, next_help_heading = "How a sender that is in no catalogue signs")]
+    #[command(
+        flatten,
+        next_help_heading = "Custom signing scheme, for senders that aren't in the catalogue"
+    )]
     generic: GenericFlags,
 }
 
@@ -81,7 +84,7 @@ struct GenericFlags {
     /// hex, base64 or base64url
     #[arg(long, value_name = "E")]
     sign_encoding: Option<String>,
-    /// What stands before the signature, such as sha256=
+    /// The text before the signature, such as sha256=
     #[arg(long, value_name = "TEXT")]
     sign_prefix: Option<String>,
     /// plain (prefix and signature), fields (t=…,v1=…) or list (v1,… v1,…)
@@ -90,10 +93,10 @@ struct GenericFlags {
     /// The field or tag that carries the signature, such as v1
     #[arg(long, value_name = "NAME")]
     sign_version: Option<String>,
-    /// The letter between fields; else a comma
+    /// The character between fields; by default a comma
     #[arg(long, value_name = "LETTER")]
     sign_separator: Option<String>,
-    /// What is signed, with {body}, {timestamp}, {id}, {url}, {method} or any place in braces
+    /// What is signed, with the placeholders {body}, {timestamp}, {id}, {url}, {method} or any place in braces
     #[arg(long, value_name = "TEMPLATE")]
     sign_content: Option<String>,
     /// How the secret becomes a key: utf8, base64, hex or whsec
@@ -123,7 +126,7 @@ struct GenericFlags {
     /// Where a title for people is
     #[arg(long, value_name = "PLACE")]
     title_at: Option<String>,
-    /// All of these from a file that `source show SLUG --scheme` wrote; single flags go before it
+    /// Read all of these from a file that `source show SLUG --scheme` wrote; other flags override it
     #[arg(long, value_name = "FILE")]
     scheme_file: Option<PathBuf>,
 }

@@ -2,8 +2,10 @@
 
 use std::str::FromStr;
 
-use hookmitt_event::{OrderMode, Plain, Slug, TargetId};
+use hookmitt_event::{OrderMode, Plain, Slug, TargetId, Timestamp, counted};
 use http::Method;
+use jiff::tz::TimeZone;
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -11,20 +13,25 @@ use crate::{
     destination::Destination,
     failure::{CliError, Exit},
     moment::Span,
-    terminal::{BAD, FAINT, ODD, STRONG, Screen, Styled},
-    verbs::source::lines,
+    target_view::{Target, looked_at},
+    terminal::{FAINT, STRONG, Screen, Styled},
+    verbs::{
+        announce::{announced, exists},
+        source::lines,
+        strict_order,
+    },
 };
 
 /// What is done with targets.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Add a target; it gets the events that come in from now on
+    /// Add a target; it gets the events that arrive from now on
     Add {
-        /// The source whose events it gets; '*' for every source; a provider's id makes that provider's source
+        /// The source whose events it gets; '*' for every source; a provider's id creates that provider's source
         slug: Wanted,
         /// Where they go: a port, or a URL
         url: Destination,
-        /// Make the source if there is none of that name
+        /// Create the source if it doesn't exist
         #[arg(long)]
         create: bool,
         #[command(flatten)]
@@ -45,17 +52,17 @@ pub(crate) enum Verb {
         #[command(flatten)]
         settings: Settings,
     },
-    /// Remove a target; what waits for it fails
+    /// Remove a target; deliveries that wait for it fail
     Remove {
         /// Its number
         id: Number,
     },
-    /// Send nothing for now; what comes in waits
+    /// Pause a target; new deliveries wait
     Pause {
         /// Its number
         id: Number,
     },
-    /// Send again
+    /// Resume a paused target
     Resume {
         /// Its number
         id: Number,
@@ -89,7 +96,7 @@ impl FromStr for Number {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let number =
-            text.parse().map_err(|_| "that is no target's number: `hookmitt target list` shows them")?;
+            text.parse().map_err(|_| "that isn't a target's number: `hookmitt target list` shows them")?;
         Ok(Self(TargetId(number)))
     }
 }
@@ -100,7 +107,7 @@ pub(crate) struct Settings {
     /// sequential, fifo, fifo-by-key or parallel:N
     #[arg(long, value_name = "MODE")]
     order: Option<OrderMode>,
-    /// Attempts in all
+    /// The number of attempts
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     attempts: Option<u32>,
     /// How long one attempt may take
@@ -145,22 +152,31 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             target.insert("source".to_owned(), json!(slug.0));
             target.insert("url".to_owned(), json!(url.as_str()));
             target.insert("create".to_owned(), json!(create));
+            let makes = match &slug.0 {
+                Some(slug) if !exists(slug, client).await? => Some(slug),
+                _ => None,
+            };
             let added: Value =
                 client.send(Method::POST, &Address::new(["targets"]), &Value::Object(target)).await?;
             print(&added, screen)?;
+            strict_order::of_target(&added, client, screen).await?;
+            if makes.is_some() {
+                announced(makes, client, screen).await?;
+            }
         }
         Verb::List { slug } => {
-            let address = Address::new(["targets"]).with("source", slug.as_ref().map(Slug::as_str));
-            list(&client.all(&address).await?, screen)?;
+            list(&client.all(&looked_at(slug.as_ref().map(Slug::as_str))).await?, screen)?;
         }
         Verb::Edit { id, url, settings } => {
             let mut change = settings.fields();
             change.extend(url.as_ref().map(|url| ("url".to_owned(), json!(url.as_str()))));
-            print(&patch(*id, Value::Object(change), client).await?, screen)?;
+            let changed = patch(*id, Value::Object(change), client).await?;
+            print(&changed, screen)?;
+            strict_order::of_target(&changed, client, screen).await?;
         }
         Verb::Remove { id } => {
             client.order(Method::DELETE, &address(*id), None).await?;
-            screen.note(Styled(FAINT, format!("target {} is removed", id.0)));
+            screen.note(Styled(FAINT, format!("removed target {}", id.0)));
         }
         Verb::Pause { id } => print(&patch(*id, json!({ "paused": true }), client).await?, screen)?,
         Verb::Resume { id } => print(&patch(*id, json!({ "paused": false }), client).await?, screen)?,
@@ -177,42 +193,42 @@ async fn patch(id: Number, change: Value, client: &Client) -> Result<Value, CliE
 }
 
 fn print(target: &Value, screen: &Screen) -> Result<(), CliError> {
-    if screen.json { screen.print_json(target) } else { screen.print(lines(target, "").join("\n")) }
+    if screen.json {
+        return screen.print_json(target);
+    }
+    let mut settings = target.clone();
+    settings["state"] = Value::Null; // it is no setting
+    screen.print(lines(&settings, "").join("\n"))
 }
 
 fn list(targets: &[Value], screen: &Screen) -> Result<(), CliError> {
     for target in targets {
-        if screen.json { screen.print_json(target)? } else { screen.print(line(target))? }
+        if screen.json { screen.print_json(target)? } else { screen.print(line(target)?)? }
     }
     if targets.is_empty() && !screen.json {
-        screen
-            .note(Styled(FAINT, "no targets yet: `hookmitt target add SLUG URL`, or `hookmitt listen 3000`"));
+        screen.note(Styled(
+            FAINT,
+            "no targets yet: run `hookmitt target add SLUG URL` or `hookmitt listen 3000`",
+        ));
     }
     Ok(())
 }
 
-fn line(target: &Value) -> String {
+fn line(target: &Value) -> Result<String, CliError> {
     let text = |name: &str, absent: &str| target[name].as_str().unwrap_or(absent).to_owned();
     let number = Styled(STRONG, format!("{:>4}", target["id"].as_i64().unwrap_or_default()));
     let source = format!("{:<16}", text("source", "*"));
     let timeout = std::time::Duration::from_millis(target["timeout_ms"].as_u64().unwrap_or_default());
     let how = format!(
-        "{}, {} attempts, {} each",
+        "{}, {}, {} each",
         text("order", "-"),
-        target["attempts"].as_u64().unwrap_or_default(),
+        counted(target["attempts"].as_u64().unwrap_or_default(), "attempt"),
         crate::shown::span(timeout)
     );
-    let state = match (target["paused"].as_bool(), target["down_since"].as_str()) {
-        (Some(true), _) => Styled(ODD, "  paused".to_owned()).to_string(),
-        (_, Some(since)) => {
-            let why =
-                target["down_error"].as_str().map(|why| format!(": {}", Plain(why))).unwrap_or_default();
-            Styled(BAD, format!("  down since {}{why}", Plain(since))).to_string()
-        }
-        _ => String::new(),
-    };
-    let url = text("url", "-");
-    format!("{number}  {}  {}  {}{state}", Plain(&source), Plain(&url), Styled(FAINT, Plain(&how)))
+    let read = Target::deserialize(target).map_err(|error| CliError::Answer(error.to_string()))?;
+    let state = read.state(Timestamp::now(), &TimeZone::system());
+    let how = Styled(FAINT, Plain(&how));
+    Ok(format!("{number}  {}  {}  {how}  {state}", Plain(&source), Plain(&read.url)))
 }
 
 #[cfg(test)]

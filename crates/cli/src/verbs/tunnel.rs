@@ -13,6 +13,7 @@ use crate::{
     tunnel_view::{Tunnel, line, lines},
     typed_in,
     verbs::{
+        announce::announced,
         tunnel_add::{self, all, one},
         tunnel_devices,
     },
@@ -21,27 +22,27 @@ use crate::{
 /// What is done with tunnels.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Verb {
-    /// Open a tunnel at a relay, listen to a channel, or start a program; prints the public URL
+    /// Open a tunnel at a relay, listen to a channel or start a program; prints the public URL
     ///
-    /// A relay's token is read from standard input. A relay of your own keeps what comes while nobody is connected, and
-    /// passes on what was signed; a smee channel rewrites JSON, so signatures can't verify, and neither it nor
+    /// A relay's token is read from standard input. A relay of your own keeps what arrives while nobody is connected, and
+    /// passes on the signed bytes; a smee channel rewrites JSON, so signatures can't verify, and neither it nor
     /// cloudflared or ngrok keeps anything.
     Add(tunnel_add::Args),
-    /// Let a teammate's device take part; prints an invitation that works once. It is a secret
+    /// Invite a teammate's device; prints an invitation that works once. Keep it secret
     Invite {
         /// The tunnel
         name: String,
     },
-    /// Take part in a teammate's tunnel; reads the invitation from standard input, prints the public URL
+    /// Join a teammate's tunnel; reads the invitation from standard input, prints the public URL
     Join {
-        /// What to call it here; its name at the relay without
+        /// Its name here; by default its name at the relay
         #[arg(long, value_name = "L")]
         label: Option<String>,
-        /// A source that it serves here; may be given several times; all without
+        /// A source that it serves here; repeatable; by default all
         #[arg(long, value_name = "S")]
         source: Vec<Slug>,
     },
-    /// Choose the sources that a relay is told of, or what the tunnel is called
+    /// Change the sources that a relay serves, or the tunnel's name
     Edit {
         /// The tunnel
         name: String,
@@ -50,21 +51,21 @@ pub(crate) enum Verb {
     },
     /// List all tunnels
     List,
-    /// Say how a tunnel is; all of them without a name
+    /// Show a tunnel's state; without a name, that of all tunnels
     Status {
         /// The tunnel
         name: Option<String>,
     },
-    /// List the devices that take part in a tunnel
+    /// List the devices of a tunnel
     Devices {
         /// The tunnel
         name: String,
     },
-    /// Turn a device out of a tunnel that was added here; what comes from then on is sealed by a new key
+    /// Revoke a device of a tunnel that was added here; what arrives from then on is sealed with a new key
     Revoke {
         /// The tunnel
         name: String,
-        /// The device: what it is called, or its id as `hookmitt tunnel devices` shows it
+        /// The device's name, or its id as `hookmitt tunnel devices` shows it
         device: String,
     },
     /// Remove a tunnel with its keys; its events stay
@@ -78,13 +79,13 @@ pub(crate) enum Verb {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = true)]
 pub(crate) struct Change {
-    /// A source that it serves, and no others that aren't named; may be given several times
+    /// A source that it serves; those not named are no longer served; repeatable
     #[arg(long, value_name = "S", conflicts_with = "all_sources")]
     source: Vec<Slug>,
-    /// It serves every source, also those to come
+    /// Serve every source, including those you add later
     #[arg(long)]
     all_sources: bool,
-    /// What to call it here
+    /// Its name here
     #[arg(long, value_name = "L")]
     label: Option<String>,
 }
@@ -106,7 +107,7 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
         Verb::Add(args) => tunnel_add::run(args, client, screen).await?,
         Verb::Join { label, source } => {
             let invite = typed_in::line("the invitation", screen).await?.ok_or_else(|| {
-                let hint = "pipe it in as `hookmitt tunnel invite` printed it";
+                let hint = "pipe in what `hookmitt tunnel invite` printed";
                 CliError::bad_input_with("invite-empty", "there is no invitation on standard input", hint)
             })?;
             let order = json!({ "invite": invite, "label": label, "sources": source });
@@ -129,11 +130,11 @@ pub(crate) async fn run(verb: &Verb, client: &Client, screen: &Screen) -> Result
             }
             let label = Plain(&tunnel.label);
             let keys = if removed.relay_told.is_some() { " with its keys" } else { "" };
-            screen.note(Styled(FAINT, format!("the tunnel {label} is removed{keys}; its events stay")));
+            screen.note(Styled(FAINT, format!("removed the tunnel {label}{keys}; its events stay")));
             if removed.relay_told == Some(false) {
                 let note = format!(
-                    "{} could not be told: it stores what comes and thanks for it until it forgets this device, in 30 days; \
-                     take its URL out of your providers' settings",
+                    "{} could not be told: it keeps storing and acknowledging events until it forgets this device \
+                     in 30 days; remove its URL from your providers' settings",
                     Plain(&tunnel.host)
                 );
                 screen.note(Styled(ODD, note));
@@ -158,10 +159,14 @@ async fn find(name: &str, client: &Client) -> Result<Tunnel, CliError> {
         }
         many => {
             let hint = format!(
-                "give one of the numbers {}",
+                "use one of the numbers {}",
                 many.iter().map(|tunnel| tunnel.id.to_string()).collect::<Vec<_>>().join(", ")
             );
-            Err(CliError::bad_input_with("ambiguous-tunnel", format!("{name:?} are several tunnels"), hint))
+            Err(CliError::bad_input_with(
+                "ambiguous-tunnel",
+                format!("several tunnels are called {name:?}"),
+                hint,
+            ))
         }
     }
 }
@@ -174,7 +179,8 @@ async fn invite(tunnel: &Tunnel, client: &Client, screen: &Screen) -> Result<(),
     }
     screen.print(Plain(&invitation.invite))?;
     let note = format!(
-        "it works once, until {}; whoever has it can read what comes through the tunnel",
+        "it works once, until {}; share it only with people you trust: whoever has it can read what comes through \
+         the tunnel",
         invitation.until
     );
     screen.note(Styled(FAINT, note));
@@ -185,6 +191,9 @@ async fn edit(tunnel: &Tunnel, change: &Change, client: &Client, screen: &Screen
     let chosen = (change.all_sources || !change.source.is_empty()).then_some(&change.source);
     let order = json!({ "sources": chosen, "label": change.label });
     let tunnel: Tunnel = client.send(Method::PATCH, &one(tunnel), &order).await?;
+    if chosen.is_some() && tunnel.kind == "relay" {
+        announced(None, client, screen).await?;
+    }
     list(&[tunnel], screen, |tunnel, zone| lines(tunnel, zone).join("\n"))
 }
 
@@ -198,7 +207,7 @@ fn list(
         if screen.json { screen.print_json(tunnel)? } else { screen.print(shown(tunnel, &zone))? }
     }
     if tunnels.is_empty() && !screen.json {
-        screen.note(Styled(FAINT, "no tunnels yet: `hookmitt tunnel add RELAY_URL`"));
+        screen.note(Styled(FAINT, "no tunnels yet: run `hookmitt tunnel add RELAY_URL`"));
     }
     Ok(())
 }
@@ -208,5 +217,36 @@ async fn status(name: Option<&str>, client: &Client, screen: &Screen) -> Result<
         Some(name) => vec![find(name, client).await?],
         None => client.all(&all()).await?,
     };
-    list(&tunnels, screen, |tunnel, zone| lines(tunnel, zone).join("\n"))
+    list(&tunnels, screen, |tunnel, zone| lines(tunnel, zone).join("\n"))?;
+    if let Some(step) = next_step(&tunnels, client).await?.filter(|_| !screen.json) {
+        screen.note(Styled(FAINT, step));
+    }
+    Ok(())
+}
+
+/// Says what a newcomer does next: until the first event has come through the first relay's tunnel.
+async fn next_step(tunnels: &[Tunnel], client: &Client) -> Result<Option<String>, CliError> {
+    let relay = tunnels.iter().find(|tunnel| tunnel.kind == "relay" && !tunnel.has_brought_events());
+    let Some(tunnel) = relay else { return Ok(None) };
+    if !client.is_attached() {
+        return Ok(Some(
+            "next: `hookmitt serve` connects it; what comes until then waits at the relay".to_owned(),
+        ));
+    }
+    let sources: Vec<Value> = client.all(&Address::new(["sources"])).await?;
+    let served = |source: &&Value| {
+        let slug = source["slug"].as_str().unwrap_or_default();
+        tunnel.sources.is_empty() || tunnel.sources.iter().any(|one| one == slug)
+    };
+    let Some(source) = sources.iter().find(served) else {
+        return Ok(Some("next: `hookmitt source add github`, or whoever calls you".to_owned()));
+    };
+    let slug = source["slug"].as_str().unwrap_or_default();
+    let provider = source["provider"].as_str().unwrap_or("github");
+    let url = format!("{}/{slug}", tunnel.public_url.as_deref().unwrap_or_default());
+    Ok(Some(format!(
+        "next: give {0} to the provider, or try it: `hookmitt send {1} --to {0}`",
+        Plain(&url),
+        Plain(provider)
+    )))
 }

@@ -13,6 +13,7 @@ use crate::{
     terminal::{FAINT, Screen, Styled},
     tunnel_view::{Tunnel, limits},
     typed_in,
+    verbs::announce::announced,
 };
 
 /// The environment variable that may hold a relay's token; without it the token is asked for.
@@ -21,19 +22,22 @@ const TOKEN: &str = "HOOKMITT_RELAY_TOKEN";
 /// How long a program may take to report its public URL, and how often we check.
 const NAMED: (Duration, Duration) = (Duration::from_secs(35), Duration::from_millis(200));
 
+/// How long a relay on this machine may take to start, and how often we try.
+const STARTING: (Duration, Duration) = (Duration::from_secs(3), Duration::from_millis(100));
+
 /// What `tunnel add` takes.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Args {
     #[command(flatten)]
     way: Way,
-    /// A source that it serves: of a relay any number, of a channel or a program one; a relay serves all without
+    /// A source that it serves: exactly one for a channel or a program; for a relay repeatable, by default all
     #[arg(long, value_name = "S")]
     source: Vec<Slug>,
-    /// The name that is wanted at the relay; an unguessable one without
+    /// Its name at the relay; by default an unguessable one
     #[arg(long, value_name = "N", requires = "relay")]
     name: Option<String>,
-    /// What to call it here; its name at the relay, or what makes it and its source, without
+    /// Its name here; by default its name at the relay, or the program and the source
     #[arg(long, value_name = "L")]
     label: Option<String>,
 }
@@ -44,13 +48,13 @@ struct Way {
     /// The relay's URL
     #[arg(value_name = "RELAY_URL")]
     relay: Option<String>,
-    /// Listen to a smee.io-style channel instead: it rewrites JSON, so signatures can't verify, and keeps nothing
+    /// Listen to a smee.io-style channel instead: it rewrites JSON, so signatures can't verify, and stores nothing
     #[arg(long, value_name = "URL", requires = "source")]
     smee: Option<String>,
-    /// Start the installed cloudflared instead: another public URL after each start, and nothing is kept meanwhile
+    /// Start the installed cloudflared instead: the URL changes on every start, and it stores nothing
     #[arg(long, requires = "source")]
     cloudflared: bool,
-    /// Start the installed ngrok instead: it needs an account, and nothing is kept while it does not run
+    /// Start the installed ngrok instead: it needs an account, and stores nothing
     #[arg(long, requires = "source")]
     ngrok: bool,
 }
@@ -66,7 +70,7 @@ impl Args {
             );
         }
         let [source] = self.source.as_slice() else {
-            let hint = "give --source once; only a relay's tunnel serves several";
+            let hint = "use --source once; only a relay's tunnel serves several";
             return Err(CliError::bad_input_with(
                 "one-source",
                 "a channel or a program serves one source",
@@ -87,8 +91,38 @@ impl Args {
 
 /// Adds a tunnel, and prints the URL to which providers post.
 pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result<(), CliError> {
-    let tunnel = client.send(Method::POST, &all(), &args.order(screen).await?).await?;
+    let order = args.order(screen).await?;
+    let tunnel = match &args.way.relay {
+        Some(relay) if is_local(relay) => opened_soon(&order, client).await?,
+        _ => client.send(Method::POST, &all(), &order).await?,
+    };
     added(tunnel, client, screen).await
+}
+
+/// Whether a relay's URL names this machine.
+fn is_local(relay: &str) -> bool {
+    let url = relay_url(relay).ok();
+    match url.as_ref().and_then(url::Url::host) {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+/// Opens a tunnel at a relay on this machine. One that was started just before may need a moment until it listens.
+async fn opened_soon(order: &Value, client: &Client) -> Result<Tunnel, CliError> {
+    let patience = tokio::time::Instant::now() + STARTING.0;
+    loop {
+        match client.send(Method::POST, &all(), order).await {
+            Err(CliError::Problem(problem))
+                if problem.code == "relay-unreachable" && tokio::time::Instant::now() < patience =>
+            {
+                tokio::time::sleep(STARTING.1).await;
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// Prints what was added. For a program or channel, first waits for the public URL if a hookmitt runs.
@@ -102,7 +136,8 @@ pub(super) async fn added(tunnel: Tunnel, client: &Client, screen: &Screen) -> R
         _ => tunnel,
     };
     if screen.json {
-        return screen.print_json(&tunnel);
+        screen.print_json(&tunnel)?;
+        return if limits.is_none() { announced(None, client, screen).await } else { Ok(()) };
     }
     if let Some(url) = &tunnel.public_url {
         screen.print(Plain(url))?;
@@ -111,26 +146,34 @@ pub(super) async fn added(tunnel: Tunnel, client: &Client, screen: &Screen) -> R
         (None, attached) => {
             screen.note(Styled(FAINT, "providers post to that URL, with / and a source's name after it"));
             screen.note(Styled(FAINT, told(&tunnel)));
+            announced(None, client, screen).await?;
             if !attached {
-                let note = "what comes waits at the relay until a hookmitt runs: `hookmitt serve`";
+                let note = "events wait at the relay until you start hookmitt: `hookmitt serve`";
                 screen.note(Styled(FAINT, note));
             }
         }
         (Some(limits), attached) => {
             screen.note(Styled(FAINT, limits));
             if !attached {
-                let note = format!("{} begins when a hookmitt runs: `hookmitt serve`", Plain(&tunnel.label));
+                let note = format!("{} starts when hookmitt runs: `hookmitt serve`", Plain(&tunnel.label));
                 screen.note(Styled(FAINT, note));
             }
         }
     }
     match &tunnel.error {
-        Some(error) if tunnel.public_url.is_none() => Err(CliError::Unreached {
-            code: "no-public-url",
-            message: format!("{} is added, but has no public URL yet: {}", tunnel.label, error.message),
-            hint: error.hint.clone(),
-        }),
+        Some(_) if tunnel.public_url.is_none() => Err(no_public_url(&tunnel)),
         _ => Ok(()),
+    }
+}
+
+/// Returns the error for a tunnel that has no public URL.
+pub(super) fn no_public_url(tunnel: &Tunnel) -> CliError {
+    let error = tunnel.error.as_ref();
+    let why = error.map_or("it didn't answer in time", |error| error.message.as_str());
+    CliError::Unreached {
+        code: "no-public-url",
+        message: format!("{} is added, but has no public URL yet: {why}", tunnel.label),
+        hint: error.and_then(|error| error.hint.clone()),
     }
 }
 
@@ -139,15 +182,16 @@ fn told(tunnel: &Tunnel) -> String {
     if tunnel.sources.is_empty() {
         let name = Plain(&tunnel.label);
         return format!(
-            "no source was chosen, so the relay is told of all, also of those to come; `hookmitt tunnel edit {name} --source S` narrows that"
+            "the relay serves every source, including those you add later; `hookmitt tunnel edit {name} --source S` \
+             limits it to one"
         );
     }
-    format!("the relay is told of {} alone", Plain(&tunnel.sources.join(", ")))
+    format!("the relay serves only {}", Plain(&tunnel.sources.join(", ")))
 }
 
 /// Waits until the tunnel's public URL is known, or until it is clear why there is none. After the time in [`NAMED`],
 /// returns the tunnel as it was given.
-async fn named(tunnel: Tunnel, client: &Client) -> Result<Tunnel, CliError> {
+pub(super) async fn named(tunnel: Tunnel, client: &Client) -> Result<Tunnel, CliError> {
     let address = one(&tunnel);
     let asking = async {
         let mut seen = tunnel.clone();
@@ -203,7 +247,7 @@ async fn token(relay: &str, screen: &Screen) -> Result<String, CliError> {
         None => typed_in::line(&format!("the token of {}", Plain(relay)), screen).await?,
     };
     token.ok_or_else(|| {
-        let hint = format!("pipe it in as `hookmitt relay token create` printed it, or set {TOKEN}");
+        let hint = format!("pipe in what `hookmitt relay token create` printed, or set {TOKEN}");
         CliError::bad_input_with("no-relay-token", "there is no token on standard input", hint)
     })
 }

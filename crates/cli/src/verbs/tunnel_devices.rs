@@ -58,14 +58,14 @@ pub(super) async fn revoke(
     }
     let (label, name) = (Plain(&tunnel.label), Plain(&revoked.revoked.name));
     let note = format!(
-        "{name} is out of {label}, for good; what comes from now on is sealed by a new key. What it has it keeps: set new \
-         secrets with your providers where it knew them"
+        "{name} is permanently removed from {label}; events from now on are sealed with a new key. It keeps what it \
+         already has: replace any provider secrets that it knew"
     );
     screen.note(Styled(FAINT, note));
     for device in &revoked.without_key {
         let note = format!(
-            "{} could not be given the new key, as nothing shows that it was invited (an older hookmitt runs there): update \
-             it, remove the tunnel there, and invite it anew",
+            "{} could not get the new key, because nothing proves that it was invited (it runs an older hookmitt): \
+             update hookmitt there, remove the tunnel there, and invite it again",
             Plain(&device.name)
         );
         screen.note(Styled(ODD, note));
@@ -85,7 +85,7 @@ fn line(device: &Device, zone: &TimeZone) -> String {
         line.push_str(", opened the tunnel");
     }
     if device.this {
-        line.push_str(", this one");
+        line.push_str(", this device");
     }
     line
 }

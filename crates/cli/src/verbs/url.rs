@@ -15,7 +15,7 @@ use crate::{
 pub(crate) struct Args {
     /// Only this source's
     source: Option<Slug>,
-    /// The web page's instead, with a code that opens it once within a minute
+    /// Print the web page's URL instead, with a code that opens it once, within a minute
     #[arg(long, conflicts_with = "source")]
     ui: bool,
 }
@@ -28,7 +28,8 @@ struct Urls {
 
 #[derive(Debug, Deserialize, Serialize)]
 struct SourceUrl {
-    source: String,
+    /// `None` if there is no source yet: then the URL is the one below which any name becomes a source.
+    source: Option<String>,
     url: String,
     #[serde(default)]
     public: Vec<String>,
@@ -50,17 +51,24 @@ pub(crate) async fn run(args: &Args, client: &Client, screen: &Screen) -> Result
         for url in item.public.iter().chain([&item.url]) {
             match &args.source {
                 Some(_) => screen.print(Plain(url))?,
-                None => screen.print(format_args!("{}  {}", Plain(&item.source), Plain(url)))?,
+                None => {
+                    let source = item.source.as_deref().unwrap_or_default();
+                    screen.print(format_args!("{}  {}", Plain(source), Plain(url)))?;
+                }
             }
         }
     }
-    if urls.items.is_empty() && !screen.json {
+    if urls.items.is_empty() {
         let base = urls.capture.first().map_or("http://127.0.0.1:4400", String::as_str);
-        let note = format!("no source yet: post to {}/NAME, and NAME becomes one", Plain(base));
-        screen.note(Styled(FAINT, note));
+        if screen.json {
+            screen.print_json(&SourceUrl { source: None, url: base.to_owned(), public: Vec::new() })?;
+        } else {
+            let note = format!("no sources yet: post to {}/NAME, and NAME becomes one", Plain(base));
+            screen.note(Styled(FAINT, note));
+        }
     }
     if !client.is_attached() {
-        screen.note(Styled(FAINT, "nothing is catching there now: `hookmitt serve` does"));
+        screen.note(Styled(FAINT, "nothing is listening there now: run `hookmitt serve`"));
     }
     Ok(Exit::Success)
 }

@@ -22,10 +22,10 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub(crate) struct Args {
-    /// The event: its id or the id's beginning, '#12', last, last~2
+    /// The event: its id or the start of it, '#12', last, last~2
     #[arg(group = "what")]
     id: Option<EventRef>,
-    /// A fixture, or a raw HTTP/1.1 message
+    /// A file with a fixture or a raw HTTP/1.1 message
     #[arg(long, value_name = "FILE", group = "what")]
     request: Option<PathBuf>,
     #[command(flatten)]

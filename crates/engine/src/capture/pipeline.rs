@@ -7,6 +7,7 @@ use futures_util::future::Either;
 use hookmitt_catch::{Refusal, Reply, Share};
 use hookmitt_event::{Answer, Explain as _, HeaderLines, Slug, Timestamp, Verdict, Via};
 use hookmitt_inbox::{InboxError, NewEvent, Sequence, Stored};
+use hookmitt_verify::{Provider, provider};
 
 use super::{
     refusals::Refusals,
@@ -102,7 +103,7 @@ impl Capture {
             let stored = committed.await;
             drop(room);
             let stored = stored?;
-            this.see_off(&stored, verdict, &known);
+            this.see_off(&stored, verdict, &known, held.is_some());
             if is_set_up {
                 this.confirmation.confirm_by_itself(&known, stored.id);
             }
@@ -123,8 +124,8 @@ impl Capture {
     }
 
     /// Follows up a commit: announces the event, has it explained and wakes the couriers. The event was judged by
-    /// `known`.
-    fn see_off(&self, stored: &Stored, verdict: Verdict, known: &ConfiguredSource) {
+    /// `known`. `is_held` says that its sender waits for the local server.
+    fn see_off(&self, stored: &Stored, verdict: Verdict, known: &ConfiguredSource, is_held: bool) {
         self.base.announce(Change::Stored(stored.seq));
         // If a secret was set meanwhile, its pass over the stored events may have missed this one.
         let is_outdated = self.settings.source(&known.source.slug).is_ok_and(|now| !now.judges_like(known));
@@ -135,7 +136,11 @@ impl Capture {
             _ => {}
         }
         for target in &stored.waiting {
-            self.bells.wake(*target);
+            if is_held {
+                self.bells.hurry(*target, stored.id);
+            } else {
+                self.bells.wake(*target);
+            }
         }
         if stored.set_provider {
             self.verdicts.provider_is_found(stored.id);
@@ -155,25 +160,30 @@ impl Capture {
         let received_at = arrival.received_at;
         let mut judged = self.judge(known, arrival);
         judged.event.forwarded = beside.filter(|lines| !lines.is_empty());
-        let known_provider = judged.event.provider.is_some();
+        let provider = judged.event.provider.as_deref().and_then(provider);
         let kept = match self.store(known, judged, None, share, true).await {
             Ok(committed) => committed.await,
             Err(error) => Err(error),
         };
         match kept {
             Err(error) => self.refuse(error.into(), target, remote, received_at),
-            Ok(kept) => self.answer(known, kept, known_provider).await,
+            Ok(kept) => self.answer(known, kept, provider).await,
         }
     }
 
-    async fn answer(&self, known: &ConfiguredSource, kept: Kept, known_provider: bool) -> Reply {
+    async fn answer(
+        &self,
+        known: &ConfiguredSource,
+        kept: Kept,
+        provider: Option<&'static Provider>,
+    ) -> Reply {
         let id = kept.stored.id.to_string();
         let limit = self.senders.at_the_port();
         let mut reply = match self.local_answer(kept.held, &kept.stored, limit).await {
             Some(reply) => return reply,
             None => self.special_answer(known, &kept.answered).await,
         }
-        .unwrap_or_else(|| usual(&known.source.answer, &id, known_provider));
+        .unwrap_or_else(|| usual(&known.source.answer, &id, provider));
         reply.headers.push(("x-hookmitt-event-id".to_owned(), id.into_bytes()));
         reply.delay = known.source.answer.delay();
         reply
@@ -198,7 +208,7 @@ impl Capture {
         let set_aside = matches!(answered, Answered::Rejected(_) | Answered::OtherBody);
         let fails = !set_aside && known.source.answer.fail_next > 0;
         if fails && self.takes_failure(&known.source.slug).await {
-            return Some(Reply::problem(500, "told-to-fail", "this source was told to fail", "try again"));
+            return Some(Reply::problem(500, "told-to-fail", "this source is set to fail", "try again"));
         }
         answered.reply()
     }
@@ -206,7 +216,7 @@ impl Capture {
     async fn takes_failure(&self, slug: &Slug) -> bool {
         let taken = self.base.inbox.take_failure(slug.clone()).await.unwrap_or(false);
         if let Err(error) = self.settings.reload().await {
-            tracing::warn!(%error, "the settings could not be read again");
+            tracing::warn!(%error, "the settings could not be reloaded");
         }
         taken
     }
@@ -249,11 +259,14 @@ impl Capture {
 }
 
 /// Returns the answer that a source's settings ask for, with defaults for what they leave open.
-fn usual(settings: &Answer, id: &str, known_provider: bool) -> Reply {
-    let status = if known_provider { 200 } else { 202 };
-    let body = format!(r#"{{"received":true,"id":"{id}"}}"#);
-    let mut reply = Reply::json(settings.status.unwrap_or(status), settings.body.clone().unwrap_or(body));
-    if settings.headers.has("content-type") {
+fn usual(settings: &Answer, id: &str, provider: Option<&Provider>) -> Reply {
+    let status = settings.status.unwrap_or(if provider.is_some() { 200 } else { 202 });
+    let mut reply = match &settings.body {
+        Some(body) => Reply::json(status, body.clone()),
+        None if provider.is_some_and(|provider| provider.empty_answer) => Reply::json(status, String::new()),
+        None => Reply::json(status, format!(r#"{{"received":true,"id":"{id}"}}"#)),
+    };
+    if settings.headers.has("content-type") || reply.body.is_empty() {
         reply.headers.clear();
     }
     let set = settings.headers.iter().map(|line| (line.name.to_owned(), line.value.to_vec()));

@@ -108,6 +108,11 @@ impl Senders {
         Some(reply)
     }
 
+    /// Whether the sender of an event still waits.
+    pub(crate) fn waits(&self, event: EventId) -> bool {
+        self.book.open().contains_key(&event)
+    }
+
     /// Returns how long a sender waits at the capture port.
     pub(crate) fn at_the_port(&self) -> Duration {
         self.at_the_port.get().copied().unwrap_or(AT_THE_PORT)
@@ -206,7 +211,7 @@ fn answer_of(attempt: &Attempt) -> Option<Reply> {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use hookmitt_event::{HeaderLines, ResponseHead, Timestamp};
+    use hookmitt_event::{HeaderLines, NoConnection, ResponseHead, Silence, Timestamp};
 
     use super::*;
 
@@ -264,7 +269,8 @@ mod tests {
     async fn the_first_target_that_answers_is_heard_and_no_sender_waits_for_those_that_do_not() {
         let (book, event) = (Book::default(), EventId::fresh());
         let mut waiting = book.begin(event).unwrap();
-        book.hear(event, ONE, &Finish::Unreachable("nobody is there".to_owned()));
+        let nobody = Silence { why: NoConnection::ConnectionRefused, error: "nobody is there".to_owned() };
+        book.hear(event, ONE, &Finish::Unreachable(nobody));
         book.hear(event, OTHER, &Finish::Retry(attempt(503, &[], Bytes::new()), Duration::ZERO));
         let heard = waiting.answer(HashSet::from([ONE, OTHER])).await;
         assert_eq!(heard.unwrap().status, 503, "what it says, whatever it is");

@@ -3,7 +3,7 @@
 use std::{convert::Infallible, time::Duration};
 
 use bytes::Bytes;
-use hookmitt_event::{Attempt, Event, Target, Timestamp, Via};
+use hookmitt_event::{Attempt, Event, NoConnection, Silence, Target, Timestamp, Via};
 use hookmitt_forward::{Envelope, LONGEST_WAIT, Next, Outcome, TargetUrl, next_step, send};
 use hookmitt_inbox::{Claimed, Claiming, Finish, Finished, InboxError};
 
@@ -30,7 +30,7 @@ pub(crate) async fn make(
 /// Returns the outcome of an attempt whose task panicked: the request may have arrived.
 pub(crate) fn broken_off(sending: &Sending, target: &Target, claimed: &Claimed) -> Finish {
     let outcome = Outcome::Broken {
-        error: "hookmitt failed in the middle of the attempt".to_owned(),
+        error: "hookmitt failed during the attempt".to_owned(),
         sent: true,
         response: None,
         body: Bytes::new(),
@@ -49,20 +49,25 @@ pub(crate) async fn conclude(
     round: &Round,
 ) -> Option<Claimed> {
     sending.senders.hear(claimed.delivery.event, target.id, &end);
-    let down = if let Finish::Unreachable(error) = &end { Some(error.clone()) } else { None };
+    let down = if let Finish::Unreachable(silence) = &end { Some(silence.clone()) } else { None };
     let is_down = down.is_some();
     let mut patience = Patience::default();
     let mut mark = None;
     let next = loop {
         match write(sending, target, claimed, end.clone(), down.clone(), round).await {
-            Ok(Finished { stored: true, next }) => break next,
+            Ok(Finished { stored: true, answers_anew, next }) => {
+                if answers_anew {
+                    sending.base.announce(Change::Config);
+                }
+                break next;
+            }
             Ok(Finished { stored: false, .. }) => {
-                tracing::warn!(delivery = %claimed.delivery, "an attempt was ended before");
+                tracing::warn!(delivery = %claimed.delivery, "an attempt had already ended");
                 break None;
             }
             Err(InboxError::Closed) => return None,
             Err(error) => {
-                tracing::warn!(%error, delivery = %claimed.delivery, "what came of an attempt can't be written yet");
+                tracing::warn!(%error, delivery = %claimed.delivery, "the outcome of an attempt can't be stored yet");
                 mark.get_or_insert_with(|| round.unwritten.one());
                 patience.wait().await;
             }
@@ -70,7 +75,7 @@ pub(crate) async fn conclude(
     };
     drop(mark);
     if is_down && let Err(error) = sending.settings.reload().await {
-        tracing::warn!(%error, "the settings could not be read again");
+        tracing::warn!(%error, "the settings could not be reloaded");
     }
     if is_down {
         sending.senders.is_down(target.id);
@@ -84,15 +89,15 @@ async fn write(
     target: &Target,
     claimed: &Claimed,
     end: Finish,
-    down: Option<String>,
+    down: Option<Silence>,
     round: &Round,
 ) -> Result<Finished, InboxError> {
-    let Some(error) = down else {
+    let Some(silence) = down else {
         let then = round.goes_on(sending, target).then(|| claiming(target));
         return sending.base.inbox.finish(claimed, end, then).await;
     };
     let since = target.down_since.unwrap_or_else(|| sending.base.now());
-    sending.base.inbox.set_down(target.id, Some((since, error))).await?;
+    sending.base.inbox.set_down(target.id, Some((since, silence))).await?;
     sending.base.inbox.finish(claimed, end, None).await // nothing more is sent to a target that is down
 }
 
@@ -118,7 +123,7 @@ async fn attempt(sending: &Sending, target: &Target, claimed: &Claimed) -> Optio
             Ok(None) => {}
             Err(EngineError::Inbox(InboxError::Closed)) => return None,
             Err(EngineError::Inbox(error)) if !matches!(error, InboxError::UnknownEvent(_)) => {
-                tracing::warn!(%error, delivery = %claimed.delivery, "an attempt waits for the inbox");
+                tracing::warn!(%error, delivery = %claimed.delivery, "an attempt is waiting for the inbox");
             }
             Err(error) => return Some(Finish::Refused(error.to_string())),
         }
@@ -143,7 +148,7 @@ async fn attempt_once(
     let started_at = sending.base.now();
     let outcome = deliver(sending, target, &url, claimed, &event).await;
     if let Outcome::Hindered { error } = &outcome {
-        tracing::warn!(error, delivery = %claimed.delivery, "an attempt waits for this machine");
+        tracing::warn!(error, delivery = %claimed.delivery, "an attempt is waiting for this machine");
         return Ok(None);
     }
     Ok(Some(finish(target, claimed, outcome, started_at, sending.base.now())))
@@ -185,7 +190,10 @@ fn finish(
 ) -> Finish {
     let next = next_step(&outcome, now);
     let attempt = match outcome {
-        Outcome::Unreachable { error } | Outcome::Hindered { error } => return Finish::Unreachable(error),
+        Outcome::Unreachable(silence) => return Finish::Unreachable(silence),
+        Outcome::Hindered { error } => {
+            return Finish::Unreachable(Silence { why: NoConnection::Hindered, error });
+        }
         Outcome::Answered { response, body, truncated, duration } => Attempt {
             number: claimed.attempt,
             started_at,

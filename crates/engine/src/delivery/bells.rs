@@ -1,18 +1,23 @@
 //! Wakes couriers.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use hookmitt_event::TargetId;
+use hookmitt_event::{EventId, TargetId};
 use tokio::sync::Notify;
+
+/// How many events may wait to be sent beside a target's queue. Beyond that the oldest stays in the queue.
+const MOST_HURRIED: usize = 1_024;
 
 /// Wakes the courier of one target: for something new, or urgently, because the target has to be looked at now.
 #[derive(Debug, Default)]
 pub(crate) struct Bell {
     news: Notify,
     urgent: Notify,
+    /// The events whose senders wait for the target's answer.
+    hurried: Mutex<VecDeque<EventId>>,
 }
 
 impl Bell {
@@ -25,6 +30,22 @@ impl Bell {
     pub(crate) fn urge(&self) {
         self.urgent.notify_one();
         self.news.notify_one();
+    }
+
+    /// Wakes the courier to send an event beside the queue, because its sender waits.
+    fn hurry(&self, event: EventId) {
+        let mut hurried = self.hurried.lock().unwrap_or_else(PoisonError::into_inner);
+        if hurried.len() >= MOST_HURRIED {
+            hurried.pop_front();
+        }
+        hurried.push_back(event);
+        drop(hurried);
+        self.ring();
+    }
+
+    /// Returns the next event that is to be sent beside the queue.
+    pub(crate) fn hurried(&self) -> Option<EventId> {
+        self.hurried.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     pub(crate) async fn rung(&self) {
@@ -53,6 +74,11 @@ impl Bells {
     /// Wakes a target's courier at once, even if nobody answered at the target the last time.
     pub(crate) fn urge(&self, target: TargetId) {
         self.bell(target).urge();
+    }
+
+    /// Wakes a target's courier to send an event beside the queue, because its sender waits for the target's answer.
+    pub(crate) fn hurry(&self, target: TargetId, event: EventId) {
+        self.bell(target).hurry(event);
     }
 
     fn bell(&self, target: TargetId) -> Arc<Bell> {

@@ -18,6 +18,9 @@ use crate::{Change, EngineError};
 /// How long a target for a URL that was given once is tried while nobody answers there.
 const ONCE: Duration = Duration::from_secs(60);
 
+/// How many attempts for senders that wait are made at once, beside the queue.
+const MOST_BESIDE: usize = 64;
+
 /// Works until the target is removed or `stop` is cancelled, and then finishes the attempts in flight.
 pub(crate) async fn work(sending: &Arc<Sending>, id: TargetId, bell: &Bell, stop: &CancellationToken) {
     let mut courier = Courier {
@@ -26,7 +29,7 @@ pub(crate) async fn work(sending: &Arc<Sending>, id: TargetId, bell: &Bell, stop
         id,
         out: JoinSet::new(),
         under_way: HashMap::new(),
-        round: Round { unwritten: Unwritten::default(), stop: stop.clone() },
+        round: Round { unwritten: Unwritten::default(), stop: stop.clone(), beside: false },
         trouble: Patience::default(),
         silence: None,
         is_tidy: false,
@@ -37,7 +40,7 @@ pub(crate) async fn work(sending: &Arc<Sending>, id: TargetId, bell: &Bell, stop
             courier.refuse_rest().await;
             return;
         };
-        let look = courier.look(&target).await;
+        let look = courier.look(&target, bell).await;
         tokio::select! {
             () = stop.cancelled() => break,
             () = look.again(bell) => {}
@@ -53,7 +56,7 @@ struct Courier<'e> {
     id: TargetId,
     /// The attempts in flight; each returns the delivery that takes its place, if one was claimed.
     out: JoinSet<Option<Claimed>>,
-    under_way: HashMap<Id, (Arc<Target>, Claimed)>,
+    under_way: HashMap<Id, UnderWay>,
     round: Round,
     /// How long to wait after the next error of the inbox.
     trouble: Patience,
@@ -61,6 +64,14 @@ struct Courier<'e> {
     silence: Option<Silence>,
     /// Whether attempts that an earlier courier of this target left unfinished are settled.
     is_tidy: bool,
+}
+
+/// An attempt in flight.
+struct UnderWay {
+    target: Arc<Target>,
+    claimed: Claimed,
+    /// Whether it is made beside the queue.
+    beside: bool,
 }
 
 struct Silence {
@@ -97,8 +108,8 @@ impl Look {
 }
 
 impl Courier<'_> {
-    async fn look(&mut self, target: &Arc<Target>) -> Look {
-        match self.next(target).await {
+    async fn look(&mut self, target: &Arc<Target>, bell: &Bell) -> Look {
+        match self.next(target, bell).await {
             Ok(look) => {
                 self.trouble = Patience::default();
                 look
@@ -108,14 +119,14 @@ impl Courier<'_> {
                 Look::WhenRung
             }
             Err(error) => {
-                tracing::warn!(%error, target = %self.id, "deliveries to a target pause");
+                tracing::warn!(%error, target = %self.id, "deliveries to a target are paused");
                 Look::After(self.trouble.next())
             }
         }
     }
 
     /// Starts the attempts that may start now, and returns when to look again.
-    async fn next(&mut self, target: &Arc<Target>) -> Result<Look, EngineError> {
+    async fn next(&mut self, target: &Arc<Target>, bell: &Bell) -> Result<Look, EngineError> {
         if !self.is_tidy {
             self.sending.base.inbox.settle_cut_off(Some(self.id)).await?;
             self.is_tidy = true;
@@ -127,10 +138,11 @@ impl Courier<'_> {
             return self.wait_for(target).await;
         }
         self.silence = None;
+        self.send_beside(target, bell).await?;
         let width = usize::from(target.order.width());
-        while self.out.len() < width && !self.round.unwritten.any() {
+        while self.out.len() - self.beside() < width && !self.round.unwritten.any() {
             match self.sending.base.inbox.claim(attempt::claiming(target)).await? {
-                Next::Claimed(claimed) => self.send(target, claimed),
+                Next::Claimed(claimed) => self.send(target, claimed, false),
                 Next::In(wait) => return Ok(Look::At(Instant::now() + wait)),
                 Next::LookAgain => {}
                 Next::Nothing => return Ok(Look::WhenRung),
@@ -139,28 +151,48 @@ impl Courier<'_> {
         Ok(Look::WhenRung) // no more room: the end of an attempt makes some
     }
 
-    fn send(&mut self, target: &Arc<Target>, claimed: Claimed) {
-        let (sending, round) = (Arc::clone(self.sending), self.round.clone());
+    /// Starts the attempts for which senders wait, unless the target's order lets nothing pass.
+    async fn send_beside(&mut self, target: &Arc<Target>, bell: &Bell) -> Result<(), EngineError> {
+        while self.beside() < MOST_BESIDE && !self.round.unwritten.any() {
+            let Some(event) = bell.hurried() else { break };
+            if target.order.lets_pass()
+                && self.sending.senders.waits(event)
+                && let Some(claimed) = self.sending.base.inbox.claim_event(self.id, event).await?
+            {
+                self.send(target, claimed, true);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many attempts in flight are made beside the queue.
+    fn beside(&self) -> usize {
+        self.under_way.values().filter(|one| one.beside).count()
+    }
+
+    fn send(&mut self, target: &Arc<Target>, claimed: Claimed, beside: bool) {
+        let (sending, round) = (Arc::clone(self.sending), Round { beside, ..self.round.clone() });
         let (to, what) = (Arc::clone(target), claimed.clone());
         let task = self.out.spawn(async move { attempt::make(&sending, &to, &what, &round).await });
-        self.under_way.insert(task.id(), (Arc::clone(target), claimed));
+        self.under_way.insert(task.id(), UnderWay { target: Arc::clone(target), claimed, beside });
     }
 
     /// Handles the end of an attempt, and starts the next one if it was claimed along with it. If the attempt's task
     /// panicked, that counts as an attempt without an answer.
     async fn ended(&mut self, ended: Result<(Id, Option<Claimed>), JoinError>) {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let Some((target, claimed)) = self.under_way.remove(&id) else { return };
+        let Some(UnderWay { target, claimed, beside }) = self.under_way.remove(&id) else { return };
         let next = match ended {
             Ok((_, next)) => next,
             Err(error) => {
-                tracing::error!(%error, delivery = %claimed.delivery, "an attempt broke off; it is tried again");
+                tracing::error!(%error, delivery = %claimed.delivery, "an attempt was cut off; it will be retried");
                 let end = attempt::broken_off(self.sending, &target, &claimed);
-                attempt::conclude(self.sending, &target, &claimed, end, &self.round).await
+                let round = Round { beside, ..self.round.clone() };
+                attempt::conclude(self.sending, &target, &claimed, end, &round).await
             }
         };
         if let Some(next) = next {
-            self.send(&target, next);
+            self.send(&target, next, false);
         }
     }
 
@@ -170,16 +202,18 @@ impl Courier<'_> {
         }
     }
 
-    /// Checks whether a target that was down answers again, and marks it as up if so.
+    /// Checks whether a target that was down answers again; if so, its deliveries go on.
     async fn is_back(&self, target: &Target) -> Result<bool, EngineError> {
         if !answers(&TargetUrl::parse(&target.url)?).await {
             return Ok(false);
         }
-        self.is_up(target).await?;
+        let base = &self.sending.base;
+        base.inbox.found_at(vec![(target.id, Ok(()))], base.now()).await?;
+        self.goes_on(target).await?;
         Ok(true)
     }
 
-    async fn is_up(&self, target: &Target) -> Result<(), EngineError> {
+    async fn goes_on(&self, target: &Target) -> Result<(), EngineError> {
         self.sending.base.inbox.set_down(target.id, None).await?;
         self.sending.settings.reload().await
     }
@@ -192,11 +226,14 @@ impl Courier<'_> {
         if target.kind != TargetKind::Once || silence.since.elapsed() < ONCE {
             return Ok(Look::After(silence.probe.next()));
         }
-        let why =
-            format!("nobody answered at {} for {} s: replay it once it runs", target.url, ONCE.as_secs());
+        let why = format!(
+            "no answer from {} for {} s: replay it once your server runs",
+            target.url,
+            ONCE.as_secs()
+        );
         self.sending.base.inbox.give_up_waiting(target.id, why).await?;
         self.silence = None;
-        self.is_up(target).await?;
+        self.goes_on(target).await?;
         let base = &self.sending.base;
         base.announce(Change::Stored(base.inbox.last_seq().await?));
         Ok(Look::WhenRung)
@@ -208,7 +245,8 @@ impl Courier<'_> {
             match self.sending.base.inbox.refuse_waiting(self.id).await {
                 Ok(_) | Err(InboxError::Closed) => return,
                 Err(error) => {
-                    tracing::warn!(%error, target = %self.id, "what waits for a removed target could not be ended yet");
+                    tracing::warn!(%error, target = %self.id, "deliveries waiting for a removed target could not be \
+                                                               ended yet");
                     let _stopped = self.stop.run_until_cancelled(patience.wait()).await;
                 }
             }
@@ -263,13 +301,18 @@ mod tests {
             id: target.id,
             out: JoinSet::new(),
             under_way: HashMap::new(),
-            round: Round { unwritten: Unwritten::default(), stop: engine.base.tasks.stop.clone() },
+            round: Round {
+                unwritten: Unwritten::default(),
+                stop: engine.base.tasks.stop.clone(),
+                beside: false,
+            },
             trouble: Patience::default(),
             silence: None,
             is_tidy: true,
         };
         let task = courier.out.spawn(async { panic!("a fault of ours") });
-        courier.under_way.insert(task.id(), (Arc::clone(&target), claimed));
+        let one = UnderWay { target: Arc::clone(&target), claimed, beside: false };
+        courier.under_way.insert(task.id(), one);
         courier.finish_all().await;
         let delivery = engine.base.inbox.deliveries(stored.id).await.unwrap().remove(0);
         assert_eq!(delivery.state, hookmitt_event::DeliveryState::Pending);

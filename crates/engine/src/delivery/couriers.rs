@@ -32,7 +32,7 @@ pub(super) async fn dispatch(sending: &Arc<Sending>, lock: &OwnerLock) {
             _ = reloads.changed() => sending.bells.urge_all(),
             _ = sweep.tick() => {
                 if !lock.is_ours() {
-                    tracing::error!("the owner's lock was replaced by another file: this process delivers no more");
+                    tracing::error!("the owner's lock was replaced by another file: this process no longer delivers");
                     break;
                 }
                 start_forgotten(sending).await;
@@ -70,7 +70,7 @@ impl Staff<'_> {
         let Some(target) = self.working.remove(&id) else { return };
         self.sending.bells.forget(target);
         if let Err(error) = ended {
-            tracing::error!(%error, %target, "a courier broke off; it is started again");
+            tracing::error!(%error, %target, "a courier failed; it is being restarted");
             self.sending.base.tasks.note_fault("a target's courier");
             return;
         }
@@ -83,7 +83,7 @@ impl Staff<'_> {
     async fn see_out(mut self) {
         let all = async { while self.out.join_next().await.is_some() {} };
         if tokio::time::timeout(GRACE, all).await.is_err() {
-            tracing::warn!("attempts were still under way at the end; the next start tries them again");
+            tracing::warn!("attempts were still in progress at the end; the next start retries them");
         }
     }
 }
@@ -96,7 +96,7 @@ async fn start_forgotten(sending: &Sending) {
     };
     match swept.await {
         Ok(waiting) => waiting.into_iter().for_each(|target| sending.bells.wake(target)),
-        Err(error) => tracing::warn!(%error, "can't look for deliveries that nobody started"),
+        Err(error) => tracing::warn!(%error, "can't look for deliveries that haven't started"),
     }
 }
 

@@ -64,7 +64,7 @@ impl OwnerLock {
         match file.try_lock() {
             Ok(()) => {
                 if let Err(error) = note_pid(&file) {
-                    tracing::debug!(%error, "the owner's lock does not say whose it is");
+                    tracing::debug!(%error, "the owner's lock doesn't name its owner");
                 }
                 *held = Some(file);
                 Ok(true)

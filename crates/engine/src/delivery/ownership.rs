@@ -70,7 +70,7 @@ impl Delivery {
             (Some(error), before) if before.as_ref() != Some(error) => {
                 tracing::warn!(error, "can't take over the deliveries yet");
             }
-            (None, Some(_)) => tracing::info!("what kept this process from delivering is gone"),
+            (None, Some(_)) => tracing::info!("this process can deliver again"),
             _ => {}
         }
         *hindrance = now;
@@ -106,7 +106,7 @@ impl Delivery {
         if cut_off > 0 {
             tracing::warn!(
                 attempts = cut_off,
-                "attempts were under way when the last process ended: they may have arrived"
+                "attempts were in progress when the last process ended: they may have arrived"
             );
         }
         let _alone = self.sessions.lock().await;
@@ -125,7 +125,7 @@ impl Delivery {
         }
         tracing::warn!(
             pid = former.pid,
-            "the owner's lock was replaced while that process delivers: waiting for it"
+            "the owner's lock was replaced while its process still delivers: waiting for that process"
         );
         let ends = async {
             while is_alive(former.pid) && base.inbox.former_owner().await?.is_some_and(|now| now == former) {
@@ -147,7 +147,7 @@ impl Delivery {
         let base = &self.sending.base;
         if !base.tasks.stop.is_cancelled() {
             if let Err(error) = base.inbox.disown().await {
-                tracing::warn!(%error, "that this process delivers no more could not be written down");
+                tracing::warn!(%error, "can't record that this process no longer delivers");
             }
             self.lock.give_up();
             self.seek();
@@ -159,7 +159,7 @@ impl Delivery {
         if *self.lock.watch().borrow()
             && let Err(error) = self.sending.base.inbox.keep_clock().await
         {
-            tracing::warn!(%error, "how far the inbox's clock is could not be written down");
+            tracing::warn!(%error, "can't store the inbox's clock");
         }
         self.lock.give_up();
     }
@@ -180,7 +180,10 @@ mod tests {
         let mut owner = engine.owns_delivery();
         assert!(!*owner.borrow_and_update());
         let said = engine.warnings();
-        assert!(said.iter().any(|said| said.starts_with("nothing is delivered yet: can't open")), "{said:?}");
+        assert!(
+            said.iter().any(|said| said.starts_with("deliveries can't start yet: can't open")),
+            "{said:?}"
+        );
         std::fs::remove_dir(&in_the_way).unwrap();
         owner.wait_for(|owner| *owner).await.unwrap();
         assert!(engine.delivery.hindrance().is_none());

@@ -12,6 +12,8 @@ pub(crate) struct Round {
     pub(crate) unwritten: Unwritten,
     /// Cancelled when the courier is to stop.
     pub(crate) stop: CancellationToken,
+    /// Whether the attempt is made beside the queue, so that none takes its place.
+    pub(crate) beside: bool,
 }
 
 impl Round {
@@ -20,6 +22,6 @@ impl Round {
     pub(crate) fn goes_on(&self, sending: &Sending, target: &Target) -> bool {
         let is_as_before =
             || sending.settings.now().targets.get(&target.id).is_some_and(|now| **now == *target);
-        !self.stop.is_cancelled() && !self.unwritten.any() && is_as_before()
+        !self.beside && !self.stop.is_cancelled() && !self.unwritten.any() && is_as_before()
     }
 }

@@ -33,15 +33,16 @@ impl Answered {
             Self::OtherBody => Some(Reply::problem(
                 401,
                 "other-body",
-                "another body came before under the same signed id, and the signature doesn't tell which is genuine",
-                "look at both events; the one that is genuine can be sent by hand",
+                "another body arrived earlier with the same signed ID, and the signature doesn't show which one is \
+                 genuine",
+                "compare both events, and send the genuine one by hand",
             )),
             Self::Handshake(answer) => Some(said(answer)),
             Self::Refused => Some(Reply::problem(
                 403,
                 "handshake-refused",
-                "the token of this set-up request is not the configured one",
-                "give the provider the token of this endpoint",
+                "this set-up request's token isn't the configured one",
+                "enter this endpoint's token at the provider",
             )),
             Self::Invalid(status) => {
                 let mut reply = Reply::json(*status, String::new());
@@ -57,8 +58,8 @@ impl Answered {
                 Some(Reply::problem(
                     401,
                     code,
-                    "the signature is missing, does not hold or can't be checked",
-                    "sign with the secret of this endpoint",
+                    "the signature is missing or invalid, or can't be verified",
+                    "sign with this endpoint's secret",
                 ))
             }
         }
@@ -130,11 +131,11 @@ impl Asked<'_> {
 }
 
 const NOTHING_FITS: &str = "a set-up request that could not be answered";
-const NO_SECRET: &str = "a set-up request that could not be answered: the source has no secret";
+const NO_SECRET: &str = "a set-up request that couldn't be answered: the source has no secret";
 const NOT_SET: &str =
-    "a set-up request that is answered with the secret only where the source's provider is set";
-const UNPROVED: &str = "a set-up request that is answered with the secret only where its signature is valid";
-const BY_A_PAGE: &str = "a set-up request that is not answered: it was sent by a web page";
+    "a set-up request that is answered with the secret only if the source's provider is set";
+const UNPROVED: &str = "a set-up request that is answered with the secret only if its signature is valid";
+const BY_A_PAGE: &str = "a set-up request that wasn't answered: it was sent by a web page";
 
 impl ConfiguredSource {
     /// Decides how the sender is answered.

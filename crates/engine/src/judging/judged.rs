@@ -56,6 +56,10 @@ impl ConfiguredSource {
     pub(crate) fn judge_request(&self, request: &Request, url: &str, at: Timestamp) -> Judgement {
         let mut judgement = judge(&self.inquiry(request, url, at));
         self.want_key(&judgement);
+        if let Some(cause) = self.set_up_cause(request, judgement.verdict) {
+            judgement.causes = vec![cause];
+            return judgement;
+        }
         let fits = judgement.secret_label.is_some();
         judgement.causes.extend(self.own_causes(request, judgement.verdict, fits));
         judgement
@@ -73,7 +77,7 @@ impl ConfiguredSource {
                 code: "secret_unreadable".to_owned(),
                 title: None,
                 message: "This source has a secret, but it could not be read.".to_owned(),
-                fix: "`hookmitt secret list` says why; once it can be read, the event is judged anew."
+                fix: "`hookmitt secret list` says why. Once it can be read, the event is verified again."
                     .to_owned(),
             }),
             Verdict::Invalid if !fits => self.unsaid_provider(request),
@@ -91,11 +95,12 @@ impl ConfiguredSource {
             code: "provider_found".to_owned(),
             title: None,
             message: format!(
-                "It has the headers of {}, but {slug} is set to {}: that is who sent its first valid event.",
+                "It has the headers of {}, but {slug} is set to {}, the provider of its first valid event.",
                 other.name, set.name
             ),
             fix: format!(
-                "Where both send to {slug}, have each request recognised by its headers again: `hookmitt source edit {slug} --provider ''`."
+                "If both send to {slug}, detect the provider from headers again: `hookmitt source edit {slug} \
+                 --provider ''`."
             ),
         })
     }
@@ -111,11 +116,12 @@ impl ConfiguredSource {
             code: "provider_not_set".to_owned(),
             title: None,
             message: format!(
-                "Several providers write the headers of {}, and their secrets differ; {slug} doesn't say which one sends.",
+                "Several providers use the headers of {}, with different secrets, and {slug} isn't set to one of \
+                 them.",
                 recognised.name
             ),
             fix: format!(
-                "Where it is one of {}, say so: `hookmitt source edit {slug} --provider ID`.",
+                "If it is one of {}, set it: `hookmitt source edit {slug} --provider ID`.",
                 users.join(", ")
             ),
         })

@@ -5,6 +5,7 @@ mod judged;
 mod pages;
 mod proof;
 mod rewritten;
+mod set_up;
 mod signing_secret;
 
 pub(crate) use answered::{Answered, asked, is_confirmed};

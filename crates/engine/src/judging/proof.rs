@@ -88,7 +88,7 @@ impl ConfiguredSource {
             (Some(one), _) if !one.signs() => (
                 format!("{} signs nothing", one.name),
                 format!(
-                    "Where you trust whoever reaches it: `hookmitt source edit {slug} --on-invalid record`."
+                    "If you trust everyone who can reach it: `hookmitt source edit {slug} --on-invalid record`."
                 ),
             ),
             (Some(one), Some(names)) => {
@@ -102,7 +102,7 @@ impl ConfiguredSource {
                 ("its secret can't be read".to_owned(), "`hookmitt secret list` says why.".to_owned())
             }
             (Some(one), None) if self.has_secret => (
-                format!("its secret is none that {}'s signatures are checked with", one.name),
+                format!("its secret doesn't have the form that {}'s signatures need", one.name),
                 format!("Set the right one: `hookmitt secret set {slug}`."),
             ),
             _ => ("no secret is set".to_owned(), format!("Set it: `hookmitt secret set {slug}`.")),
@@ -111,7 +111,7 @@ impl ConfiguredSource {
             code: "nothing_to_verify_by".to_owned(),
             title: None,
             message: format!(
-                "{slug} rejects what isn't proved, and {why}: everything is answered 401 and withheld."
+                "{slug} rejects unverified events, but {why}: every event is answered 401 and withheld."
             ),
             fix,
         })

@@ -18,11 +18,13 @@ pub(crate) fn rewritten(beside: Option<&HeaderLines>) -> Option<Cause> {
     let by = beside?.get_str(REWRITTEN)?;
     Some(Cause {
         code: "channel_rewrote_body".to_owned(),
-        title: Some("The channel wrote the body anew".to_owned()),
+        title: Some("The channel rewrote the body".to_owned()),
         message: format!(
-            "{by} takes JSON apart and writes it anew: these are not the bytes that were signed, and what they were can't be had again."
+            "{by} parses JSON and writes it again: these aren't the bytes that were signed, and the original bytes \
+             are lost."
         ),
-        fix: "To have signatures checked, let the provider call a relay of your own (`hookmitt tunnel add RELAY_URL`) or a quick URL (`hookmitt tunnel add --cloudflared --source SLUG`)."
+        fix: "To verify signatures, let the provider call your own relay (`hookmitt tunnel add RELAY_URL`) or a \
+              quick URL (`hookmitt tunnel add --cloudflared --source SLUG`)."
             .to_owned(),
     })
 }

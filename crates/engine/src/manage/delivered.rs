@@ -135,9 +135,12 @@ fn unanswered(slug: &Slug) -> Cause {
         code: "provider_not_set".to_owned(),
         title: None,
         message: format!(
-            "It was not answered with the secret: {slug} is not set to a provider, and anybody can send such a request."
+            "It wasn't answered with the secret: {slug} isn't set to a provider, and anyone can send such a request."
         ),
-        fix: format!("Set it, `hookmitt source edit {slug} --provider ID`, and have the request sent again."),
+        fix: format!(
+            "Set the provider with `hookmitt source edit {slug} --provider ID`, then let the provider send \
+                      the request again."
+        ),
     }
 }
 

@@ -14,8 +14,7 @@ pub(crate) fn allow_hosts(
 ) -> Result<(), EngineError> {
     for (text, allowed) in change {
         let name = allowed_name(&text).ok_or_else(|| {
-            let words =
-                "give the name of one host alone, such as abc.ngrok.app: no URL, no address, no wildcard";
+            let words = "use a single host name, such as abc.ngrok.app: not a URL, an address or a wildcard";
             EngineError::BadInput(format!("{text:?} can't be allowed: {words}"))
         })?;
         if allowed {
@@ -26,7 +25,7 @@ pub(crate) fn allow_hosts(
     }
     match hosts.len() {
         0..=MOST_HOSTS => Ok(()),
-        _ => Err(EngineError::BadInput(format!("a source can allow {MOST_HOSTS} hosts at most"))),
+        _ => Err(EngineError::BadInput(format!("a source can allow at most {MOST_HOSTS} hosts"))),
     }
 }
 

@@ -82,7 +82,7 @@ impl Drop for Listening {
         settings.base.tasks.spawn_on(
             async move {
                 if let Err(error) = targets.remove(target).await {
-                    tracing::warn!(%error, "the target of a command that ended could not be removed");
+                    tracing::warn!(%error, "the target of a finished command could not be removed");
                 }
             },
             &self.runtime,

@@ -3,6 +3,7 @@
 mod delivered;
 mod hosts;
 mod listening;
+mod looks;
 mod params;
 mod providers;
 mod secrets;

@@ -31,7 +31,9 @@ pub(crate) fn set_params(
             continue;
         };
         if name.is_empty() || name.len() > LONGEST || value.len() > LONGEST {
-            return Err(EngineError::BadInput("a parameter needs a name, and 4 KiB at most".to_owned()));
+            return Err(EngineError::BadInput(
+                "a parameter needs a name, and may have at most 4 KiB".to_owned(),
+            ));
         }
         check_name(&name, settings)?;
         check_scheme(&name, &value, settings)?;

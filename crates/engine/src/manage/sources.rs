@@ -175,18 +175,16 @@ fn check(settings: &SourceSettings) -> Result<(), EngineError> {
         let fits = url.is_some_and(|url| url.has_host() && url.query().is_none() && url.fragment().is_none());
         if !fits {
             let message =
-                format!("{public:?} can't be a public URL: give http(s)://host/path without a query");
+                format!("{public:?} can't be a public URL: use http(s)://host/path without a query");
             return Err(EngineError::BadInput(message));
         }
     }
     let status = settings.answer.status.unwrap_or(200);
     if !(200..=599).contains(&status) {
-        return Err(EngineError::BadInput(format!(
-            "{status} can't be answered: use a status from 200 to 599"
-        )));
+        return Err(EngineError::BadInput(format!("{status} isn't a status to answer with: use 200 to 599")));
     }
     if settings.answer.delay_ms > 60_000 {
-        return Err(EngineError::BadInput("an answer can wait 60 seconds at most".to_owned()));
+        return Err(EngineError::BadInput("an answer can be delayed by at most 60 seconds".to_owned()));
     }
     Ok(())
 }

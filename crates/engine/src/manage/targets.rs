@@ -1,12 +1,13 @@
 //! Creates, changes and removes targets.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use hookmitt_event::{OrderMode, Target, TargetId, TargetKind};
-use hookmitt_forward::TargetUrl;
+use hookmitt_event::{OrderMode, Target, TargetId, TargetKind, TargetState};
+use hookmitt_forward::{TargetUrl, Unanswered};
 use hookmitt_inbox::TargetSettings;
 use serde::{Deserialize, Serialize};
 
+use super::looks::Looks;
 use crate::{
     EngineError,
     delivery::Bells,
@@ -49,6 +50,16 @@ pub struct Probed {
     pub error: Option<String>,
 }
 
+impl Probed {
+    fn new(url: &TargetUrl, found: Result<(), Unanswered>) -> Self {
+        let error = found.err().map(|unanswered| match unanswered {
+            Unanswered::Silent(silence) => silence.error,
+            Unanswered::Hindered(error) => error,
+        });
+        Self { answers: error.is_none(), port: url.port(), error }
+    }
+}
+
 impl TargetChange {
     fn apply(&self, settings: &mut TargetSettings) -> Result<(), EngineError> {
         settings.order = self.order.unwrap_or(settings.order);
@@ -59,10 +70,10 @@ impl TargetChange {
         settings.preserve_host = self.preserve_host.unwrap_or(settings.preserve_host);
         settings.hookmitt_headers = self.hookmitt_headers.unwrap_or(settings.hookmitt_headers);
         if !(1..=100).contains(&settings.attempts) {
-            return Err(EngineError::BadInput("a target gets 1 to 100 attempts".to_owned()));
+            return Err(EngineError::BadInput("a target needs 1 to 100 attempts".to_owned()));
         }
         if !(1..=600_000).contains(&settings.timeout_ms) {
-            return Err(EngineError::BadInput("a target's time limit is 1 ms to 10 minutes".to_owned()));
+            return Err(EngineError::BadInput("a target's timeout must be 1 ms to 10 minutes".to_owned()));
         }
         Ok(())
     }
@@ -73,11 +84,13 @@ impl TargetChange {
 pub struct Targets {
     settings: Arc<Settings>,
     bells: Arc<Bells>,
+    looks: Arc<Looks>,
 }
 
 impl Targets {
-    pub(crate) const fn new(settings: Arc<Settings>, bells: Arc<Bells>) -> Self {
-        Self { settings, bells }
+    pub(crate) fn new(settings: Arc<Settings>, bells: Arc<Bells>) -> Self {
+        let looks = Arc::new(Looks::new(Arc::clone(&settings), Arc::clone(&bells)));
+        Self { settings, bells, looks }
     }
 
     /// Returns every target, including those of running `listen` commands, in the order in which they were added.
@@ -156,14 +169,31 @@ impl Targets {
         Ok(())
     }
 
+    /// Returns what was last found at each target, by sending or by looking.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn states(&self) -> Result<HashMap<TargetId, TargetState>, EngineError> {
+        Ok(self.settings.base.inbox.target_states().await?)
+    }
+
+    /// Looks whether somebody listens at these targets: one TCP connection to each place on this machine or in its own
+    /// network, over which nothing is sent; at most one in 5 seconds, which takes a second at most. What is elsewhere is
+    /// known by deliveries alone.
+    ///
+    /// # Errors
+    /// Fails if the inbox fails.
+    pub async fn look(&self, targets: &[Arc<Target>]) -> Result<(), EngineError> {
+        self.looks.look(targets).await
+    }
+
     /// Checks whether a server listens at a URL that a target may have.
     ///
     /// # Errors
     /// Fails if the URL can't be parsed or leads to ourselves.
     pub async fn probe(&self, given: &str) -> Result<Probed, EngineError> {
         let url = TargetUrl::parse(&self.checked(given).await?)?;
-        let error = hookmitt_forward::probe(&url).await.err();
-        Ok(Probed { answers: error.is_none(), port: url.port(), error })
+        Ok(Probed::new(&url, hookmitt_forward::probe(&url).await))
     }
 
     /// Resumes deliveries to a target at once: a paused target goes on, and one where nobody answered is tried now.
@@ -172,16 +202,33 @@ impl Targets {
     /// Fails if the target is unknown, or if its URL leads to ourselves by now.
     pub async fn try_now(&self, id: TargetId) -> Result<Probed, EngineError> {
         let target = self.settings.target(id)?;
-        let probed = self.probe(&target.url).await?;
+        let url = TargetUrl::parse(&self.checked(&target.url).await?)?;
+        let found = hookmitt_forward::probe(&url).await;
         if target.paused {
             self.change(id, TargetChange { paused: Some(false), ..TargetChange::default() }).await?;
         }
-        if probed.answers && target.down_since.is_some() {
-            self.settings.base.inbox.set_down(id, None).await?;
+        self.found(&target, &found).await?;
+        self.bells.urge(id);
+        Ok(Probed::new(&url, found))
+    }
+
+    /// Stores what was found at a target. If somebody answers, its deliveries go on.
+    async fn found(&self, target: &Target, found: &Result<(), Unanswered>) -> Result<(), EngineError> {
+        let base = &self.settings.base;
+        let what = match found {
+            Ok(()) => Ok(()),
+            Err(Unanswered::Silent(silence)) => Err(silence.clone()),
+            Err(Unanswered::Hindered(_)) => return Ok(()),
+        };
+        let is_back = what.is_ok() && target.down_since.is_some();
+        let is_news = base.inbox.found_at(vec![(target.id, what)], base.now()).await?;
+        if is_back {
+            base.inbox.set_down(target.id, None).await?;
+        }
+        if is_back || is_news {
             self.settings.reload().await?;
         }
-        self.bells.urge(id);
-        Ok(probed)
+        Ok(())
     }
 
     /// Returns a target's URL in the form in which it is stored, unless it leads to ourselves.

@@ -64,7 +64,7 @@ impl TestKeys {
     pub async fn make(&self, slug: Slug) -> Result<TestKey, EngineError> {
         let kind = kind_of(&*self.settings.source(&slug)?).ok_or_else(|| {
             let message =
-                format!("{slug}'s provider signs with a shared secret: there is no key pair to make");
+                format!("{slug}'s provider signs with a shared secret, so there is no key pair to create");
             EngineError::BadInput(message)
         })?;
         let made = tokio::task::spawn_blocking(move || TestKeyPair::generate(kind)).await;

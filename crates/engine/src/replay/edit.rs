@@ -48,7 +48,7 @@ impl Edit {
     pub(crate) fn times(&self) -> Result<u32, EngineError> {
         let times = self.times.unwrap_or(1);
         let fits = (1..=1_000).contains(&times);
-        fits.then_some(times).ok_or_else(|| bad(format!("can't send {times} times: 1 to 1000")))
+        fits.then_some(times).ok_or_else(|| bad(format!("can't send {times} times: use 1 to 1000")))
     }
 
     /// Returns the request with the changes, not signed again yet.
@@ -59,8 +59,9 @@ impl Edit {
     pub(crate) fn apply(&self, request: &Request) -> Result<Request, EngineError> {
         let mut changed = request.clone();
         if let Some(text) = &self.body_base64 {
-            let body =
-                STANDARD.decode(text).map_err(|error| bad(format!("the body is no base64: {error}")))?;
+            let body = STANDARD
+                .decode(text)
+                .map_err(|error| bad(format!("the body isn't valid base64: {error}")))?;
             changed.body = Bytes::from(body);
         }
         if !self.set.is_empty() {
@@ -89,7 +90,7 @@ fn bad(message: String) -> EngineError {
 
 fn set_values(body: &[u8], values: &serde_json::Map<String, Value>) -> Result<Bytes, EngineError> {
     let mut json: Value = serde_json::from_slice(body)
-        .map_err(|error| bad(format!("--set needs a JSON body, and this one is none: {error}")))?;
+        .map_err(|error| bad(format!("--set needs a JSON body, and this one isn't JSON: {error}")))?;
     for (pointer, value) in values {
         *place(&mut json, pointer)? = value.clone();
     }

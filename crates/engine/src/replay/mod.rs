@@ -10,6 +10,6 @@ mod withheld;
 pub use edit::Edit;
 pub use replays::{AttemptLine, Replayed, Replays};
 pub(crate) use resign::place_of;
-pub use retry::Retries;
+pub use retry::{NotRetried, Retried, Retries};
 pub use sample::{SampleRequest, Samples, Sent};
 pub use withheld::{WithheldHost, WithheldHosts};

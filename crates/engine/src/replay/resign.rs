@@ -35,7 +35,7 @@ pub(super) fn edited(
 ) -> Result<Vec<Edited>, EngineError> {
     let changed = edit.apply(&event.request)?;
     if !edit.resign && edit.fresh_id {
-        let message = "a fresh id needs a fresh signature: ask for `resign` too";
+        let message = "a fresh ID needs a new signature: set `resign` too";
         return Err(EngineError::BadInput(message.to_owned()));
     }
     if !edit.resign {
@@ -121,7 +121,7 @@ pub(crate) fn signed(
     let generic = known.source.generic.as_ref();
     let provider = known.provider_of(request).or_else(|| generic.and_then(|_| providers().next()));
     let provider = provider.ok_or_else(|| {
-        let hint = format!("`hookmitt source edit {} --provider ID` says how it signs", known.source.slug);
+        let hint = format!("set it with `hookmitt source edit {} --provider ID`", known.source.slug);
         EngineError::BadInput(format!("can't sign: the provider isn't known; {hint}"))
     })?;
     let test = test_secret(provider);

@@ -119,7 +119,7 @@ impl Samples {
             provider(&order.provider).ok_or_else(|| EngineError::UnknownProvider(order.provider.clone()))?;
         let times = order.times.unwrap_or(1);
         if !(1..=1_000).contains(&times) {
-            return Err(EngineError::BadInput(format!("can't send {times} times: 1 to 1000")));
+            return Err(EngineError::BadInput(format!("can't send {times} times: use 1 to 1000")));
         }
         order.check_type(provider)?;
         let url = TargetUrl::from_shorthand(&order.to)?;
@@ -173,7 +173,8 @@ impl Samples {
         let mut secrets = known.map(|known| known.secrets.clone()).unwrap_or_default();
         if let Some(text) = &order.secret_base64 {
             let value = text.decoded();
-            let mut value = value.map_err(|_| EngineError::BadInput("the secret is no base64".to_owned()))?;
+            let mut value =
+                value.map_err(|_| EngineError::BadInput("the secret isn't valid base64".to_owned()))?;
             let label = order.secret_name.clone().unwrap_or_else(|| "given".to_owned());
             secrets.insert(0, Secret::new(label, std::mem::take(&mut *value)));
         }
@@ -193,7 +194,7 @@ impl Samples {
         if let Some(text) = &order.data_base64 {
             let body = STANDARD
                 .decode(text)
-                .map_err(|error| EngineError::BadInput(format!("the body is no base64: {error}")))?;
+                .map_err(|error| EngineError::BadInput(format!("the body isn't valid base64: {error}")))?;
             request.body = Bytes::from(body);
         }
         // If something stands in front of us, the provider signs the public URL, not the URL of our own port.
@@ -286,7 +287,8 @@ async fn through_own_port(url: &TargetUrl, request: Request) -> AttemptLine {
             let error = (!fine).then(|| format!("answered {}", response.status));
             AttemptLine { event_id, status, response_status: Some(response.status), error, ..none }
         }
-        Outcome::Unreachable { error } | Outcome::Hindered { error } | Outcome::Broken { error, .. } => {
+        Outcome::Unreachable(silence) => AttemptLine { error: Some(silence.error), ..none },
+        Outcome::Hindered { error } | Outcome::Broken { error, .. } => {
             AttemptLine { error: Some(error), ..none }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -161,14 +161,17 @@ impl SecretStore {
         held.lent.retain(|lent| lent.target != target);
     }
 
+    /// Returns how many secrets are kept in the private file, and where that is.
+    pub(crate) fn unencrypted(&self) -> Option<(usize, PathBuf)> {
+        self.vault.unencrypted().map(|(count, path)| (count, path.to_owned()))
+    }
+
+    /// Returns what hinders the reading of secrets, each cause in one sentence.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let problems = held.problems.iter().map(|problem| match problem.error.hint() {
-            Some(hint) => format!("{problem}; {hint}"),
-            None => problem.to_string(),
-        });
-        let waiting = held.waiting.then(|| "the keychain has not answered yet; capture goes on".to_owned());
-        self.vault.warning().into_iter().chain(waiting).chain(problems).collect()
+        let waiting =
+            held.waiting.then(|| "the keychain hasn't answered yet; capturing continues".to_owned());
+        waiting.into_iter().chain(by_cause(&held.problems)).collect()
     }
 
     pub(crate) fn problem_of(&self, source: &Slug, label: &str) -> Option<String> {
@@ -185,11 +188,53 @@ impl SecretStore {
     }
 }
 
+/// Describes problems in sentences. Secrets that can't be read for the same reason share one.
+fn by_cause(problems: &[Problem]) -> Vec<String> {
+    let mut causes: Vec<(String, Vec<&Problem>)> = Vec::new();
+    for problem in problems {
+        let why = problem.error.to_string();
+        match causes.iter_mut().find(|(cause, _)| *cause == why) {
+            Some((_, same)) => same.push(problem),
+            None => causes.push((why, vec![problem])),
+        }
+    }
+    let sentence = |(why, same): (String, Vec<&Problem>)| {
+        let said = match *same {
+            [one] => one.to_string(),
+            _ => format!("{} secrets can't be read: {why}", same.len()),
+        };
+        let hint = same.first().and_then(|problem| problem.error.hint());
+        hint.map_or_else(|| said.clone(), |hint| format!("{said}; {hint}"))
+    };
+    causes.into_iter().map(sentence).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use zeroize::Zeroizing;
 
     use super::*;
+
+    #[test]
+    fn secrets_that_are_unreadable_for_one_reason_share_a_sentence() {
+        let problem = |source: &str, error| Problem {
+            secret: Some((source.parse().unwrap(), "main".to_owned())),
+            error,
+        };
+        let locked = || VaultError::Locked("no window".to_owned());
+        let problems =
+            [problem("a", locked()), problem("b", VaultError::Missing("keychain")), problem("c", locked())];
+        let said = by_cause(&problems);
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(
+            said[0].starts_with("2 secrets can't be read: the keychain is locked: no window; unlock it"),
+            "{said:?}"
+        );
+        assert!(
+            said[1].starts_with("secret main of b: the value is missing from the keychain; set"),
+            "{said:?}"
+        );
+    }
 
     #[test]
     fn a_reading_that_began_before_a_secret_was_set_does_not_take_it_away() {

@@ -185,13 +185,13 @@ fn found<'d>(
     let found: Vec<_> = if by_id.is_empty() { devices.iter().filter(is_it).collect() } else { by_id };
     match found.as_slice() {
         [one] if one.key == own.device_key() => {
-            let words = "this is the device that you are on: to leave a tunnel, remove it here";
+            let words = "this is the device you are using: to leave a tunnel, remove the tunnel here";
             Err(EngineError::BadInput(words.to_owned()))
         }
         [one] => Ok(one),
         [] => Err(EngineError::UnknownDevice(text.to_owned())),
         many => Err(EngineError::BadInput(format!(
-            "{text:?} are {} devices; give one of the ids {}",
+            "{} devices are called {text:?}; use one of the ids {}",
             many.len(),
             many.iter().map(|one| hex::encode(&one.key[..8])).collect::<Vec<_>>().join(", ")
         ))),
@@ -200,7 +200,8 @@ fn found<'d>(
 
 /// Returns the trouble to show if this device has no key for incoming letters.
 pub(super) fn no_key(why: NoKey) -> Trouble {
-    let message = format!("a device was revoked and the sealing key turned over, but {why}");
-    let hint = "remove the tunnel here, and take part anew: `hookmitt tunnel invite` on the owner's computer, then `hookmitt tunnel join`";
+    let message = format!("a device was revoked and the sealing key changed, but {why}");
+    let hint = "remove the tunnel here and join again: `hookmitt tunnel invite` on the owner's computer, then \
+                `hookmitt tunnel join`";
     Trouble::new("no-sealing-key", message, hint)
 }

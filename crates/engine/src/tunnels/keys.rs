@@ -116,12 +116,13 @@ impl Keys {
         self.blocking(move |vault| vault.remove(&name, LABEL)).await
     }
 
-    /// Returns what a person should know about how the keys are stored.
-    pub(crate) fn warning(&self) -> Option<String> {
+    /// Returns how many tunnels have their keys in the private file, and where that is.
+    pub(crate) fn unencrypted(&self) -> Option<(usize, PathBuf)> {
         if !self.directory.is_dir() {
             return None;
         }
-        Vault::open(&self.directory, self.choice).ok()?.warning()
+        let vault = Vault::open(&self.directory, self.choice).ok()?;
+        vault.unencrypted().map(|(count, path)| (count, path.to_owned()))
     }
 
     /// Runs something that may wait for the keychain on a thread that may block.
@@ -167,7 +168,7 @@ mod tests {
             assert_eq!((read.owner, read.members), (all.owner, all.members));
         }
         assert!(keys.read(&Keys::fresh_name()).await.is_err());
-        assert!(keys.warning().unwrap().contains("unencrypted"), "a file is no keychain, and that is said");
+        assert_eq!(keys.unencrypted().unwrap().0, 1, "a file is no keychain, and that is said");
         keys.remove(&name).await.unwrap();
         assert!(keys.read(&name).await.is_err());
     }

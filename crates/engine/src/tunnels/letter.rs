@@ -17,7 +17,7 @@ use crate::{
 
 /// A letter that no genuine relay writes.
 #[derive(Debug, thiserror::Error)]
-#[error("a letter from the relay makes no sense: {0}")]
+#[error("an event from the relay could not be understood: {0}")]
 pub(super) struct Nonsense(&'static str);
 
 /// A letter after it was judged.
@@ -37,18 +37,18 @@ const LONGEST: usize = 255;
 pub(super) fn request(letter: &Letter) -> Result<(Request, Option<HeaderLines>), Nonsense> {
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if letter.method.is_empty() || letter.method.len() > LONGEST || !letter.method.bytes().all(token) {
-        return Err(Nonsense("its method is none"));
+        return Err(Nonsense("its method is invalid"));
     }
     let plain = |text: &str| text.bytes().all(|byte| byte > b' ' && byte != 0x7f);
     let rooted = letter.path.is_empty() || letter.path.starts_with('/');
     if !rooted || !plain(&letter.path) || letter.path.contains('?') {
-        return Err(Nonsense("its path is none"));
+        return Err(Nonsense("its path is invalid"));
     }
     if !letter.query.as_deref().is_none_or(plain) || !plain(&letter.url) {
-        return Err(Nonsense("its URL is none"));
+        return Err(Nonsense("its URL is invalid"));
     }
     let lines = |block: &bytes::Bytes| {
-        HeaderLines::from_wire(block.clone()).map_err(|_| Nonsense("its header lines are none"))
+        HeaderLines::from_wire(block.clone()).map_err(|_| Nonsense("its header lines are invalid"))
     };
     let headers = lines(&letter.headers)?;
     let forwarded = lines(&letter.forwarded)?;
@@ -95,7 +95,7 @@ pub(super) async fn judge_letter(
         event.route = Route::Withheld("its tunnel serves no such source");
     }
     if differs {
-        event.route = Route::Withheld("its body is not what the relay received");
+        event.route = Route::Withheld("its body isn't what the relay received");
         event.causes.insert(0, cause(&letter.sha256));
     }
     Ok(Opened { known, assigned, judged, differs })
@@ -104,17 +104,19 @@ pub(super) async fn judge_letter(
 /// Returns the cause to show if the relay's time of a letter is doubtful.
 pub(super) fn doubted(doubt: Doubt, judged_at: Timestamp) -> Cause {
     let (said, why) = match doubt {
-        Doubt::Altered(said) => (said, "what was sealed at its event says otherwise"),
-        Doubt::TooEarly(said) => (said, "everything that it received until then was here already"),
-        Doubt::TooLate(said) => (said, "that lies ahead of this machine's clock"),
+        Doubt::Altered(said) => (said, "what was sealed with its event contradicts that"),
+        Doubt::TooEarly(said) => (said, "everything it had received by then was already here"),
+        Doubt::TooLate(said) => (said, "that is ahead of this machine's clock"),
     };
     Cause {
         code: "relay_time_doubted".to_owned(),
         title: None,
-        message: format!("The relay says that it received this at {said}, but {why}: judged as of {judged_at}."),
+        message: format!("The relay says it received this at {said}, but {why}: verified as of {judged_at}."),
         fix: match doubt {
-            Doubt::Altered(_) => "Look at the relay: somebody altered its store.",
-            _ => "Compare the clocks of this machine and of the relay. Where both are right, don't trust the relay.",
+            Doubt::Altered(_) => "Check the relay: someone has changed its store.",
+            _ => {
+                "Compare the clocks of this machine and the relay. If both are right, don't trust the relay."
+            }
         }
         .to_owned(),
     }
@@ -125,10 +127,11 @@ fn cause(sha256: &[u8; 32]) -> Cause {
         code: "relay_body_differs".to_owned(),
         title: None,
         message: format!(
-            "The relay received a body with the SHA-256 {}; this one has another.",
+            "The relay received a body with the SHA-256 {}; this body has another.",
             hex::encode(sha256)
         ),
-        fix: "Don't trust this event; have it sent again, and look at the relay and what is between."
+        fix: "Don't trust this event. Let the provider send it again, and check the relay and everything between it \
+              and this computer."
             .to_owned(),
     }
 }

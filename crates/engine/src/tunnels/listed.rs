@@ -1,6 +1,6 @@
 //! Lists tunnels and their gaps.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use hookmitt_event::{GapWhy, TunnelKind};
 use hookmitt_inbox::{Gap, GapPage, KeptTunnel};
@@ -16,6 +16,16 @@ use super::{
     view::{GapView, Seen, Trouble, TunnelState, TunnelView, view},
 };
 use crate::{EngineError, base::Base, settings::Settings};
+
+/// Which process runs the tunnels of the data directory.
+pub(super) enum Place {
+    /// This one.
+    Here,
+    /// Another one, as the trouble says.
+    Elsewhere(Trouble),
+    /// None.
+    Nowhere,
+}
 
 /// The tunnels of a data directory, as people list, add and change them.
 #[derive(Clone, Debug)]
@@ -42,9 +52,9 @@ impl Tunnels {
         Self { base, settings, register, keys, turning: Arc::default(), owner }
     }
 
-    /// Returns what a person should know about how keys are stored.
-    pub(crate) fn warning(&self) -> Option<String> {
-        self.keys.warning()
+    /// Returns how many tunnels have their keys in the private file, and where that is.
+    pub(crate) fn unencrypted(&self) -> Option<(usize, PathBuf)> {
+        self.keys.unencrypted()
     }
 
     /// Returns every tunnel, in the order in which they were added.
@@ -97,9 +107,10 @@ impl Tunnels {
                 running.as_ref().and_then(|running| running.public_url())
             }
         };
+        let unserved = running.as_ref().map(|running| running.unserved()).unwrap_or_default();
         let last_event_at = running.and_then(|running| running.last_event_at()).max(kept.last_event_at);
         let kept = KeptTunnel { last_event_at, public_url, ..kept };
-        Ok(view(kept, seen, newest.map(|gap| self.gap_view(gap))))
+        Ok(TunnelView { unserved, ..view(kept, seen, newest.map(|gap| self.gap_view(gap))) })
     }
 
     /// Returns this device's credentials for a tunnel.
@@ -120,12 +131,25 @@ impl Tunnels {
         if !kept.enabled {
             return Seen::new(TunnelState::Off, since);
         }
-        if self.settings.own.capture_urls().is_empty() || *self.owner.borrow() {
-            return Seen { why: Some(GapWhy::AppClosed), ..Seen::new(TunnelState::Offline, since) };
+        match self.place() {
+            Place::Here | Place::Nowhere => {
+                let why = Some(GapWhy::AppClosed);
+                Seen { why, hindrance: why, ..Seen::new(TunnelState::Offline, since) }
+            }
+            Place::Elsewhere(trouble) => Seen { error: Some(trouble), ..Seen::new(TunnelState::Off, since) },
         }
-        let message = "another hookmitt on this data directory has the tunnels";
-        let error =
-            Trouble::new("other-process", message, "look at its window or its `hookmitt tunnel list`");
-        Seen { error: Some(error), ..Seen::new(TunnelState::Off, since) }
+    }
+
+    /// Says which process runs the tunnels. A process that doesn't capture is a command that found none running.
+    pub(super) fn place(&self) -> Place {
+        if self.settings.own.capture_urls().is_empty() {
+            return Place::Nowhere;
+        }
+        if *self.owner.borrow() {
+            return Place::Here;
+        }
+        let message = "another hookmitt on this data directory runs the tunnels";
+        let hint = "see its window, or run `hookmitt tunnel list`";
+        Place::Elsewhere(Trouble::new("other-process", message, hint))
     }
 }

@@ -2,7 +2,7 @@
 
 use hookmitt_event::{Explain as _, GapWhy, Timestamp};
 use hookmitt_inbox::Told;
-use hookmitt_tunnel::{State, TunnelError, Why};
+use hookmitt_tunnel::{State, TunnelError};
 use hookmitt_wire::Depth;
 
 use super::view::{Backlog, Seen, Trouble, TunnelState};
@@ -18,6 +18,8 @@ pub(super) enum Step {
     CaughtUp { since: Timestamp },
     /// The connection is lost.
     Lost { since: Timestamp, why: GapWhy },
+    /// The present gap has another reason, which was found when we tried again.
+    Reason { why: GapWhy },
     /// Letters could not be read; [`Running::take_spoilt`](super::running::Running::take_spoilt) says how many.
     Spoilt,
     /// We closed the connection.
@@ -89,31 +91,57 @@ impl LiveState {
             State::Connecting { last_error, .. } => {
                 let error = last_error.as_ref().map(trouble).or(self.seen.error.take());
                 let since = if was_connected { at } else { self.seen.since };
-                let why = self.seen.why;
-                self.seen = Seen { error, why, ..self.unconnected(TunnelState::Connecting, since) };
+                let Seen { why, hindrance, .. } = self.seen;
+                self.seen =
+                    Seen { error, why, hindrance, ..self.unconnected(TunnelState::Connecting, since) };
                 lost(was_connected, since, GapWhy::Relay)
             }
             State::Offline { since, why, error, .. } => {
+                let before = self.seen.why;
+                let hindrance = error.as_ref().map(|_| why);
                 let error = error.as_ref().map(trouble);
-                let reason = reason(why);
-                self.seen =
-                    Seen { error, why: Some(reason), ..self.unconnected(TunnelState::Offline, since) };
+                self.seen = Seen { error, hindrance, ..self.unconnected(TunnelState::Offline, since) };
                 match (why, &self.depth) {
                     // No gap yet: the next start opens one from the time up to which the tunnel was connected.
-                    (Why::AppClosed, Some(depth)) if was_connected => {
+                    (GapWhy::AppClosed, Some(depth)) if was_connected => {
                         vec![Step::Closed { told: told(depth) }]
                     }
-                    (Why::AppClosed, _) => Vec::new(),
-                    _ => lost(was_connected, since, reason),
+                    (GapWhy::AppClosed, _) => Vec::new(),
+                    _ => self.lacks_connection(why, before, was_connected.then_some(since)),
                 }
             }
             State::Refused { error } => {
-                let error = Some(trouble(&error));
+                let (before, why) = (self.seen.why, error.why());
                 let since = if self.seen.state == TunnelState::Refused { self.seen.since } else { at };
-                self.seen = Seen { error, ..self.unconnected(TunnelState::Refused, since) };
-                lost(was_connected, since, GapWhy::Relay)
+                let seen = self.unconnected(TunnelState::Refused, since);
+                self.seen = Seen { error: Some(trouble(&error)), hindrance: Some(why), ..seen };
+                self.lacks_connection(why, before, was_connected.then_some(since))
             }
         }
+    }
+
+    /// Shows that something here keeps the tunnel from running.
+    pub(super) fn is_stuck(&mut self, trouble: Trouble, at: Timestamp) {
+        let why = reason(GapWhy::Hindered, self.seen.why);
+        let seen = Seen::new(TunnelState::Refused, at);
+        self.seen = Seen { error: Some(trouble), why: Some(why), hindrance: Some(GapWhy::Hindered), ..seen };
+    }
+
+    /// Records why there is no connection; `before` is the reason so far, and `lost_at` when the connection was lost, if
+    /// there was one until now. Returns the steps that have to be stored.
+    fn lacks_connection(
+        &mut self,
+        why: GapWhy,
+        before: Option<GapWhy>,
+        lost_at: Option<Timestamp>,
+    ) -> Vec<Step> {
+        if let Some(since) = lost_at {
+            self.seen.why = Some(why);
+            return vec![Step::Lost { since, why }];
+        }
+        let why = reason(why, before);
+        self.seen.why = Some(why);
+        if before == Some(why) { Vec::new() } else { vec![Step::Reason { why }] }
     }
 
     /// Returns an unconnected state. What waited when the relay reported last is taken to wait still.
@@ -126,13 +154,10 @@ fn lost(was_connected: bool, since: Timestamp, why: GapWhy) -> Vec<Step> {
     if was_connected { vec![Step::Lost { since, why }] } else { Vec::new() }
 }
 
-fn reason(why: Why) -> GapWhy {
-    match why {
-        Why::Asleep => GapWhy::Asleep,
-        Why::Network => GapWhy::Network,
-        Why::Relay => GapWhy::Relay,
-        Why::AppClosed => GapWhy::AppClosed,
-    }
+/// Returns the reason of a gap that goes on: the latest, unless the one before stays. A reason that stays tells how the
+/// connection was lost, so it begins a gap, and never continues one.
+fn reason(latest: GapWhy, before: Option<GapWhy>) -> GapWhy {
+    before.filter(|before| before.stays() || latest.stays()).unwrap_or(latest)
 }
 
 /// Returns an error as it is shown.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hookmitt_catch::Reply;
-use hookmitt_event::{Cause, Explain};
+use hookmitt_event::{Cause, Explain, Slug, counted};
 use hookmitt_inbox::{InboxError, Sequence, Stored};
 use hookmitt_tunnel::{
     Answering, AppReply, Later, Letterhead, NoKey, Recipient, SealingKey, State, Unreadable,
@@ -110,23 +110,23 @@ impl Mail {
     }
 
     fn complain_of_bytes(&self, stored: &Stored) {
-        let message = format!("the body of #{} is not what the relay received", stored.seq);
+        let message = format!("the body of #{} isn't what the relay received", stored.seq);
         tracing::error!(tunnel = self.tunnel, event = %stored.id, "{message}");
         self.running.fault(Trouble::new(
             "relay-body-differs",
             message,
-            "the event is kept and not forwarded; have it sent again, and look at the relay",
+            "the event is stored but not forwarded; let the provider send it again, and check the relay",
         ));
     }
 
     fn complain_of_name(&self, stored: &Stored) {
-        let count = self.running.reuses_a_name();
+        let times = counted(self.running.reuses_a_name(), "time");
         let message = format!(
-            "the relay gave #{} the id of another event ({count} times since the start): both are kept",
+            "the relay gave #{} the ID of another event ({times} since the start): both are stored",
             stored.seq
         );
         tracing::error!(tunnel = self.tunnel, event = %stored.id, "{message}");
-        self.running.fault(Trouble::new("relay-name-reused", message, "look at the relay: it is broken"));
+        self.running.fault(Trouble::new("relay-name-reused", message, "check the relay: it is faulty"));
     }
 
     fn complain_of_time(&self, stored: &Stored, cause: Cause) {
@@ -136,9 +136,9 @@ impl Mail {
     }
 
     fn lament(&self, why: &dyn std::error::Error, waited: bool) {
-        tracing::error!(tunnel = self.tunnel, %why, "a letter can't be read");
+        tracing::error!(tunnel = self.tunnel, %why, "an event could not be decrypted");
         self.running.spoils(waited);
-        let hint = "somebody wrote it who knows the tunnel's public key; look at the relay's log";
+        let hint = "someone who knows the tunnel's public key sent it; check the relay's log";
         self.running.fault(Trouble::new("letter-unreadable", why.to_string(), hint));
     }
 }
@@ -181,8 +181,9 @@ impl Recipient for Mail {
             // The failure was reported for the earlier letter of the same run.
             Err(EngineError::Inbox(InboxError::OutOfTurn)) => Err(Later),
             Err(error) => {
-                tracing::warn!(tunnel = self.tunnel, %error, "an event can't be stored yet; it waits at the relay");
-                let hint = error.hint().unwrap_or_else(|| "it is tried again by itself".to_owned());
+                tracing::warn!(tunnel = self.tunnel, %error, "an event can't be stored yet; it is waiting at the \
+                                                              relay");
+                let hint = error.hint().unwrap_or_else(|| "this is retried automatically".to_owned());
                 self.running.fails(Trouble::new(error.code(), error.to_string(), &hint));
                 Err(Later)
             }
@@ -190,20 +191,26 @@ impl Recipient for Mail {
     }
 
     fn unreadable(&self, head: &Letterhead, why: &Unreadable, lost: bool) {
-        tracing::error!(tunnel = self.tunnel, position = head.position, lost, %why, "a letter can't be read");
+        tracing::error!(tunnel = self.tunnel, position = head.position, lost, %why, "an event could not be decrypted");
         if lost {
             self.running.spoils(head.waited);
         }
-        let message = format!("an event of {} can't be read: {why}", head.received_at);
-        let hint = if lost { "have it sent again" } else { "it stays at the relay: update hookmitt" };
+        let message = format!("an event of {} could not be decrypted: {why}", head.received_at);
+        let hint =
+            if lost { "let the provider send it again" } else { "it stays at the relay: update hookmitt" };
         self.running.fault(Trouble::new("letter-unreadable", message, hint));
+    }
+
+    fn unserved(&self, names: Vec<Slug>) {
+        self.running.knows_unserved(names);
     }
 
     fn sealing_keys(&self, keys: Vec<SealingKey>) {
         let (tunnels, tunnel, running) = (self.tunnels.clone(), self.tunnel, Arc::clone(&self.running));
         self.tunnels.base.tasks.spawn(async move {
             if let Err(error) = tunnels.keep_sealing_keys(tunnel, keys).await {
-                tracing::error!(tunnel, %error, "the new sealing key is not kept; the relay tells it anew");
+                tracing::error!(tunnel, %error, "the new sealing key could not be stored; the relay will send it \
+                                                 again");
                 running.fault(Trouble::of(&error));
             }
         });

@@ -79,8 +79,8 @@ impl Minder {
 
     async fn take(&self, step: Step) {
         // The step changes or ends the URL under which a source is called.
-        let concerns_a_source =
-            self.running.serves().is_some() && !matches!(step, Step::Told(_) | Step::Spoilt);
+        let concerns_a_source = self.running.serves().is_some()
+            && !matches!(step, Step::Told(_) | Step::Spoilt | Step::Reason { .. });
         self.warn(self.keep(step).await);
         self.running.handled();
         if concerns_a_source {
@@ -108,6 +108,7 @@ impl Minder {
                 Ok(inbox.tunnel_spoilt(self.tunnel, letters, waited, self.running.clock.now()).await?)
             }
             Step::Lost { since, why } => Ok(inbox.open_gap(self.tunnel, since, why).await?),
+            Step::Reason { why } => Ok(inbox.explain_gap(self.tunnel, why).await?),
         }
     }
 
@@ -122,7 +123,7 @@ impl Minder {
 
     fn warn(&self, done: Result<(), EngineError>) {
         if let Err(error) = done {
-            tracing::warn!(tunnel = self.tunnel, %error, "the state of a tunnel can't be kept");
+            tracing::warn!(tunnel = self.tunnel, %error, "the state of a tunnel can't be stored");
         }
     }
 }

@@ -91,7 +91,7 @@ impl Tunnels {
         let added = match (&order.invite, kind, kind::program(kind)) {
             (Some(invite), TunnelKind::Relay, _) => self.join_tunnel(invite.expose(), label, sources).await?,
             (Some(_), ..) => {
-                let words = "an invitation is one to a relay's tunnel: give it alone";
+                let words = "an invitation can't be combined with other settings";
                 return Err(EngineError::BadInput(words.to_owned()));
             }
             (None, _, Some(program)) => {
@@ -167,7 +167,7 @@ impl Tunnels {
 
     async fn forget_keys(&self, keys: &str, error: TunnelError) -> EngineError {
         if let Err(error) = self.keys.remove(keys).await {
-            tracing::warn!(%error, "keys of a tunnel that was not opened are left over");
+            tracing::warn!(%error, "the keys of a tunnel that wasn't opened could not be deleted");
         }
         error.into()
     }
@@ -213,7 +213,7 @@ impl Tunnels {
     fn chosen(&self, kind: TunnelKind, slugs: &[Slug]) -> Result<Vec<String>, EngineError> {
         if kind != TunnelKind::Relay && !slugs.is_empty() {
             let words =
-                "only a relay's tunnel serves several sources: give a channel or a program its one `source`";
+                "only a relay's tunnel serves several sources: set one `source` for a channel or a program";
             return Err(EngineError::BadInput(words.to_owned()));
         }
         let mut chosen = Vec::new();
@@ -241,7 +241,7 @@ impl Tunnels {
         if let Some(keys) = &kept.keys
             && let Err(error) = self.keys.remove(keys).await
         {
-            tracing::warn!(%error, "the keys of a tunnel that is removed are left over");
+            tracing::warn!(%error, "the keys of a removed tunnel could not be deleted");
         }
         self.settings.reload().await?;
         self.register.until_ended(id).await;
@@ -272,6 +272,6 @@ fn checked_label(label: &str) -> Result<String, EngineError> {
     let label = label.trim();
     let fits = (1..=60).contains(&label.chars().count()) && !label.chars().any(char::is_control);
     fits.then(|| label.to_owned()).ok_or_else(|| {
-        EngineError::BadInput("a tunnel is called by 1 to 60 letters, without control characters".to_owned())
+        EngineError::BadInput("a tunnel's name has 1 to 60 characters, without control characters".to_owned())
     })
 }

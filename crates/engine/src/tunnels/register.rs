@@ -69,7 +69,7 @@ impl Register {
         let mut endings = self.endings.subscribe();
         let ended = endings.wait_for(|()| self.one(id).is_none());
         if tokio::time::timeout(PARTING * 3, ended).await.is_err() {
-            tracing::warn!(tunnel = id, "a tunnel that is not wanted any more has not ended yet");
+            tracing::warn!(tunnel = id, "a tunnel that was turned off hasn't stopped yet");
         }
     }
 }

@@ -67,7 +67,7 @@ impl Runner {
             let mut tasks = Tasks::new();
             while is_owner && !stop.is_cancelled() {
                 if let Err(error) = this.reconcile(&mut tasks).await {
-                    tracing::warn!(%error, "the tunnels can't be looked at");
+                    tracing::warn!(%error, "the tunnels can't be read");
                 }
                 tokio::select! {
                     () = stop.cancelled() => {}
@@ -85,7 +85,7 @@ impl Runner {
         let over: Vec<_> =
             tasks.iter().filter(|(_, (_, task))| task.is_finished()).map(|(id, _)| *id).collect();
         for id in over {
-            tracing::error!(tunnel = id, "a tunnel ended that is still wanted; it is begun anew");
+            tracing::error!(tunnel = id, "a tunnel stopped unexpectedly; it is being restarted");
             tasks.remove(&id);
             self.tunnels.register.ended(id);
             time::sleep(ANEW).await;
@@ -192,7 +192,7 @@ impl Runner {
         }
         running.stop.cancel();
         if time::timeout(PARTING, task).await.is_err() {
-            tracing::warn!(tunnel = id, "a tunnel takes long to end");
+            tracing::warn!(tunnel = id, "a tunnel is slow to stop");
         }
         self.tunnels.register.ended(id);
         if !for_ever {
@@ -210,7 +210,7 @@ impl Runner {
             }
         };
         if let Err(error) = noted.await {
-            tracing::warn!(tunnel = id, %error, "the end of a tunnel can't be kept");
+            tracing::warn!(tunnel = id, %error, "the end of a tunnel can't be stored");
         }
     }
 }
@@ -223,7 +223,7 @@ async fn tell_relays(runner: Arc<Runner>) {
         let kept = match base.inbox.tunnels().await {
             Ok(kept) => kept,
             Err(error) => {
-                tracing::warn!(%error, "the relays can't be told of the settings");
+                tracing::warn!(%error, "the relays can't be told about the settings");
                 continue;
             }
         };

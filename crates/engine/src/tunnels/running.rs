@@ -9,9 +9,9 @@ use std::{
 };
 
 use hookmitt_clock::Clock;
-use hookmitt_event::{Slug, Timestamp, TunnelKind};
+use hookmitt_event::{GapWhy, Slug, Timestamp, TunnelKind};
 use hookmitt_inbox::{KeptTunnel, Told};
-use hookmitt_tunnel::{Horizon, Line, State, Why};
+use hookmitt_tunnel::{Horizon, Line, State};
 use hookmitt_wire::{Depth, SourceOffer};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
@@ -46,6 +46,8 @@ pub(super) struct Running {
     left: AtomicBool,
     /// How many requests named a source that the tunnel doesn't serve.
     unknown: AtomicU64,
+    /// The names that were called lately at the relay and are no sources there, newest first.
+    unserved: Mutex<Vec<Slug>>,
     /// Letters that could not be read, and how many of them had waited, not yet counted in the inbox.
     spoilt: Mutex<(u64, u64)>,
     /// How many letters came under the id of another event.
@@ -75,6 +77,7 @@ impl Running {
             offers: watch::Sender::default(),
             left: AtomicBool::new(false),
             unknown: AtomicU64::new(0),
+            unserved: Mutex::default(),
             spoilt: Mutex::default(),
             reused: AtomicU64::new(0),
             steps,
@@ -106,8 +109,21 @@ impl Running {
     pub(super) fn seen(&self) -> Seen {
         let now = self.now();
         let mut seen = now.seen.clone();
+        seen.stores = now.failing.is_none();
         seen.error = seen.error.or_else(|| now.failing.clone()).or_else(|| now.fault.clone());
         seen
+    }
+
+    /// Takes over which unknown sources were called lately.
+    pub(super) fn knows_unserved(&self, names: Vec<Slug>) {
+        *self.unserved.lock().unwrap_or_else(PoisonError::into_inner) = names;
+        self.changed.notify_one();
+    }
+
+    /// Returns which sources were called lately and are still not among those that the relay is told of, newest first.
+    pub(super) fn unserved(&self) -> Vec<Slug> {
+        let names = self.unserved.lock().unwrap_or_else(PoisonError::into_inner);
+        names.iter().filter(|name| !self.is_offered(name.as_str())).cloned().collect()
     }
 
     pub(super) fn serves(&self) -> Option<Slug> {
@@ -173,7 +189,7 @@ impl Running {
 
     /// Shows that the tunnel can't go on for now.
     pub(super) fn stuck(&self, trouble: Trouble, now: Timestamp) {
-        self.now().seen = Seen { error: Some(trouble), ..Seen::new(TunnelState::Refused, now) };
+        self.now().is_stuck(trouble, now);
         self.changed.notify_one();
     }
 
@@ -226,14 +242,13 @@ impl Running {
     }
 
     /// Records that a channel or a program is not connected since that time.
-    pub(super) fn breaks_off(&self, since: Timestamp, why: Why, trouble: Trouble) {
+    pub(super) fn breaks_off(&self, since: Timestamp, why: GapWhy, trouble: Trouble) {
         let mut now = self.now();
         // The first break counts, not the failed tries after it.
         let since = if now.is_up() { since } else { now.seen.since };
-        let why_before = now.seen.why.filter(|_| now.seen.state == TunnelState::Offline);
         self.takes(&mut now, State::Offline { since, why, error: None, next_try: None }, since);
         now.seen.error = Some(trouble);
-        now.seen.why = why_before.or(now.seen.why);
+        now.seen.hindrance = (!why.stays()).then_some(why);
         if now.up == TunnelState::Connected {
             now.public_url = None; // a program's URL ends with its connection
         }
@@ -241,7 +256,7 @@ impl Running {
 
     /// Records that a channel or a program was ended by us.
     pub(super) fn ends(&self, at: Timestamp) {
-        let ended = State::Offline { since: at, why: Why::AppClosed, error: None, next_try: None };
+        let ended = State::Offline { since: at, why: GapWhy::AppClosed, error: None, next_try: None };
         self.now().public_url = None;
         self.becomes(ended, at);
     }
@@ -297,7 +312,7 @@ impl Running {
         for step in now.becomes(state, at) {
             match self.steps.try_send(step) {
                 Ok(()) => self.sent.send_modify(|count| *count += 1),
-                Err(error) => tracing::warn!(%error, "a change of a tunnel's state is not kept"),
+                Err(error) => tracing::warn!(%error, "a change of a tunnel's state isn't stored"),
             }
         }
         self.changed.notify_one();
@@ -314,8 +329,8 @@ fn complete_until(kept: &KeptTunnel) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use hookmitt_clock::MachineClock;
-    use hookmitt_event::GapWhy;
-    use hookmitt_tunnel::{TunnelError, Why};
+    use hookmitt_event::{NoConnection, Silence};
+    use hookmitt_tunnel::{RelayProblem, TunnelError};
     use hookmitt_wire::Depth;
 
     use super::*;
@@ -352,7 +367,7 @@ mod tests {
         assert_eq!((seen.rtt_ms, seen.waiting.letters, seen.to_acknowledge), (Some(38), 3, 2));
 
         let slept = Timestamp::from_seconds(2_000);
-        let offline = State::Offline { since: slept, why: Why::Asleep, error: None, next_try: None };
+        let offline = State::Offline { since: slept, why: GapWhy::Asleep, error: None, next_try: None };
         let lost = Step::Lost { since: slept, why: GapWhy::Asleep };
         assert_eq!(steps(&running, &mut waiting, offline.clone()), [lost]);
         assert_eq!(steps(&running, &mut waiting, offline), [], "it is lost once");
@@ -371,20 +386,62 @@ mod tests {
     fn our_own_end_is_no_loss_and_a_refusal_is_one() {
         let (running, mut waiting) = Running::new(CancellationToken::new(), Some(AT), Arc::new(MachineClock));
         steps(&running, &mut waiting, connected(AT, 0, true));
-        let ended = State::Offline { since: AT, why: Why::AppClosed, error: None, next_try: None };
+        let ended = State::Offline { since: AT, why: GapWhy::AppClosed, error: None, next_try: None };
         assert_eq!(steps(&running, &mut waiting, ended), [Step::Closed { told: Told::default() }]);
 
         steps(&running, &mut waiting, connected(AT, 0, true));
-        let refused = State::Refused { error: TunnelError::NotConnected };
-        assert_eq!(steps(&running, &mut waiting, refused), [Step::Lost { since: AT, why: GapWhy::Relay }]);
+        let (code, message) = ("unknown-device".to_owned(), "idle for 30 days".to_owned());
+        let problem = RelayProblem { code, message, hint: None };
+        let refused = State::Refused { error: TunnelError::Refused(problem) };
+        assert_eq!(steps(&running, &mut waiting, refused), [Step::Lost { since: AT, why: GapWhy::Denied }]);
         assert_eq!(running.seen().state, TunnelState::Refused);
         assert!(running.seen().error.is_some());
+    }
+
+    fn offline(why: GapWhy, error: Option<TunnelError>) -> State {
+        State::Offline { since: AT, why, error, next_try: None }
+    }
+
+    fn unreachable(why: NoConnection) -> State {
+        let error = TunnelError::Unreachable(Silence { why, error: why.to_string() });
+        offline(why.into(), Some(error))
+    }
+
+    #[test]
+    fn a_gap_has_the_reason_that_the_latest_try_found() {
+        let (running, mut waiting) = Running::new(CancellationToken::new(), Some(AT), Arc::new(MachineClock));
+        steps(&running, &mut waiting, connected(AT, 0, true));
+        let broke_off = offline(GapWhy::Relay, Some(TunnelError::Closed("it broke off".to_owned())));
+        let lost = Step::Lost { since: AT, why: GapWhy::Relay };
+        assert_eq!(steps(&running, &mut waiting, broke_off), [lost]);
+        let refused = || unreachable(NoConnection::ConnectionRefused);
+        let reason = Step::Reason { why: GapWhy::ConnectionRefused };
+        assert_eq!(steps(&running, &mut waiting, refused()), [reason]);
+        assert_eq!(steps(&running, &mut waiting, refused()), [], "it is no other one");
+        let seen = running.seen();
+        assert_eq!((seen.why, seen.hindrance), (seen.hindrance, Some(GapWhy::ConnectionRefused)));
+    }
+
+    #[test]
+    fn a_night_s_gap_is_the_night_s_whatever_the_morning_finds() {
+        let (running, mut waiting) = Running::new(CancellationToken::new(), Some(AT), Arc::new(MachineClock));
+        steps(&running, &mut waiting, connected(AT, 0, true));
+        let lost = Step::Lost { since: AT, why: GapWhy::Asleep };
+        assert_eq!(steps(&running, &mut waiting, offline(GapWhy::Asleep, None)), [lost]);
+        assert_eq!(running.seen().hindrance, None, "nothing was tried yet");
+        for why in [NoConnection::NoRoute, NoConnection::ConnectionRefused] {
+            assert_eq!(steps(&running, &mut waiting, unreachable(why)), []);
+            let seen = running.seen();
+            assert_eq!((seen.why, seen.hindrance), (Some(GapWhy::Asleep), Some(why.into())));
+        }
     }
 
     #[test]
     fn what_is_wrong_is_shown_until_it_is_mended() {
         let (running, _waiting) = Running::new(CancellationToken::new(), Some(AT), Arc::new(MachineClock));
+        assert!(running.seen().stores);
         running.fails(Trouble::new("disk-full", "no room", ""));
+        assert!(!running.seen().stores);
         running.fault(Trouble::new("relay-body-differs", "bytes", ""));
         assert_eq!(running.seen().error.unwrap().code, "disk-full");
         running.mends();
@@ -393,5 +450,6 @@ mod tests {
             "relay-body-differs",
             "a success doesn't undo this one"
         );
+        assert!(running.seen().stores, "it is about one letter");
     }
 }

@@ -106,8 +106,14 @@ pub struct TunnelView {
     /// Since when the tunnel has been in this state.
     #[schema(value_type = String, format = "date-time")]
     pub since: Timestamp,
-    /// Why the tunnel is offline.
+    /// Why there is no connection. The open gap has the same reason: how the connection was lost, or what was found
+    /// when connecting was tried again.
     pub why: Option<GapWhy>,
+    /// Why the latest try to connect failed; null if none was made since. It differs from `why` where that stays the
+    /// reason for the whole gap: the computer slept, hookmitt was closed, or the tunnel was switched off.
+    pub hindrance: Option<GapWhy>,
+    /// Whether events that come through the tunnel can be stored here.
+    pub stores: bool,
     /// What is wrong.
     pub error: Option<Trouble>,
     /// The round-trip time to the other side, in milliseconds.
@@ -120,6 +126,9 @@ pub struct TunnelView {
     pub refused: RefusedCount,
     /// How many requests named a source that the tunnel doesn't serve.
     pub unknown: u64,
+    /// Names among them that were called lately and are still not served, newest first; known while it is connected.
+    #[schema(value_type = Vec<String>)]
+    pub unserved: Vec<Slug>,
     /// Events that came through the tunnel and were lost because they could not be read.
     pub spoilt: RefusedCount,
     /// When its newest event was received.
@@ -211,6 +220,8 @@ pub(crate) struct Seen {
     pub(crate) state: TunnelState,
     pub(crate) since: Timestamp,
     pub(crate) why: Option<GapWhy>,
+    pub(crate) hindrance: Option<GapWhy>,
+    pub(crate) stores: bool,
     pub(crate) error: Option<Trouble>,
     pub(crate) rtt_ms: Option<u64>,
     pub(crate) waiting: Backlog,
@@ -220,17 +231,39 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn new(state: TunnelState, since: Timestamp) -> Self {
         let waiting = Backlog::default();
-        Self { state, since, why: None, error: None, rtt_ms: None, waiting, to_acknowledge: 0 }
+        Self {
+            state,
+            since,
+            why: None,
+            hindrance: None,
+            stores: true,
+            error: None,
+            rtt_ms: None,
+            waiting,
+            to_acknowledge: 0,
+        }
+    }
+}
+
+impl Seen {
+    /// Takes beginning and reason from the open gap: an earlier one goes on if the connection was lost again before
+    /// everything that waited was here.
+    fn within(self, gap: Option<&GapView>) -> Self {
+        match gap.filter(|gap| gap.until.is_none()) {
+            Some(gap) if matches!(self.state, TunnelState::Offline | TunnelState::Connecting) => {
+                Self { since: gap.from, why: Some(gap.why), ..self }
+            }
+            Some(gap) if self.state == TunnelState::Refused => Self { why: Some(gap.why), ..self },
+            _ => self,
+        }
     }
 }
 
 /// Combines a tunnel as it is stored with what is known of its connection.
 pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> TunnelView {
-    let other_side = kept.url.as_deref().or(kept.public_url.as_deref());
-    let host = other_side.and_then(|url| url::Url::parse(url).ok()).and_then(|url| authority(&url));
-    let program = kind::program(kept.kind).map(|program| program.to_string());
+    let seen = seen.within(gap.as_ref());
     TunnelView {
-        host: host.or(program).unwrap_or_else(|| kept.label.clone()),
+        host: host(&kept),
         id: kept.id,
         kind: kept.kind,
         label: kept.label,
@@ -243,17 +276,28 @@ pub(crate) fn view(kept: KeptTunnel, seen: Seen, gap: Option<GapView>) -> Tunnel
         state: seen.state,
         since: seen.since,
         why: seen.why,
+        hindrance: seen.hindrance,
+        stores: seen.stores,
         error: seen.error,
         rtt_ms: seen.rtt_ms,
         waiting: seen.waiting,
         to_acknowledge: seen.to_acknowledge,
         refused: RefusedCount { count: kept.told.refused, last_at: kept.told.refused_at },
         unknown: kept.told.unknown,
+        unserved: Vec::new(),
         spoilt: RefusedCount { count: kept.spoilt, last_at: kept.spoilt_at },
         last_event_at: kept.last_event_at,
         created_at: kept.created_at,
         gap,
     }
+}
+
+/// Returns the other side's host; of a program without a URL, what it is called.
+pub(super) fn host(kept: &KeptTunnel) -> String {
+    let other_side = kept.url.as_deref().or(kept.public_url.as_deref());
+    let host = other_side.and_then(|url| url::Url::parse(url).ok()).and_then(|url| authority(&url));
+    let program = || kind::program(kept.kind).map(|program| program.to_string());
+    host.or_else(program).unwrap_or_else(|| kept.label.clone())
 }
 
 /// Returns the host, with the port if it isn't the scheme's default: for example `relay.acme.dev`.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hookmitt_event::{DedupeKey, Event, EventId, Explanation, Slug, Verdict};
+use hookmitt_event::{Attempt, DedupeKey, Delivery, Event, EventId, Explanation, Slug, Verdict};
 use hookmitt_inbox::Rejudged;
 use hookmitt_verify::{Evidence, Judgement};
 use tokio::sync::mpsc;
@@ -18,6 +18,9 @@ use crate::{
     Change, EngineError, base::Base, confirmation::Confirmation, delivery::Bells, judging::key_hash,
     settings::Settings,
 };
+
+/// From how many answers of the local server its framework is guessed.
+const ANSWERS: usize = 8;
 
 /// How many events are judged between two commits; few, so that capture never waits long for the writer.
 pub(super) const BATCH: u32 = 64;
@@ -92,7 +95,7 @@ impl Verdicts {
             return;
         }
         let (this, source) = (Arc::clone(self), source.clone());
-        let failed = "what came while a secret was set could not be judged";
+        let failed = "events that arrived while a secret was being set could not be verified";
         self.base.tasks.spawn_until_stop(failed, async move { this.rejudge(&source).await });
     }
 
@@ -100,7 +103,7 @@ impl Verdicts {
     pub(crate) fn provider_is_found(self: &Arc<Self>, event: EventId) {
         let this = Arc::clone(self);
         let failed =
-            "a source's events could not be judged by the provider that its first valid event has set";
+            "a source's events could not be verified with the provider that its first valid event set";
         self.base.tasks.spawn_until_stop(failed, async move {
             this.settings.reload().await?;
             let slug = this.base.inbox.event(event).await?.source;
@@ -123,7 +126,7 @@ impl Verdicts {
     /// once for an inbox; the next start goes on with what a stop or a crash left undone.
     pub(crate) fn settle_old_keys(self: &Arc<Self>) {
         let this = Arc::clone(self);
-        let failed = "old dedupe keys could not be settled; the next start goes on";
+        let failed = "old dedupe keys could not be settled; the next start continues";
         self.base.tasks.spawn_until_stop(failed, async move { this.settle_keys().await });
     }
 
@@ -198,6 +201,11 @@ impl Verdicts {
         });
         let secrets = secrets.collect();
         let requests = self.base.inbox.nearby(event.id).await?;
+        let deliveries = self.base.inbox.deliveries(event.id).await?;
+        let tried = deliveries.iter().rev().find(|delivery| !delivery.attempts.is_empty());
+        let refused = tried.and_then(Delivery::refused_by_app).and_then(Attempt::refusing_status);
+        let attempts = deliveries.into_iter().flat_map(|delivery| delivery.attempts).rev();
+        let answers = attempts.filter_map(|attempt| Some(attempt.response?.headers)).take(ANSWERS).collect();
         let public_url =
             config.sources.get(event.source.as_str()).and_then(|known| known.source.public_url.as_deref());
         let url_note = urls::who_says(event, public_url);
@@ -206,6 +214,8 @@ impl Verdicts {
             requests,
             urls: urls::called(event, &self.settings.own.capture_urls()),
             url_note,
+            answers,
+            refused,
         })
     }
 

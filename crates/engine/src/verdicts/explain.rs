@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use hookmitt_event::{Cause, CauseState, Event, ExplainedCause, Explanation, Request, Verdict};
-use hookmitt_verify::{Context, Secret, explain};
+use hookmitt_event::{Cause, CauseState, Event, ExplainedCause, Explanation, HeaderLines, Request, Verdict};
+use hookmitt_verify::{Context, Secret, explain, raw_body_fix};
 
 use crate::{judging::rewritten, settings::ConfiguredSource};
 
@@ -13,6 +13,10 @@ pub(super) struct Surroundings {
     pub(super) requests: Vec<Request>,
     pub(super) urls: Vec<String>,
     pub(super) url_note: &'static str,
+    /// The header lines of the answers that the event got, newest first.
+    pub(super) answers: Vec<HeaderLines>,
+    /// With which status the local server refuses the event, if it does.
+    pub(super) refused: Option<u16>,
 }
 
 impl Surroundings {
@@ -23,7 +27,7 @@ impl Surroundings {
             urls: &self.urls,
             url_note: self.url_note,
             chosen,
-            ..Context::default()
+            answers: &self.answers,
         }
     }
 }
@@ -39,13 +43,36 @@ pub(super) fn explained(
     let inquiry = known.inquiry(&event.request, &event.url, event.received_at);
     let mut explanation = explain(&inquiry, &around.context(chosen));
     let fits = explanation.secrets.iter().any(|secret| secret.fits);
-    let own = known.own_causes(&event.request, explanation.verdict, fits);
-    explanation.causes.extend(own.into_iter().map(likely));
+    match known.set_up_cause(&event.request, explanation.verdict) {
+        Some(cause) => explanation.causes = vec![likely(cause)],
+        None => {
+            let own = known.own_causes(&event.request, explanation.verdict, fits);
+            explanation.causes.extend(own.into_iter().map(likely));
+        }
+    }
     if explanation.verdict == Verdict::Invalid {
         explanation.causes.splice(0..0, rewritten(event.forwarded.as_ref()).map(likely));
     }
+    if let Some(status) = around.refused.filter(|_| explanation.verdict == Verdict::Valid) {
+        explanation.causes.insert(0, app_rejects(status));
+        explanation.fix = raw_body_fix(inquiry.provider, &around.answers);
+    }
     explanation.took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     explanation
+}
+
+/// The commonest fault of all: the event is genuine, and the local server's own check fails.
+fn app_rejects(status: u16) -> ExplainedCause {
+    ExplainedCause {
+        code: "app_rejects".to_owned(),
+        title: "Your app rejects it".to_owned(),
+        state: CauseState::Likely,
+        message: "This event is genuine. Your app rejects it: most often its framework changes the body before the \
+                  check, or it has another secret."
+            .to_owned(),
+        evidence: format!("It answered {status}."),
+        fix: "Check the signature over the raw body, with the same secret as here.".to_owned(),
+    }
 }
 
 fn likely(cause: Cause) -> ExplainedCause {

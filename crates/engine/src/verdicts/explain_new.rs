@@ -16,7 +16,7 @@ const REST: Duration = Duration::from_millis(20);
 /// Explains invalid events in the background until the stop.
 pub(crate) fn explain_new(verdicts: &Arc<Verdicts>) {
     let this = Arc::clone(verdicts);
-    verdicts.base.tasks.keep_going("explaining what is invalid", move || {
+    verdicts.base.tasks.keep_going("explaining invalid events", move || {
         let verdicts = Arc::clone(&this);
         async move {
             let _stopped = verdicts.base.tasks.stop.run_until_cancelled(explain_all(&verdicts)).await;

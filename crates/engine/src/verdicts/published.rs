@@ -35,7 +35,7 @@ pub(crate) fn judge_as_keys_come(
     let tasks = &verdicts.base.tasks;
     tasks.spawn(fetching.run(tasks.stop.clone()));
     let (this, stored) = (Arc::clone(verdicts), Arc::new(Mutex::new(stored)));
-    tasks.keep_going("judging what waited for its key", move || {
+    tasks.keep_going("verifying events that waited for a key", move || {
         let (verdicts, stored) = (Arc::clone(&this), Arc::clone(&stored));
         async move {
             let mut stored = stored.lock().await;
@@ -70,7 +70,7 @@ async fn judge_what_waits(verdicts: &Arc<Verdicts>, stored: &mut mpsc::Receiver<
             }
         };
         if let Err(error) = judged {
-            tracing::warn!(%error, "what waits for a published key could not be judged");
+            tracing::warn!(%error, "events that wait for a published key could not be verified");
         }
     }
 }

@@ -39,12 +39,13 @@ pub(crate) fn called(event: &Event, own: &[String]) -> Vec<String> {
 pub(crate) fn who_says(event: &Event, public_url: Option<&str>) -> &'static str {
     let is_public = public_url.is_some_and(|base| event.url.starts_with(base.trim_end_matches('/')));
     match event.via {
-        Via::Direct if is_public => "Its host is that of the source's public URL.",
+        Via::Direct if is_public => "The host comes from the source's public URL.",
         Via::Direct => {
-            "Its host is what the request says of itself: nobody vouches for it. Set the source's public URL, and that one counts."
+            "The host comes from the request itself: nobody vouches for it. Set the source's public URL to use that \
+             instead."
         }
-        Via::Tunnel => "Its host is that of the tunnel.",
-        Via::BackupSync | Via::Import | Via::Send | Via::Edit => "It was kept with the event.",
+        Via::Tunnel => "The host comes from the tunnel.",
+        Via::BackupSync | Via::Import | Via::Send | Via::Edit => "It was stored with the event.",
     }
 }
 

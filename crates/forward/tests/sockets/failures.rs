@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use hookmitt_event::NoConnection;
 use hookmitt_forward::{Outcome, TargetUrl, answers, send, tls};
 
 use crate::server::{answered_with, bare, read_request, request, send_to, server};
@@ -30,9 +31,9 @@ fn broken(outcome: Outcome) -> (String, Option<u16>, Vec<u8>) {
     }
 }
 
-fn unreachable(outcome: &Outcome) -> &str {
+fn unreachable(outcome: &Outcome) -> (NoConnection, &str) {
     match outcome {
-        Outcome::Unreachable { error } => error,
+        Outcome::Unreachable(silence) => (silence.why, &silence.error),
         other => panic!("not unreachable: {other:?}"),
     }
 }
@@ -49,7 +50,8 @@ async fn a_closed_port_means_that_the_target_is_down() {
     for host in ["127.0.0.1", "localhost"] {
         let url = format!("http://{host}:{port}/");
         let outcome = sent_to(&url, LONG).await;
-        assert!(unreachable(&outcome).contains("connection refused"), "{outcome:?}");
+        let words = format!("connection refused by {host}:{port}");
+        assert_eq!(unreachable(&outcome), (NoConnection::ConnectionRefused, words.as_str()));
         assert!(!answers(&TargetUrl::parse(&url).unwrap()).await);
     }
 }
@@ -57,7 +59,8 @@ async fn a_closed_port_means_that_the_target_is_down() {
 #[tokio::test]
 async fn a_name_that_does_not_resolve_means_that_the_target_is_down() {
     let outcome = sent_to("http://nobody.invalid/", LONG).await;
-    assert!(unreachable(&outcome).contains("nobody.invalid"), "{outcome:?}");
+    let (why, error) = unreachable(&outcome);
+    assert!(why == NoConnection::UnknownName && error.contains("nobody.invalid"), "{outcome:?}");
     assert!(!answers(&TargetUrl::parse("http://nobody.invalid/").unwrap()).await);
 }
 
@@ -100,7 +103,7 @@ async fn an_address_that_swallows_may_have_somebody_there() {
     let address = listener.local_addr().unwrap();
     let outcome = sent_to(&format!("http://{address}/"), Duration::from_millis(300)).await;
     assert!(matches!(outcome, Outcome::Broken { sent: false, .. }), "{outcome:?}");
-    let words = format!("nothing answers at {address} ({address}: no connection in time)");
+    let words = format!("no answer from {address} in time");
     assert_eq!(broken(outcome), (words, None, vec![]));
 }
 
@@ -134,7 +137,7 @@ async fn an_answer_that_never_ends_is_kept_as_far_as_it_came() {
         stream.read_to_end(&mut Vec::new()).map(drop)
     });
     let outcome = sent_to(&format!("http://{address}"), SHORT).await;
-    let error = "the answer did not end within the time limit".to_owned();
+    let error = "the answer wasn't complete within the time limit".to_owned();
     assert_eq!(broken(outcome), (error, Some(200), b"half".to_vec()));
     let _ = served.join().unwrap();
 }
@@ -143,11 +146,11 @@ async fn an_answer_that_never_ends_is_kept_as_far_as_it_came() {
 async fn an_answer_that_breaks_off_is_no_whole_answer() {
     let (error, status, body) =
         broken(answered_with("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf").await);
-    assert!(error.contains("closed before a whole answer came"), "{error}");
+    assert!(error.contains("closed before the answer was complete"), "{error}");
     assert_eq!((status, &body[..]), (Some(200), &b"half"[..]));
     for nothing in ["", "HTTP/1.1 200 OK\r\nA: 1\r\n"] {
         let (error, status, _) = broken(answered_with(nothing).await);
-        assert!(error.contains("closed before a whole answer came"), "{error}");
+        assert!(error.contains("closed before the answer was complete"), "{error}");
         assert_eq!(status, None);
     }
 }

@@ -69,7 +69,7 @@ async fn threat_6_keys_come_over_https_alone() {
     let server = Server::answering(|_| ok("nothing"));
     let desk = Desk::new(server.network());
     let found = desk.store.find("http://keys.example.test/key", None);
-    assert_eq!(found, Published::Unavailable("it is not fetched from there: not https".to_owned()));
+    assert_eq!(found, Published::Unavailable("it isn't fetched from there: not https".to_owned()));
     // A host whose certificate was signed by an untrusted authority is not the provider's.
     let stranger = Server::answering(|_| ok(""));
     let roots = rustls::RootCertStore::empty();

@@ -134,7 +134,7 @@ async fn clear(store: &Store) -> bool {
         tracing::warn!(
             tunnel = short(&tunnel),
             error = error.logged(),
-            "a letter that nobody wants could not be deleted yet"
+            "an event that no device needs could not be deleted yet"
         );
         Some((tunnel, unwanted))
     });

@@ -41,7 +41,7 @@ impl NatsOptions {
         let (servers, query) = url.split_once('?').unwrap_or((url, ""));
         let (scheme, hosts) = servers.split_once("://").ok_or_else(|| wrong(url, "it has no ://"))?;
         if !matches!(scheme, "nats" | "tls") {
-            return Err(wrong(url, "its scheme is neither nats nor tls"));
+            return Err(wrong(url, "its scheme must be nats or tls"));
         }
         let mut options = Self {
             servers: hosts.trim_end_matches('/').split(',').map(|host| server(scheme, host)).collect(),
@@ -60,17 +60,19 @@ impl NatsOptions {
     fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let number = |most: u16| {
             let number = value.parse().ok().filter(|number| (1..=most).contains(number));
-            number.ok_or_else(|| format!("{key} has to be a number from 1 to {most}"))
+            number.ok_or_else(|| format!("{key} must be a number from 1 to {most}"))
         };
         match key {
             "replicas" => self.replicas = Some(usize::from(number(5)?)),
             "shards" => self.shards = number(64)?,
             "prefix" if is_word(value) => value.clone_into(&mut self.prefix),
-            "prefix" => return Err("the prefix may have a-z, A-Z, 0-9, - and _ only".to_owned()),
+            "prefix" => return Err("the prefix may contain only a-z, A-Z, 0-9, - and _".to_owned()),
             "credentials" => self.credentials = Some(value.into()),
             "ca" => self.ca = Some(value.into()),
             _ => {
-                return Err(format!("{key} is no setting: replicas, shards, prefix, credentials and ca are"));
+                return Err(format!(
+                    "{key} isn't a setting; use replicas, shards, prefix, credentials or ca"
+                ));
             }
         }
         Ok(())
@@ -150,7 +152,7 @@ pub(super) fn check(client: &Client, options: &NatsOptions) -> Result<String, Ma
     let info = client.server_info();
     if info.max_payload < LARGEST {
         let why = format!(
-            "the server takes {} bytes a message; {LARGEST} are needed (max_payload)",
+            "the server accepts {} bytes per message; {LARGEST} are needed (max_payload)",
             info.max_payload
         );
         return Err(MailboxError::Open { store: options.shown(), why });

@@ -84,7 +84,7 @@ impl Counts {
     pub(super) async fn write_until(&self, cursors: &Table, closing: CancellationToken) {
         while closing.run_until_cancelled(tokio::time::sleep(WRITE_EVERY)).await.is_some() {
             if let Err(error) = self.write(cursors).await {
-                tracing::debug!(%error, "what was refused could not be written; it will be");
+                tracing::debug!(%error, "refused requests could not be recorded yet; this is retried");
             }
         }
         drop(self.write(cursors).await);

@@ -60,7 +60,7 @@ impl NatsFeed {
             shard.index.remove(&self.tunnel, position); // another relay deleted it
             return Ok(None);
         };
-        let broken = || MailboxError::Failed(format!("the letter at {position} can't be read"));
+        let broken = || MailboxError::Failed(format!("the event at {position} can't be read"));
         let message = read_message(&found.payload).ok_or_else(broken)?;
         let mut parcel = message.parcel;
         if !message.parts.is_empty() && !self.join(&mut parcel, message.parts, &entry).await? {
@@ -79,7 +79,7 @@ impl NatsFeed {
         if read(&shard.stream, position, |_| false).await?.is_none() {
             return Ok(());
         }
-        tracing::error!(tunnel = short(tunnel), position, "a letter is lost: a part of it is missing");
+        tracing::error!(tunnel = short(tunnel), position, "an event is lost: a part of it is missing");
         acks::lose(&self.store, shard, tunnel, position, entry.in_parts.is_some()).await
     }
 

@@ -65,7 +65,7 @@ pub(super) async fn hold(
 ) -> Result<NatsHeld, MailboxError> {
     store.check_open()?;
     let listened = tokio::time::timeout(LISTENING, listen(store, event)).await;
-    let silent = || MailboxError::Failed("the NATS server is silent".to_owned());
+    let silent = || MailboxError::Failed("the NATS server doesn't answer".to_owned());
     let elsewhere = listened.unwrap_or_else(|_| Err(silent()))?;
     let here = senders.add(event);
     Ok(NatsHeld { event, store: Arc::clone(store), senders: senders.clone(), here, elsewhere })
@@ -143,7 +143,7 @@ pub(super) async fn attend(store: &Arc<Store>, tunnel: &str) -> NatsPresent {
     let mut asked = match store.client.subscribe(store.names.here(tunnel)).await {
         Ok(asked) => asked,
         Err(error) => {
-            tracing::warn!(%error, "other relays can't be told that a device is here");
+            tracing::warn!(%error, "other relays can't be told that a device has connected here");
             return NatsPresent { _end: None };
         }
     };

@@ -69,10 +69,10 @@ impl Index {
         let mut all = self.mailboxes();
         let mailbox = all.boxes.entry(tunnel.to_owned()).or_default();
         if mailbox.letters.len() as u64 + mailbox.coming.0 >= quota.letters {
-            return Err(MailboxError::QuotaFull("as many letters as it may keep wait for the app"));
+            return Err(MailboxError::QuotaFull("it already holds as many events as it may"));
         }
         if mailbox.bytes + mailbox.coming.1 + bytes > quota.bytes {
-            return Err(MailboxError::QuotaFull("as many bytes as it may keep wait for the app"));
+            return Err(MailboxError::QuotaFull("it already holds as many bytes as it may"));
         }
         mailbox.coming.0 += 1;
         mailbox.coming.1 += bytes;

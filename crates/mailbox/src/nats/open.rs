@@ -93,7 +93,7 @@ impl NatsMailbox {
         let load = mailbox.store.load([tunnel_stream, cursor_stream]);
         if !tokio::time::timeout(LOADING, load).await.unwrap_or_default() {
             mailbox.store.close().await;
-            let why = "what it holds could not be read".to_owned();
+            let why = "its content could not be read".to_owned();
             return Err(MailboxError::Open { store: options.shown(), why });
         }
         Ok(mailbox)
@@ -104,11 +104,13 @@ impl NatsMailbox {
         let server = &self.store.server;
         let old = server.split('.').map(|part| part.parse().unwrap_or(0)).take(2).lt([2_u32, 10]);
         let help = if old {
-            format!("nats-server {server} can't do better: 2.10 and later can, with sync_interval: always")
+            format!("nats-server {server} can't prevent this; 2.10 and later can, with sync_interval: always")
         } else {
-            format!("make sure that every server (here {server}) has jetstream {{ sync_interval: always }}")
+            format!(
+                "to prevent this, set jetstream {{ sync_interval: always }} on every server (here {server})"
+            )
         };
-        format!("a power cut of the whole NATS cluster at once may lose the last letters; {help}")
+        format!("a power cut of the whole NATS cluster at once may lose the latest events; {help}")
     }
 }
 

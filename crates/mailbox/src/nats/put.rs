@@ -101,7 +101,7 @@ async fn put_in_parts(
     let parts = futures_util::stream::iter(parts).buffered(AT_ONCE).try_collect::<Vec<_>>();
     let manifest = message(parcel, parts.await?, &[]).ok_or_else(unwritable)?;
     if store.clock.uptime().saturating_sub(begun) > LONGEST {
-        return Err(MailboxError::Failed("the letter's parts took too long".to_owned()));
+        return Err(MailboxError::Failed("writing the event's parts took too long".to_owned()));
     }
     let subject = store.names.manifest(tunnel, letter);
     publish(store, subject, &format!("{tunnel} {letter}"), Some((parcel, put_at)), manifest).await
@@ -135,7 +135,7 @@ async fn publish(
 }
 
 fn unwritable() -> MailboxError {
-    MailboxError::Failed("the letter can't be written".to_owned())
+    MailboxError::Failed("the event can't be written".to_owned())
 }
 
 /// The room that is reserved for a letter while it is put.

@@ -117,7 +117,7 @@ pub(super) async fn read(
         if before.state.last_sequence >= position && leader(&before) == leader(&after) {
             return Ok(None);
         }
-        Err(Trouble::passing("the stream has a new leader, which is behind still"))
+        Err(Trouble::passing("the stream has a new leader, which is still behind"))
     })
     .await
 }

@@ -28,7 +28,7 @@ pub(super) async fn add(
     let added = store.tunnels.change(token_key(id), None, 0, |found: Option<&TokenRecord>| match found {
         None => Ok((Next::Write(record.clone()), ())),
         Some(found) if found.hash == hash => Ok((Next::Keep, ())),
-        Some(_) => Err(MailboxError::Failed(format!("there is a token {id} already"))),
+        Some(_) => Err(MailboxError::Failed(format!("there is already a token {id}"))),
     });
     let (added, ()) = added.await?;
     // The key that leads from the hash to the token is written last, so that a token that can be used is complete.

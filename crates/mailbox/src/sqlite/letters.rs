@@ -47,10 +47,10 @@ pub(super) fn put(
 
 fn fits(mailbox: &MailBox, size: u64, quota: &Quota) -> Result<(), MailboxError> {
     if mailbox.letters() >= quota.letters {
-        return Err(MailboxError::QuotaFull("as many letters wait as may"));
+        return Err(MailboxError::QuotaFull("it already holds as many events as it may"));
     }
     if mailbox.bytes().saturating_add(size) > quota.bytes {
-        return Err(MailboxError::QuotaFull("as many bytes wait as may"));
+        return Err(MailboxError::QuotaFull("it already holds as many bytes as it may"));
     }
     Ok(())
 }

@@ -58,7 +58,7 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<(), Trou
     let idle = mailbox.members.iter().filter(|member| member.there_at < limits.devices);
     let idle: Vec<DeviceKey> = idle.map(|member| member.key).collect();
     for device in &idle {
-        tracing::warn!(tunnel = short(tunnel), "a device was away for too long and is forgotten");
+        tracing::warn!(tunnel = short(tunnel), "a device was away for too long and has expired");
         devices::leave(batch, tunnel, device, limits.now.store)?;
     }
     let Ok(mailbox) = batch.boxes.open(tunnel) else { return Ok(()) };
@@ -67,7 +67,7 @@ fn sweep(batch: &mut Batch<'_>, tunnel: &str, limits: Limits) -> Result<(), Trou
     if floor > done {
         give_up(batch.db, mailbox, floor, limits.now.wall)?;
         let letters = floor - done;
-        tracing::warn!(tunnel = short(tunnel), letters, "letters waited for too long and are deleted");
+        tracing::warn!(tunnel = short(tunnel), letters, "events waited for too long and were deleted");
         batch.boxes.look_at(tunnel);
     }
     Ok(())

@@ -36,7 +36,7 @@ impl From<Unwritten> for MailboxError {
         match why {
             Unwritten::Overloaded => Self::Overloaded,
             Unwritten::Closed => Self::Closed,
-            Unwritten::Panicked => Self::Failed("a mistake of hookmitt's; it is as it was before".to_owned()),
+            Unwritten::Panicked => Self::Failed("an internal error; the store is unchanged".to_owned()),
         }
     }
 }

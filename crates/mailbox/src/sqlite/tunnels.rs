@@ -66,7 +66,7 @@ fn first(db: &Connection, tunnel: &NewTunnel, wall: i64) -> Result<i64, Trouble>
     let last: Option<i64> = db.query_row("SELECT max(id) FROM tunnel", [], |row| row.get(0))?;
     if last.is_some_and(|last| last + 1 >= MOST) {
         return Err(
-            MailboxError::Failed(format!("the file has had {MOST} tunnels, and takes no more")).into()
+            MailboxError::Failed(format!("the store has had {MOST} tunnels, which is the limit")).into()
         );
     }
     let row = (&tunnel.name, &tunnel.token, &tunnel.sealing_key[..], wall, &tunnel.device.key[..]);

@@ -38,7 +38,7 @@ impl Desk {
         let http = Http::new(acme.authorities.as_deref())?;
         let folder = Folder::open(&acme.folder, &directory)?;
         let kept = folder.certificate().unwrap_or_else(|error| {
-            tracing::warn!(%error, "the certificate that was kept can't be read; another is asked for");
+            tracing::warn!(%error, "the stored certificate can't be read; requesting another one");
             None
         });
         if let Some(held) = kept.filter(|held| held.is_good(acme.clock.now()) && held.is_for(&names)) {
@@ -81,7 +81,8 @@ impl Desk {
     }
 
     async fn ask(&self) -> Result<(), OrderError> {
-        tracing::info!(names = self.client.names.join(" "), directory = %self.client.directory, "asking for a certificate");
+        tracing::info!(names = self.client.names.join(" "), directory = %self.client.directory, "requesting a \
+                                                                                                 certificate");
         let pem = timeout(PATIENCE, self.client.order()).await.unwrap_or(Err(OrderError::Slow))?;
         let held = folder::parse(pem.as_bytes()).map_err(OrderError::Useless)?;
         self.use_now(held, &pem)
@@ -91,18 +92,19 @@ impl Desk {
     fn use_now(&self, held: Held, pem: &str) -> Result<(), OrderError> {
         let now = self.clock.now();
         if !held.is_good(now) || !held.is_for(&self.client.names) {
-            return Err(OrderError::Useless("it is for another time or other names".to_owned()));
+            return Err(OrderError::Useless("it has expired or is for other names".to_owned()));
         }
         let (until, short) = (held.until, held.due() <= now);
         self.client.certificates.show(held);
-        tracing::info!(names = self.client.names.join(" "), %until, "there is a new certificate");
+        tracing::info!(names = self.client.names.join(" "), %until, "a new certificate is in use");
         // A failure to store it is no reason to order another: authorities issue only a few for the same names.
         if let Err(error) = self.client.folder.keep_certificate(pem) {
             let hint = error.hint().unwrap_or_default();
-            tracing::error!(%error, hint, code = error.code(), "the certificate won't be there at the next start");
+            tracing::error!(%error, hint, code = error.code(), "the certificate could not be stored and will be \
+                                                                missing at the next start");
         }
         // An error, because otherwise the next certificate would be ordered at once, again and again.
-        if short { Err(OrderError::Useless("its time is nearly over".to_owned())) } else { Ok(()) }
+        if short { Err(OrderError::Useless("it expires soon".to_owned())) } else { Ok(()) }
     }
 
     fn complain(&self, error: &OrderError, pause: Duration) {
@@ -114,7 +116,7 @@ impl Desk {
                 tracing::error!(%error, hint, code, next_try, %until, "the certificate could not be renewed");
             }
             None => {
-                tracing::error!(%error, hint, code, next_try, "there is no certificate: nobody can connect");
+                tracing::error!(%error, hint, code, next_try, "there is no certificate, so nobody can connect");
             }
         }
     }

@@ -14,21 +14,21 @@ const LONGEST: Duration = Duration::from_secs(60 * 60);
 /// Why an order failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OrderError {
-    #[error("{server} can't be asked: {why}")]
+    #[error("{server} can't be reached: {why}")]
     Unreachable { server: String, why: String },
-    #[error("the authority could not make sure that {name} is ours: {why}")]
+    #[error("the authority could not verify {name}: {why}")]
     NotOurs { name: String, why: String },
     #[error("the authority offers no TLS-ALPN-01 challenge for {0}")]
     NoChallenge(String),
-    #[error("the authority has had enough: {0}")]
+    #[error("the authority's rate limit is reached: {0}")]
     Limited(String),
-    #[error("the authority refuses: {0}")]
+    #[error("the authority refused: {0}")]
     Refused(String),
-    #[error("the authority doesn't know the account any more")]
+    #[error("the authority no longer knows the account")]
     UnknownAccount,
-    #[error("the authority did not come to an end in time")]
+    #[error("the authority did not finish in time")]
     Slow,
-    #[error("the certificate that came is of no use: {0}")]
+    #[error("the new certificate can't be used: {0}")]
     Useless(String),
     #[error("{}: {error}", path.display())]
     Unkept { path: PathBuf, error: io::Error },
@@ -45,7 +45,7 @@ impl OrderError {
             Error::Other(why) => Self::Unreachable { server: server.to_owned(), why: why.to_string() },
             Error::Json(why) => Self::Unreachable {
                 server: server.to_owned(),
-                why: format!("what answers there is no ACME server ({why})"),
+                why: format!("this isn't an ACME server ({why})"),
             },
             other => Self::Other(other.to_string()),
         }
@@ -100,22 +100,23 @@ impl Explain for OrderError {
         Some(match self {
             Self::Unreachable { server, .. } => {
                 format!(
-                    "this machine must reach {server}; a private authority's root is given with --acme-ca"
+                    "this machine must be able to reach {server}; set a private authority's root with --acme-ca"
                 )
             }
             Self::NotOurs { name, .. } => format!(
-                "{name} must point to this machine (A and AAAA), and port 443 of it must reach this relay with no other \
-                 TLS in between; behind a proxy, let that do TLS, or give files with --tls-cert and --tls-key"
+                "{name} must point to this machine (A and AAAA), and its port 443 must reach this relay without \
+                 other TLS in between; behind a proxy, let the proxy do TLS, or use files with --tls-cert and \
+                 --tls-key"
             ),
             Self::NoChallenge(_) => {
-                "get the certificate by other means and give --tls-cert and --tls-key".to_owned()
+                "get the certificate another way, and use --tls-cert and --tls-key".to_owned()
             }
             Self::Limited(_) => {
-                "wait; and use --acme-staging until it works, whose limits are far higher".to_owned()
+                "wait, and use --acme-staging until everything works: its limits are much higher".to_owned()
             }
-            Self::Refused(_) => "see what it says, and its status page".to_owned(),
-            Self::UnknownAccount => "another is made at the next try".to_owned(),
-            Self::Slow => "it is tried again by itself".to_owned(),
+            Self::Refused(_) => "see its message and its status page".to_owned(),
+            Self::UnknownAccount => "a new one is created at the next attempt".to_owned(),
+            Self::Slow => "this is retried automatically".to_owned(),
             Self::Useless(_) => "check this machine's clock".to_owned(),
             Self::Unkept { .. } => {
                 "the relay's data directory must be writable, and its disk not full".to_owned()
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn what_an_authority_says_is_passed_on() {
-        assert_eq!(problem("malformed").to_string(), "the authority refuses: d");
+        assert_eq!(problem("malformed").to_string(), "the authority refused: d");
         assert_eq!(
             (problem("rateLimited").code(), problem("accountDoesNotExist").code()),
             ("acme-limited", "acme-account")

@@ -43,7 +43,7 @@ impl Http {
     async fn ask(self, mut request: Request<BodyWrapper<Bytes>>) -> Result<BytesResponse, Trouble> {
         let authority = request.uri().authority().cloned().ok_or("its URL has no host")?;
         if request.uri().scheme_str() != Some("https") {
-            return Err(format!("{authority} would be asked without TLS").into());
+            return Err(format!("{authority} would be contacted without TLS").into());
         }
         let stream = self.connect(authority.host(), authority.port_u16().unwrap_or(443)).await?;
         request.headers_mut().insert(header::HOST, HeaderValue::from_str(authority.as_str())?);

@@ -45,10 +45,10 @@ impl Acme {
 #[derive(Debug, thiserror::Error)]
 pub enum AcmeError {
     /// A wildcard name can be proved only by DNS.
-    #[error("a certificate for *.{0} can't be had on this port: it takes a DNS-01 challenge")]
+    #[error("a certificate for *.{0} can't be obtained here: it needs a DNS-01 challenge")]
     Wildcard(String),
     /// The text is not a host name.
-    #[error("no certificate can be had for {0}: it is not a host name")]
+    #[error("there is no certificate for {0}: it isn't a host name")]
     NoName(String),
     /// The directory is not an `https://` URL.
     #[error("{0} is not the https:// URL of an ACME server's directory")]
@@ -85,17 +85,19 @@ impl Explain for AcmeError {
     fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Wildcard(name) => format!(
-                "get the certificate for *.{name} from a program that proves names by DNS (lego, certbot, acme.sh) and \
-                 give its files: --tls-cert and --tls-key; or leave --wildcard out"
+                "get the certificate for *.{name} with a program that supports DNS challenges (lego, certbot, \
+                 acme.sh), and use its files with --tls-cert and --tls-key; or leave out --wildcard"
             ),
             Self::NoName(_) => {
-                "give a host name that points to this machine, such as relay.example.com".to_owned()
+                "use a host name that points to this machine, such as relay.example.com".to_owned()
             }
             Self::Directory(_) => {
-                format!("Let's Encrypt's is {}, and is taken without the flag", Acme::lets_encrypt(false))
+                format!("Let's Encrypt's is {}, which is the default", Acme::lets_encrypt(false))
             }
-            Self::Authorities { .. } => "give a PEM file with the authority's root certificate".to_owned(),
-            Self::Folder { .. } => "check the rights of the data directory, or remove the file".to_owned(),
+            Self::Authorities { .. } => "use a PEM file with the authority's root certificate".to_owned(),
+            Self::Folder { .. } => {
+                "check the permissions of the data directory, or remove the file".to_owned()
+            }
         })
     }
 }

@@ -133,7 +133,7 @@ impl<R: Recipient> Letters<R> {
     pub(super) fn begins(&mut self, position: u64, parcel: Parcel, size: u32) -> Result<(), TunnelError> {
         let Options { window, window_bytes, .. } = self.shared.options;
         if self.acks.letters() >= 2 * u64::from(window) || self.acks.bytes() >= 2 * u64::from(window_bytes) {
-            return Err(TunnelError::Protocol("it sends more than it was told to before it is acknowledged"));
+            return Err(TunnelError::Protocol("it sends more than it may before acknowledgement"));
         }
         let whole = self.intake.begins(position, parcel, size)?;
         self.acks.arrives(position, size.into());
@@ -247,7 +247,7 @@ impl<R: Recipient> Letters<R> {
                 self.answering.push(Box::pin(async move { (event, answering.await) }));
             }
             None => {
-                warn!("too many senders are held; one gets the source's default answer");
+                warn!("too many senders are waiting; one gets the source's default answer");
                 self.answer(event, None);
             }
         }
@@ -258,7 +258,7 @@ impl<R: Recipient> Letters<R> {
         let fits = |answer: &AppFrame| {
             let fits = encode(answer).len() <= MAX_FRAME;
             if !fits {
-                warn!("an answer is too large for the tunnel; its sender gets the source's default one");
+                warn!("an answer is too large for the tunnel; its sender gets the source's default answer");
             }
             fits
         };

@@ -18,6 +18,8 @@ pub(super) struct Speech {
     words: VecDeque<AppFrame>,
     /// The current sources, if the relay does not have them yet.
     sources: Option<Arc<Vec<SourceOffer>>>,
+    /// Who waits until the relay has the sources: the stamp of the heartbeat whose answer says so, and whom to tell.
+    announced: VecDeque<(u64, oneshot::Sender<()>)>,
     stamp: u64,
     /// When the last heartbeat was sent, and how many bytes had arrived until then.
     pinged: Option<(Instant, u64)>,
@@ -38,6 +40,7 @@ impl Speech {
         Self {
             words: VecDeque::new(),
             sources: Some(Arc::clone(&sources.borrow())),
+            announced: VecDeque::new(),
             stamp: 0,
             pinged: None,
             unanswered: false,
@@ -52,6 +55,20 @@ impl Speech {
 
     pub(super) fn sources(&mut self, sources: &watch::Receiver<Arc<Vec<SourceOffer>>>) {
         self.sources = Some(Arc::clone(&sources.borrow()));
+    }
+
+    /// Sends the sources again, and then a heartbeat. A relay handles frames in order, so that it has the sources when
+    /// it answers.
+    pub(super) fn announce(
+        &mut self,
+        sources: &watch::Receiver<Arc<Vec<SourceOffer>>>,
+        answer: oneshot::Sender<()>,
+        bytes: u64,
+    ) {
+        self.sources(sources);
+        // An unanswered heartbeat may have been sent before the sources; `pong` sends the next.
+        self.announced.push_back((self.stamp + 1, answer));
+        self.ping(bytes);
     }
 
     pub(super) fn has_words(&self) -> bool {
@@ -83,13 +100,20 @@ impl Speech {
         }
     }
 
-    /// Handles the answer to a heartbeat, and returns how long it took.
-    pub(super) fn pong(&mut self, stamp: u64) -> Result<Duration, TunnelError> {
+    /// Handles the answer to a heartbeat, and returns how long it took. `bytes` is how many bytes have arrived so far.
+    pub(super) fn pong(&mut self, stamp: u64, bytes: u64) -> Result<Duration, TunnelError> {
         if !self.unanswered || stamp != self.stamp {
-            return Err(TunnelError::Protocol("it answers what was not asked"));
+            return Err(TunnelError::Protocol("it answers a question that wasn't asked"));
         }
         self.unanswered = false;
         self.rtt = self.pinged.map(|(at, _)| at.elapsed());
+        while let Some((_, answer)) = self.announced.pop_front_if(|(awaited, _)| *awaited <= stamp) {
+            // The caller may have stopped waiting.
+            let _ = answer.send(());
+        }
+        if !self.announced.is_empty() {
+            self.ping(bytes);
+        }
         Ok(self.rtt.unwrap_or_default())
     }
 
@@ -114,7 +138,7 @@ impl Speech {
 
     pub(super) fn invited(&mut self, code: String, until: i64) -> Result<(), TunnelError> {
         let answer = self.invites.pop_front();
-        let answer = answer.ok_or(TunnelError::Protocol("it answers what was not asked"))?;
+        let answer = answer.ok_or(TunnelError::Protocol("it answers a question that wasn't asked"))?;
         // The caller may have stopped waiting.
         let _ = answer.send(Invite { code, until: Timestamp::from_micros(until) });
         Ok(())
@@ -146,7 +170,7 @@ impl Speech {
 
     pub(super) fn listed(&mut self, devices: Devices) -> Result<(), TunnelError> {
         let answer = self.lists.pop_front();
-        let answer = answer.ok_or(TunnelError::Protocol("it answers what was not asked"))?;
+        let answer = answer.ok_or(TunnelError::Protocol("it answers a question that wasn't asked"))?;
         let _ = answer.send(Ok(devices));
         Ok(())
     }
@@ -163,7 +187,7 @@ impl Speech {
 
     pub(super) fn revoked(&mut self, problem: Option<(String, String)>) -> Result<(), TunnelError> {
         let answer = self.revocations.pop_front();
-        let answer = answer.ok_or(TunnelError::Protocol("it answers what was not asked"))?;
+        let answer = answer.ok_or(TunnelError::Protocol("it answers a question that wasn't asked"))?;
         let refused = |(code, message)| TunnelError::Refused(RelayProblem { code, message, hint: None });
         let _ = answer.send(problem.map_or(Ok(()), |problem| Err(refused(problem))));
         Ok(())
@@ -187,7 +211,7 @@ impl Speech {
 }
 
 /// Returns all sources in one frame; if that would be too large, without the bodies of their default answers.
-fn fitting(sources: &[SourceOffer]) -> AppFrame {
+pub(crate) fn fitting(sources: &[SourceOffer]) -> AppFrame {
     let all = AppFrame::Sources(sources.to_vec());
     if encode(&all).len() <= MAX_SOURCES {
         return all;

@@ -167,7 +167,7 @@ async fn a_round_trip_is_never_shown_shorter_than_it_takes_already() {
     for (stamp, takes) in [(1, 400), (2, 20)] {
         speech.ping(0);
         tokio::time::advance(Duration::from_millis(takes)).await;
-        speech.pong(stamp).unwrap();
+        speech.pong(stamp, 0).unwrap();
         assert_eq!(speech.rtt(), Some(Duration::from_millis(takes)));
     }
     speech.ping(0);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use hookmitt_event::Explain as _;
-use hookmitt_tunnel::{Network, Options, State, TunnelError, Why};
+use hookmitt_event::{Explain as _, GapWhy};
+use hookmitt_tunnel::{Network, Options, State, TunnelError};
 use hookmitt_wire::{AppFrame, Hold, RelayFrame, SourceOffer};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tokio_rustls::TlsAcceptor;
@@ -143,7 +143,7 @@ async fn a_relay_that_is_busy_or_stopping_is_called_again_by_itself() {
         caller.hello().await;
         caller.say(RelayFrame::Refused { code: code.to_owned(), message: "not now".to_owned() }).await;
         let (why, error) = offline(&mut app).await;
-        assert_eq!((why, error.any_code()), (Why::Relay, code));
+        assert_eq!((why, error.any_code()), (GapWhy::Denied, code));
     }
 }
 
@@ -163,7 +163,7 @@ async fn a_relay_of_another_version_is_refused_in_words() {
         .await;
     assert_eq!(error.code(), "relay-version");
     let words =
-        "the other side speaks version 2 of the tunnel's frames, this one 1: update the older of the two";
+        "the other side speaks version 2 of the tunnel's frames, this one 1: update whichever is older";
     assert_eq!(error.to_string(), words);
 }
 
@@ -173,7 +173,7 @@ async fn what_answers_without_being_a_relay_is_told_apart_from_a_relay_that_says
     let mut app = App::start(Tunnel::at(&relay).credentials, App::options());
     let page = "HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\nhi";
     answers(&relay, page).await;
-    assert_eq!(offline(&mut app).await, (Why::Relay, TunnelError::NoRelay(404)));
+    assert_eq!(offline(&mut app).await, (GapWhy::Relay, TunnelError::NoRelay(404)));
 
     let body = r#"{"type":"about:blank","code":"busy","detail":"too many devices","hint":"wait"}"#;
     let no = format!("HTTP/1.1 503 Unavailable\r\ncontent-length: {}\r\n\r\n{body}", body.len());
@@ -229,7 +229,7 @@ async fn tls_is_checked_against_an_authority_of_one_s_own_where_it_is_named() {
     let mut app = App::start(credentials.clone(), App::options());
     within("TLS", acceptor.accept(relay.tcp().await)).await.map(drop).unwrap_err();
     let (why, error) = offline(&mut app).await;
-    assert_eq!((why, error.code()), (Why::Relay, "relay-untrusted"));
+    assert_eq!((why, error.code()), (GapWhy::Untrusted, "relay-untrusted"));
     drop(app);
 
     let network = Network::with_authorities(&file).unwrap();
@@ -255,7 +255,7 @@ async fn answers(relay: &Relay, answer: &str) {
     tcp.shutdown().await.expect("the app reads");
 }
 
-async fn offline(app: &mut App) -> (Why, TunnelError) {
+async fn offline(app: &mut App) -> (GapWhy, TunnelError) {
     app.until("it is offline", |state| match state {
         State::Offline { why, error: Some(error), .. } => Some((*why, error.clone())),
         _ => None,

@@ -235,5 +235,5 @@ async fn a_stop_waits_for_what_is_being_stored_and_acknowledges_it() {
     caller.gone().await;
     within("it ends", &mut app.kept).await.unwrap();
     let last = app.states().pop();
-    assert!(matches!(last, Some(State::Offline { why: hookmitt_tunnel::Why::AppClosed, .. })), "{last:?}");
+    assert!(matches!(last, Some(State::Offline { why: hookmitt_event::GapWhy::AppClosed, .. })), "{last:?}");
 }

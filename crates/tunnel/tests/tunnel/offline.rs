@@ -3,21 +3,21 @@
 use std::{
     sync::{
         Arc,
-        atomic::{AtomicU8, Ordering},
+        atomic::{AtomicBool, AtomicU8, Ordering},
     },
     time::Duration,
 };
 
 use hookmitt_clock::HandClock;
-use hookmitt_event::{Explain as _, Timestamp};
-use hookmitt_tunnel::{Network, Options, State, TunnelError, Why};
+use hookmitt_event::{Explain as _, GapWhy, Timestamp};
+use hookmitt_tunnel::{Network, Options, State, TunnelError};
 use hookmitt_wire::{AppFrame, RelayFrame};
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::support::{App, Caller, Relay, Tunnel, within};
 
 /// Waits for the first report of being offline.
-async fn offline(app: &mut App) -> (Timestamp, Why, Option<TunnelError>) {
+async fn offline(app: &mut App) -> (Timestamp, GapWhy, Option<TunnelError>) {
     app.until("it is offline", |state| match state {
         State::Offline { since, why, error, .. } => Some((*since, *why, error.clone())),
         _ => None,
@@ -36,7 +36,7 @@ async fn what_was_not_acknowledged_comes_again_by_the_same_name() {
     let first = app.given().await;
     drop(caller); // before the relay heard of it
     let (_, why, error) = offline(&mut app).await;
-    assert_eq!((why, error.map(|error| error.code())), (Why::Relay, Some("relay-closed")));
+    assert_eq!((why, error.map(|error| error.code())), (GapWhy::Relay, Some("relay-closed")));
 
     let mut caller = relay.lets_in().await;
     caller.say(frame).await;
@@ -56,7 +56,7 @@ async fn a_relay_s_goodbye_is_told_in_its_words_without_what_would_spoil_a_termi
     caller.send(Message::Close(Some(CloseFrame { code: CloseCode::Restart, reason }))).await.unwrap();
     let (_, why, error) = offline(&mut app).await;
     let words = error.unwrap().to_string();
-    assert_eq!(why, Why::Relay);
+    assert_eq!(why, GapWhy::Relay);
     assert!(words.contains("back in a minute") && !words.contains('\u{1b}'), "{words:?}");
 }
 
@@ -68,10 +68,37 @@ async fn a_relay_that_falls_silent_is_given_up_and_called_again() {
     let mut app = App::start(Tunnel::at(&relay).credentials, options);
     let silent = relay.lets_in().await;
     let (_, why, error) = offline(&mut app).await;
-    assert_eq!((why, error), (Why::Network, Some(TunnelError::Silent(Duration::from_millis(500)))));
+    assert_eq!((why, error), (GapWhy::NoAnswer, Some(TunnelError::Silent(Duration::from_millis(500)))));
     let _next = relay.lets_in().await;
     app.connected().await;
     drop(silent);
+}
+
+#[tokio::test]
+async fn a_relay_that_falls_silent_when_no_way_leads_there_any_more_is_cut_off_by_the_network() {
+    let relay = Relay::start().await;
+    let is_cut = Arc::new(AtomicBool::new(false));
+    let cut = Arc::clone(&is_cut);
+    let way = move |_| (!cut.load(Ordering::SeqCst)).then_some([192, 0, 2, 1].into());
+    let mut options = Options { network: Network::new().with_ways(way), ..App::options() };
+    options.pace.hello = Duration::from_millis(300);
+    let mut app = App::start(Tunnel::at(&relay).credentials, options);
+    let _silent = relay.tcp().await;
+    is_cut.store(true, Ordering::SeqCst);
+    let (_, why, error) = offline(&mut app).await;
+    assert_eq!((why, error.map(|error| error.code())), (GapWhy::Network, Some("relay-slow")));
+}
+
+#[tokio::test]
+async fn a_name_that_nobody_knows_is_told_apart_from_a_cut_network() {
+    let mut credentials = Tunnel::at(&Relay::start().await).credentials;
+    credentials.relay = "https://nobody.invalid".parse().unwrap();
+    for (way, expected) in [(Some([192, 0, 2, 1].into()), GapWhy::UnknownName), (None, GapWhy::Network)] {
+        let options = Options { network: Network::new().with_ways(move |_| way), ..App::options() };
+        let mut app = App::start(credentials.clone(), options);
+        let (_, why, error) = offline(&mut app).await;
+        assert_eq!((why, error.map(|error| error.code())), (expected, Some("relay-unreachable")));
+    }
 }
 
 #[tokio::test]
@@ -82,7 +109,7 @@ async fn a_relay_that_takes_the_call_and_says_nothing_is_called_again() {
     let mut app = App::start(Tunnel::at(&relay).credentials, options);
     let _before_the_upgrade = relay.tcp().await;
     let (_, why, error) = offline(&mut app).await;
-    assert_eq!((why, error), (Why::Network, Some(TunnelError::Slow(Duration::from_millis(300)))));
+    assert_eq!((why, error), (GapWhy::NoAnswer, Some(TunnelError::Slow(Duration::from_millis(300)))));
     let _before_the_challenge = relay.call().await;
     offline(&mut app).await;
     let mut caller = relay.call().await;
@@ -103,7 +130,7 @@ async fn after_sleep_the_relay_is_called_at_once_and_the_gap_is_told() {
     let mut caller = relay.lets_in().await;
     app.connected().await;
     clock.pass(Duration::from_secs(6 * 3_600));
-    assert_eq!(offline(&mut app).await, (fell_asleep, Why::Asleep, None));
+    assert_eq!(offline(&mut app).await, (fell_asleep, GapWhy::Asleep, None));
     caller.gone().await;
     let _next = relay.lets_in().await;
     let since = app
@@ -143,7 +170,7 @@ async fn another_network_is_noticed_at_once_with_a_connection_and_without() {
     app.connected().await;
     address.store(2, Ordering::SeqCst);
     let (_, why, error) = offline(&mut app).await;
-    assert_eq!((why, error), (Why::Network, None));
+    assert_eq!((why, error), (GapWhy::Network, None));
 
     refused(&relay, &mut app).await;
     let change = || {
@@ -217,10 +244,9 @@ async fn where_nobody_listens_it_says_so_and_when_it_tries_again() {
     let mut app = App::start(tunnel.credentials, App::options());
     let next_try = app
         .until("it is offline", |state| match state {
-            State::Offline {
-                why: Why::Relay, error: Some(TunnelError::NotRunning(words)), next_try, ..
-            } => {
-                assert!(words.contains("connection refused"), "{words}");
+            State::Offline { why: GapWhy::ConnectionRefused, error: Some(error), next_try, .. } => {
+                let words = error.to_string();
+                assert!(words.starts_with("connection refused by 127.0.0.1:"), "{words}");
                 Some(*next_try)
             }
             _ => None,

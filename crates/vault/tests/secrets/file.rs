@@ -99,11 +99,11 @@ fn values_are_never_printed_and_never_in_the_index() {
 fn a_warning_stands_while_a_value_is_kept_in_the_clear() {
     let directory = TempDir::new().unwrap();
     let vault = vault(&directory, StoreChoice::File);
-    assert_eq!(vault.warning(), None);
+    assert_eq!(vault.unencrypted(), None);
     vault.set(&slug("s"), "l", b"value").unwrap();
-    assert!(vault.warning().unwrap().contains("secrets.json"));
+    assert!(vault.unencrypted().unwrap().1.ends_with("secrets.json"));
     vault.set_env(&slug("s"), "l", "PATH").unwrap();
-    assert_eq!(vault.warning(), None);
+    assert_eq!(vault.unencrypted(), None);
     let file = fs::read_to_string(directory.path().join("data/secrets.json")).unwrap();
     assert_eq!(file, "[]\n", "the value that was replaced is gone");
 }

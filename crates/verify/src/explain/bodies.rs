@@ -43,16 +43,16 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
 
 /// Describes a body with changed line ends; `how` says how to undo the change.
 pub(crate) fn newline(sender: &str, how: &str, body: Vec<u8>) -> Finding {
-    Finding::proven("newline_changed", format!("Once {how}, the signature holds"))
+    Finding::proven("newline_changed", format!("The signature matches once {how}"))
         .saying(
-            format!("{sender} signed other line ends: the signature holds once {how}."),
+            format!("{sender} signed other line endings: the signature matches once {how}."),
             "Pass the body on as raw bytes: no trim(), no text mode, no editor or template on the way.",
         )
-        .sentence("line ends of the body changed on its way here")
+        .sentence("the line endings of the body were changed on its way here")
         .detail(format!(
-            "Once {how}, it fits the signature. Secret and sender are right; only the bytes changed."
+            "The signature matches once {how}. Secret and sender are right; only the bytes changed."
         ))
-        .fitting("With the right line ends")
+        .fitting("With the original line endings")
         .body(body)
 }
 
@@ -61,12 +61,12 @@ fn at_the_end(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Option
     let of_batches = trial.inquiry.provider.is_some_and(sample::ends_with_crlf);
     let shorter: [(&str, &str, Option<&[u8]>); 3] = [
         (
-            "the line end at the end is gone",
+            "the trailing newline is removed",
             "Trailing newline added",
             body.strip_suffix(b"\r\n").or_else(|| body.strip_suffix(b"\n")),
         ),
-        ("the white space at the end is gone", "Trailing space added", Some(body.trim_ascii_end())),
-        ("the white space around it is gone", "White space added", Some(body.trim_ascii())),
+        ("the trailing whitespace is removed", "Trailing whitespace added", Some(body.trim_ascii_end())),
+        ("the whitespace around it is removed", "Whitespace added", Some(body.trim_ascii())),
     ];
     for (how, title, shorter) in shorter {
         if let Some(shorter) = shorter.filter(|shorter| shorter.len() < body.len())
@@ -76,9 +76,9 @@ fn at_the_end(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Option
         }
     }
     let longer: [(&str, &[u8]); 3] = [
-        ("a line feed is back at the end", b"\n"),
-        ("a CRLF is back at the end", b"\r\n"),
-        ("two line feeds are back at the end", b"\n\n"),
+        ("the trailing line feed is restored", b"\n"),
+        ("the trailing CRLF is restored", b"\r\n"),
+        ("two trailing line feeds are restored", b"\n\n"),
     ];
     for (how, end) in longer {
         let longer = [body, end].concat();
@@ -89,7 +89,7 @@ fn at_the_end(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Option
                 // it.
                 let mut first = json_form::finding(
                     sender,
-                    "a CRLF is back at the end",
+                    "the trailing CRLF is restored",
                     "the same JSON with its CRLF",
                     longer,
                 );
@@ -119,11 +119,11 @@ fn line_ends(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let plain_ended = [&plain[..], b"\n"].concat();
     let from_cr: Vec<u8> = body.iter().map(|byte| if *byte == b'\r' { b'\n' } else { *byte }).collect();
     let tries = [
-        ("its line feeds are CRLF again", dos),
-        ("its line feeds are CRLF again, at the end too", dos_ended),
-        ("its CRLFs are line feeds again", plain),
-        ("its CRLFs are line feeds again, at the end too", plain_ended),
-        ("its carriage returns are line feeds again", from_cr),
+        ("its line feeds are changed back to CRLF", dos),
+        ("its line feeds are changed back to CRLF and a trailing CRLF is added", dos_ended),
+        ("its CRLFs are changed back to line feeds", plain),
+        ("its CRLFs are changed back to line feeds and a trailing line feed is added", plain_ended),
+        ("its carriage returns are changed back to line feeds", from_cr),
     ];
     let mut tries = tries.into_iter().filter(|(_, other)| other[..] != *body);
     let (how, other) = tries.find(|(_, other)| trial.fits_body(signed, other))?;
@@ -148,12 +148,13 @@ fn between_items(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> 
         for tail in [&body[body.len() - end..], b"\r\n", b"\n", b""] {
             let joined = [b"[", &items.join(between)[..], b"]", tail].concat();
             if joined != body && trial.fits_body(signed, &joined) {
-                let (sender, how) = (trial.sender, "the line ends between its items are as before");
+                let (sender, how) = (trial.sender, "the line endings between its items are restored");
                 let found = newline(sender, how, joined.clone());
                 if end > 0 || !json_form::is_compact_list(body) {
                     return Some(found);
                 }
-                let mut first = json_form::finding(sender, how, "the same JSON with its line ends", joined);
+                let mut first =
+                    json_form::finding(sender, how, "the same JSON with its line endings", joined);
                 first.also = Some(Box::new(found));
                 return Some(first);
             }
@@ -165,18 +166,20 @@ fn between_items(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> 
 fn mark(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let body = signed.parts.view.body;
     let (how, other) = match body.strip_prefix(charset::BOM) {
-        Some(rest) => ("the mark in front of the body is gone", rest.to_vec()),
-        None => ("the mark that was cut off is back", [charset::BOM, body].concat()),
+        Some(rest) => ("the mark at the start of the body is removed", rest.to_vec()),
+        None => ("the missing mark is restored", [charset::BOM, body].concat()),
     };
     trial.fits_body(signed, &other).then(|| {
-        Finding::proven("bom_added", format!("Once {how}, the signature holds"))
+        Finding::proven("bom_added", format!("The signature matches once {how}"))
             .saying(
-                format!("A byte order mark (EF BB BF) makes the difference: the signature holds once {how}."),
+                format!(
+                    "A byte order mark (EF BB BF) makes the difference: the signature matches once {how}."
+                ),
                 "Write the body without re-encoding it; use UTF-8 without BOM.",
             )
-            .sentence("a byte order mark was put in front of the body or taken away")
+            .sentence("a byte order mark was added to the body, or removed from it")
             .detail("Secret and sender are right; only the three bytes of the mark differ.")
-            .fitting("With the mark as it was")
+            .fitting("With the original mark")
             .body(other)
     })
 }
@@ -188,19 +191,19 @@ pub(crate) fn object_text(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
         Finding::likely("body_reserialized", "The body is the text [object Object]")
             .saying(
                 format!(
-                    "The body was parsed and then used as text, so that nothing is left of what {} signed.",
+                    "The body was parsed and then used as text, so nothing is left of what {} signed.",
                     trial.sender
                 ),
                 "Keep the raw request body, and verify and forward that.",
             )
             .sentence("the body was parsed and used as text on its way here")
-            .detail("JavaScript writes a parsed object so where text is wanted.")
+            .detail("This is what JavaScript makes of a parsed object that is used as text.")
     })
 }
 
 /// Advice on where bodies lose their end.
 const SIZE_LIMIT: &str =
-    "Look for a size limit (proxy, body parser, log, database column) or a stream that was read before.";
+    "Look for a size limit (proxy, body parser, log, database column) or a stream that was already read.";
 
 /// Finds a body whose end is missing. This can't be proven, because the rest is gone.
 pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
@@ -215,9 +218,9 @@ pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
     let said = |evidence: String, title: String| {
         Finding::likely("body_truncated", evidence)
             .titled(title)
-            .saying(format!("Only the beginning of what {sender} signed arrived: {size} bytes."), SIZE_LIMIT)
+            .saying(format!("Only the start of what {sender} signed arrived: {size} bytes."), SIZE_LIMIT)
             .sentence("the body was cut off on its way here")
-            .detail("The rest can't be rebuilt, so nothing proves it; what arrived says so itself.")
+            .detail("The rest can't be restored, so this can't be proven, but what arrived is incomplete.")
     };
     let title = format!("Body cut at {}", thousands(size));
     match announced {
@@ -225,7 +228,7 @@ pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
             Some(said(format!("Content-Length says {announced} bytes, {size} arrived"), title))
         }
         _ if json_form::breaks_off(view.body) => {
-            Some(said(format!("The JSON breaks off after {size} bytes"), title))
+            Some(said(format!("The JSON ends in the middle, after {size} bytes"), title))
         }
         _ => None,
     }
@@ -234,18 +237,15 @@ pub(crate) fn cut_off(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
 /// Like [`cut_off`], but proven, because the whole body came in at another time.
 pub(crate) fn cut_short(trial: &Trial<'_>, body: &[u8], whole: &[u8]) -> Finding {
     let (size, sender) = (body.len(), trial.sender);
-    Finding::proven(
-        "body_truncated",
-        "The whole body came in with another event, and with it this one verifies",
-    )
-    .titled(format!("Body cut at {}", thousands(size)))
-    .saying(
-        format!("Only the beginning of what {sender} signed arrived: {size} of {} bytes.", whole.len()),
-        SIZE_LIMIT,
-    )
-    .sentence("the body was cut off on its way here")
-    .fitting("With the whole body")
-    .body(whole.to_vec())
+    Finding::proven("body_truncated", "It verifies with the complete body of another event")
+        .titled(format!("Body cut at {}", thousands(size)))
+        .saying(
+            format!("Only the start of what {sender} signed arrived: {size} of {} bytes.", whole.len()),
+            SIZE_LIMIT,
+        )
+        .sentence("the body was cut off on its way here")
+        .fitting("With the complete body")
+        .body(whole.to_vec())
 }
 
 /// Finds a body that is not compressed although its headers announce compression.
@@ -259,14 +259,14 @@ pub(crate) fn not_decoded(_: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
     Some(
         Finding::likely(
             "body_decoded",
-            format!("Content-Encoding says {coding}, and the body is not compressed"),
+            format!("Content-Encoding says {coding}, but the body isn't compressed"),
         )
         .saying(
-            format!("The body was decompressed on its way here, and {coding} bytes may be what was signed."),
-            "Verify the bytes as they were sent, before anything decompresses them.",
+            format!("The body was decompressed on its way here; the {coding} bytes may be what was signed."),
+            "Verify the bytes as sent, before anything decompresses them.",
         )
         .sentence("the body was decompressed on its way here")
-        .detail("Compressed again it would not be the same bytes, so nothing proves it."),
+        .detail("Compressing it again wouldn't give the same bytes, so this can't be proven."),
     )
 }
 

@@ -24,17 +24,20 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     let text = std::str::from_utf8(body).ok();
     let bytes = |text: String| text.into_bytes();
     let tries: [(&str, Option<Vec<u8>>); 7] = [
-        ("UTF-16 becomes UTF-8 again", wide),
-        ("Latin-1 becomes UTF-8 again", text.is_none().then(|| bytes(from_single(body, false)))),
-        ("Windows-1252 becomes UTF-8 again", text.is_none().then(|| bytes(from_single(body, true)))),
-        ("letters that were read as Latin-1 are UTF-8 again", text.and_then(|text| to_single(text, false))),
+        ("UTF-16 is changed back to UTF-8", wide),
+        ("Latin-1 is changed back to UTF-8", text.is_none().then(|| bytes(from_single(body, false)))),
+        ("Windows-1252 is changed back to UTF-8", text.is_none().then(|| bytes(from_single(body, true)))),
         (
-            "letters that were read as Windows-1252 are UTF-8 again",
+            "characters misread as Latin-1 are converted back to UTF-8",
+            text.and_then(|text| to_single(text, false)),
+        ),
+        (
+            "characters misread as Windows-1252 are converted back to UTF-8",
             text.and_then(|text| to_single(text, true)),
         ),
-        ("UTF-8 becomes UTF-16 again", text.map(to_utf16)),
+        ("UTF-8 is changed back to UTF-16", text.map(to_utf16)),
         (
-            "letters that were read as Latin-1 twice are UTF-8 again",
+            "characters misread as Latin-1 twice are converted back to UTF-8",
             text.and_then(|text| to_single(text, false))
                 .and_then(|once| to_single(std::str::from_utf8(&once).ok()?, false)),
         ),
@@ -43,14 +46,19 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     let (how, other) = tries.find(|(_, other)| other != body && trial.fits_body(signed, other))?;
     let sender = trial.sender;
     Some(
-        Finding::proven("charset_changed", format!("Once {how}, the signature holds"))
+        Finding::proven("charset_changed", format!("The signature matches once {how}"))
             .saying(
-                format!("The body's character set changed after {sender} signed it: the signature holds once {how}."),
-                "Read the body as bytes, and decode it as UTF-8 only after the signature was checked.",
+                format!(
+                    "The body's character set changed after {sender} signed it: the signature matches once \
+                         {how}."
+                ),
+                "Read the body as bytes, and decode it as UTF-8 only after the signature is verified.",
             )
-            .sentence("the character set of the body changed on its way here")
-            .detail(format!("Once {how}, it fits the signature. Secret and sender are right; only the bytes changed."))
-            .fitting("In its character set")
+            .sentence("the character set of the body was changed on its way here")
+            .detail(format!(
+                "The signature matches once {how}. Secret and sender are right; only the bytes changed."
+            ))
+            .fitting("In its original character set")
             .body(other),
     )
 }

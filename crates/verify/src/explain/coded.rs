@@ -36,16 +36,14 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     let (name, bytes) = inside.find(|(_, bytes)| trial.fits_body(signed, bytes))?;
     let sender = trial.sender;
     Some(
-        Finding::proven("body_decoded", format!("What is inside the {name} verifies"))
-            .titled(format!("Body still in {name}"))
+        Finding::proven("body_decoded", format!("The content inside the {name} verifies"))
+            .titled(format!("Body wrapped in {name}"))
             .saying(
-                format!("{sender} signed what is inside: the signature holds once {name} is undone."),
-                format!(
-                    "Undo {name} before the signature is checked, or keep whatever adds it out of the way."
-                ),
+                format!("{sender} signed the content: the signature matches once {name} is removed."),
+                format!("Remove {name} before you verify the signature, or turn off whatever adds it."),
             )
-            .sentence(format!("the body was put into {name} on its way here"))
-            .detail("Secret and sender are right; the bytes inside are the signed ones.")
+            .sentence(format!("the body was wrapped in {name} on its way here"))
+            .detail("Secret and sender are right; the signed bytes are inside.")
             .fitting(format!("Without {name}"))
             .body(bytes),
     )

@@ -24,16 +24,17 @@ pub(crate) fn public_secret(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Optio
     let which =
         if test.value.contains('\n') { test.name.to_owned() } else { format!("“{}”", test.value) };
     Some(
-        Finding::proven("public_secret", "With the public test secret, it verifies")
+        Finding::proven("public_secret", "It verifies with the public test secret")
             .saying(
-                format!("This was signed with hookmitt's public test secret for {sender}, not with one of {sender}'s."),
+                format!("This was signed with hookmitt's public test secret for {sender}, not with one of \
+                         {sender}'s secrets."),
                 format!(
-                    "Samples and shared fixtures are signed like this. To accept them, add the test secret {which} to \
-                     this source; what {sender} sends needs {sender}'s own."
+                    "Samples and shared fixtures are signed like this. To accept them, add the test secret {which} \
+                     to this source; real events need {sender}'s own secret."
                 ),
             )
             .sentence("signed with the public test secret")
-            .detail("Everybody knows that secret, so it proves nothing about who sent this.")
+            .detail("Everyone knows that secret, so it proves nothing about who sent this.")
             .fitting("With the test secret"),
     )
 }
@@ -46,14 +47,15 @@ pub(crate) fn other_secret(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option
             let (label, sender) = (&secret.label, trial.sender);
             let owner = label.split('/').next().unwrap_or_default();
             return Some(
-                Finding::proven("other_secret", format!("With the secret {label}, it verifies"))
+                Finding::proven("other_secret", format!("It verifies with the secret {label}"))
                     .titled(format!("Secret of {owner} fits"))
                     .saying(
-                        format!("{sender} signed this with the secret {label}, which is not this source's."),
-                        format!("Point {sender}'s endpoint at {owner}, or give this source that secret (test and live mode have one each)."),
+                        format!("{sender} signed this with the secret {label}, which belongs to another source."),
+                        format!("Point {sender}'s endpoint at {owner}, or add that secret to this source (test and \
+                                 live mode have different secrets)."),
                     )
                     .sentence(format!("signed with the secret of {owner}"))
-                    .detail(format!("{label} verifies it as it came: nothing was changed on its way."))
+                    .detail(format!("{label} verifies it unchanged: nothing was altered on its way here."))
                     .fitting(format!("With {label}")),
             );
         }
@@ -85,13 +87,14 @@ pub(crate) fn other_event(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<
         if fits {
             let sender = trial.sender;
             return Some(
-                Finding::proven("other_event", "Over another event of this source, it verifies")
+                Finding::proven("other_event", "It verifies for another event of this source")
                     .saying(
-                        format!("This signature is {sender}'s, of another event that came in at this source."),
-                        "Look for code that keeps headers and body apart (a queue, a retry, a test fixture) and mixes two requests.",
+                        format!("This is {sender}'s signature for another event of this source."),
+                        "Look for code that stores headers and body separately (a queue, a retry, a test fixture) \
+                         and mixes up two requests.",
                     )
                     .sentence("this is the signature of another event")
-                    .detail("Secret and sender are right; headers and body of two events were mixed.")
+                    .detail("Secret and sender are right; the headers and bodies of two events were mixed up.")
                     .fitting("For the other event")
                     .body(request.body.to_vec()),
             );
@@ -126,13 +129,13 @@ pub(crate) fn other_scheme(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option
                 let (place, sender) = (condition.place.words(), trial.sender);
                 Finding::proven(
                     "part_missing",
-                    format!("As {} it verifies, and that is announced by {place}", scheme.algorithm.words()),
+                    format!("It verifies as {}, which {place} should announce", scheme.algorithm.words()),
                 )
                 .saying(
-                    format!("{sender} announces this signature in {place}, and that is absent."),
+                    format!("{sender} announces this signature in {place}, which is missing."),
                     format!("Check that no proxy or middleware on the way drops {place}."),
                 )
-                .sentence(format!("{place} is missing, which says how it was signed"))
+                .sentence(format!("{place}, which names the signing method, is missing"))
             }
             None => Slip::Algorithm.finding(trial.sender, signed, true),
         });
@@ -237,16 +240,19 @@ fn provider_is_named(trial: &Trial<'_>, provider: &Provider) -> bool {
 fn from(own: &Provider, other: &Provider, proven: bool) -> Finding {
     let (set, name) = (&own.name, &other.name);
     let finding = if proven {
-        Finding::proven("other_provider", format!("By {name}'s scheme it verifies"))
+        Finding::proven("other_provider", format!("It verifies with {name}'s scheme"))
     } else {
-        Finding::likely("other_provider", format!("Its headers are those of {name}"))
+        Finding::likely("other_provider", format!("It has {name}'s headers"))
     };
     finding
         .titled(format!("Signed by {name}"))
         .saying(
-            format!("This is an event of {name}, and the source is set to {set}."),
-            format!("Set the source's provider to {name}, or let it be recognised; or point {name}'s endpoint at another source."),
+            format!("This event is from {name}, but the source is set to {set}."),
+            format!(
+                "Set the source's provider to {name}, let it be detected from headers, or point {name}'s \
+                     endpoint at another source."
+            ),
         )
-        .sentence(format!("this is an event of {name}, and the source is set to {set}"))
+        .sentence(format!("this event is from {name}, but the source is set to {set}"))
         .fitting(format!("As {name} signs"))
 }

@@ -30,16 +30,16 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     };
     let sender = trial.sender;
     Some(
-        Finding::proven("form_changed", format!("Once {how}, the signature holds"))
+        Finding::proven("form_changed", format!("The signature matches once {how}"))
             .saying(
-                format!("{sender} signed another form encoding: the signature holds once {how}."),
+                format!("{sender} signed another form encoding: the signature matches once {how}."),
                 "Verify the raw form body, before anything decodes or re-encodes its fields.",
             )
             .sentence("the form was decoded and written again on its way here")
             .detail(format!(
-                "Once {how}, it fits the signature. Secret and sender are right; only the bytes changed."
+                "The signature matches once {how}. Secret and sender are right; only the bytes changed."
             ))
-            .fitting("For the form as it was")
+            .fitting("For the original form")
             .body(other),
     )
 }
@@ -64,7 +64,7 @@ fn each(
 }
 
 fn from_json(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Found {
-    let how = "it is the encoded field of a form again";
+    let how = "it is put back into an encoded form field";
     if let found @ Some(_) = each(trial, signed, how, |style| field(JSON_FIELD, body, style)) {
         return found;
     }
@@ -90,7 +90,7 @@ fn from_json(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Found {
             Some((name, value))
         })
         .collect();
-    each(trial, signed, "its fields are a form again", |style| {
+    each(trial, signed, "its fields are encoded as a form again", |style| {
         joined(pairs.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())), style)
     })
 }
@@ -100,7 +100,7 @@ fn from_form(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Found {
         for (name, value) in form::pairs(body) {
             let value = form::decode(value);
             if name == JSON_FIELD && trial.fits_body(signed, &value) {
-                return Some(("only its decoded payload field is taken", value.into_owned()));
+                return Some(("only its decoded payload field is used", value.into_owned()));
             }
         }
     }
@@ -116,7 +116,8 @@ fn from_form(trial: &mut Trial<'_>, signed: &Signed<'_>, body: &[u8]) -> Found {
     };
     let pairs = form::pairs(body)
         .map(|(name, value)| (form::decode(name).into_owned(), form::decode(value).into_owned()));
-    if let found @ Some(_) = each(trial, signed, "its fields are encoded as before", decoded(pairs.collect()))
+    if let found @ Some(_) =
+        each(trial, signed, "the original encoding of its fields is restored", decoded(pairs.collect()))
     {
         return found;
     }

@@ -13,8 +13,8 @@ const COMPACT: Layout = Layout::Line { comma: ",", colon: ":" };
 
 /// The layouts of common serialisers. Each has two texts: what has to be undone, and the name of the result.
 const LAYOUTS: [(Layout, &str, &str); 11] = [
-    (Layout::Seen, "its white space stays and its escapes are as before", "the same JSON with other escapes"),
-    (COMPACT, "the white space between its tokens is gone", "compact JSON"),
+    (Layout::Seen, "its original escapes are restored", "the same JSON with other escapes"),
+    (COMPACT, "the whitespace between its tokens is removed", "compact JSON"),
     (
         Layout::Lines { indent: "  ", colon: ": " },
         "it is indented by two spaces again",
@@ -22,7 +22,7 @@ const LAYOUTS: [(Layout, &str, &str); 11] = [
     ),
     (
         Layout::Line { comma: ", ", colon: ": " },
-        "there are spaces after its commas and colons again",
+        "the spaces after its commas and colons are restored",
         "JSON with spaces after commas and colons",
     ),
     (
@@ -33,12 +33,12 @@ const LAYOUTS: [(Layout, &str, &str); 11] = [
     (Layout::Lines { indent: "\t", colon: ": " }, "it is indented by tabs again", "JSON indented by tabs"),
     (
         Layout::Lines { indent: "  ", colon: " : " },
-        "it is indented with spaces around its colons again",
+        "it is indented again, with spaces around its colons",
         "JSON indented with spaces around colons",
     ),
     (
         Layout::Line { comma: ",", colon: ": " },
-        "there are spaces after its colons again",
+        "the spaces after its colons are restored",
         "JSON with spaces after colons",
     ),
     (
@@ -48,10 +48,10 @@ const LAYOUTS: [(Layout, &str, &str); 11] = [
     ),
     (
         Layout::Line { comma: ", ", colon: ":" },
-        "there are spaces after its commas again",
+        "the spaces after its commas are restored",
         "JSON with spaces after commas",
     ),
-    (Layout::Batch, "a CRLF follows each of its items again", "compact JSON with a CRLF after each item"),
+    (Layout::Batch, "the CRLF after each item is restored", "compact JSON with a CRLF after each item"),
 ];
 
 /// The layouts of most senders.
@@ -64,8 +64,8 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     if body.first() == Some(&b'"') {
         let inner: String = serde_json::from_slice(body).ok()?;
         let found = trial.fits_body(signed, inner.as_bytes());
-        let how = "it is no text within a text any more";
-        return found.then(|| finding(sender, how, "the JSON inside the text", inner.into_bytes()));
+        let how = "it is no longer a string inside a string";
+        return found.then(|| finding(sender, how, "the JSON inside the string", inner.into_bytes()));
     }
     if !matches!(body.first(), Some(b'{' | b'[')) {
         return None;
@@ -157,12 +157,15 @@ pub(crate) fn finding(sender: &str, how: &str, label: &str, body: Vec<u8>) -> Fi
     let capital: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     Finding::proven("body_reserialized", format!("{capital} verifies"))
         .saying(
-            format!("The JSON was parsed and written again after {sender} signed it: the signature holds once {how}."),
-            "Keep the raw request body (express.raw(), request.get_data(), request.body) and verify and forward that.",
+            format!("The JSON was parsed and written again after {sender} signed it: the signature matches once \
+                     {how}."),
+            "Keep the raw request body (express.raw(), request.get_data(), request.body), and verify and forward \
+             that.",
         )
         .sentence("the body was parsed and written again on its way here")
         .detail(format!(
-            "The signature fits {label}, with every value as it is. Secret and sender are right; only the bytes changed."
+            "The signature matches {label}, with all values unchanged. Secret and sender are right; only the bytes \
+             changed."
         ))
         .fitting(format!("For {label}"))
         .body(body)

@@ -55,36 +55,36 @@ pub(crate) fn unreadable(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Findi
         _ => "base64",
     };
     let sender = trial.sender;
-    Some(Finding::proven("secret_encoding", format!("The secret {} is not {wanted}", first.label)).saying(
-        format!("The configured secret can't be a key of {sender}: it is not {wanted}."),
-        format!("Copy the signing secret from {sender} again, whole, with its prefix."),
+    Some(Finding::proven("secret_encoding", format!("The secret {} isn't {wanted}", first.label)).saying(
+        format!("The configured secret can't be a {sender} key: it isn't {wanted}."),
+        format!("Copy the complete signing secret from {sender} again, with its prefix."),
     ))
 }
 
 fn white_space(sender: &str, label: &str, more: usize) -> Finding {
     let characters = if more == 1 { "1 byte".to_owned() } else { format!("{more} bytes") };
-    Finding::proven("secret_whitespace", format!("Without {characters} of white space, {label} fits"))
+    Finding::proven("secret_whitespace", format!("{label} fits without {characters} of whitespace"))
         .saying(
-            format!("The configured secret has white space at its end or start; without it {sender}'s signature holds."),
-            "Set the secret again without the space or line break (`printf %s` rather than `echo`).",
+            format!("The configured secret starts or ends with whitespace; without it, {sender}'s signature matches."),
+            "Set the secret again without the space or line break (use `printf %s` instead of `echo`).",
         )
-        .sentence("the configured secret has white space at its end or start")
-        .detail("Body and sender are right; only the secret was copied with something around it.")
-        .fitting("For the bare secret")
+        .sentence("the configured secret starts or ends with whitespace")
+        .detail("Body and sender are right; only the secret was copied with whitespace around it.")
+        .fitting("For the secret without whitespace")
 }
 
 fn reading(sender: &str, label: &str, how: &str) -> Finding {
     Finding::proven("secret_encoding", format!("{label} fits: {how}"))
         .saying(
             format!(
-                "{sender}'s signature was made with another reading of the configured secret: {how}."
+                "{sender} uses the configured secret differently: {how}."
             ),
             format!(
                 "Set the secret exactly as {sender} shows it, with its prefix, and decode it only where {sender} does."
             ),
         )
-        .sentence("the secret is right and is read in another way than the sender reads it")
-        .detail(format!("What differs: {how}. Body and sender are right."))
+        .sentence("the secret is right, but it is read differently than the sender reads it")
+        .detail(format!("The difference: {how}. Body and sender are right."))
         .fitting("For that reading")
 }
 
@@ -102,21 +102,21 @@ fn in_text(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<
     if signed.scheme.algorithm == Algorithm::Token {
         let lower = secret.to_ascii_lowercase();
         if signed.accepted().any(|given| constant_time_eq(&given.to_ascii_lowercase(), &lower)) {
-            return Some("it has the right letters in another case");
+            return Some("its upper and lower case letters are wrong");
         }
     }
     let texts: [(&'static str, Option<Cow<'_, [u8]>>); 11] = [
         ("it was copied with quotes around it", unquoted(secret).map(Into::into)),
-        ("it was copied with HTML entities in it", Some(without_entities(secret).into())),
+        ("it was copied with HTML entities", Some(without_entities(secret).into())),
         ("it was percent-encoded", Some(form::decode(secret))),
         ("its plus signs became spaces", Some(replaced(secret, b' ', b'+').into())),
-        ("it was encoded in base64 once more", decode_base64(secret).map(Into::into)),
-        ("it was encoded in hex once more", hex::decode(secret).ok().map(Into::into)),
+        ("it was base64-encoded once more", decode_base64(secret).map(Into::into)),
+        ("it was hex-encoded once more", hex::decode(secret).ok().map(Into::into)),
         ("its whsec_ prefix was cut off", Some([PREFIX, secret].concat().into())),
-        ("the whsec_ prefix is not part of it", secret.strip_prefix(PREFIX).map(Into::into)),
-        ("it has lower-case letters", Some(secret.to_ascii_lowercase().into())),
-        ("it has upper-case letters", Some(secret.to_ascii_uppercase().into())),
-        ("it has to be percent-encoded", Some(percent_encoded(secret).into())),
+        ("the whsec_ prefix isn't part of it", secret.strip_prefix(PREFIX).map(Into::into)),
+        ("it must be in lower case", Some(secret.to_ascii_lowercase().into())),
+        ("it must be in upper case", Some(secret.to_ascii_uppercase().into())),
+        ("it must be percent-encoded", Some(percent_encoded(secret).into())),
     ];
     let other = |text: &Option<Cow<'_, [u8]>>| text.as_deref().is_some_and(|text| *text != *secret);
     let mut found = texts.into_iter().filter(|(_, text)| other(text));
@@ -129,13 +129,13 @@ fn in_text(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<
 fn in_key(trial: &mut Trial<'_>, signed: &Signed<'_>, secret: &[u8]) -> Option<&'static str> {
     let bare = secret.strip_prefix(PREFIX).unwrap_or(secret);
     let keys: [(&'static str, Option<Cow<'_, [u8]>>); 6] = [
-        ("the text itself is the key; it was decoded", Some(secret.into())),
-        ("the key is what its base64 decodes to; it was used as text", decode_base64(bare).map(Into::into)),
+        ("the text itself is the key, but it was decoded", Some(secret.into())),
+        ("the key is the decoded base64, but it was used as text", decode_base64(bare).map(Into::into)),
         ("the key is the text after whsec_", Some(bare.into())),
-        ("the key is what its hex decodes to; it was used as text", hex::decode(bare).ok().map(Into::into)),
-        ("it has base64url letters", decode_url(bare).map(Into::into)),
+        ("the key is the decoded hex, but it was used as text", hex::decode(bare).ok().map(Into::into)),
+        ("it is base64url", decode_url(bare).map(Into::into)),
         (
-            "the key is the text of its bytes in hex",
+            "the key is its bytes written in hex",
             decode_base64(bare).map(|key| hex::encode(key).into_bytes().into()),
         ),
     ];

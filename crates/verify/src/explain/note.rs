@@ -8,17 +8,17 @@ pub(crate) fn between(signed: &[u8], received: &[u8]) -> String {
     if compact(signed) == compact(received) {
         let (before, after) = (signed.len(), received.len());
         return match (before, after) {
-            _ if before == after => "White space moved, no value changed".to_owned(),
+            _ if before == after => "Whitespace moved, no value changed".to_owned(),
             _ if after > before => format!("{} of whitespace added, no value changed", bytes(after - before)),
             _ => format!("{} of whitespace removed, no value changed", bytes(before - after)),
         };
     }
     let size = match received.len().cmp(&signed.len()) {
         std::cmp::Ordering::Less => format!("{} shorter", bytes(signed.len() - received.len())),
-        std::cmp::Ordering::Equal => "As long as it was".to_owned(),
+        std::cmp::Ordering::Equal => "Same length".to_owned(),
         std::cmp::Ordering::Greater => format!("{} longer", bytes(received.len() - signed.len())),
     };
-    if same_values { format!("{size}, no value changed") } else { format!("{size} than it was signed") }
+    if same_values { format!("{size}, no value changed") } else { format!("{size} than what was signed") }
 }
 
 fn bytes(count: usize) -> String {
@@ -50,7 +50,7 @@ mod tests {
             ("{\"a\":\"b c\"}", "{ \"a\": \"b c\" }\n", "4 bytes of whitespace added, no value changed"),
             ("{}\n", "{}", "1 byte of whitespace removed, no value changed"),
             ("{\"a\":\"\\u00eb\"}", "{\"a\":\"ë\"}", "4 bytes shorter, no value changed"),
-            ("a=1", "a=12", "1 byte longer than it was signed"),
+            ("a=1", "a=12", "1 byte longer than what was signed"),
         ] {
             assert_eq!(between(signed.as_bytes(), received.as_bytes()), note);
         }

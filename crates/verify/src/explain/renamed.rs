@@ -121,16 +121,16 @@ pub(crate) fn with_line(headers: &HeaderLines, name: &str, value: &[u8]) -> Opti
 
 fn finding(sender: &str, wanted: &str, seen: &str, proven: bool) -> Finding {
     let finding = if proven {
-        Finding::proven("header_renamed", format!("{seen} read as {wanted} verifies"))
+        Finding::proven("header_renamed", format!("It verifies with {seen} read as {wanted}"))
     } else {
         Finding::likely("header_renamed", format!("{seen} looks like {wanted}"))
     };
     finding
         .titled("Header renamed")
         .saying(
-            format!("{sender}'s {wanted} arrived as {seen}: something on the way renamed it."),
-            format!("Let the proxy or gateway pass {wanted} on under its own name."),
+            format!("{sender}'s {wanted} header arrived as {seen}: something on the way renamed it."),
+            format!("Configure the proxy or gateway to keep the name {wanted}."),
         )
-        .sentence(format!("{wanted} arrived under the name {seen}"))
+        .sentence(format!("the header {wanted} arrived as {seen}"))
         .fitting(format!("With {wanted}"))
 }

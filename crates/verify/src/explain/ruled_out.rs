@@ -29,7 +29,7 @@ fn rows(trial: &Trial<'_>, signed: &Signed<'_>, proven: bool) -> Vec<Row> {
         if proven {
             "Another cause is proven".to_owned()
         } else {
-            "The signature does not hold so either".to_owned()
+            "The signature doesn't match this way either".to_owned()
         }
     };
     let secrets = if proven { none() } else { of_others(trial, scheme) };
@@ -42,23 +42,18 @@ fn rows(trial: &Trial<'_>, signed: &Signed<'_>, proven: bool) -> Vec<Row> {
         ),
         ("other_secret", "Another known secret", true, secrets),
         ("public_secret", "Public test secret", trial.inquiry.provider.is_some(), none()),
-        ("secret_whitespace", "Space around secret", keyed, none()),
-        ("secret_encoding", "Secret read otherwise", keyed, none()),
+        ("secret_whitespace", "Whitespace in secret", keyed, none()),
+        ("secret_encoding", "Secret read differently", keyed, none()),
         (
             "timestamp_old",
             "Timestamp out of range",
             timed && on_time,
-            "It lies within what is allowed".to_owned(),
+            "It is within the tolerance".to_owned(),
         ),
-        (
-            "timestamp_unit",
-            "Timestamp in another unit",
-            timed && on_time,
-            "It reads as a time in range".to_owned(),
-        ),
+        ("timestamp_unit", "Timestamp unit", timed && on_time, "It is a plausible time".to_owned()),
         ("url_mismatch", "Signed for another URL", scheme.signs_url(), none()),
-        ("header_renamed", "Header renamed", true, "Every signed header is there".to_owned()),
-        ("part_missing", "Signed part missing", true, "All that is signed is there".to_owned()),
+        ("header_renamed", "Header renamed", true, "Every signed header is present".to_owned()),
+        ("part_missing", "Signed part missing", true, "Every signed part is present".to_owned()),
         ("other_event", "Another event's signature", body, none()),
         ("other_provider", "Another provider", trial.inquiry.provider.is_some(), none()),
     ];
@@ -76,18 +71,18 @@ fn of_body(none: &dyn Fn() -> String) -> Vec<Row> {
         ("bom_added", "Byte order mark", true, none()),
         ("charset_changed", "Character set changed", true, none()),
         ("body_decoded", "Body decompressed", true, none()),
-        ("form_changed", "Form written again", true, none()),
+        ("form_changed", "Form re-encoded", true, none()),
         ("body_reserialized", "Body re-serialised", true, none()),
         ("body_reserialized", "Keys sorted", true, none()),
-        ("body_reserialized", "Numbers written otherwise", true, none()),
-        ("body_reserialized", "Escapes written otherwise", true, none()),
-        ("body_truncated", "Body cut off", true, "It is as long as was announced, and ends well".to_owned()),
+        ("body_reserialized", "Numbers rewritten", true, none()),
+        ("body_reserialized", "Escapes rewritten", true, none()),
+        ("body_truncated", "Body cut off", true, "It has the announced length and a proper end".to_owned()),
     ]
 }
 
 fn of_signature(written: bool, none: &dyn Fn() -> String) -> Vec<Row> {
     vec![
-        ("signature_encoding", "Signature written otherwise", written, none()),
+        ("signature_encoding", "Signature encoding", written, none()),
         ("signature_truncated", "Signature cut off", written, "Its length is right".to_owned()),
         ("signature_format", "Signature format", true, "Prefix and separators are right".to_owned()),
         ("algorithm_mismatch", "Another algorithm", written, none()),
@@ -98,7 +93,7 @@ fn of_others(trial: &Trial<'_>, scheme: &Scheme) -> String {
     let others = trial.context.secrets.iter().filter(|secret| secret.suits(scheme)).count();
     match others {
         0 => "No other source has one".to_owned(),
-        1 => "The one of another source does not fit".to_owned(),
-        more => format!("None of {more} of other sources fits"),
+        1 => "The secret of another source doesn't fit".to_owned(),
+        more => format!("None of the {more} secrets of other sources fits"),
     }
 }

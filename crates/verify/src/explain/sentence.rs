@@ -35,9 +35,7 @@ pub(crate) fn words(trial: &Trial<'_>, judgement: &Judgement, first: Option<&Fin
         }
         Verdict::NoSecret => (format!("No secret for {sender} yet, so nothing was checked."), fix()),
         Verdict::Unsupported if first.is_some() => (format!("Not checked: {}", lower(&message())), fix()),
-        Verdict::Unsupported => {
-            ("Not checked: it is signed in a way that can't be checked.".to_owned(), fix())
-        }
+        Verdict::Unsupported => ("Not checked: its signing method isn't supported.".to_owned(), fix()),
         Verdict::Pending => (format!("Checking: fetching the key of {sender}."), String::new()),
     }
 }
@@ -58,7 +56,7 @@ fn valid(trial: &Trial<'_>, judgement: &Judgement) -> String {
 
 fn invalid(trial: &Trial<'_>, judgement: &Judgement, first: Option<&Finding>) -> (String, String) {
     let Some(first) = first else {
-        return ("Invalid: the signature does not hold.".to_owned(), String::new());
+        return ("Invalid: the signature doesn't match.".to_owned(), String::new());
     };
     let fix = first.cause.fix.clone();
     if first.cause.code == "no_match" {
@@ -100,8 +98,10 @@ pub(crate) fn span(micros: i64) -> String {
 /// Makes the first letter lower-case, unless the first word may be a name.
 fn lower(sentence: &str) -> String {
     let first = sentence.split(' ').next().unwrap_or_default();
-    let common =
-        matches!(first, "The" | "A" | "An" | "This" | "Its" | "It" | "No" | "None" | "Only" | "Something");
+    let common = matches!(
+        first,
+        "The" | "There" | "A" | "An" | "This" | "Its" | "It" | "No" | "None" | "Only" | "Something"
+    );
     if !common {
         return sentence.to_owned();
     }

@@ -19,14 +19,14 @@ pub(crate) fn find(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
 fn swapped(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
     let sender = trial.sender;
     (signed.scheme.every && trial.fits(signed.scheme, signed.parts.view)).then(|| {
-        Finding::proven("wrong_configuration", "In another order, the configured keys fit")
+        Finding::proven("wrong_configuration", "The configured keys fit in another order")
             .titled("Keys in wrong order")
             .saying(
-                format!("A configured key fits, and {sender} uses it for the other signature header."),
+                format!("A configured key fits, but {sender} uses it for the other signature header."),
                 format!("Enter the keys in {sender}'s order: the primary one first."),
             )
             .sentence("the configured keys are in the wrong order")
-            .fitting("With the keys in order")
+            .fitting("With the keys in the right order")
     })
 }
 
@@ -53,11 +53,11 @@ fn simulator(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
             .collect();
         if trial.fits(signed.scheme, RequestView { params: &params, ..signed.parts.view }) {
             return Some(
-                Finding::proven("wrong_configuration", format!("With {literal} as {name}, it verifies"))
+                Finding::proven("wrong_configuration", format!("It verifies with {literal} as {name}"))
                     .titled("Sent by the simulator")
                     .saying(
                         format!("{sender}'s simulator sent this: it signs with the text {literal} instead of a {name}."),
-                        format!("Nothing is wrong with the handler: {sender}'s real events carry the configured {name}."),
+                        format!("Your handler is fine: {sender}'s real events contain the configured {name}."),
                     )
                     .sentence(format!("signed with the literal {literal}, as {sender}'s simulator does"))
                     .detail("Send a real event, such as a payment in the sandbox, to test the signature.")
@@ -91,7 +91,7 @@ pub(crate) fn misshapen(trial: &Trial<'_>, signed: &Signed<'_>) -> Option<Findin
         Finding::likely("wrong_configuration", evidence)
             .titled(format!("{label} is wrong"))
             .saying(
-                format!("The configured {label} is signed too, and it can't be one of {sender}'s."),
+                format!("The configured {label} is also signed, and it can't be one of {sender}'s."),
                 format!("Copy the {label} again: it is {}.", param.hint),
             )
             .sentence(format!("the configured {label} can’t be one of {sender}’s")),
@@ -103,11 +103,11 @@ fn checksum_in_hex(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding
     let scheme = Scheme { content, ..signed.scheme.clone() };
     let sender = trial.sender;
     trial.fits(&scheme, signed.parts.view).then(|| {
-        Finding::proven("signature_encoding", "With the CRC-32 in hex, it verifies")
+        Finding::proven("signature_encoding", "It verifies with the CRC-32 in hex")
             .titled("Checksum in hex")
             .saying(
                 format!(
-                    "The signed text holds the body's CRC-32 in hex; {sender} writes it as a decimal number."
+                    "The signed text contains the body's CRC-32 in hex; {sender} writes it as a decimal number."
                 ),
                 "Write the CRC-32 as an unsigned decimal number.",
             )
@@ -128,12 +128,12 @@ pub(crate) fn stranger(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Fin
         return None;
     }
     let evidence = if fits {
-        "Its signature fits under another key's name"
+        "Its signature matches under another key's name"
     } else {
-        "No pair carries the configured key"
+        "No pair contains the configured key"
     };
     Some(Finding::proven("untrusted_key", evidence).saying(
-        format!("No signature is there for the configured public key {own}."),
-        "Compare the public key with that of the account and environment (sandbox or production) that sends.",
+        format!("There is no signature for the configured public key {own}."),
+        "Compare the public key with that of the sending account and environment (sandbox or production).",
     ))
 }

@@ -34,50 +34,54 @@ impl Slip {
         match self {
             Slip::Encoding => {
                 let expected = encoding_words(scheme);
-                let (sure, seems) =
-                    (format!("The same bytes as {expected} fit"), format!("{place} is not {expected}"));
+                let (sure, seems) = (
+                    format!("The same bytes written as {expected} match"),
+                    format!("{place} isn't {expected}"),
+                );
                 found("signature_encoding", &sure, &seems)
                 .saying(
-                    format!("{sender} writes its signature as {expected}; {place} has another encoding."),
+                    format!("{sender} encodes its signature as {expected}; {place} uses another encoding."),
                     format!(
-                        "Write the signature in {place} as {expected}, without changing letters or padding."
+                        "Encode the signature in {place} as {expected}, without changing letters or padding."
                     ),
                 )
-                .sentence(format!("the signature is not written as {expected}"))
+                .sentence(format!("the signature isn't encoded as {expected}"))
             }
             Slip::Truncated => truncated(&place, found),
             Slip::Algorithm => {
                 let expected = scheme.algorithm.words();
-                let sure = "Another algorithm with the same secret makes it";
+                let sure = "It matches with another algorithm and the same secret";
                 found("algorithm_mismatch", sure, "Its length or prefix is that of another algorithm")
                 .saying(
                     format!("{sender} signs with {expected} in {place}; this signature was made with another algorithm."),
                     format!("Compare each signature header with its own algorithm: {place} carries {expected}."),
                 )
-                .sentence(format!("signed with another algorithm than {expected}"))
+                .sentence(format!("signed with an algorithm other than {expected}"))
             }
             Slip::Format => {
                 let expected = format_words(scheme);
-                let (sure, seems) =
-                    (format!("Written as {expected}, it fits"), format!("It is not written as {expected}"));
+                let (sure, seems) = (
+                    format!("It matches when written as {expected}"),
+                    format!("It isn't written as {expected}"),
+                );
                 found("signature_format", &sure, &seems)
                     .saying(
-                        format!("{place} is not written as {sender} writes it: {expected}."),
+                        format!("{place} isn't in {sender}'s format: {expected}."),
                         format!(
                             "Pass {place} on exactly as {sender} sent it, prefix and separators included."
                         ),
                     )
-                    .sentence(format!("the signature is not written as {sender} writes it"))
+                    .sentence(format!("the signature isn't in {sender}'s format"))
             }
         }
     }
 }
 
 fn truncated(place: &str, found: impl Fn(&str, &str, &str) -> Finding) -> Finding {
-    let sure = "What is there is the beginning of the right one";
+    let sure = "It is the start of the right signature";
     found("signature_truncated", sure, "It is shorter than any signature of this scheme")
         .saying(
-            format!("The signature in {place} is only the beginning of one: its end was cut off."),
+            format!("The end of the signature in {place} was cut off."),
             format!("Look for a length limit on {place} in a proxy, log or database column on the way."),
         )
         .sentence("the signature was cut off on its way here")

@@ -51,7 +51,7 @@ fn without_hash(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Finding> {
         let mark = if called.contains('?') { '&' } else { '?' };
         let url = format!("{called}{mark}{name}={hash}");
         if trial.fits(scheme, RequestView { url: Some(&url), ..view }) {
-            return Some(mismatch(trial.sender, &url, called).titled("Query was cut"));
+            return Some(mismatch(trial.sender, &url, called).titled("Query cut off"));
         }
     }
     None
@@ -65,9 +65,9 @@ pub(crate) fn unknown(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
     }
     let url = signed.parts.view.url.unwrap_or_default();
     let evidence = match Url::read(url) {
-        None => "The URL that was called is not known".to_owned(),
+        None => "The URL that was called is unknown".to_owned(),
         Some(url) if is_local(url.authority) => {
-            format!("{} is reached from this machine only", url.authority)
+            format!("{} can only be reached from this machine", url.authority)
         }
         // Twilio signs the URL in its console, and routers remove query parameters that they don't know.
         Some(url) if scheme.url_forms == Some(UrlForms::Ports) && url.query.is_none() => {
@@ -79,11 +79,11 @@ pub(crate) fn unknown(trial: &mut Trial<'_>, signed: &Signed<'_>) -> Option<Find
     Some(
         Finding::likely("url_mismatch", evidence)
             .saying(
-                format!("{sender} signs the URL that it called, and none of the known ones fits."),
+                format!("{sender} signs the URL that it calls, and no known URL fits."),
                 format!("Set the source's public URL to exactly what {sender} is configured to call."),
             )
-            .sentence(format!("{sender} signs the URL that it called, and that is not known here"))
-            .detail("A tunnel or proxy hides it. With the public URL set, the signature can be checked."),
+            .sentence(format!("{sender} signs the URL that it calls, which is unknown here"))
+            .detail("A tunnel or proxy hides it. Set the public URL so that the signature can be verified."),
     )
 }
 
@@ -92,19 +92,22 @@ fn mismatch(sender: &str, signed: &str, called: &str) -> Finding {
     Finding::proven("url_mismatch", format!("Signed for {signed}"))
         .titled("Signed for another URL")
         .saying(
-            format!("{sender} signed the URL {signed}, and the request arrived as {called}: {differs}."),
-            format!("Rebuild the URL as {sender} calls it: trust X-Forwarded-Proto and X-Forwarded-Host, or configure the public URL."),
+            format!("{sender} signed the URL {signed}, but the request arrived as {called}: {differs}."),
+            format!(
+                "Use the URL that {sender} calls: trust X-Forwarded-Proto and X-Forwarded-Host, or set the \
+                     public URL."
+            ),
         )
         .sentence(format!("signed for {signed}, called at {called}"))
-        .detail(format!("Secret, sender and body are right; of the URL {differs}."))
+        .detail(format!("Secret, sender and body are right; in the URL, {differs}."))
         .fitting(format!("For {signed}"))
 }
 
 fn other_method(sender: &str, signed: &str, called: &str) -> Finding {
-    Finding::proven("url_mismatch", format!("With {signed} as the method, it verifies"))
+    Finding::proven("url_mismatch", format!("It verifies with {signed} as the method"))
         .titled("Another method")
         .saying(
-            format!("{sender} signed the method {signed}, and the request arrived as {called}."),
+            format!("{sender} signed the method {signed}, but the request arrived as {called}."),
             "Look for a redirect or gateway that changes the method.",
         )
         .sentence(format!("signed for the method {signed}, called with {called}"))
@@ -114,7 +117,7 @@ fn other_method(sender: &str, signed: &str, called: &str) -> Finding {
 /// Describes the difference between two URLs.
 fn difference(signed: &str, called: &str) -> String {
     let (Some(signed), Some(called)) = (Url::read(signed), Url::read(called)) else {
-        return "it was not known".to_owned();
+        return "it was unknown".to_owned();
     };
     let parts = [
         (signed.scheme != called.scheme, format!("{} became {}", signed.scheme, called.scheme)),

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use hookmitt_event::{CodeFix, FixKind, FixLine, FrameworkFix};
+use hookmitt_event::{CodeFix, FixKind, FixLine, FrameworkFix, HeaderLines};
 use serde::Deserialize;
 
 use crate::provider::Provider;
@@ -76,6 +76,15 @@ impl Remedy {
             Self::PublicUrl => &framework.public_url,
         }
     }
+}
+
+/// Returns the change to a receiver's code that lets it check the signature over the body as it was sent. `answers` are
+/// the header lines of the receiver's answers, by which its framework is guessed.
+pub fn raw_body_fix(provider: Option<&Provider>, answers: &[HeaderLines]) -> Option<CodeFix> {
+    let lines = answers.iter().flat_map(HeaderLines::iter);
+    let clues: Vec<_> =
+        lines.filter_map(|line| Some((line.name, std::str::from_utf8(line.value).ok()?))).collect();
+    code_fix("body_reserialized", provider, &clues)
 }
 
 /// Returns the change to a receiver's code that fixes a cause; `None` if no code change does.

@@ -34,7 +34,7 @@ impl Explain for PublicKeyError {
         Some(match self {
             Self::Kind(_) => "use an Ed25519, P-256 or RSA public key".to_owned(),
             Self::RsaSize(_) => "use an RSA key of 1024 to 8192 bits".to_owned(),
-            Self::Private => "give its public half: the private one stays with the sender".to_owned(),
+            Self::Private => "use its public half: the private one stays with the sender".to_owned(),
             Self::Unreadable | Self::Point(_) => {
                 "use PEM (certificate or public key), base64 SPKI, hex or base64 of 32 bytes, whpk_…, a JWK or a JWKS"
                     .to_owned()

@@ -12,16 +12,17 @@ const OPENING: &str = "\
 
 <!-- Written from crates/verify/providers/*.toml by `UPDATE_PROVIDERS=1 cargo test -p hookmitt-verify providers_doc`. -->
 
-What Hookmitt knows about each sender of webhooks: how it signs, what it is recognised by, and what trips people up.
-A provider is a file of data, and this page is made of those files: whoever finds a fact wrong mends the file.
+What Hookmitt knows about each sender of webhooks: how it signs, how it is recognised, and what to watch out for.
+A provider is a data file, and this page is generated from those files: to correct a fact, edit the file.
 
 **Confirmed** means that the signature scheme was run with the provider's own code or read in its own documents;
-**corroborated** that independent third parties agree on it, and nobody could check it with the provider. Each section
-ends with the sources of its facts, and with those facts that the sources don't confirm.
+**corroborated** that independent third parties agree on it, but it couldn't be checked with the provider. Each section
+ends with the sources of its facts, and the facts that they don't confirm.
 
 How to read the places: `{header:Name}` is a header, `{/a/b}` a JSON pointer into the body, `{form:x}` and `{query:x}`
-are fields of the form and of the query, `{xml:x}` is an element; `(json)` leads into a text that is JSON itself. `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}` and
-`{path_query}` are the request as it came, byte for byte. Of several texts the first one counts whose places are all there.
+are fields of the form and of the query, `{xml:x}` is an element; `(json)` goes into a string that is itself JSON. `{body}`, `{timestamp}`, `{id}`, `{url}`, `{method}` and
+`{path_query}` are the request as received, byte for byte. If there are several texts, the first one counts whose places are all
+present.
 
 ";
 

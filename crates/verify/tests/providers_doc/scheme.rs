@@ -7,7 +7,7 @@ use crate::{
     words::{self, algorithm, all_of, code, conditions, key, one_of, place},
 };
 
-pub(crate) const HEAD: &str = "| scheme | made with | where it stands | what is signed | key | timestamp and tolerance |\n\
+pub(crate) const HEAD: &str = "| scheme | algorithm | where | what is signed | key | timestamp and tolerance |\n\
                                |---|---|---|---|---|---|\n";
 
 pub(crate) fn scheme_row(scheme: &Table) -> String {
@@ -20,10 +20,10 @@ fn named(scheme: &Table) -> String {
     let when = list(scheme, "when");
     let id = code(text(scheme, "id"));
     let id = match flag(scheme, "older") {
-        Some(true) => format!("{id}, only where a person chose it"),
+        Some(true) => format!("{id}, only if chosen in the settings"),
         _ => id,
     };
-    if when.is_empty() { id } else { format!("{id}, where {}", conditions(&when)) }
+    if when.is_empty() { id } else { format!("{id}, if {}", conditions(&when)) }
 }
 
 /// Describes the algorithm and the encoding of its bytes.
@@ -54,11 +54,11 @@ pub(crate) fn stands(scheme: &Table) -> String {
         let element = Some(text(named, "element")).filter(|element| !element.is_empty());
         let element = element.map(|element| format!("{} in ", code(element))).unwrap_or_default();
         announced +=
-            &format!("; {element}{} may name {} alone", place(text(named, "at")), code(text(named, "is")));
+            &format!("; {element}{} may name only {}", place(text(named, "at")), code(text(named, "is")));
     }
     match (places.is_empty(), flag(scheme, "every")) {
         (true, _) => "nowhere".to_owned(),
-        (_, Some(true)) => format!("{}, each with a key of its own{written}{announced}", all_of(&places)),
+        (_, Some(true)) => format!("{}, each with its own key{written}{announced}", all_of(&places)),
         _ => format!("{}{written}{announced}", one_of(&places)),
     }
 }
@@ -83,7 +83,9 @@ fn signed(scheme: &Table) -> String {
         "braintree" if content.starts_with("{form:") => {
             "the form field `bt_payload`, one signature for each public key".to_owned()
         }
-        _ if text(scheme, "algorithm") == "token" => "nothing: whoever knows the token can send".to_owned(),
+        _ if text(scheme, "algorithm") == "token" => {
+            "nothing: anyone who knows the token can send".to_owned()
+        }
         _ if content.is_empty() => "—".to_owned(),
         _ => code(content),
     };
@@ -102,7 +104,7 @@ fn other_forms(scheme: &Table) -> &'static str {
     match (text(scheme, "url_forms"), text(scheme, "body_forms")) {
         ("ports", _) => "; the URL with or without its default port",
         ("decoded", _) => "; the URL with or without some percent escapes decoded",
-        (_, "escaped") => "; the body as it is, or with `/` and all beyond ASCII escaped",
+        (_, "escaped") => "; the body as is, or with `/` and everything beyond ASCII escaped",
         _ => "",
     }
 }

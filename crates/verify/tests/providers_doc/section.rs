@@ -34,7 +34,7 @@ pub(crate) fn section(provider: &Provider) -> String {
 fn opening(provider: &Provider) -> String {
     let sure = match provider.is_confirmed() {
         true => "signatures **confirmed** by the provider's own code or documents",
-        false => "signatures **corroborated only**: read at independent third parties",
+        false => "signatures **corroborated only**, by independent third parties",
     };
     let family = provider.family.as_ref().map(|(name, _)| format!(" It signs as {name} does."));
     format!("{}: {sure}.{}", code(&provider.id), family.unwrap_or_default())
@@ -46,20 +46,22 @@ fn points(provider: &Provider) -> [(&'static str, String); 11] {
         ("Recognised by", recognised(provider)),
         ("Secret", prose(text(table, "secret_hint"))),
         ("Settings", settings(table)),
-        ("Left open", left_open(provider)),
+        ("Not covered", left_open(provider)),
         ("Dedupe key", dedupe_key(provider)),
         ("Event type", first_of(&provider.facts("type"))),
         ("Event time", first_of(&provider.facts("time"))),
         ("Handshakes", handshakes(table)),
         ("Bad signatures", bad_signatures(table)),
-        ("Tries again", retry(provider)),
+        ("Retries", retry(provider)),
         ("Samples", samples(provider)),
     ]
 }
 
 fn recognised(provider: &Provider) -> String {
     if let Some((family, _)) = &provider.family {
-        return format!("nothing of its own: it comes out as {family} until the source's provider is set");
+        return format!(
+            "nothing of its own: it is recognised as {family} until the source's provider is set"
+        );
     }
     let headers: Vec<_> = list(&provider.table, "detect").into_iter().map(code).collect();
     let lists = array(&provider.table, "recognise").iter().filter_map(Value::as_array);
@@ -70,13 +72,13 @@ fn recognised(provider: &Provider) -> String {
         (true, true) => "nothing: set the source's provider".to_owned(),
         (true, false) => rest,
         (false, true) => one_of(&headers),
-        (false, false) => format!("{}; else by {rest}", one_of(&headers)),
+        (false, false) => format!("{}; otherwise by {rest}", one_of(&headers)),
     }
 }
 
 fn settings(table: &Table) -> String {
     let words = |param: &&Table| {
-        let needed = if flag(param, "required") == Some(true) { ", needed" } else { "" };
+        let needed = if flag(param, "required") == Some(true) { ", required" } else { "" };
         format!("{} ({}{needed})", code(text(param, "name")), prose(text(param, "hint")))
     };
     tables(table, "params").iter().map(words).collect::<Vec<_>>().join(", ")
@@ -101,11 +103,11 @@ fn left_open(provider: &Provider) -> String {
 fn dedupe_key(provider: &Provider) -> String {
     let ids = provider.facts("id");
     if ids.is_empty() {
-        return "none; the same bytes within 5 minutes are flagged, and forwarded all the same".to_owned();
+        return "none; the same bytes within 5 minutes are flagged, but still forwarded".to_owned();
     }
     let same = match provider.part("retry").and_then(|retry| flag(retry, "same_id")) {
-        Some(true) => "; a repeat carries the same one",
-        Some(false) => "; a repeat carries another one",
+        Some(true) => "; a retry has the same one",
+        Some(false) => "; a retry has a different one",
         None => "",
     };
     format!("{}{same}", first_of(&ids))
@@ -116,7 +118,7 @@ fn handshakes(table: &Table) -> String {
 }
 
 fn handshake(one: &Table) -> String {
-    let asked = format!("{}, told by {}", code(text(one, "name")), conditions(&list(one, "when")));
+    let asked = format!("{}, recognised by {}", code(text(one, "name")), conditions(&list(one, "when")));
     let mut answered = inner(one, "answer").map_or_else(|| "answered as usual".to_owned(), answer);
     let signed = flag(one, "signed") == Some(true);
     if answered.contains("{hmac-hex:") {
@@ -131,7 +133,7 @@ fn handshake(one: &Table) -> String {
         }
     }
     if let [given, wanted] = list(one, "check")[..] {
-        answered.push_str(&format!("; 403 where {} is not {}", place(given), place(wanted)));
+        answered.push_str(&format!("; 403 if {} isn't {}", place(given), place(wanted)));
     }
     format!("{asked}: {answered}.")
 }
@@ -141,9 +143,9 @@ fn signs(challenge: &str, signed: bool) -> String {
     let valid = if signed { ", its signature is valid" } else { "" };
     let form = match challenge {
         "hex" => "20 to 32 hex digits",
-        _ => "at most 128 letters, digits and `_.~-` that nothing signs as an event",
+        _ => "at most 128 letters, digits and `_.~-` that aren't signed as an event",
     };
-    format!(", only where the source's provider is set{valid} and the challenge is {form}")
+    format!(", only if the source's provider is set{valid} and the challenge is {form}")
 }
 
 fn answer(answer: &Table) -> String {
@@ -162,12 +164,12 @@ fn answer(answer: &Table) -> String {
 
 fn bad_signatures(table: &Table) -> String {
     let status = number(table, "invalid_status");
-    status.map(|status| format!("it insists on {status} for them")).unwrap_or_default()
+    status.map(|status| format!("requires {status}")).unwrap_or_default()
 }
 
 fn retry(provider: &Provider) -> String {
     let Some(retry) = provider.part("retry") else { return "unknown".to_owned() };
-    let wait = number(retry, "timeout_s").map(|seconds| format!("waits {seconds} s for an answer"));
+    let wait = number(retry, "timeout_s").map(|seconds| format!("it waits {seconds} s for an answer"));
     let policy = Some(prose(text(retry, "policy"))).filter(|policy| !policy.is_empty());
     policy.into_iter().chain(wait).collect::<Vec<_>>().join("; ")
 }
@@ -186,5 +188,5 @@ fn sources(provider: &Provider) -> String {
     let read = list(&provider.table, "evidence").iter().map(linked).collect::<Vec<_>>().join(", ");
     let unsure: Vec<_> = list(&provider.table, "unconfirmed").into_iter().map(fact).collect();
     let unsure = if unsure.is_empty() { "nothing".to_owned() } else { unsure.join(", ") };
-    format!("Read at: {read}. Not confirmed there: {unsure}.")
+    format!("Sources: {read}. Not confirmed there: {unsure}.")
 }

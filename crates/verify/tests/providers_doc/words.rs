@@ -37,7 +37,7 @@ fn joined(texts: &[String], last: &str) -> String {
 /// Lists templates of which the first that can be filled counts.
 pub(crate) fn first_of(texts: &[&str]) -> String {
     let texts: Vec<_> = texts.iter().map(|text| code(text)).collect();
-    texts.join(", else ")
+    texts.join(", or else ")
 }
 
 /// Describes a place such as `header:X-Signature`.
@@ -104,8 +104,8 @@ pub(crate) fn algorithm(id: &str) -> &str {
 pub(crate) fn fact(name: &str) -> &str {
     match name {
         "timeout_s" => "how long it waits for an answer",
-        "retry" => "when it tries again",
-        "same_id" => "whether a repeat carries the same id",
+        "retry" => "when it retries",
+        "same_id" => "whether a retry has the same id",
         "id" => "the event's id",
         "time" => "the event's time",
         "tolerance_s" => "the tolerance",
@@ -117,9 +117,9 @@ pub(crate) fn fact(name: &str) -> &str {
 pub(crate) fn key(id: &str) -> &str {
     match id {
         "" | "utf8" => "the secret's text",
-        "whsec" => "base64, after `whsec_` or without",
+        "whsec" => "base64, with or without `whsec_` before it",
         "whsec-required" => "base64 after `whsec_`",
-        "whsec-or-utf8" => "base64 after `whsec_`, else the text",
+        "whsec-or-utf8" => "base64 after `whsec_`, otherwise the text",
         "base64" => "the secret, decoded from base64",
         "hex" => "the secret, decoded from hex",
         "sha1" => "the SHA-1 of the secret",

@@ -103,7 +103,7 @@ fn threat_11_a_hubspot_source_is_not_led_back_to_an_older_version() {
     let params = vec![("scheme".to_owned(), "hubspot-v1".to_owned())];
     let chosen = Case { params, ..hubspot.with(&[("X-HubSpot-Signature-v3", None)]) };
     assert_eq!((chosen.judged().verdict, chosen.judged().scheme), (Verdict::Valid, Some("hubspot-v1")));
-    assert!(chosen.sentence().contains("isn't covered"), "{}", chosen.sentence());
+    assert!(chosen.sentence().contains("isn't protected"), "{}", chosen.sentence());
     let other = chosen.with(&[("X-HubSpot-Signature-Version", Some("v2"))]);
     let other = Case { params: chosen.params.clone(), ..other };
     assert_eq!(other.found(), refused("unknown_algorithm"));

@@ -21,7 +21,7 @@ fn a_valid_verdict_says_what_the_signature_leaves_open() {
     );
     let json = bare.with(&[("Content-Type", Some("application/json"))]).with_body(br#"{"paid":true}"#);
     assert!(is_valid(&json), "{:?}", json.judged().causes);
-    assert!(json.sentence().contains("The body isn't covered by the signature"), "{}", json.sentence());
+    assert!(json.sentence().contains("The signature doesn't cover the body"), "{}", json.sentence());
     let hashed = Request { query: Some("bodySHA256=0".to_owned()), ..json.request.clone() };
     let hashed = Case::new("twilio", hashed, "auth-token", Vec::new());
     assert!(is_valid(&hashed) && !hashed.sentence().contains("covered"), "{}", hashed.sentence());
@@ -43,7 +43,7 @@ fn a_valid_verdict_says_what_the_signature_leaves_open() {
             Some(true)
         );
     }
-    assert!(paypal().sentence().contains("only a CRC-32"), "{}", paypal().sentence());
+    assert!(paypal().sentence().contains("Only a CRC-32"), "{}", paypal().sentence());
     assert!(!Case::of_sample("stripe", "whsec_x").sentence().contains("covered"));
 }
 

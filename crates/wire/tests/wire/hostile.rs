@@ -13,7 +13,7 @@ fn another_version_is_refused_in_words() {
     let error = decode::<AppFrame>(&ping).unwrap_err();
     assert_eq!(error, FrameError::Version { found: 9 });
     let words =
-        "the other side speaks version 9 of the tunnel's frames, this one 1: update the older of the two";
+        "the other side speaks version 9 of the tunnel's frames, this one 1: update whichever is older";
     assert_eq!(error.to_string(), words);
 
     let mut newer = letter().to_bytes();
@@ -21,7 +21,7 @@ fn another_version_is_refused_in_words() {
     assert_eq!(Letter::from_bytes(&newer), Err(LetterError::Version(3)));
     assert_eq!(
         LetterError::Version(3).to_string(),
-        "a letter of version 3; this hookmitt reads 2: update it"
+        "an event in format version 3; this hookmitt reads 2: update it"
     );
 }
 

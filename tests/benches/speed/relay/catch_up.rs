@@ -42,7 +42,7 @@ fn once(runtime: &Runtime, workload: &Arc<Workload>, seed: u64) -> anyhow::Resul
     ensure!(sent.len() as u64 == EVENTS, "{EVENTS} were answered, {} are stored", sent.len());
     let started = Instant::now();
     let app = place.start_app()?;
-    let connected = place.relay.says("a device is connected")?;
+    let connected = place.relay.says("a device has connected")?;
     let inbox = place.inbox()?;
     let mut newest = inbox.prepare("SELECT coalesce(max(seq), 0) FROM event")?;
     until("everything is caught up", || {

@@ -46,7 +46,7 @@ pub(super) fn measured(runtime: &Runtime) -> anyhow::Result<Latency> {
     let paced = |address, requests, seed| runtime.block_on(send(address, &workload, load(requests, seed)));
     let (bare, place) = (start_bare()?, Place::prepare()?);
     let _app = place.start_app()?;
-    place.relay.says("a device is connected")?;
+    place.relay.says("a device has connected")?;
     let inbox = place.inbox()?;
     let all_came = |sent: u64| until("all events came", || Ok(newest(&inbox)? == i64::try_from(sent)?));
     let mut latency = Latency::default();

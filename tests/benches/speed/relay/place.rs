@@ -108,7 +108,7 @@ impl Place {
             Ok(sources.contains("github"))
         })?;
         drop(app);
-        place.relay.says("a device is disconnected")?;
+        place.relay.says("a device has disconnected")?;
         Ok(place)
     }
 

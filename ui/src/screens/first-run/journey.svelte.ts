@@ -47,6 +47,15 @@ class Journey {
     );
   }
 
+  /** Makes the source if it is not there yet, for what can’t wait for its first event. */
+  async exist(): Promise<void> {
+    await this.#last;
+    if (this.source !== undefined && this.source !== null) return;
+    await addSource(this.slug, {});
+    this.#fresh = this.slug;
+    await setup.refresh();
+  }
+
   /** Names the source. */
   rename(slug: string): Promise<void> {
     return this.#afterLast(() => {
@@ -67,7 +76,7 @@ class Journey {
       const sent = await sendSample(sender.id, this.slug, url);
       const [line] = sent.items;
       if (line?.status !== 'completed' && line?.event_id == null) {
-        this.notSent = `The test event was not caught: ${line?.error ?? 'no answer came'}.`;
+        this.notSent = `The test event was not captured: ${line?.error ?? 'no answer'}.`;
         return null;
       }
       this.#fresh = null;

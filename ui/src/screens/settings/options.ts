@@ -22,12 +22,12 @@ export const ALGORITHMS = [
   { value: 'hmac-sha256', label: 'HMAC-SHA256' },
   { value: 'hmac-sha1', label: 'HMAC-SHA1' },
   { value: 'hmac-sha512', label: 'HMAC-SHA512' },
-  { value: 'sha256', label: 'SHA-256 of content with the secret in it' },
+  { value: 'sha256', label: 'SHA-256 of content that contains the secret' },
   { value: 'ed25519', label: 'Ed25519' },
   { value: 'ecdsa-p256-sha256', label: 'ECDSA P-256' },
   { value: 'rsa-sha256', label: 'RSA-SHA256' },
   { value: 'rsa-sha1', label: 'RSA-SHA1' },
-  { value: 'token', label: 'Token, compared as it is' },
+  { value: 'token', label: 'Token, compared as is' },
 ] as const;
 
 /** The encodings of a signature. */
@@ -46,7 +46,7 @@ export const FORMATS = [
 
 /** How a secret is turned into a key. */
 export const KEYS = [
-  { value: 'utf8', label: 'As it is written' },
+  { value: 'utf8', label: 'As written' },
   { value: 'base64', label: 'base64' },
   { value: 'hex', label: 'hex' },
   { value: 'whsec', label: 'base64 after whsec_' },
@@ -74,8 +74,8 @@ export const RESPOND = [
 
 /** When to call the URL that a set-up request asks to be called. */
 export const CONFIRM = [
-  { value: 'click', label: 'On a click' },
-  { value: 'itself', label: 'By itself' },
+  { value: 'click', label: 'When you click' },
+  { value: 'itself', label: 'Automatically' },
 ] as const;
 
 /** What to do with a duplicate. */

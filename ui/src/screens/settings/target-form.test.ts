@@ -13,8 +13,7 @@ const kept = {
   preserve_host: false,
   hookmitt_headers: true,
   paused: false,
-  down_since: null,
-  down_error: null,
+  state: { is: 'untried' as const },
   kind: 'kept' as const,
 };
 

@@ -25,7 +25,7 @@ export const ORDERS: { value: Order; label: string; says: string }[] = [
   {
     value: 'sequential',
     label: 'Sequential',
-    says: 'One at a time in order of arrival. A failing event steps aside until its retry.',
+    says: 'One at a time, in order of arrival. A failing event steps aside until its retry.',
   },
   {
     value: 'fifo',
@@ -35,9 +35,9 @@ export const ORDERS: { value: Order; label: string; says: string }[] = [
   {
     value: 'fifo-by-key',
     label: 'Strict by object',
-    says: 'Strictly in order for each object; objects side by side.',
+    says: 'Strictly in order for each object; different objects in parallel.',
   },
-  { value: 'parallel', label: 'Parallel', says: 'Several at a time, in no order.' },
+  { value: 'parallel', label: 'Parallel', says: 'Several at a time, in no particular order.' },
 ];
 
 /** The settings of a new target. */

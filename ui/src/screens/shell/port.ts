@@ -4,7 +4,7 @@
 export function portProblem(text: string): string | null {
   const port = /^\d{1,5}$/.test(text.trim()) ? Number(text) : NaN;
   if (!(port <= 65_535)) return 'A port is a number from 1 to 65535.';
-  if (port === 0) return 'Providers need a port that stays: from 1 to 65535.';
+  if (port === 0) return 'Providers need a fixed port: from 1 to 65535.';
   return port < 1024
     ? 'Ports below 1024 belong to the system on most machines. Choose one from 1024 to 65535.'
     : null;

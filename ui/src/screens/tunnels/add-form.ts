@@ -38,21 +38,21 @@ export function faultsOf(way: Way, fields: Fields): Faults {
   if (way === 'relay') return relayFaults(fields);
   if (way === 'invite') {
     const isInvite = /^hookmitt-invite:\S+$/.test(fields.invite.trim());
-    return isInvite ? {} : { invite: 'An invitation is one line that begins with `hookmitt-invite:`' };
+    return isInvite ? {} : { invite: 'An invitation is one line that starts with `hookmitt-invite:`' };
   }
   const source: Faults = fields.source === '' ? { source: 'Choose the source that its events go to.' } : {};
   if (way === 'quick') return source;
   return urlFault(fields.channel)
-    ? { ...source, channel: 'A channel has a URL such as `https://smee.io/AbC123`.' }
+    ? { ...source, channel: 'Enter a channel’s URL, such as `https://smee.io/AbC123`.' }
     : source;
 }
 
 function relayFaults({ relay, token, name }: Fields): Faults {
   const faults: Faults = {};
-  if (relay.trim() === '') faults.relay = 'A relay has a URL such as `https://relay.example.com`.';
+  if (relay.trim() === '') faults.relay = 'Enter a relay’s URL, such as `https://relay.example.com`.';
   if (token.trim() === '') faults.token = 'The relay opens tunnels only for holders of its tokens.';
   if (name !== '' && !NAME.test(name))
-    faults.name = 'Use 3 to 63 of a to z, 0 to 9 and -, beginning with a letter or a digit.';
+    faults.name = 'Use 3 to 63 of a to z, 0 to 9 and -, starting with a letter or digit.';
   return faults;
 }
 

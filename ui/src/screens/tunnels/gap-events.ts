@@ -2,7 +2,7 @@ import type { Gap } from '../../api/shapes';
 import type { Token } from '../../search/tokens';
 
 /** Returns the search that shows the events received during a gap, rounded to whole seconds. */
-export function eventsOf(gap: Gap): Token[] {
+export function eventsOf(gap: Pick<Gap, 'from' | 'until'>): Token[] {
   const from = Math.floor(Date.parse(gap.from) / 1000) * 1000;
   const until = gap.until === null ? null : Math.ceil(Date.parse(gap.until) / 1000) * 1000;
   const tokens = [token('after', from)];

@@ -1,8 +1,7 @@
 import type { Tunnel } from '../../api/shapes';
 import { count, counted } from '../../format/count';
-import { wait } from '../../format/duration';
-import { stores, toneOf, type Tone } from '../../format/tunnel';
-import type { TargetPlace } from '../../state/stations.svelte';
+import { isUp, stateLabel, toneOf, type Tone } from '../../format/tunnel';
+import { appOf, placesOf, rateOf, type TargetPlace, type World } from '../../state/world';
 import { limitsOf } from './words';
 
 /** One of the four stations on an event's way. */
@@ -22,85 +21,61 @@ export interface Leg {
   label: string;
 }
 
-/** What the way depends on besides the tunnel. */
-export interface Around {
-  now: number;
-  perMinute: number;
-  /** Whether other tunnels bring events too, so that the rate is not this tunnel's alone. */
-  several: boolean;
-  places: readonly TargetPlace[];
-}
-
 /** Returns an event's way through a tunnel: four stations and the lines between them. */
-export function wayThrough(tunnel: Tunnel, around: Around): { stops: Stop[]; legs: Leg[] } {
+export function wayThrough(tunnel: Tunnel, world: World): { stops: Stop[]; legs: Leg[] } {
+  const places = placesOf(world);
   return {
-    stops: [providers(tunnel, around), relay(tunnel), app(tunnel), targets(around.places)],
-    legs: [toRelay(tunnel), toApp(tunnel), toTargets(around.places)],
+    stops: [providers(tunnel, world), relay(tunnel), app(tunnel, world), targets(places)],
+    legs: [toRelay(tunnel), toApp(tunnel), toTargets(places)],
   };
 }
 
-const isUp = ({ state }: Tunnel) => state === 'connected' || state === 'limited';
-
-function providers(tunnel: Tunnel, { now, perMinute, several }: Around): Stop {
-  const last = tunnel.last_event_at;
-  const ago = last === null ? 0 : now - Date.parse(last);
-  return {
-    kind: 'providers',
-    tone: 'none',
-    name: 'Providers',
-    state: `${count(perMinute)} a minute by ${several ? 'all tunnels' : 'this tunnel'}`,
-    note: last === null ? 'none came yet' : ago < 1000 ? 'last one just now' : `last one ${wait(ago)} ago`,
-  };
+function providers(tunnel: Tunnel, world: World): Stop {
+  return { kind: 'providers', tone: 'none', name: 'Providers', ...rateOf(tunnel, world) };
 }
-
-const stateWords: Record<Tunnel['state'], string> = {
-  connected: 'Connected',
-  limited: 'Connected, limited',
-  connecting: 'Connecting',
-  offline: 'Not connected',
-  refused: 'Refused',
-  off: 'Off',
-};
 
 function relay(tunnel: Tunnel): Stop {
-  const { letters } = tunnel.waiting;
+  const mailbox = isUp(tunnel)
+    ? `${count(tunnel.waiting.letters)} in the mailbox, sealed`
+    : 'mailbox unknown';
   return {
     kind: 'relay',
     tone: toneOf(tunnel),
     name: tunnel.host || tunnel.label,
-    state:
-      tunnel.state === 'connected' && tunnel.error ? 'Connected, with a problem' : stateWords[tunnel.state],
-    note: limitsOf(tunnel)
-      ? 'keeps nothing'
-      : isUp(tunnel)
-        ? `${count(letters)} in the mailbox, sealed`
-        : 'mailbox unknown',
+    state: stateLabel(tunnel),
+    note: limitsOf(tunnel) ? 'stores nothing' : mailbox,
   };
 }
 
-function app(tunnel: Tunnel): Stop {
+function app(tunnel: Tunnel, world: World): Stop {
   const note =
     tunnel.kind === 'relay' ? `${count(tunnel.to_acknowledge)} to acknowledge` : 'stored before it is shown';
-  const base = { kind: 'app', name: 'This app', note } as const;
-  return stores(tunnel)
-    ? { ...base, tone: 'ok', state: 'Stores and answers' }
-    : { ...base, tone: 'warn', state: 'Can’t store events now' };
+  const { tone, state } = appOf(world);
+  return { kind: 'app', name: 'This app', note, tone, state };
 }
 
 function targets(places: readonly TargetPlace[]): Stop {
   const base = { kind: 'target', name: places.length === 1 ? 'Target' : 'Targets' } as const;
-  if (places.length === 0)
+  const [first, ...more] = places;
+  if (!first)
     return { ...base, name: 'Target', tone: 'none', state: 'Not set', note: 'events stay in the inbox' };
-  const up = places.filter(({ held }) => !held).length;
-  const held = places.find((place) => place.held);
-  const state =
-    places.length === 1 ? (held ? (held.down ? 'Down' : 'Paused') : 'Up') : `${up} of ${places.length} up`;
-  const note = held
-    ? held.waiting > 0
-      ? `${count(held.waiting)} waiting for ${held.short}`
-      : `${held.short} ${held.down ? 'is down' : 'is paused'}`
-    : places.map(({ short }) => short).join(', ');
-  return { ...base, tone: held ? 'warn' : 'ok', state, note };
+  const up = places.filter(({ words }) => words.condition === 'up').length;
+  const state = more.length === 0 ? first.words.label : `${count(up)} of ${count(places.length)} up`;
+  return { ...base, tone: worstOf(places), state, note: targetNote(places) };
+}
+
+/** Says what keeps targets from getting events, else where they go. */
+function targetNote(places: readonly TargetPlace[]): string {
+  const waiting = places.toSorted((a, b) => b.waiting - a.waiting)[0];
+  if (waiting && waiting.waiting > 0) return `${count(waiting.waiting)} waiting for ${waiting.short}`;
+  const held = places.find(({ tone }) => tone === 'warn');
+  if (held) return `${held.short}: ${held.words.word}`;
+  return places.map(({ short }) => short).join(', ');
+}
+
+function worstOf(places: readonly TargetPlace[]): Tone {
+  if (places.some(({ tone }) => tone === 'warn')) return 'warn';
+  return places.every(({ tone }) => tone === 'ok') ? 'ok' : 'none';
 }
 
 /** While the tunnel is not connected, this app can't know whether providers reach the relay. */
@@ -113,12 +88,12 @@ function toApp(tunnel: Tunnel): Leg {
   const { state, waiting, rtt_ms: rtt } = tunnel;
   if (state === 'off') return { tone: 'none', label: 'off' };
   if (state === 'connecting') return { tone: 'warn', label: 'connecting' };
-  if (!isUp(tunnel)) return { tone: 'bad', label: 'cut' };
+  if (!isUp(tunnel)) return { tone: 'bad', label: 'no connection' };
   if (waiting.letters > 0) return { tone: 'warn', label: `${count(waiting.letters)} on the way` };
   return { tone: 'ok', label: rtt === null ? 'live' : `${count(Math.round(rtt))} ms` };
 }
 
 function toTargets(places: readonly TargetPlace[]): Leg {
   if (places.length === 0) return { tone: 'none', label: 'no target' };
-  return { tone: places.some(({ held }) => held) ? 'warn' : 'ok', label: counted(places.length, 'target') };
+  return { tone: worstOf(places), label: counted(places.length, 'target') };
 }

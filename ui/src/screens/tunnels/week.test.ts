@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 
 import type { Gap } from '../../api/shapes';
-import { week, weekStart } from './week';
+import type { ShownGap } from './gaps';
+import { knownSince, week, weekStart } from './week';
 
 const at = (text: string) => new Date(text).getTime();
 const now = at('2026-11-20T12:00:00');
 const long = at('2026-01-01T00:00:00');
 
-const gap = (from: string, until: string | null, change: Partial<Gap> = {}): Gap => ({
+const gap = (from: string, until: string | null, change: Partial<Gap> = {}): ShownGap => ({
   id: 1,
   tunnel_id: 1,
   label: 'acme-dev',
@@ -19,9 +20,11 @@ const gap = (from: string, until: string | null, change: Partial<Gap> = {}): Gap
   took_ms: 100,
   first_seq: 1,
   last_seq: 3,
+  now: null,
+  open: until === null,
   ...change,
 });
-const days = (gaps: Gap[], change = {}) => week(now, { since: long, gaps, ...change });
+const days = (gaps: ShownGap[], since = long) => week(now, { since, added: since, gaps });
 
 test('seven days end with today, which ends now', () => {
   const all = days([]);
@@ -74,7 +77,7 @@ test('gaps that overlap are one', () => {
 });
 
 test('nothing is drawn before the tunnel was there, and off is offline', () => {
-  const all = days([gap('2026-11-20T06:00', null)], { since: at('2026-11-19T12:00') });
+  const all = days([gap('2026-11-20T06:00', null)], at('2026-11-19T12:00'));
   expect(all[4]?.stretches).toEqual([]);
   expect(all[5]?.stretches).toEqual([{ kind: 'connected', from: 0.5, to: 1 }]);
   expect(all[6]?.stretches.at(-1)).toEqual({ kind: 'offline', from: 0.25, to: 0.5 });
@@ -84,4 +87,16 @@ test('only coming back with something is marked', () => {
   const quiet = gap('2026-11-18T06:00', '2026-11-18T07:00', { caught_up: 0 });
   const lossy = gap('2026-11-18T08:00', '2026-11-18T09:00', { caught_up: 0, lost: 2 });
   expect(days([quiet, lossy])[4]?.marks.map((mark) => mark.gap.lost)).toEqual([2]);
+});
+
+test('nothing is claimed of a past that was not read', () => {
+  const tunnel = { created_at: new Date('2026-11-15T12:00').toISOString() };
+  const items = [
+    gap('2026-11-20T06:00', '2026-11-20T07:00'),
+    gap('2026-11-18T06:00', '2026-11-18T07:00'),
+  ] as Gap[];
+  const history = (next: string | null) => ({ items, next, problem: null });
+  expect(knownSince(tunnel, undefined, now)).toBe(now);
+  expect(knownSince(tunnel, history(null), now)).toBe(at('2026-11-15T12:00'));
+  expect(knownSince(tunnel, history('7'), now)).toBe(at('2026-11-18T06:00'));
 });

@@ -1,4 +1,6 @@
-import type { Gap } from '../../api/shapes';
+import type { Tunnel } from '../../api/shapes';
+import type { History } from '../../state/history';
+import type { ShownGap } from './gaps';
 
 /** A part of a day; `from` and `to` are fractions of the day. */
 export interface Stretch {
@@ -10,7 +12,7 @@ export interface Stretch {
 /** The end of a gap, as a fraction of its day, with the gap. */
 export interface Mark {
   at: number;
-  gap: Gap;
+  gap: ShownGap;
 }
 
 /** One line of the chart. */
@@ -29,9 +31,11 @@ export interface Day {
 
 /** The tunnel's past. */
 export interface Past {
-  /** When the tunnel was added; nothing is drawn before. */
+  /** From when on its past is known; nothing is drawn before. */
   since: number;
-  gaps: readonly Gap[];
+  /** When the tunnel was added. */
+  added: number;
+  gaps: readonly ShownGap[];
 }
 
 interface Span {
@@ -41,6 +45,21 @@ interface Span {
 
 const DAYS = 7;
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
+
+/**
+ * Returns from when on a tunnel's past is known: since it was added, but not before the oldest gap that was read as long
+ * as there are older ones, and not at all before any were read.
+ */
+export function knownSince(
+  { created_at: created }: Pick<Tunnel, 'created_at'>,
+  history: History | undefined,
+  now: number,
+): number {
+  if (!history) return now;
+  const added = Date.parse(created);
+  const oldest = history.items.at(-1);
+  return history.next !== null && oldest ? Math.max(added, Date.parse(oldest.from)) : added;
+}
 
 /** Returns the midnight at which the week begins that ends today. */
 export function weekStart(now: number): number {
@@ -59,7 +78,7 @@ export function week(now: number, past: Past): Day[] {
       start,
       label: `${weekday.format(start)} ${new Date(start).getDate()}`,
       today: n === DAYS - 1,
-      added: past.since >= start && past.since < end ? share(past.since) : null,
+      added: past.added >= start && past.added < end ? share(past.added) : null,
       now: n === DAYS - 1 ? share(now) : null,
       stretches: split(known, offline).map((one) => ({ ...one, from: share(one.from), to: share(one.to) })),
       marks: marksIn(start, end, past.gaps).map(({ until, gap }) => ({ at: share(until), gap })),
@@ -102,7 +121,7 @@ function split({ from, to }: Span, offline: readonly Span[]): (Span & Pick<Stret
   return pieces;
 }
 
-function marksIn(start: number, end: number, gaps: readonly Gap[]): { until: number; gap: Gap }[] {
+function marksIn(start: number, end: number, gaps: readonly ShownGap[]): { until: number; gap: ShownGap }[] {
   return gaps
     .flatMap((gap) => (gap.until === null ? [] : [{ until: Date.parse(gap.until), gap }]))
     .filter(({ until, gap }) => until >= start && until < end && gap.caught_up + (gap.lost ?? 0) > 0)

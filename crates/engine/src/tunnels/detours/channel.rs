@@ -4,9 +4,9 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use hookmitt_catch::Limits;
 use hookmitt_detour::{Channel, DetourError, Listener, MessageError, Progress, SmeeMessage};
-use hookmitt_event::{Request, Slug, Timestamp, Verdict, Via};
+use hookmitt_event::{GapWhy, NoConnection, Request, Slug, Timestamp, Verdict, Via};
 use hookmitt_inbox::{KeptTunnel, Route};
-use hookmitt_tunnel::{Backoff, Why, slept};
+use hookmitt_tunnel::{Backoff, slept};
 use tokio::time::{self, Instant};
 
 use super::lines;
@@ -84,9 +84,10 @@ async fn listen_once(channel: &Channel, ear: &Ear) {
                 sleeping.set(slept());
                 let error = DetourError::Unreachable {
                     host: ear.0.host.clone(),
-                    why: "this computer slept".to_owned(),
+                    why: NoConnection::BrokenOff,
+                    error: "this computer was asleep".to_owned(),
                 };
-                running.breaks_off(since, Why::Asleep, Trouble::of(&error));
+                running.breaks_off(since, GapWhy::Asleep, Trouble::of(&error));
                 doubt = Some(Instant::now() + REVIVAL);
             }
             () = dead => match running.is_up() {
@@ -114,14 +115,14 @@ impl Inlet {
             match Box::pin(self.take(&message)).await {
                 Ok(()) => return self.running.mends(),
                 Err(error) => {
-                    tracing::warn!(tunnel = self.tunnel, %error, "a message of a channel can't be stored yet");
+                    tracing::warn!(tunnel = self.tunnel, %error, "a message from a channel can't be stored yet");
                     self.running.fails(Trouble::of(&error));
                 }
             }
             if self.running.stop.run_until_cancelled(time::sleep(AGAIN)).await.is_none() {
                 tracing::error!(
                     tunnel = self.tunnel,
-                    "a message of a channel is lost: it could not be stored"
+                    "a message from a channel is lost: it could not be stored"
                 );
                 return;
             }
@@ -159,7 +160,7 @@ impl Inlet {
             judged.leave_unanswered(&known, "a set-up request that a channel can't answer");
         }
         if !assigned {
-            judged.event.route = Route::Withheld("its source is gone");
+            judged.event.route = Route::Withheld("its source was removed");
         }
         self.capture.store(&known, judged, None, (), false).await?.await?;
         self.running.stored(received_at);
@@ -173,20 +174,20 @@ struct Ear(Arc<Inlet>);
 impl Listener for Ear {
     async fn message(&self, message: SmeeMessage) {
         if message.request.body.len() > Limits::default().body {
-            let words = "a message of the channel was larger than 25 MiB, and is left out";
-            return self.0.running.fault(Trouble::new("body-too-large", words, "have less sent at a time"));
+            let words = "a message from the channel was larger than 25 MiB and was left out";
+            return self.0.running.fault(Trouble::new("body-too-large", words, "send less at a time"));
         }
         // On a task of its own, so that the message is stored even if listening ends.
         let storing = self.0.capture.base.tasks.spawn(Arc::clone(&self.0).store(message));
         if storing.await.is_err() {
-            tracing::error!(tunnel = self.0.tunnel, "storing a message of a channel broke off");
+            tracing::error!(tunnel = self.0.tunnel, "storing a message from a channel failed");
         }
     }
 
     fn unreadable(&self, error: &MessageError) {
-        tracing::warn!(tunnel = self.0.tunnel, %error, "a message of the channel can't be read");
-        let words = format!("a message of {} can't be read: {error}", self.0.host);
-        self.0.running.fault(Trouble::new("channel-nonsense", words, "look at the channel's page for it"));
+        tracing::warn!(tunnel = self.0.tunnel, %error, "a message from the channel can't be read");
+        let words = format!("a message from {} can't be read: {error}", self.0.host);
+        self.0.running.fault(Trouble::new("channel-nonsense", words, "look for it on the channel's page"));
     }
 
     fn heard(&self) {
@@ -199,11 +200,7 @@ impl Listener for Ear {
         match progress {
             Progress::Connected => self.0.running.opens(&self.0.url, self.0.running.clock.now()),
             Progress::Offline { since, why } => {
-                let reason = match why {
-                    DetourError::Unreachable { .. } => Why::Network,
-                    _ => Why::Relay,
-                };
-                self.0.running.breaks_off(since, reason, Trouble::of(&why));
+                self.0.running.breaks_off(since, why.why(), Trouble::of(&why));
             }
         }
     }

@@ -4,8 +4,8 @@ use std::{pin::pin, sync::Arc, time::Duration};
 
 use hookmitt_catch::{Limits, bind, catch};
 use hookmitt_detour::{DetourError, Quick, QuickTunnel, Turn};
-use hookmitt_event::Slug;
-use hookmitt_tunnel::{Backoff, Why, slept};
+use hookmitt_event::{GapWhy, Slug};
+use hookmitt_tunnel::{Backoff, slept};
 use tokio::time::{self, Instant};
 
 use super::door::OutsideDoor;
@@ -83,7 +83,7 @@ impl Leading<'_> {
                     None => return,
                 },
             };
-            self.running.breaks_off(self.running.clock.now(), Why::Relay, Trouble::of(&why));
+            self.running.breaks_off(self.running.clock.now(), why.why(), Trouble::of(&why));
             if began.elapsed() > STEADY {
                 backoff.reset();
             }
@@ -107,15 +107,15 @@ impl Leading<'_> {
                 since = &mut sleeping => {
                     sleeping.set(slept());
                     // The program may still be connected; if not, it reports that.
-                    let words = "this computer slept";
-                    self.running.breaks_off(since, Why::Asleep, Trouble::new("program-cut", words, ""));
+                    let words = "this computer was asleep";
+                    self.running.breaks_off(since, GapWhy::Asleep, Trouble::new("program-cut", words, ""));
                     Turn::Up
                 }
             };
             match turn {
                 Turn::Up => self.opens(program.url()),
                 Turn::Down(why) => {
-                    self.running.breaks_off(self.running.clock.now(), Why::Network, Trouble::of(&why));
+                    self.running.breaks_off(self.running.clock.now(), why.why(), Trouble::of(&why));
                 }
                 Turn::Over(why) => {
                     program.stop().await;

@@ -71,7 +71,7 @@ export async function replayEvent(event: Event, to: string | null, resign: Resig
 function unsignable({ source, provider }: Event): void {
   const sender = provider ? providerName(provider) : 'The provider';
   toasts.fail(`${sender}’s key is private, so this can’t be re-signed. Use a local test key?`, {
-    action: { label: 'Make one', run: () => route.go({ screen: 'settings', page: `sources/${source}` }) },
+    action: { label: 'Create one', run: () => route.go({ screen: 'settings', page: `sources/${source}` }) },
   });
 }
 
@@ -104,7 +104,7 @@ async function again(event: Event, ask: () => Promise<Asked[]>, words: Words): P
   const { done, not } = words;
   try {
     const asked = await ask();
-    if (asked.length === 0) toasts.fail(`${not}: no delivery of ${nameOf(event)} can be sent again`);
+    if (asked.length === 0) toasts.fail(`${not}: ${nameOf(event)} has no delivery to send again`);
     asked.forEach((one) => void tell(done, not, one, onceMore));
   } catch (error) {
     failed(not, error, onceMore);
@@ -169,9 +169,9 @@ export async function forwardWithheld(event: Event, host: string): Promise<void>
 export async function keepSecret(event: Event): Promise<void> {
   try {
     const { source, label } = await saveSecret(event.id);
-    toasts.say(`The secret is kept as “${visible(label)}” of ${source}`, { icon: KeyRound });
+    toasts.say(`The secret is stored as “${visible(label)}” for ${source}`, { icon: KeyRound });
   } catch (error) {
-    failed('The secret was not kept', error, () => void keepSecret(event));
+    failed('The secret was not stored', error, () => void keepSecret(event));
   }
 }
 

@@ -52,12 +52,12 @@ export function conflictSentence(copy: Copy): Phrase | null {
   const which = ordinal(copy.number);
   const { difference } = copy;
   if (!difference || difference.kind === 'identical') return null;
-  const kept = copy.event.status === 'skipped' ? ` The ${which} was kept and not forwarded.` : '';
+  const kept = copy.event.status === 'skipped' ? ` The ${which} was stored but not forwarded.` : '';
   if (difference.kind === 'values') return [...values(difference.values, which), `.${kept}`];
   if (difference.kind === 'written')
     return [`The ${which} has the same values as the first, written differently.${kept}`];
   if (difference.kind === 'bytes')
-    return [`The ${which} differs from the first from byte ${difference.at} on.${kept}`];
+    return [`The ${which} differs from the first one from byte ${difference.at} on.${kept}`];
   return [`The ${which} has other bytes than the first; they are too many to compare here.${kept}`];
 }
 

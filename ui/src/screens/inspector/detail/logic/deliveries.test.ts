@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Attempt, Delivery, Event, Target } from '../../../../api/shapes';
 import { comparison, conflictSentence } from './copies';
-import { deliveryWords } from './delivery-words';
+import { deliveryWords, isRejected } from './delivery-words';
 import { ordinal, plain } from './phrase';
 import { byTarget, captureToDone, lastFailure, offsetText, timeline, tookText } from './timeline';
 
@@ -42,8 +42,14 @@ function delivery(
   };
 }
 
-const target = { id: 1, attempts: 5, paused: false, down_since: null } as unknown as Target;
-const around = { target, verdict: 'valid' as const };
+const target = { id: 1, attempts: 5, paused: false, state: { is: 'untried' } } as unknown as Target;
+const silent: Target['state'] = {
+  is: 'silent',
+  since: moment(0),
+  why: 'connection_refused',
+  error: 'connection refused by localhost:3000',
+};
+const around = { target, waiting: 0, verdict: 'valid' as const };
 
 describe('a delivery in words', () => {
   const words = (of: Delivery, change: Partial<Target> = {}) =>
@@ -58,16 +64,17 @@ describe('a delivery in words', () => {
     expect(words(delivery('processing', [attempt(1, 0, 500)])).state).toBe('sending, attempt 2 of 5');
   });
 
+  it('knows an app that rejects what is genuine', () => {
+    const rejected = delivery('failed', [attempt(1, 0, 400)]);
+    expect(isRejected(rejected, 'valid')).toBe(true);
+    expect(isRejected(rejected, 'no_secret')).toBe(false);
+    expect(isRejected(delivery('failed', [attempt(1, 0, 404)]), 'valid')).toBe(false);
+    expect(isRejected(delivery('completed', [attempt(1, 0, 401), attempt(2, 9, 200)]), 'valid')).toBe(false);
+  });
+
   it('says since when a target is paused and why', () => {
-    const down = delivery(
-      'pending',
-      [],
-      'nothing answers at localhost:3000 (127.0.0.1:3000: connection refused)',
-    );
-    const { detail, action } = words(down, {
-      down_since: moment(0),
-      down_error: 'error sending: Connection refused (os error 111)',
-    });
+    const down = delivery('pending', [], 'connection refused by localhost:3000');
+    const { detail, action } = words(down, { state: silent });
     expect(detail).toMatch(
       /^Paused at \d\d:\d\d: connection refused\. No attempt is used up; sending starts when the port answers\.$/,
     );
@@ -76,19 +83,17 @@ describe('a delivery in words', () => {
   });
 
   it('takes no answer of an earlier attempt for the reason why nobody answers', () => {
-    const { detail } = words(delivery('pending', [attempt(1, 0, 500)], 'answered 500'), {
-      down_since: moment(0),
-    });
-    expect(detail).toContain(': nobody answers. ');
+    const { detail } = words(delivery('pending', [attempt(1, 0, 500)], 'answered 500'), { state: silent });
+    expect(detail).toContain(': connection refused. ');
   });
 
   it('says which place a delivery has among those that wait', () => {
     const queued = (place: number, of: number) => ({ ...delivery('pending'), queue: { place, of } });
     expect(words(queued(11, 14), { paused: true }).state).toBe('waiting, 11th of 14 for this target');
-    expect(words(queued(1, 1200), { down_since: moment(0) }).state).toBe(
-      'waiting, first of 1,200 for this target',
-    );
+    expect(words(queued(1, 1200), { state: silent }).state).toBe('waiting, first of 1,200 for this target');
     expect(words(queued(1, 1), { paused: true }).state).toBe('waiting');
+    const newest = { ...around, target: { ...target, paused: true }, waiting: 4 };
+    expect(deliveryWords(queued(1, 2), newest).state).toBe('waiting, first of 4 for this target');
   });
 
   it('says why it gave up', () => {
@@ -112,8 +117,8 @@ describe('a delivery in words', () => {
     ).toBe('forward');
     for (const why of ['its signature was rejected', 'waits for its verdict']) {
       const unproved = delivery('skipped', [], why);
-      expect(deliveryWords(unproved, { target, verdict: 'pending' }).action).toBeNull();
-      expect(deliveryWords(unproved, { target, verdict: 'valid' }).action).toBe('forward');
+      expect(deliveryWords(unproved, { ...around, verdict: 'pending' }).action).toBeNull();
+      expect(deliveryWords(unproved, around).action).toBe('forward');
     }
   });
 });
@@ -185,7 +190,7 @@ describe('copies', () => {
 
   it('name the value that differs', () => {
     expect(said([['/pending_webhooks', '2', '1']])).toBe(
-      '/pending_webhooks is 2 in the first and 1 in the third. The third was kept and not forwarded.',
+      '/pending_webhooks is 2 in the first and 1 in the third. The third was stored but not forwarded.',
     );
     expect(comparison(copy([['/a', '1', '2']]).difference)).toBe('1 value differs');
   });

@@ -2,7 +2,9 @@ import type { Delivery, Target, Verdict } from '../../../../api/shapes';
 import type { DeliveryIcon } from '../../../../parts/deliveryIcons';
 import { count } from '../../../../format/count';
 import { downReason } from '../../../../format/delivery';
+import { HELD } from '../../../../format/target';
 import { clockTime } from '../../../../format/time';
+import { unreached } from '../../../../format/why';
 import { mayForward } from './again';
 import { ordinal } from './phrase';
 
@@ -26,6 +28,8 @@ export interface DeliveryWords {
 export interface Surroundings {
   /** The target as it is now; undefined if it was removed, or for a replay to a URL. */
   target: Target | undefined;
+  /** The number of deliveries that wait for the target. */
+  waiting: number;
   verdict: Verdict;
 }
 
@@ -80,18 +84,15 @@ type Pending = Pick<DeliveryWords, 'icon' | 'tone' | 'state'> & Partial<Delivery
 
 function pending(delivery: Delivery, around: Surroundings): Pending {
   const { target } = around;
-  const waits: Pending = { icon: 'waiting', tone: 'waits', state: waiting(delivery.queue) };
+  const waits: Pending = { icon: 'waiting', tone: 'waits', state: waiting(delivery.queue, around.waiting) };
   if (target?.paused) {
     const detail = 'Paused by hand. No attempt is used up; sending starts when the target is resumed.';
     return { ...waits, detail, action: 'resume' };
   }
-  if (target?.down_since) {
-    const why = `Paused at ${clockTime(target.down_since)}: ${downReason(target.down_error)}.`;
-    return {
-      ...waits,
-      detail: `${why} No attempt is used up; sending starts when the port answers.`,
-      action: 'try',
-    };
+  if (target?.state.is === 'silent') {
+    const { since, why } = target.state;
+    const paused = `Paused at ${clockTime(since)}: ${unreached(why)}.`;
+    return { ...waits, detail: `${paused} ${HELD}`, action: 'try' };
   }
   const last = delivery.attempts.at(-1);
   if (!last) return { icon: 'pending', tone: 'quiet', state: 'waiting for its turn' };
@@ -107,11 +108,14 @@ function pending(delivery: Delivery, around: Surroundings): Pending {
   };
 }
 
-/** Says where a delivery stands in its target's queue: `waiting, 11th of 14 for this target`. */
-function waiting(queue: Delivery['queue']): string {
-  return queue && queue.of > 1
-    ? `waiting, ${ordinal(queue.place)} of ${count(queue.of)} for this target`
-    : 'waiting';
+/**
+ * Says where a delivery stands in its target's queue: `waiting, 11th of 14 for this target`. `now` is how many wait for
+ * the target by the newest count, which the strip shows, too.
+ */
+function waiting(queue: Delivery['queue'], now: number): string {
+  if (!queue) return 'waiting';
+  const of = now > 0 ? Math.max(now, queue.place) : queue.of;
+  return of > 1 ? `waiting, ${ordinal(queue.place)} of ${count(of)} for this target` : 'waiting';
 }
 
 function final(delivery: Delivery): string {
@@ -138,17 +142,18 @@ function gaveUp(delivery: Delivery): string {
 /** Maps the inbox's reasons for skipping a delivery to the words shown here. */
 const SKIPPED: Record<string, string> = {
   'a duplicate of an event that this target has or gets':
-    'A duplicate: this target has the event already, or gets it.',
+    'A duplicate: this target already has the event, or will get it.',
   'its signature was rejected': 'Nothing proves that it is genuine, and its source rejects such events.',
   'waits for its verdict':
-    'Waits for its verdict: it is sent as soon as it is found genuine, within a day by itself.',
+    'Waits for its verdict. It is sent once it is found genuine: automatically within a day, later by hand.',
   'its verdict came after more than a day':
-    'It was found genuine after more than a day: it is sent by hand only.',
-  'it was sent by a web page': 'It was sent by a web page of another origin.',
+    'It was found genuine after more than a day, so it is only sent by hand.',
+  'it was sent by a web page': 'It was sent by a web page from another origin.',
   'it was sent by a web page as a form: of sign-ins, only GET callbacks are forwarded':
-    'A web page posted it as a form: of sign-ins, only GET callbacks are forwarded.',
-  "it was called by a name that is not this machine's": "It was called by a name that is not this machine's.",
-  'it is a delivery of ours that came back: a loop': 'It is a delivery of ours that came back: a loop.',
+    'A web page posted it as a form: for sign-ins, only GET callbacks are forwarded.',
+  "it was called by a name that is not this machine's":
+    'It was called by a host name that isn’t this machine’s.',
+  'it is a delivery of ours that came back: a loop': 'One of our own deliveries came back: a loop.',
 };
 
 function skipped(
@@ -162,4 +167,12 @@ function skipped(
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
+}
+
+/**
+ * Whether the app rejects an event that is genuine: its last answer is one that apps give when they don’t accept a
+ * signature.
+ */
+export function isRejected({ attempts }: Pick<Delivery, 'attempts'>, verdict: Verdict): boolean {
+  return verdict === 'valid' && [400, 401, 403].includes(attempts.at(-1)?.response_status ?? 0);
 }

@@ -11,7 +11,9 @@ export type Offer = 'save_secret' | 'confirm';
 /** Says what hookmitt answered, or why it gave no special answer. */
 export function answeredWords(answer: Answer | null, verdict: Verdict): string {
   if (answer === null) {
-    return verdict === 'invalid' ? 'Not as asked: its signature is invalid.' : 'As every other request.';
+    return verdict === 'invalid'
+      ? 'Not as requested: its signature is invalid.'
+      : 'Like every other request.';
   }
   if (answer.status === 403) return '403: the token it sent isn’t the one set here.';
   return answer.status >= 400 ? `${answer.status}, as it expects.` : `${answer.status} at once`;
@@ -27,8 +29,8 @@ interface From {
 export function offerWords(offer: Offer, sender: string | null, from: From): string {
   const name = sender ?? 'the sender';
   return offer === 'save_secret'
-    ? `It brings the secret that ${name} signs with from now on. ${sentWords(from)} Save it only if you have just made the webhook there.`
-    : `${name} sends nothing until its URL is called. That happens only when you confirm.`;
+    ? `It contains the secret that ${name} signs with from now on. ${sentWords(from)} Save it only if you have just created the webhook there.`
+    : `${name} sends nothing until the URL in this request is called. That happens only when you confirm.`;
 }
 
 /** Says who sent the request and when. */

@@ -96,6 +96,14 @@ describe('the verdict in words', () => {
     expect(verdictWords(judged('unsigned', { causes, isSetUp: true })).fix).toBeNull();
   });
 
+  it('says of an unsigned set-up request what its cause says', () => {
+    const causes = [{ ...cause('set_up_unsigned'), message: 'Meta never signs this set-up request.' }];
+    const words = verdictWords(judged('unsigned', { causes, isSetUp: true }));
+    expect(words.sentence).toEqual(['Meta never signs this set-up request.']);
+    expect(words.fix).toBe('Mend.');
+    expect(words.title).toBe('Unsigned:');
+  });
+
   it('has a sentence for each other verdict', () => {
     expect(sentence(judged('unsigned'))).toBe('Unsigned: no signature header. | Nothing proves who sent it.');
     expect(sentence(judged('no_secret', { source: 'linear' }))).toBe(

@@ -59,6 +59,10 @@ export function verdictWords(judged: Judged): VerdictWords {
     case 'invalid':
       return { ...words, ...refuted(judged, first), facts: facts(judged) };
     case 'unsigned':
+      // Of a set-up request that proves nothing, the cause says all there is to say.
+      if (first?.code.startsWith('set_up_')) {
+        return { ...words, title: 'Unsigned:', sentence: [first.message] };
+      }
       return {
         ...words,
         title: 'Unsigned: no signature header.',

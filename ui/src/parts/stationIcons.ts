@@ -6,7 +6,7 @@ import Cloud from '@lucide/svelte/icons/cloud';
 import Inbox from '@lucide/svelte/icons/inbox';
 import Unplug from '@lucide/svelte/icons/unplug';
 
-import type { Station } from '../../state/stations.svelte';
+import type { Station } from '../state/stations';
 
 /** Returns the icon for a station's state. */
 export function stationIcon({ kind, tone }: Pick<Station, 'kind' | 'tone'>) {
@@ -14,5 +14,6 @@ export function stationIcon({ kind, tone }: Pick<Station, 'kind' | 'tone'>) {
   if (kind === 'relay') return tone === 'bad' ? Unplug : Cable;
   if (kind === 'app') return tone === 'bad' ? Unplug : Inbox;
   if (kind === 'no-target') return CircleDashed;
+  if (tone === 'none') return CircleDashed;
   return tone === 'ok' ? CircleCheck : CirclePause;
 }

@@ -1,0 +1,163 @@
+//! `listen --public`: a public URL by whatever there is, shown so that it is found at a glance.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use hookmitt_event::{Plain, Slug};
+use http::Method;
+use qrcode::{QrCode, render::unicode::Dense1x2};
+use serde_json::{Value, json};
+
+use crate::{
+    client::{Address, Client},
+    failure::CliError,
+    terminal::{FAINT, ODD, STRONG, Screen, Styled},
+    tunnel_view::{Tunnel, limits},
+    verbs::{announce::announced, tunnel_add},
+};
+
+/// The source that gets the public URL unless one is named.
+const SOURCE: &str = "hooks";
+
+/// How a public URL is wanted.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(skip)]
+pub(crate) struct Flags {
+    /// Get a public URL: from the relay that is set up, else cloudflared or ngrok if installed, else a smee channel
+    #[arg(long)]
+    pub(crate) public: bool,
+    /// Accept a smee channel if there is nothing better: anyone who knows its URL can read what is sent there, signatures can't verify, and what is sent while hookmitt isn't listening is lost
+    #[arg(long, requires = "public")]
+    channel: bool,
+    /// The server that creates the channel
+    #[arg(long, value_name = "URL", requires = "public", default_value = "https://smee.io")]
+    channel_server: String,
+    /// Also print the public URL as a QR code
+    #[arg(long, requires = "public")]
+    qr: bool,
+}
+
+/// A tunnel that was switched on for this command, to be switched off at its end.
+pub(crate) struct Opened(Tunnel);
+
+impl Opened {
+    /// Switches the tunnel off. The next `--public` uses it again.
+    pub(crate) async fn close(self, client: &Client, screen: &Screen) {
+        let change = json!({ "enabled": false });
+        let closed: Result<Value, _> = client.send(Method::PATCH, &tunnel_add::one(&self.0), &change).await;
+        if let Err(error) = closed {
+            let note =
+                format!("{} could not be switched off: {}", Plain(&self.0.label), Plain(&error.to_string()));
+            screen.note(Styled(ODD, note));
+        }
+    }
+}
+
+impl Flags {
+    /// Gets the public URL and prints it. Returns the tunnel that has to be closed at the end, if any.
+    pub(crate) async fn open(
+        &self,
+        source: Option<&Slug>,
+        client: &Client,
+        screen: &Screen,
+    ) -> Result<Option<Opened>, CliError> {
+        let source = match source {
+            Some(source) => source.to_string(),
+            None => made(client).await?,
+        };
+        let before: Vec<Tunnel> = client.all(&tunnel_add::all()).await?;
+        let tunnel = self.ask(&source, client, screen).await?;
+        let was_on = before.iter().any(|one| one.id == tunnel.id && one.state != "off");
+        let is_relay = limits(&tunnel.kind).is_none();
+        let tunnel = if is_relay { tunnel } else { tunnel_add::named(tunnel, client).await? };
+        let Some(url) = tunnel.public_url.as_ref() else {
+            let error = tunnel_add::no_public_url(&tunnel);
+            Opened(tunnel).close(client, screen).await;
+            return Err(error);
+        };
+        let url = if is_relay { format!("{}/{source}", url.trim_end_matches('/')) } else { url.clone() };
+        if is_relay {
+            announced(None, client, screen).await?;
+        }
+        self.show(&url, limits(&tunnel.kind), screen);
+        Ok((!was_on && !is_relay).then_some(Opened(tunnel)))
+    }
+
+    /// Asks for the URL; if only a channel is left, asks the user once whether it will do.
+    async fn ask(&self, source: &str, client: &Client, screen: &Screen) -> Result<Tunnel, CliError> {
+        let address = Address::new(["tunnels", "public"]);
+        let order = |channel: bool| json!({ "source": source, "channel": channel, "channel_server": self.channel_server });
+        match client.send(Method::POST, &address, &order(self.channel)).await {
+            Err(CliError::Problem(problem)) if problem.code == "only-a-channel" => {
+                if io::stdin().is_terminal() && agrees(&problem.detail, screen).await? {
+                    return client.send(Method::POST, &address, &order(true)).await;
+                }
+                let hint = "set up a relay (docs/relay.md), install cloudflared, or accept the channel with \
+                            --channel";
+                Err(CliError::Unreached {
+                    code: "only-a-channel",
+                    message: problem.detail,
+                    hint: Some(hint.to_owned()),
+                })
+            }
+            asked => asked,
+        }
+    }
+
+    fn show(&self, url: &str, limits: Option<&str>, screen: &Screen) {
+        screen.note(format_args!("\n  {}\n", Styled(STRONG, Plain(url))));
+        if let Some(limits) = limits {
+            screen.note(Styled(FAINT, format!("  {limits}")));
+        }
+        if self.qr {
+            screen.note(qr(url));
+        }
+    }
+}
+
+/// Asks on the terminal. Anything but yes is no.
+async fn agrees(what: &str, screen: &Screen) -> Result<bool, CliError> {
+    screen.note(format_args!("{}.\nUse it? [y/N]", Plain(what)));
+    let (say, said) = tokio::sync::oneshot::channel();
+    // The thread is never joined, because a command that is told to end must not wait until somebody has typed a line.
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        drop(say.send(io::stdin().lock().read_line(&mut line).map(|_| line)));
+    });
+    let line = said.await.unwrap_or_else(|_| Ok(String::new()));
+    let line = line.map_err(|source| CliError::System { doing: "can't read standard input", source })?;
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Makes the usual source, if there is none yet, and returns its name.
+async fn made(client: &Client) -> Result<String, CliError> {
+    let order = json!({ "slug": SOURCE });
+    let made: Result<Value, _> = client.send(Method::POST, &Address::new(["sources"]), &order).await;
+    match made {
+        Err(error) if error.code() != "source-exists" => Err(error),
+        _ => Ok(SOURCE.to_owned()),
+    }
+}
+
+/// Returns the code in half blocks, dark on light, so that a phone reads it on any terminal.
+fn qr(url: &str) -> String {
+    match QrCode::new(url) {
+        Ok(code) => code.render::<Dense1x2>().dark_color(Dense1x2::Dark).light_color(Dense1x2::Light).build(),
+        Err(_) => format!("the URL is too long for a QR code: {}", Plain(url)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_fits_into_a_code_of_square_form() {
+        let code = qr("https://abc-def-ghi.trycloudflare.com/hooks");
+        let widths: Vec<_> = code.lines().map(|line| line.chars().count()).collect();
+        assert!(
+            widths.len() > 10 && widths.iter().all(|width| width.abs_diff(2 * widths.len()) <= 1),
+            "{code}"
+        );
+        assert!(qr(&"x".repeat(9_000)).starts_with("the URL is too long"));
+    }
+}
