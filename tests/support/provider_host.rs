@@ -12,6 +12,8 @@ use std::{
 use hookmitt_engine::Network;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned, crypto::ring};
 
+use crate::wait::LONG;
+
 /// A host that answers every request with one settable status and body, and records the request heads.
 #[derive(Clone)]
 pub struct ProviderHost {
@@ -56,9 +58,10 @@ impl ProviderHost {
         host
     }
 
-    /// Returns a network in which every host name leads to this host, and only its certificate is trusted.
+    /// Returns a network in which every host name leads to this host, only its certificate is trusted, and a host that
+    /// [`holds`](Self::holds) its answer isn't given up while the story goes on.
     pub fn network(&self) -> Network {
-        Network::of_test(self.address, self.roots.clone())
+        Network::of_test(self.address, self.roots.clone()).patient(LONG)
     }
 
     /// Answers with this status from now on.

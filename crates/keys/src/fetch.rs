@@ -25,18 +25,20 @@ pub struct Network {
     tls: Tls,
     /// The address that is used for every host, in tests.
     address: Option<SocketAddr>,
+    /// The maximum time of a call, from the name lookup to the last byte.
+    limit: Duration,
 }
 
 impl Network {
     /// Uses the internet, and trusts only Mozilla's root certificates that are built into this version of hookmitt.
     pub fn new() -> Self {
-        Self { tls: Tls::new(Trust::built_in()), address: None }
+        Self { tls: Tls::new(Trust::built_in()), address: None, limit: TIME_LIMIT }
     }
 
     /// For tests: connects to `address` for every host, and trusts only `roots`.
     #[doc(hidden)]
     pub fn of_test(address: SocketAddr, roots: RootCertStore) -> Self {
-        Self { tls: Tls::new(Trust::only(roots)), address: None }.at(address)
+        Self { tls: Tls::new(Trust::only(roots)), ..Self::new() }.at(address)
     }
 
     /// For tests: connects to `address` for every host, with the trust unchanged.
@@ -45,13 +47,23 @@ impl Network {
         Self { address: Some(address), ..self }
     }
 
+    /// For tests: allows a call this much time, so that a busy machine is no slow host.
+    #[doc(hidden)]
+    pub fn patient(self, limit: Duration) -> Self {
+        Self { limit, ..self }
+    }
+
     /// Sends one GET to a URL and returns the status. The status of a redirect is returned like any other; the redirect
     /// is not followed. The caller must have checked that the URL may be called.
     ///
     /// # Errors
     /// Returns a [`KeyProblem`] if there is no answer in time over trusted TLS.
     pub async fn call(&self, url: &Url) -> Result<u16, KeyProblem> {
-        bounded(get(self, url, async |response| Ok(response.status().as_u16()))).await
+        self.bounded(get(self, url, async |response| Ok(response.status().as_u16()))).await
+    }
+
+    async fn bounded<T>(&self, call: impl Future<Output = Result<T, KeyProblem>>) -> Result<T, KeyProblem> {
+        timeout(self.limit, Box::pin(call)).await.unwrap_or(Err(KeyProblem::Slow))
     }
 }
 
@@ -77,11 +89,7 @@ pub(crate) struct Answer {
 
 /// Fetches what is published at `url`. The caller must have checked that the URL may be called.
 pub(crate) async fn fetch(network: &Network, url: &Url) -> Result<Answer, KeyProblem> {
-    bounded(get(network, url, read)).await
-}
-
-async fn bounded<T>(call: impl Future<Output = Result<T, KeyProblem>>) -> Result<T, KeyProblem> {
-    timeout(TIME_LIMIT, Box::pin(call)).await.unwrap_or(Err(KeyProblem::Slow))
+    network.bounded(get(network, url, read)).await
 }
 
 async fn get<T>(
@@ -107,7 +115,7 @@ async fn connected(network: &Network, host: &Host<&str>) -> Result<impl Stream, 
         Some(address) => vec![address],
         None => resolve(host, 443).await.map_err(|error| KeyProblem::Unreachable(error.to_string()))?,
     };
-    let tcp = connect(&addresses, Instant::now() + TIME_LIMIT)
+    let tcp = connect(&addresses, Instant::now() + network.limit)
         .await
         .map_err(|error| if error.is_slow() { KeyProblem::Slow } else { unreachable(&error) })?;
     network.tls.handshake(host, tcp).await.map_err(|error| unreachable(&error))
