@@ -142,7 +142,9 @@ async fn half_open(between: &Between, app: &Server, load: &Load) {
     // Each sender may have got one more acknowledgement for an event that had just come through.
     let caught_up = usize::try_from(gap["caught_up"].as_u64().unwrap()).unwrap();
     assert!(missed > SENDERS && caught_up + SENDERS >= missed, "{missed} were missed: {gap}");
-    assert_eq!((&gap["lost"], &gap["why"]), (&json!(0), &json!("no_answer")));
+    assert_eq!(gap["lost"], 0, "{gap}");
+    // If the first call after it fails, too, that call's reason counts: the relay may be busy ending the old connection.
+    assert!(["no_answer", "relay"].iter().any(|why| gap["why"] == *why), "{gap}");
     // The relay was silent, or one answer is missing that was requested shortly before.
     let code = &tunnel["error"]["code"];
     assert!(["relay-silent", "relay-slow"].iter().any(|told| code == told), "{tunnel}");
