@@ -3,7 +3,8 @@
 use std::fs;
 
 use hookmitt_stories::{
-    Device, RelayProcess, Reply, eventually, exchange, offer, parse_reply, post, relay_token, within,
+    Device, RelayProcess, Reply, eventually, exchange, offer, open_tunnel, parse_reply, post, relay_token,
+    within,
 };
 use hookmitt_wire::{AppFrame, Hold, RelayFrame, SourceOffer};
 use sha2::{Digest as _, Sha256};
@@ -268,7 +269,9 @@ async fn a_token_is_shown_once_and_revoking_it_shuts_its_tunnels() {
     let mut line = device.offering(vec![offer("s")]).await;
     let path = format!("/{}/s", device.tunnel);
     assert_eq!(post(relay.address, &path, &[], b"x").await.status, 202);
-    relay_token(dir.path(), &["revoke", &id]).await.exits(0);
+    let revoked = relay_token(dir.path(), &["revoke", &id]).await.exits(0).err;
+    assert!(revoked.contains(&device.tunnel) && revoked.contains("can't be used again"), "{revoked}");
+    assert!(revoked.contains("hookmitt relay token rotate"), "{revoked}");
     eventually("its tunnel is shut", async || {
         (post(relay.address, &path, &[], b"x").await.status == 404).then_some(())
     })
@@ -276,6 +279,36 @@ async fn a_token_is_shown_once_and_revoking_it_shuts_its_tunnels() {
     line.say(&AppFrame::Ping { stamp: 1 }).await;
     assert_eq!(line.refused().await.as_deref(), Some("unknown-device"));
     relay_token(dir.path(), &["revoke", "tk_nobody"]).await.exits(2);
+}
+
+#[tokio::test]
+async fn a_token_gets_a_new_secret_and_its_tunnels_go_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let made = relay_token(dir.path(), &["create", "--json"]).await.exits(0).json().remove(0);
+    let (id, leaked) = (made["id"].as_str().unwrap(), made["token"].as_str().unwrap());
+    let relay = RelayProcess::start(dir.path(), &[]).await;
+    let device = Device::open(relay.address, leaked, None).await;
+    let line = device.offering(vec![offer("s")]).await;
+
+    let rotated = relay_token(dir.path(), &["rotate", id]).await.exits(0);
+    let token = rotated.text().trim().to_owned();
+    assert!(token.starts_with("hmr_") && token != leaked && !rotated.err.contains(&token), "{rotated:?}");
+    let refused = open_tunnel(relay.address, leaked, &serde_json::json!({})).await;
+    assert_eq!(refused.status, 401, "{refused:?}");
+    Device::open(relay.address, &token, None).await;
+
+    let path = format!("/{}/s", device.tunnel);
+    assert_eq!(post(relay.address, &path, &[], b"x").await.status, 202, "the open tunnel takes events");
+    drop(line);
+    let again = relay_token(dir.path(), &["rotate", id, "--json"]).await.exits(0).json().remove(0);
+    assert!(again["id"] == id && again["token"].as_str().is_some_and(|new| new != token), "{again}");
+    let listed = relay_token(dir.path(), &["list"]).await.exits(0).text();
+    assert!(listed.contains(&device.tunnel) && listed.contains("2/"), "{listed}");
+
+    relay_token(dir.path(), &["revoke", id]).await.exits(0);
+    let refused = relay_token(dir.path(), &["rotate", id]).await.exits(2).err;
+    assert!(refused.contains("is revoked") && refused.contains("token create"), "{refused}");
+    relay_token(dir.path(), &["rotate", "tk_nobody"]).await.exits(2);
 }
 
 #[tokio::test]

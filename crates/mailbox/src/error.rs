@@ -23,6 +23,9 @@ pub enum MailboxError {
     /// The tunnel has as many devices as it may have.
     #[error("this tunnel has reached its limit of devices: {0}")]
     TooManyDevices(usize),
+    /// The token was revoked, so it gets no new secret.
+    #[error("the token {0} is revoked, and its tunnels are closed")]
+    TokenRevoked(String),
     /// The caller may not revoke this device: only the device that opened the tunnel revokes others, and never itself.
     #[error("only the device that opened the tunnel can revoke its devices, and it can't revoke itself")]
     NotOwner,
@@ -65,6 +68,7 @@ impl Explain for MailboxError {
             Self::NameTaken(_) => "name-taken",
             Self::TooManyTunnels(_) => "too-many-tunnels",
             Self::TooManyDevices(_) => "too-many-devices",
+            Self::TokenRevoked(_) => "token-revoked",
             Self::NotOwner => "not-owner",
             Self::Changed => "devices-changed",
             Self::Unknown { .. } => "unknown",
@@ -93,6 +97,7 @@ impl Explain for MailboxError {
                 "revoke one that isn't needed (`hookmitt tunnel devices`, `hookmitt tunnel revoke`), or raise the relay's --devices"
                     .to_owned()
             }
+            Self::TokenRevoked(_) => "create another one with `hookmitt relay token create`".to_owned(),
             Self::NotOwner => "do this on the computer where the tunnel was added".to_owned(),
             Self::Changed => "check the devices and try again".to_owned(),
             Self::Unknown { .. } => return None,

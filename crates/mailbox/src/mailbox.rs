@@ -90,6 +90,11 @@ pub trait Mailbox: Clone + Send + Sync + 'static {
     fn tokens(&self) -> impl Future<Output = Result<Vec<Token>, MailboxError>> + Send;
     /// Returns the id of the token with this hash, unless it was revoked.
     fn token(&self, hash: [u8; 32]) -> impl Future<Output = Result<Option<String>, MailboxError>> + Send;
+    /// Gives a token another secret, by its hash. From now on only the new one opens tunnels; those that are open stay.
+    ///
+    /// Fails with [`MailboxError::TokenRevoked`] if the token was revoked.
+    fn rotate_token(&self, id: &str, hash: [u8; 32])
+    -> impl Future<Output = Result<(), MailboxError>> + Send;
     /// Revokes a token: its tunnels are shut from now on, and their letters are deleted.
     fn revoke_token(&self, id: &str) -> impl Future<Output = Result<(), MailboxError>> + Send;
 

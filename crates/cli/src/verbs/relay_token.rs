@@ -34,7 +34,16 @@ pub(crate) enum Verb {
         #[arg(long, value_name = "STORE")]
         store: Option<StoreName>,
     },
-    /// Revoke a token: its tunnels are closed, and what waits in them is deleted
+    /// Give a token a new secret, printed once, on standard output; its tunnels stay open
+    Rotate {
+        /// Its id, as `list` shows it
+        id: String,
+        /// Where the relay stores its mailboxes; by default HOOKMITT_RELAY_STORE, else relay.db in the data directory
+        #[arg(long, value_name = "STORE")]
+        store: Option<StoreName>,
+    },
+    /// Revoke a token: its tunnels are closed, what waits in them is deleted, and their names can't be used again;
+    /// `rotate` keeps them
     Revoke {
         /// Its id, as `list` shows it
         id: String,
@@ -48,7 +57,7 @@ pub(crate) enum Verb {
 pub(crate) async fn run(verb: &Verb, data_dir: &Path, screen: &Screen) -> Result<Exit, CliError> {
     let opened = match verb {
         Verb::Create { store, .. } => StoreName::open(store.as_ref(), data_dir).await,
-        Verb::List { store } | Verb::Revoke { store, .. } => {
+        Verb::List { store } | Verb::Rotate { store, .. } | Verb::Revoke { store, .. } => {
             StoreName::open_made(store.as_ref(), data_dir).await
         }
     };
@@ -62,6 +71,7 @@ async fn obey<M: Mailbox>(verb: &Verb, store: M, screen: &Screen) -> Result<Exit
     let done = match verb {
         Verb::Create { name, tunnels, .. } => create(&store, name.as_deref(), *tunnels, screen).await,
         Verb::List { .. } => list(&store, screen).await,
+        Verb::Rotate { id, .. } => rotate(&store, id, screen).await,
         Verb::Revoke { id, .. } => revoke(&store, id, screen).await,
     };
     store.close().await;
@@ -100,16 +110,40 @@ async fn list<M: Mailbox>(store: &M, screen: &Screen) -> Result<(), CliError> {
     Ok(())
 }
 
+async fn rotate<M: Mailbox>(store: &M, id: &str, screen: &Screen) -> Result<(), CliError> {
+    let token = fresh_token();
+    store.rotate_token(id, hash(&token)).await.map_err(|error| failed(&error))?;
+    if screen.json {
+        return screen.print_json(&json!({ "id": id, "token": token }));
+    }
+    let id = Plain(id);
+    screen.note(format_args!(
+        "token {id} has a new secret, shown only once; the old one opens no more tunnels:"
+    ));
+    screen.print(token)
+}
+
 async fn revoke<M: Mailbox>(store: &M, id: &str, screen: &Screen) -> Result<(), CliError> {
     store.revoke_token(id).await.map_err(|error| failed(&error))?;
+    let tokens = store.tokens().await.map_err(|error| failed(&error))?;
+    let token = tokens.into_iter().find(|token| token.id == id);
     if screen.json {
         // A token that was revoked before keeps its date.
-        let tokens = store.tokens().await.map_err(|error| failed(&error))?;
-        let revoked_at = tokens.iter().find(|token| token.id == id).and_then(|token| token.revoked_at);
+        let revoked_at = token.and_then(|token| token.revoked_at);
         let revoked_at = revoked_at.map_or_else(Timestamp::now, Timestamp::from_micros);
         return screen.print_json(&json!({ "id": id, "revoked_at": revoked_at }));
     }
-    screen.note(format_args!("token {} is revoked, and its tunnels are closed", Plain(id)));
+    let tunnels = token.map(|token| token.tunnels.join(", ")).unwrap_or_default();
+    if tunnels.is_empty() {
+        screen.note(format_args!("token {} is revoked", Plain(id)));
+        return Ok(());
+    }
+    screen.note(format_args!(
+        "token {} is revoked, and its tunnels are closed for good: {}. Their names can't be used again; to replace a \
+         token and keep its tunnels, use `hookmitt relay token rotate ID`",
+        Plain(id),
+        Plain(&tunnels)
+    ));
     Ok(())
 }
 
@@ -136,9 +170,10 @@ fn line(token: &Token) -> String {
     format!("{}  {rest}  {}", Styled(STRONG, id), Styled(FAINT, Timestamp::from_micros(token.created_at)))
 }
 
-/// An unknown id is wrong input; other errors mean that the store can't be used.
+/// An unknown or revoked id is wrong input; other errors mean that the store can't be used.
 fn failed(error: &MailboxError) -> CliError {
     match error {
+        MailboxError::TokenRevoked(_) => CliError::explained(error),
         MailboxError::Unknown { .. } => {
             CliError::bad_input_with("unknown-token", error.to_string(), "see `hookmitt relay token list`")
         }

@@ -82,6 +82,10 @@ impl Mailbox for NatsMailbox {
         tokens::find(&self.store, &hash).await
     }
 
+    async fn rotate_token(&self, id: &str, hash: [u8; 32]) -> Result<(), MailboxError> {
+        tokens::rotate(&self.store, id, hash).await
+    }
+
     async fn revoke_token(&self, id: &str) -> Result<(), MailboxError> {
         for tunnel in tokens::revoke(&self.store, id).await? {
             acks::give_up(&self.store, &tunnel, u64::MAX);

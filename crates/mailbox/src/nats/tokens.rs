@@ -47,7 +47,38 @@ pub(super) async fn find(store: &Store, hash: &[u8; 32]) -> Result<Option<String
     store.check_open()?;
     let Some(id) = store.tunnels.read::<String>(&hash_key(hash), 0).await? else { return Ok(None) };
     let token = read(store, &id.record).await?;
-    Ok(token.filter(|token| token.record.revoked_at.is_none()).map(|_| id.record))
+    // The key of a former secret may still lead here.
+    let holds = |token: &TokenRecord| token.hash == *hash && token.revoked_at.is_none();
+    Ok(token.filter(|token| holds(&token.record)).map(|_| id.record))
+}
+
+/// Gives a token another secret. The record of the token decides which secret counts. The key of the former secret is
+/// removed for the sake of relays of an earlier version, which only follow the keys.
+pub(super) async fn rotate(store: &Store, id: &str, hash: [u8; 32]) -> Result<(), MailboxError> {
+    store.check_open()?;
+    let to = store
+        .tunnels
+        .change(hash_key(&hash), None, 0, |_: Option<&String>| Ok((Next::Write(id.to_owned()), ())));
+    to.await?;
+    let (seen, mut former) = (store.registry.token_revision(id), None);
+    let changed = store.tunnels.change_alone(token_key(id), seen, |found: Option<&TokenRecord>| {
+        let token = found.cloned().ok_or_else(|| no_token(id))?;
+        if token.revoked_at.is_some() {
+            return Err(MailboxError::TokenRevoked(id.to_owned()));
+        }
+        if token.hash == hash {
+            return Ok((Next::Keep, ()));
+        }
+        former = Some(token.hash);
+        Ok((Next::Write(TokenRecord { hash, ..token }), ()))
+    });
+    if let (Some(token), ()) = changed.await? {
+        store.registry.set_token(id, token);
+    }
+    match former {
+        Some(former) => store.tunnels.erase(&store.js, &hash_key(&former)).await,
+        None => Ok(()),
+    }
 }
 
 /// Returns a token as it is now.

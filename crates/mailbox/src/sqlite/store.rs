@@ -119,6 +119,11 @@ impl Mailbox for SqliteMailbox {
         self.readers.read(move |db| tokens::find(db, &hash)).await
     }
 
+    async fn rotate_token(&self, id: &str, hash: [u8; 32]) -> Result<(), MailboxError> {
+        let id = id.to_owned();
+        self.jobs.write(move |batch| tokens::rotate(batch, &id, &hash)).await
+    }
+
     async fn revoke_token(&self, id: &str) -> Result<(), MailboxError> {
         let (id, now) = (id.to_owned(), self.now());
         self.jobs.write(move |batch| tokens::revoke(batch, &id, now)).await

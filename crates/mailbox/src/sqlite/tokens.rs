@@ -52,6 +52,21 @@ pub(super) fn find(db: &Connection, hash: &[u8; 32]) -> Result<Option<String>, M
     Ok(db.prepare_cached(SQL)?.query_row([&hash[..]], |row| row.get(0)).optional()?)
 }
 
+/// Gives a token another secret.
+pub(super) fn rotate(batch: &mut Batch<'_>, id: &str, hash: &[u8; 32]) -> Result<(), Trouble> {
+    const REVOKED: &str = "SELECT revoked_at IS NOT NULL FROM token WHERE id = ?1";
+    const SQL: &str = "UPDATE token SET hash = ?2 WHERE id = ?1";
+    let revoked = batch.db.prepare_cached(REVOKED)?.query_row([id], |row| row.get(0)).optional()?;
+    match revoked {
+        None => Err(no_token(id).into()),
+        Some(true) => Err(MailboxError::TokenRevoked(id.to_owned()).into()),
+        Some(false) => {
+            batch.db.prepare_cached(SQL)?.execute((id, &hash[..]))?;
+            Ok(())
+        }
+    }
+}
+
 /// Revokes a token and shuts its tunnels. Revoking it again changes nothing.
 pub(super) fn revoke(batch: &mut Batch<'_>, id: &str, now: Moment) -> Result<(), Trouble> {
     const SQL: &str = "UPDATE token SET revoked_at = ifnull(revoked_at, ?2) WHERE id = ?1";

@@ -39,6 +39,7 @@ macro_rules! contract {
     ($maker:expr) => {
         $crate::contract! { $maker;
             threat_9_a_token_is_known_by_its_hash_alone
+            a_token_gets_another_secret_and_keeps_its_tunnels
             a_revoked_token_shuts_its_tunnels_for_good
             a_token_has_as_many_open_tunnels_as_it_may
             threat_12_a_tunnel_that_was_closed_counts_for_another_day

@@ -29,6 +29,40 @@ pub(crate) async fn threat_9_a_token_is_known_by_its_hash_alone(maker: &impl Mak
     assert_eq!((tunnels, tokens[1].tunnels.len()), (vec!["one".to_owned(), "two".to_owned()], 0));
 }
 
+/// Returns the token whose secret has this hash.
+async fn known(store: &impl Mailbox, hash: u8) -> Option<String> {
+    store.token([hash; 32]).await.unwrap()
+}
+
+pub(crate) async fn a_token_gets_another_secret_and_keeps_its_tunnels(maker: &impl Maker) {
+    let store = with_tunnel(maker).await;
+    put(&store, 0..3).await;
+    store.add_token("other", [8; 32], None, MOST_TUNNELS).await.unwrap();
+    store.rotate_token("tk", [7; 32]).await.unwrap();
+    store.rotate_token("tk", [7; 32]).await.unwrap();
+    assert_eq!((known(&store, 9).await, known(&store, 7).await.as_deref()), (None, Some("tk")));
+    assert_eq!(known(&store, 8).await.as_deref(), Some("other"));
+    assert!(!store.tunnel(TUNNEL).await.unwrap().unwrap().revoked);
+    holds(&store, 3).await;
+    store.open_tunnel(new_tunnel("late", LAPTOP)).await.unwrap();
+
+    store.close().await;
+    let store = maker.open().await;
+    assert_eq!((known(&store, 9).await, known(&store, 7).await.as_deref()), (None, Some("tk")));
+    let tokens = store.tokens().await.unwrap();
+    let token = tokens.iter().find(|token| token.id == "tk").unwrap();
+    assert_eq!((token.name.as_deref(), token.created_at, token.tunnels.len()), (Some("Acme"), NOW, 2));
+
+    store.revoke_token("tk").await.unwrap();
+    let refused = store.rotate_token("tk", [6; 32]).await.unwrap_err();
+    assert!(matches!(&refused, MailboxError::TokenRevoked(id) if id == "tk"), "{refused}");
+    let refused = store.rotate_token("nobody", [5; 32]).await.unwrap_err();
+    assert!(matches!(refused, MailboxError::Unknown { what: "token", .. }), "{refused}");
+    for hash in [5, 6, 7, 9] {
+        assert_eq!(known(&store, hash).await, None, "{hash}");
+    }
+}
+
 pub(crate) async fn a_revoked_token_shuts_its_tunnels_for_good(maker: &impl Maker) {
     let store = with_tunnel(maker).await;
     store.add_token("other", [8; 32], None, MOST_TUNNELS).await.unwrap();
