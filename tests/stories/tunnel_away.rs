@@ -103,6 +103,9 @@ async fn an_event_of_a_source_that_is_gone_is_kept_as_unassigned_and_not_forward
     assert_eq!(server.wait_for(2).await[1].body(), b"2", "it goes to the source's targets");
     let listed = set.app.events().await;
     assert!(listed.iter().all(|one| one["source"] != "unassigned"), "{listed:?}");
+    let (status, refused) = set.app.call("POST", &path, json!({ "source": "new" })).await;
+    assert_eq!(status, 400, "{refused}");
+    assert!(refused["detail"].as_str().unwrap().contains("it was moved or deleted"), "{refused}");
     let path = format!("/api/events/{}/move", moved["id"].as_str().unwrap());
     let (status, refused) = set.app.call("POST", &path, json!({ "source": "new" })).await;
     assert_eq!(status, 400, "{refused}");

@@ -148,7 +148,7 @@ pub(crate) fn state(tunnel: &Tunnel, zone: &TimeZone) -> String {
             let rtt = tunnel.rtt_ms.map_or(String::new(), |rtt| format!(", {rtt} ms"));
             Styled(GOOD, format!("connected since {since}{rtt}")).to_string()
         }
-        "limited" => Styled(GOOD, format!("connected since {since}, with limits")).to_string(),
+        "limited" => Styled(ODD, format!("limited since {since}")).to_string(),
         "refused" => Styled(BAD, format!("refused since {since}")).to_string(),
         "off" => Styled(FAINT, "off".to_owned()).to_string(),
         "connecting" => Styled(ODD, "connecting".to_owned()).to_string(),
